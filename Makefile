@@ -1,0 +1,43 @@
+# Every command makes its own environment first; the stamp lets the next one start at once.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.installed
+WORKERS ?= 2
+
+# Linear algebra threads of parallel test workers would fight over the same cores.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types bench clean
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
+
+demo: $(READY) ## factors of the breast-cancer data, with their certificate
+	$(BIN)/python examples/breast_cancer.py
+
+test: $(READY) ## run the tests; ARGS="-k lpgd" is passed on to pytest
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(READY) ## style, formatting and the order of the layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
+
+types: $(READY) ## mypy, strict on src/
+	$(BIN)/mypy
+
+bench: .venv/.bench ## side by side with the peers, in one run
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean: ## remove caches and builds; .venv stays
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(READY): pyproject.toml tools/setup.sh
+	PYTHON="$(PYTHON)" bash tools/setup.sh dev
+	@touch $@
+
+.venv/.bench: $(READY)
+	PYTHON="$(PYTHON)" bash tools/setup.sh dev,bench
+	@touch $@

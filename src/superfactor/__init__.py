@@ -1,0 +1,29 @@
+"""Supervised matrix factorization: factors to read, predictions to trust."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from superfactor.estimators import SMFClassifier, SMFRegressor
+
+__version__ = "0.1.0"
+
+__all__ = ["SMFClassifier", "SMFRegressor", "__version__"]
+
+# Loaded on first use: `import superfactor` alone should not pay for scikit-learn.
+_HOMES = {
+    "SMFClassifier": "superfactor.estimators",
+    "SMFRegressor": "superfactor.estimators",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
