@@ -16,7 +16,7 @@ if ! "$venv_python" -c '' 2>/dev/null; then
   # Some distributions ship Python without the parts that venv needs; uv brings its own.
   "$python" -m venv --clear .venv || uv venv --quiet --clear --seed --python "$python" .venv
 fi
-pip() { "$venv_python" -m pip --quiet --disable-pip-version-check "$@"; }
+pip() { "$venv_python" -m pip -qq --disable-pip-version-check "$@"; }
 
 # uv is several times faster than pip, but reads none of pip's settings (indexes, find-links),
 # so where those matter it fails and pip takes over.
