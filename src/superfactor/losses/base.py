@@ -1,0 +1,85 @@
+"""What a loss ``ℓ(y, a)`` has to offer to the rest of the package.
+
+Notation, used in every file of this folder:
+
+====== ============ ==========================================================================
+symbol shape        meaning
+====== ============ ==========================================================================
+``a``  ``(n, κ)``   activations, one row a sample
+``Y``  ``(n, κ)``   targets: one-hot without class 0 (classification), real (regression)
+``G``  ``(n, κ)``   dual points, one ``g`` a sample; ``G = ∇ℓ(y, a)`` is the residual
+``v``  ``(n, κ)``   a direction in activation space
+====== ============ ==========================================================================
+
+Everything is per sample and unweighted: weights belong to whoever takes the sum. All arrays of a
+call come from one array-API namespace and share one floating dtype, which the result keeps.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias
+
+#: Any array of the array API standard (NumPy, PyTorch, CuPy, array-api-strict, ...).
+Array: TypeAlias = Any
+
+
+class Loss(ABC):
+    """A twice differentiable loss per sample, with its curvature and its convex conjugate."""
+
+    #: Is ``ℓ(y, ·)`` convex for every ``y``?
+    convex: bool
+    #: Can ``conjugate``, ``dual_activation`` and ``balance`` be evaluated? Else: TypeError.
+    has_conjugate: bool
+
+    @abstractmethod
+    def value(self, a: Array, Y: Array) -> Array:
+        """``ℓ(y_i, a_i)``, shape ``(n,)``."""
+
+    @abstractmethod
+    def residual(self, a: Array, Y: Array) -> Array:
+        """``∇_a ℓ(y_i, a_i)``, shape ``(n, κ)``."""
+
+    def value_and_residual(self, a: Array, Y: Array) -> tuple[Array, Array]:
+        """Both of the above, in one pass where the loss knows how."""
+        return self.value(a, Y), self.residual(a, Y)
+
+    @abstractmethod
+    def hessian(self, a: Array, Y: Array) -> Array:
+        """``∇²_a ℓ(y_i, a_i)``, shape ``(n, κ, κ)``."""
+
+    @abstractmethod
+    def hessian_action(self, a: Array, Y: Array, v: Array) -> Array:
+        """``∇²_a ℓ(y_i, a_i) · v_i``, shape ``(n, κ)``, without the ``(n, κ, κ)`` array."""
+
+    @abstractmethod
+    def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
+        """``(α⁻, α⁺)`` with ``α⁻ I ≼ ∇²ℓ(y, a) ≼ α⁺ I`` for every ``y`` and ``‖a‖ ≤ radius``."""
+
+    @abstractmethod
+    def conjugate(self, G: Array, Y: Array) -> Array:
+        """``ℓ*(y, g) = sup_a ⟨g, a⟩ − ℓ(y, a)``, shape ``(n,)``; ``+inf`` outside the domain."""
+
+    @abstractmethod
+    def dual_activation(self, G: Array, Y: Array) -> Array:
+        """The ``a`` with ``∇ℓ(y, a) = g``, that is ``∇ℓ*(g)``, shape ``(n, κ)``; ``g`` interior."""
+
+    @abstractmethod
+    def balance(self, G: Array, Y: Array, weights: Array) -> Array:
+        """A point near ``G``, inside the conjugate's domain, with ``Σ_i weights_i g_i = 0``.
+
+        An unpenalised intercept makes the dual bound ``−inf`` unless the weighted dual points sum
+        to zero, so the sum has to vanish to rounding and not just to a solver's tolerance.
+
+        ``weights`` has shape ``(n,)`` and is non-negative.
+        """
+
+
+def check_radius(radius: float) -> float:
+    """Return ``radius`` as a float; raise if it is not a non-negative number."""
+    radius = float(radius)
+    # Written so that NaN fails as well.
+    if not radius >= 0.0:
+        raise ValueError(f"radius={radius!r}: a non-negative number (or inf) is required")
+    return radius

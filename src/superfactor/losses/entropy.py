@@ -1,0 +1,114 @@
+"""The dual side of the logistic loss: negative entropy on the probability simplex.
+
+A dual point ``g = p − y`` carries probabilities ``p = g + y`` of the classes ``1..κ`` and
+``p_0 = 1 − Σp``. With one-hot ``Y`` (without class 0) and all sums over the κ+1 classes
+
+    ``ℓ*(y, g) = Σ_c p_c log p_c`` on the simplex, ``+inf`` elsewhere;
+    ``∇ℓ*(y, g)_c = log(p_c/p_0)``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from array_api_compat import array_namespace
+
+from superfactor.losses.base import Array
+
+
+def simplex_point(G: Array, Y: Array) -> tuple[Array, Array]:
+    """Probabilities ``(p_0, p)`` of shapes ``(n, 1)`` and ``(n, κ)`` behind the dual points."""
+    xp = array_namespace(G, Y)
+    # (1 − Σy) − Σg instead of 1 − Σp: for y ≠ 0 this is −Σg, exact down to the smallest p_0.
+    base = (1.0 - xp.sum(Y, axis=1, keepdims=True)) - xp.sum(G, axis=1, keepdims=True)
+    return base, G + Y
+
+
+def _p_log_p(p: Array) -> Array:
+    xp = array_namespace(p)
+    return p * xp.log(xp.where(p > 0, p, xp.ones_like(p)))
+
+
+def conjugate(G: Array, Y: Array) -> Array:
+    """Negative entropy, shape ``(n,)``; components below zero by mere rounding count as zero."""
+    xp = array_namespace(G, Y)
+    base, p = simplex_point(G, Y)
+    slack = -4.0 * p.shape[1] * float(xp.finfo(p.dtype).eps)
+    inside = xp.all(p >= slack, axis=1) & (base[:, 0] >= slack)
+    zero = xp.zeros_like(p)
+    p = xp.where(p > 0, p, zero)
+    base = xp.where(base > 0, base, zero[:, :1])
+    value = xp.sum(_p_log_p(p), axis=1) + _p_log_p(base)[:, 0]
+    return xp.where(inside, value, xp.full_like(value, math.inf))
+
+
+def _safe_log(p: Array) -> Array:
+    """``log p`` with −inf at 0 and NaN below, without the warnings those raise."""
+    xp = array_namespace(p)
+    log_p = xp.log(xp.where(p > 0, p, xp.ones_like(p)))
+    log_p = xp.where(p == 0, xp.full_like(p, -math.inf), log_p)
+    return xp.where(p < 0, xp.full_like(p, math.nan), log_p)
+
+
+def dual_activation(G: Array, Y: Array) -> Array:
+    """``log(p_c/p_0)``, shape ``(n, κ)``; infinite on the boundary, NaN outside."""
+    xp = array_namespace(G, Y)
+    base, p = simplex_point(G, Y)
+    return _safe_log(p) - _safe_log(base)
+
+
+def balance(G: Array, Y: Array, weights: Array) -> Array:
+    """Mix the probabilities with one shared vector ρ until ``Σ_i w_i p_i = Σ_i w_i y_i``.
+
+    ``p' = (1−t)p + tρ`` with ``ρ = [n + (1−t)/t·(n−s)]/Σw``, ``n = Σwy``, ``s = Σwp``, and the
+    smallest ``t`` that leaves ρ in the simplex: ``1/t = 1 + min_{s_c > n_c} n_c/(s_c − n_c)`` over
+    all κ+1 classes. ``t = 0`` where nothing is out of balance, ``t = 1`` is always feasible.
+    """
+    xp = array_namespace(G, Y, weights)
+    total = xp.sum(weights)
+    if not bool(total > 0):
+        return G
+    base_target = 1.0 - xp.sum(Y, axis=1, keepdims=True)
+    counts = xp.matmul(weights, xp.concat([base_target, Y], axis=1))  # (κ+1,)
+    G = _inside(G, Y, counts)
+    # One pass is exact on paper; the second removes what its rounding left over.
+    for _ in range(2):
+        surplus = xp.matmul(weights, G)
+        surplus = xp.concat([-xp.sum(surplus)[None], surplus])  # s − n, (κ+1,)
+        positive = surplus > 0
+        room = xp.where(
+            positive,
+            counts / xp.where(positive, surplus, xp.ones_like(surplus)),
+            xp.full_like(surplus, math.inf),
+        )
+        k = xp.min(room)  # (1−t)/t
+        if not bool(xp.isfinite(k)):
+            break
+        t = 1.0 / (1.0 + k)
+        rho = xp.clip((counts - k * surplus) / total, min=0.0)
+        # In terms of g, not of p, so that a small g_c keeps its relative accuracy.
+        G = (1.0 - t) * G + t * (rho[None, 1:] - Y)
+    return G
+
+
+def _inside(G: Array, Y: Array, counts: Array) -> Array:
+    """Move ``G`` onto the simplex, and off the classes whose total weight is zero.
+
+    A class that no sample has must get probability zero everywhere: ``Σ w_i p_ic = 0`` has no other
+    solution. Renormalising keeps the rest of the point; mixing would replace it altogether.
+    """
+    xp = array_namespace(G, Y, counts)
+    base, p = simplex_point(G, Y)
+    p = xp.concat([base, p], axis=1)
+    absent = xp.broadcast_to((counts <= 0)[None, :], p.shape)
+    bad = (p < 0) | (absent & (p != 0))
+    if not bool(xp.any(bad)):
+        return G
+    p = xp.where(bad, xp.zeros_like(p), p)
+    # A row with nothing left takes the class frequencies; Σ of them is positive as Σw is.
+    frequencies = xp.broadcast_to((counts / xp.sum(counts))[None, :], p.shape)
+    row = xp.sum(p, axis=1, keepdims=True)
+    p = xp.where(row > 0, p, frequencies)
+    p = p / xp.where(row > 0, row, xp.ones_like(row))
+    # Rows that were fine keep their digits.
+    return xp.where(xp.any(bad, axis=1, keepdims=True), p[:, 1:] - Y, G)

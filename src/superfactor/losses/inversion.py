@@ -1,0 +1,141 @@
+"""The dual side of a convex loss of one activation, by inverting its residual numerically.
+
+For one output and a convex link the residual ``ℓ'(y, ·)`` is increasing and keeps one sign:
+positive for ``y = 0``, negative for ``y = 1``. With ``s = 1 − 2y``, ``x = s·a`` and ``t = s·g``
+both labels give the same equation ``ρ(x) = t``, ``ρ(x) = s·ℓ'(y, s·x) > 0`` increasing, and
+
+    ``ℓ*(y, g) = g·a − ℓ(y, a)`` at its solution;   0 at ``g = 0``;   ``+inf`` at the wrong sign.
+
+The work is done in float64 whatever the input, because ``g·a − ℓ`` cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from array_api_compat import array_namespace
+
+from superfactor.losses.base import Array, Loss
+
+_LARGEST = 1e150  # squares of activations have to stay finite
+_MAX_STEPS = 200
+
+
+def _asinh_midpoint(low: Array, high: Array) -> Array:
+    """Bisect on the scale of ``asinh``: linear near 0, by orders of magnitude far out."""
+    xp = array_namespace(low, high)
+    return xp.sinh(0.5 * (xp.asinh(low) + xp.asinh(high)))
+
+
+def _grow(end: Array, rho: Callable[[Array], Array], target: Array) -> Array:
+    """Multiply the bracket ends ``end`` (all of one sign) by 4 until they pass the target."""
+    xp = array_namespace(end, target)
+    outward = xp.sign(end)
+    while True:
+        short = (outward * (rho(end) - target) < 0) & (xp.abs(end) < _LARGEST)
+        if not bool(xp.any(short)):
+            return end
+        end = xp.where(short, 4.0 * end, end)
+
+
+def solve_residual(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array]:
+    """Activations ``a`` with ``ℓ'(y, a) = g``, and whether one was found; both ``(n, 1)``.
+
+    ``G`` and ``Y`` are float64 of shape ``(n, 1)`` with ``s·g > 0``. Newton's method inside a
+    bracket that only shrinks: on ``log ρ``, which spans hundreds of orders of magnitude almost
+    linearly, and on ``ρ`` itself in the last steps from above; for a convex and log-concave ``ρ``
+    such as the normal hazard those do not overshoot. A step that leaves the bracket, or one taken
+    after an error that had not been halved, is replaced by bisection, so that any increasing ``ρ``
+    is solved.
+    """
+    xp = array_namespace(G, Y)
+    sign = 1.0 - 2.0 * Y
+    target = sign * G
+    ones = xp.ones_like(G)
+    eps = float(xp.finfo(G.dtype).eps)
+
+    def rho(x: Array) -> Array:
+        return sign * loss.residual(sign * x, Y)
+
+    low = _grow(-ones, rho, target)
+    high = _grow(ones, rho, target)
+    x = _asinh_midpoint(low, high)
+    last_error = xp.full_like(G, math.inf)
+    done = x != x
+    for _ in range(_MAX_STEPS):
+        value = rho(x)
+        slope = loss.hessian_action(sign * x, Y, ones)
+        below = value < target
+        low = xp.where(below, x, low)
+        high = xp.where(value > target, x, high)
+        usable = (value > 0) & (slope > 0)
+        log_ratio = xp.log(xp.where(usable, value, target)) - xp.log(target)
+        error = xp.abs(log_ratio)
+        step = xp.where(below | (error > 0.5), value * log_ratio, value - target)
+        step = step / xp.where(usable, slope, ones)
+        # Either the equation or its solution is met to rounding; near x = 0 only the first can be.
+        met = usable & ((error <= 4.0 * eps) | (xp.abs(step) <= 2.0 * eps * xp.abs(x)))
+        closed = high - low <= 2.0 * eps * (xp.abs(low) + xp.abs(high))
+        done = done | met | closed
+        if bool(xp.all(done)):
+            break
+        candidate = x - step
+        trusted = usable & (error <= 0.5 * last_error) & (candidate > low) & (candidate < high)
+        following = xp.where(trusted, candidate, _asinh_midpoint(low, high))
+        # A bisection may enlarge the error: the Newton step after it is trusted afresh.
+        last_error = xp.where(trusted, error, xp.full_like(error, math.inf))
+        x = xp.where(done, x, following)
+    found = xp.abs(rho(x) - target) <= 1e-8 * target
+    return sign * x, found
+
+
+def _prepare(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array, Array, Array]:
+    """``(G, Y, t, interior)`` in float64; a harmless ``g`` where the given one is not interior."""
+    xp = array_namespace(G, Y)
+    G, Y = xp.astype(G, xp.float64), xp.astype(Y, xp.float64)
+    t = (1.0 - 2.0 * Y) * G
+    interior = (t > 0) & xp.isfinite(t)
+    return xp.where(interior, G, loss.residual(xp.zeros_like(G), Y)), Y, t, interior
+
+
+def conjugate(loss: Loss, G: Array, Y: Array) -> Array:
+    """``ℓ*(y, g)``, shape ``(n,)``."""
+    xp = array_namespace(G, Y)
+    safe, labels, t, interior = _prepare(loss, G, Y)
+    a, found = solve_residual(loss, safe, labels)
+    value = xp.reshape(safe * a, (-1,)) - loss.value(a, labels)
+    outside = xp.full_like(value, math.inf)
+    value = xp.where(xp.reshape(interior & found, (-1,)), value, outside)
+    value = xp.where(xp.reshape(t == 0, (-1,)), xp.zeros_like(value), value)
+    return xp.astype(value, G.dtype)
+
+
+def dual_activation(loss: Loss, G: Array, Y: Array) -> Array:
+    """``∇ℓ*(y, g)``, shape ``(n, 1)``; infinite at ``g = 0``, NaN outside the domain."""
+    xp = array_namespace(G, Y)
+    safe, labels, t, interior = _prepare(loss, G, Y)
+    a, found = solve_residual(loss, safe, labels)
+    a = xp.where(interior & found, a, xp.full_like(a, math.nan))
+    a = xp.where(t == 0, (2.0 * labels - 1.0) * math.inf, a)
+    return xp.astype(a, G.dtype)
+
+
+def balance(G: Array, Y: Array, weights: Array) -> Array:
+    """Scale down the heavier of the two signs (labels) until ``Σ_i w_i g_i = 0``.
+
+    The domain is an interval from 0 for either label, so shrinking never leaves it.
+    """
+    xp = array_namespace(G, Y, weights)
+    sign = 1.0 - 2.0 * Y
+    t = xp.clip(sign * G, min=0.0)
+    # One pass is exact on paper; the second removes what its rounding left over.
+    for _ in range(2):
+        mass_one = xp.matmul(weights, t * Y)  # label 1, shape (1,)
+        mass_zero = xp.matmul(weights, t * (1.0 - Y))
+        lighter = xp.minimum(mass_one, mass_zero)
+        ones = xp.ones_like(lighter)
+        scale_one = lighter / xp.where(mass_one > 0, mass_one, ones)
+        scale_zero = lighter / xp.where(mass_zero > 0, mass_zero, ones)
+        t = t * (Y * scale_one[None, :] + (1.0 - Y) * scale_zero[None, :])
+    return sign * t

@@ -1,0 +1,63 @@
+"""The squared error ``ℓ(y, a) = ‖y − a‖²`` of the regression model (no factor 1/2)."""
+
+from __future__ import annotations
+
+import math
+
+from array_api_compat import array_namespace, device
+
+from superfactor.losses.base import Array, Loss, check_radius
+
+
+class SquaredError(Loss):
+    """``ℓ = Σ_c (y_c − a_c)²``; gradient ``2(a − y)``; Hessian ``2I``; ``ℓ* = ⟨g, y⟩ + ‖g‖²/4``."""
+
+    convex = True
+    has_conjugate = True
+
+    def __repr__(self) -> str:
+        return "SquaredError()"
+
+    def value(self, a: Array, Y: Array) -> Array:
+        return self.value_and_residual(a, Y)[0]
+
+    def residual(self, a: Array, Y: Array) -> Array:
+        return 2.0 * (a - Y)
+
+    def value_and_residual(self, a: Array, Y: Array) -> tuple[Array, Array]:
+        xp = array_namespace(a, Y)
+        difference = a - Y
+        return xp.sum(difference * difference, axis=1), 2.0 * difference
+
+    def hessian(self, a: Array, Y: Array) -> Array:
+        xp = array_namespace(a, Y)
+        n, kappa = a.shape
+        identity = xp.eye(kappa, dtype=a.dtype, device=device(a))
+        # Adding to zeros makes a writable array; broadcast_to alone would give a read-only view.
+        zeros = xp.zeros((n, kappa, kappa), dtype=a.dtype, device=device(a))
+        return zeros + 2.0 * identity
+
+    def hessian_action(self, a: Array, Y: Array, v: Array) -> Array:
+        return 2.0 * v
+
+    def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
+        check_radius(radius)
+        return 2.0, 2.0
+
+    def conjugate(self, G: Array, Y: Array) -> Array:
+        xp = array_namespace(G, Y)
+        return xp.sum(G * (Y + 0.25 * G), axis=1)
+
+    def dual_activation(self, G: Array, Y: Array) -> Array:
+        return Y + 0.5 * G
+
+    def balance(self, G: Array, Y: Array, weights: Array) -> Array:
+        """Subtract the weighted mean; the domain is the whole space."""
+        xp = array_namespace(G, Y, weights)
+        total = xp.sum(weights)
+        if not bool(total > 0):
+            return G
+        # The second pass removes what the rounding of the first left over.
+        for _ in range(2):
+            G = G - (xp.matmul(weights, G) / total)[None, :]
+        return G
