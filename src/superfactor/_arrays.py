@@ -1,0 +1,108 @@
+"""The few array helpers every room shares. Everything numerical is written once against the array API.
+
+An `Array` is whatever the caller brought (NumPy, PyTorch, CuPy, array-api-strict); shapes are given
+in docstrings, and matrices are always two-dimensional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
+
+Array = Any
+
+__all__ = [
+    "Array",
+    "blas_threads",
+    "column_norms",
+    "device",
+    "diagonal",
+    "eigh_descending",
+    "eps",
+    "eye_like",
+    "frobenius2",
+    "inner",
+    "namespace",
+    "to_numpy",
+    "zeros_like_of",
+]
+
+
+def namespace(*arrays: Array) -> Any:
+    """The array-API namespace the arrays share."""
+    return array_namespace(*arrays)
+
+
+def to_numpy(x: Array) -> Any:
+    """`x` as a NumPy array, whichever library and device it lives on."""
+    if isinstance(x, np.ndarray | np.generic):
+        return np.asarray(x)
+    if hasattr(x, "detach"):  # PyTorch
+        return x.detach().cpu().numpy()
+    if hasattr(x, "get"):  # CuPy
+        return x.get()
+    return np.asarray(x.__array__() if hasattr(x, "__array__") else np.from_dlpack(x))
+
+
+def eps(x: Array) -> float:
+    """Machine epsilon of the floating type of `x`."""
+    return float(namespace(x).finfo(x.dtype).eps)
+
+
+def eye_like(x: Array, rows: int, columns: int | None = None) -> Array:
+    """The first `columns` columns of the identity with `rows` rows, in the type and place of `x`."""
+    return namespace(x).eye(rows, columns, dtype=x.dtype, device=device(x))
+
+
+def zeros_like_of(x: Array, *shape: int) -> Array:
+    """Zeros of another shape, in the type and place of `x`."""
+    return namespace(x).zeros(shape, dtype=x.dtype, device=device(x))
+
+
+def diagonal(values: Array) -> Array:
+    """The square matrix with `values` (m,) on its diagonal."""
+    return eye_like(values, values.shape[0]) * values[None, :]
+
+
+def inner(a: Array, b: Array) -> float:
+    """⟨a, b⟩ = Σ a_ij b_ij."""
+    if is_numpy_array(a) and is_numpy_array(b):  # no temporary of the size of a
+        return float(np.vdot(a, b))
+    return float(namespace(a, b).sum(a * b))
+
+
+def frobenius2(a: Array) -> float:
+    """‖a‖² in the Frobenius norm."""
+    return inner(a, a)
+
+
+def column_norms(a: Array) -> Array:
+    """Euclidean norm of each column of `a` (N, k) -> (k,)."""
+    xp = namespace(a)
+    return xp.sqrt(xp.sum(a * a, axis=0))
+
+
+def eigh_descending(matrix: Array) -> tuple[Array, Array]:
+    """Eigenvalues (m,) from the largest down, and their eigenvectors as columns (m, m)."""
+    xp = namespace(matrix)
+    values, vectors = xp.linalg.eigh((matrix + matrix.T) / 2)
+    return xp.flip(values), xp.flip(vectors, axis=1)
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def blas_threads(count: int) -> Iterator[None]:
+    """Limit the BLAS threads: tall thin products are memory bound, and spinning threads slow them down."""
+    with _controller().limit(limits=count, user_api="blas"):
+        yield

@@ -1,0 +1,66 @@
+"""SMF-H, the feature model: a_i = A[:, i] + γᵀx'_i, and [A ‖ B] = [βᵀ ‖ W]H has rank at most r."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from superfactor._arrays import Array, namespace
+from superfactor.lifting.factors import Factors, positive_peaks, principal_rotation
+from superfactor.lifting.problem import LiftedProblem
+
+
+@dataclass(frozen=True)
+class FeatureProblem(LiftedProblem):
+    """The search side is the sample space R^n: the rank-r subspace is that of the rows of H·diag(√w)."""
+
+    name: ClassVar[str] = "feature"
+
+    @property
+    def side(self) -> int:
+        return self.data.shape[0]
+
+    @property
+    def other_side(self) -> int:
+        return self.data.shape[1]
+
+    def image(self, T: Array) -> Array:
+        return self.data.transpose_times(T)
+
+    def back(self, Z: Array) -> Array:
+        return self.data.times(Z)
+
+    def features(self, T: Array, Z: Array) -> Array:
+        return T if self.root_weight is None else T / self.root_weight
+
+    def pull(self, E: Array) -> Array:
+        return E if self.root_weight is None else E / self.root_weight
+
+    def _way_back(self, expand: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        return lambda T: T  # samples keep their coordinates; only the features were compressed
+
+    def unlift(self, W: Array, beta: Array, gamma: Array, C: Array | None = None) -> Factors:
+        """[βᵀ ‖ W] = UΣ^½, H = Σ^½Vᵀ for θ = UΣVᵀ, most important factor first."""
+        scale, xp = self.data.scale, namespace(W)
+        loadings = (self.image(W) if C is None else C.T) * scale
+        R, values = principal_rotation(beta @ beta.T + loadings.T @ loadings)
+        root = values**0.25  # Σ^½, since values are σ²
+        tiny = root <= 1e-10 * root[0]
+        down = xp.where(tiny, xp.zeros_like(root), 1 / xp.where(tiny, xp.ones_like(root), root))
+        components = loadings @ (R * down[None, :])
+        sign = positive_peaks(components)
+        codes = W @ (R * (root * sign)[None, :])
+        if self.root_weight is not None:
+            codes = codes / self.root_weight
+        turn = R * (down * sign)[None, :]
+        return Factors(components * sign[None, :], codes, turn.T @ beta, gamma)
+
+    def lift(self, factors: Factors) -> tuple[Array, Array]:
+        A = factors.codes @ factors.beta
+        if self.root_weight is not None:
+            A = A * self.root_weight
+        return A, self.activations(A, factors.gamma)
+
+    def activations(self, A: Array, gamma: Array) -> Array:
+        return self.pull(A) + self.covariates @ gamma

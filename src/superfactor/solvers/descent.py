@@ -1,0 +1,101 @@
+"""Descent inside a subspace: Newton where it can be trusted, proximal steps where it cannot."""
+
+from __future__ import annotations
+
+from superfactor._arrays import Array, eps, frobenius2
+from superfactor.solvers.newton_step import newton_step
+from superfactor.solvers.solution import Monitor
+from superfactor.solvers.subspace import Point, SubspaceProblem
+
+
+class Descent:
+    """Moves a point of a `SubspaceProblem` downhill, never up.
+
+    `eta` is the length of the proximal steps: it grows while the objective falls, up to 1/(2λ), where the
+    step is the certificate's own eigenproblem, and falls back to 1/L_A, where descent is certain.
+    """
+
+    def __init__(self, inside: SubspaceProblem, monitor: Monitor):
+        self.inside, self.monitor = inside, monitor
+        problem = inside.problem
+        alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
+        weight = float(problem.data.xp.max(problem.loss_weight))
+        if problem.root_weight is not None:
+            ratio = problem.loss_weight / problem.root_weight**2
+            weight = float(problem.data.xp.max(ratio))
+        # For the filter model ‖Φ‖² ≤ ‖X̃‖² bounds σ₁²; for the feature model Φ is the identity.
+        norm = problem.data.squared_norm if problem.name == "filter" else 1.0
+        if alpha == float("inf"):
+            alpha = 1.0
+        self.shortest = 1 / (2 * problem.lam + alpha * weight * norm + 1e-300)
+        self.longest = 1 / (2 * problem.lam) if problem.lam > 0 else 1e10 * self.shortest
+        self.longest = max(self.longest, self.shortest)
+        self.eta = min(8 * self.shortest, self.longest)
+        self.mapping = float("inf")
+        self.slack = 4 * eps(inside.D)
+
+    def proximal(self, point: Point) -> Point:
+        """One proximal step with the best (β, γ) for its subspace; the point itself if nothing falls."""
+        inside = self.inside
+        gradient = inside.gradient(point)
+        A = point.W @ point.beta
+        while True:
+            W = inside.proximal_subspace(point, self.eta, gradient)
+            new = inside.polish(W, W.T @ A, point.gamma, max_iter=8, tol=1e-12)
+            if new.F <= point.F + self.slack * abs(point.F):
+                break
+            if self.eta <= 1.001 * self.shortest / 64:
+                new = point
+                break
+            self.eta = self.eta / 4
+        self.mapping = inside.mapping_norm(point, new, self.eta)
+        self.monitor.record(min(new.F, point.F), self.eta, "proximal")
+        self.eta = min(2 * self.eta, self.longest)
+        return new if new.F <= point.F else point
+
+    def newton(self, point: Point) -> tuple[Point, float, float] | None:
+        """A joint Newton step: the new point, the predicted decrease and the step length used."""
+        step = newton_step(self.inside, point)
+        if step is None:
+            return None
+        norm = frobenius2(step.T) ** 0.5
+        t = min(1.0, 1 / norm) if norm > 0 else 1.0
+        for _ in range(4):
+            new = step.apply(self.inside, point, t)
+            if new.F <= point.F + self.slack * abs(point.F):
+                self.monitor.record(min(new.F, point.F), t, "newton")
+                return (new if new.F <= point.F else point), step.decrease, t
+            t /= 3
+        return None
+
+    def run(self, point: Point, goal: float, limit: int = 100) -> tuple[Point, float]:
+        """Descend until what is left inside the subspace is below `goal`.
+
+        Returns the point and an estimate of what is left: the last predicted decrease, or what the
+        last proximal step gained.
+        """
+        last, left = float("inf"), float("inf")
+        for _ in range(limit):
+            if self.monitor.stopped:
+                break
+            moved = self.newton(point)
+            if moved is None or moved[2] < 0.5:
+                start = point if moved is None else moved[0]
+                point = self.proximal(start)
+                left, last = start.F - point.F, float("inf")
+                if moved is None and left <= 0.1 * goal:
+                    break
+                continue
+            new, decrease, t = moved
+            gained = point.F - new.F
+            point = new
+            left = decrease
+            if t == 1.0 and decrease <= goal:
+                break
+            if decrease > 0.5 * last or gained < 0.1 * decrease:
+                # Slow: a nearly degenerate pair of directions, which eigenvectors settle.
+                point = self.proximal(point)
+                last = float("inf")
+            else:
+                last = decrease
+        return point, left

@@ -1,0 +1,221 @@
+"""The exact joint Newton step in (W, β, γ), with W's part eliminated (math §11).
+
+Write W ← orth(W + W⊥T). In the frame where Θ = WᵀDW + (λ/ξ)ββᵀ and D on the complement are diagonal,
+the second-order model of F is
+
+    Σ_ji ξ(θ_i − ν_j)T_ji² + λ‖v‖² + Σ_j ρ_j‖g_j‖² + ½⟨δa, h·δa⟩ + ⟨γ_p, Tv⟩ + linear terms,
+    δa = Φ(W⊥Tβ + Wv) + X'g,        v = δβ,  g = δγ,  γ_p = W⊥ᵀΦᵀE.
+
+T enters the loss only through u = Tβ. Its own Hessian is diagonal, so T is eliminated and a linear
+system in (u, v, g), (k + q)κ unknowns, is left. For many outputs that system is solved by
+conjugate gradients in (T, v, g) instead, with products only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from superfactor._arrays import Array, column_norms, eps, eye_like, inner, namespace, zeros_like_of
+from superfactor.solvers.ridge import (
+    DENSE_UNKNOWNS,
+    conjugate_gradients,
+    curvature_gram,
+    solve_linear,
+)
+from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
+
+# Curvatures smaller than this share of θ_i are lifted to it: a nearly degenerate pair of directions.
+_SHIFT = 1e-4
+
+
+@dataclass(frozen=True)
+class NewtonStep:
+    """T (k−r, r), v (r, κ), g (q, κ), and the decrease of F the model predicts."""
+
+    frame: Frame
+    T: Array
+    v: Array
+    g: Array
+    decrease: float
+
+    def apply(self, inner_problem: SubspaceProblem, point: Point, t: float) -> Point:
+        """The point at step length t; W stays orthonormal and Wβ moves to (W + tW⊥T)(β + tv)."""
+        xp, frame = namespace(self.T), self.frame
+        moved = frame.W + t * (frame.complement @ self.T)
+        L = xp.linalg.cholesky(eye_like(self.v, self.v.shape[0]) + t * t * (self.T.T @ self.T))
+        W = moved @ xp.linalg.inv(L).T
+        return inner_problem.at(W, L.T @ (frame.beta + t * self.v), point.gamma + t * self.g)
+
+
+@dataclass(frozen=True)
+class _Model:
+    """The pieces of the quadratic model at a point."""
+
+    frame: Frame
+    J: Array  # [ΦW⊥, ΦW, X'] (n, k + q)
+    curvature: Array  # ω∘∇²ℓ (n, κ, κ)
+    inverse: Array  # 1/(2ξ(θ_i − ν_j)), shifted, (k−r, r)
+    gap: Array  # 2ξ(θ_i − ν_j), shifted the same way
+    slope_T: Array  # Γ (k−r, r)
+    slope_p: Array  # γ_p (k−r, κ)
+    slope_v: Array  # (r, κ)
+    slope_g: Array  # (q, κ)
+
+
+def newton_step(inside: SubspaceProblem, point: Point) -> NewtonStep | None:
+    """The joint Newton step, or None at a saddle, where a proximal step is the right move."""
+    model = _quadratic_model(inside, point)
+    if model is None:
+        return None
+    unknowns = model.J.shape[1] * point.E.shape[1]
+    step = (_eliminate if unknowns <= DENSE_UNKNOWNS else _iterate)(inside, point, model)
+    if step is None:
+        return None
+    T, v, g = step
+    decrease = -0.5 * (
+        inner(T, model.slope_T) + inner(v, model.slope_v) + inner(g, model.slope_g)
+    )
+    if not decrease >= 0 or decrease == float("inf"):
+        return None
+    return NewtonStep(model.frame, T, v, g, decrease)
+
+
+def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model | None:
+    problem, frame = inside.problem, inside.frame(point)
+    xp = namespace(point.W)
+    gradient = inside.Phi.T @ point.E
+    slope_p = frame.complement.T @ gradient
+    slope_v = frame.W.T @ gradient + 2 * problem.lam * frame.beta
+    slope_g = problem.covariates.T @ point.E + 2 * problem.covariate_ridge[:, None] * point.gamma
+    slope_T = slope_p @ frame.beta.T - 2 * problem.xi * (frame.complement.T @ inside.D @ frame.W)
+    turned = inside.Phi @ xp.concat([frame.complement, frame.W], axis=1)
+    J = xp.concat([turned, problem.covariates], axis=1)
+    curvature = problem.loss_hessian(point.a)
+    gaps = frame.theta[None, :] - frame.nu[:, None]
+    q = gaps.shape[0]
+    if q:
+        # The diagonal of the Hessian in T, loss included: not positive means a saddle.
+        kappa = point.E.shape[1]
+        total = 2 * problem.xi * gaps
+        square = J[:, :q] ** 2
+        for c in range(kappa):
+            for d in range(kappa):
+                weight = square.T @ curvature[:, c, d]
+                total = total + weight[:, None] * (frame.beta[:, c] * frame.beta[:, d])[None, :]
+        if float(xp.min(total)) <= -1e-12 * 2 * problem.xi * float(frame.theta[0]):
+            return None
+    floor = (_SHIFT * frame.theta)[None, :] + zeros_like_of(gaps, *gaps.shape)
+    tiny = float(xp.finfo(gaps.dtype).smallest_normal) ** 0.5
+    gaps = xp.where(xp.abs(gaps) < floor, floor, gaps)
+    gaps = xp.where(xp.abs(gaps) < tiny, xp.full_like(gaps, tiny), gaps)
+    return _Model(
+        frame,
+        J,
+        curvature,
+        0.5 / problem.xi / gaps,
+        2 * problem.xi * gaps,
+        slope_T,
+        slope_p,
+        slope_v,
+        slope_g,
+    )
+
+
+def _eliminate(
+    inside: SubspaceProblem, point: Point, model: _Model
+) -> tuple[Array, Array, Array] | None:
+    """Solve the reduced system of (k + q)κ unknowns directly."""
+    problem, beta, inverse = inside.problem, model.frame.beta, model.inverse
+    xp = namespace(beta)
+    q, r = inverse.shape
+    m, kappa = model.J.shape[1], beta.shape[1]
+    k = q + r
+    K = curvature_gram(model.J, model.curvature, problem.loss.convex)
+    p, GiD = model.slope_p, model.slope_T * inverse
+    M, rhs = zeros_like_of(K, kappa * m, kappa * m), zeros_like_of(K, kappa * m)
+    push_u = GiD @ beta
+    identity = eye_like(K, max(k, m - k, 1))
+    ridge_g = 2 * problem.covariate_ridge
+    for c in range(kappa):
+        o = c * m
+        row_u = identity_rows(K, o, q, kappa * m)
+        row_v = K[o + q : o + k, :]
+        for d in range(kappa):
+            K_u = K[d * m : d * m + q, :]
+            omega = inverse @ (beta[:, c] * beta[:, d])  # (q,)
+            row_u = row_u + omega[:, None] * K_u
+            row_u[:, d * m + q : d * m + k] += (
+                p[:, d][:, None] * inverse * beta[:, c][None, :]
+            )
+            couple = p[:, c][:, None] * inverse * beta[:, d][None, :]  # Ψ[d, :, c, :]
+            row_v = row_v - couple.T @ K_u
+            xi_cd = xp.sum(p[:, c][:, None] * p[:, d][:, None] * inverse, axis=0)
+            row_v[:, d * m + q : d * m + k] -= identity[:r, :r] * xi_cd[None, :]
+        row_v[:, o + q : o + k] += 2 * problem.lam * identity[:r, :r]
+        M[o : o + q, :] = row_u
+        M[o + q : o + k, :] = row_v
+        M[o + k : o + m, :] = K[o + k : o + m, :]
+        M[o + k : o + m, o + k : o + m] += identity[: m - k, : m - k] * ridge_g[None, :]
+        rhs[o : o + q] = -push_u[:, c]
+        rhs[o + q : o + k] = -model.slope_v[:, c] + GiD.T @ p[:, c]
+        rhs[o + k : o + m] = -model.slope_g[:, c]
+    x = solve_linear(M, rhs)
+    if x is None:
+        return None
+    s = xp.reshape(K @ x, (kappa, m))[:, :q].T
+    x = xp.reshape(x, (kappa, m))
+    v, g = x[:, q:k].T, x[:, k:].T
+    T = -(model.slope_T + s @ beta.T + p @ v.T) * inverse
+    return T, v, g
+
+
+def identity_rows(like: Array, start: int, rows: int, columns: int) -> Array:
+    """Rows start … start+rows of the identity with `columns` columns."""
+    out = zeros_like_of(like, rows, columns)
+    out[:, start : start + rows] = eye_like(like, rows)
+    return out
+
+
+def _iterate(
+    inside: SubspaceProblem, point: Point, model: _Model
+) -> tuple[Array, Array, Array] | None:
+    """Solve the system in (T, v, g) by preconditioned conjugate gradients, products only."""
+    problem, beta = inside.problem, model.frame.beta
+    xp = namespace(beta)
+    (q, r), kappa, m = model.gap.shape, beta.shape[1], model.J.shape[1]
+    k, n_g = q + r, m - q - r
+    ridge = 2 * problem.covariate_ridge[:, None]
+
+    def join(T: Array, v: Array, g: Array) -> Array:
+        return xp.concat([xp.reshape(part, (-1,)) for part in (T, v, g)])
+
+    def split(x: Array) -> tuple[Array, Array, Array]:
+        a, b = q * r, q * r + r * kappa
+        return (
+            xp.reshape(x[:a], (q, r)),
+            xp.reshape(x[a:b], (r, kappa)),
+            xp.reshape(x[b:], (n_g, kappa)),
+        )
+
+    def apply(x: Array) -> Array:
+        T, v, g = split(x)
+        da = model.J @ xp.concat([T @ beta, v, g])
+        action = problem.loss.hessian_action(point.a, problem.targets, da) * problem.loss_weight
+        s = model.J.T @ action
+        return join(
+            model.gap * T + s[:q, :] @ beta.T + model.slope_p @ v.T,
+            2 * problem.lam * v + s[q:k, :] + T.T @ model.slope_p,
+            ridge * g + s[k:, :],
+        )
+
+    mean = xp.stack([model.curvature[:, c, c] for c in range(kappa)], axis=1)
+    main = (model.J**2).T @ mean  # (m, κ)
+    floor = eps(main) * float(xp.max(main)) + float(xp.finfo(main.dtype).smallest_normal)
+    preconditioner = join(
+        xp.abs(model.gap) + main[:q, :] @ (beta**2).T + floor,
+        2 * problem.lam + main[q:k, :] + floor,
+        ridge + main[k:, :] + floor,
+    )
+    rhs = -join(model.slope_T, model.slope_v, model.slope_g)
+    x = conjugate_gradients(apply, rhs, preconditioner, 1e-4, 300)
+    return split(x) if float(column_norms(x[:, None])[0]) > 0 else None

@@ -1,0 +1,144 @@
+"""Ridge regression with any of our losses on a few columns: the small smooth problem inside every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from superfactor._arrays import Array, diagonal, eps, inner, namespace
+from superfactor.lifting import LiftedProblem
+
+# Up to this many unknowns a dense Newton system is cheaper than conjugate gradients.
+DENSE_UNKNOWNS = 1200
+
+
+def solve_linear(M: Array, rhs: Array) -> Array | None:
+    """M⁻¹·rhs, or None where M is singular."""
+    xp = namespace(M)
+    try:
+        x = xp.linalg.solve(M, rhs[:, None])[:, 0]
+    except (np.linalg.LinAlgError, RuntimeError):  # PyTorch's LinAlgError is a RuntimeError
+        return None
+    return x if bool(xp.all(xp.isfinite(x))) else None
+
+
+def curvature_gram(J: Array, H: Array, convex: bool) -> Array:
+    """Σ_i H_i ⊗ j_i j_iᵀ for rows j_i of J (n, k) and H (n, κ, κ): (κk, κk), class-major."""
+    xp = namespace(J)
+    (n, k), kappa = J.shape, H.shape[1]
+    blocks: list[list[Array]] = [[None] * kappa for _ in range(kappa)]
+    chunk = max(512, 2**18 // max(k, 1))  # row blocks that stay in the cache
+    for start in range(0, n, chunk):
+        j, h = J[start : start + chunk, :], H[start : start + chunk, :, :]
+        for c in range(kappa):
+            for d in range(c, kappa):
+                if c == d and convex:  # one triangle only: t.T @ t is a symmetric product
+                    t = j * xp.sqrt(xp.clip(h[:, c, c], 0.0, None))[:, None]
+                    part = t.T @ t
+                else:
+                    part = j.T @ (j * h[:, c, d][:, None])
+                blocks[c][d] = part if blocks[c][d] is None else blocks[c][d] + part
+    for c in range(kappa):
+        for d in range(c):
+            blocks[c][d] = blocks[d][c]  # symmetric blocks: h_cd = h_dc
+    return xp.concat([xp.concat(row, axis=1) for row in blocks])
+
+
+def conjugate_gradients(
+    apply: Callable[[Array], Array], rhs: Array, preconditioner: Array, tol: float, max_iter: int
+) -> Array:
+    """An approximate solution of apply(x) = rhs for a positive operator; stops at negative curvature."""
+    xp = namespace(rhs)
+    x, r = xp.zeros_like(rhs), rhs
+    z = r / preconditioner
+    d, rz = z, inner(r, z)
+    goal = tol**2 * rz
+    for _ in range(max_iter):
+        if rz <= goal:
+            break
+        Ad = apply(d)
+        curvature = inner(d, Ad)
+        if curvature <= 0:
+            break
+        step = rz / curvature
+        x, r = x + step * d, r - step * Ad
+        z = r / preconditioner
+        rz, old = inner(r, z), rz
+        d = z + (rz / old) * d
+    return x
+
+
+def fit_ridge(
+    problem: LiftedProblem,
+    J: Array,
+    ridge: Array,
+    theta: Array,
+    *,
+    max_iter: int = 30,
+    tol: float = 1e-16,
+) -> tuple[Array, float, Array, Array]:
+    """Minimise Σ_i ω_i ℓ(y_i, θᵀj_i) + Σ_j ridge_j‖θ_j‖² by Newton's method with a line search.
+
+    J (n, k), ridge (k,), start θ (k, κ). Returns θ, the value, the activations a (n, κ) and
+    E = ω∘∇ℓ (n, κ). Stops when the predicted decrease is below `tol` times the value.
+    """
+    xp = namespace(J)
+    k, kappa = theta.shape
+    column = ridge[:, None]
+
+    def value_at(theta: Array) -> tuple[float, Array, Array]:
+        a = J @ theta
+        f, E = problem.loss_terms(a)
+        return f + float(xp.sum(column * theta**2)), a, E
+
+    f, a, E = value_at(theta)
+    slack = 10 * eps(J)
+    for _ in range(max_iter):
+        gradient = J.T @ E + 2 * column * theta
+        step = _newton_step(problem, J, column, a, gradient)
+        decrease = inner(gradient, step)  # twice the predicted decrease
+        if not decrease > tol * abs(f):
+            break
+        t, accepted = 1.0, False
+        while t > 1e-10:
+            trial = theta - t * step
+            f_new, a_new, E_new = value_at(trial)
+            if f_new <= f - 1e-4 * t * decrease + slack * abs(f):
+                accepted = True
+                break
+            t /= 2 if t > 0.1 else 8
+        if not accepted:
+            break
+        theta, f, a, E = trial, f_new, a_new, E_new
+    return theta, f, a, E
+
+
+def _newton_step(
+    problem: LiftedProblem, J: Array, column: Array, a: Array, gradient: Array
+) -> Array:
+    xp = namespace(J)
+    k, kappa = gradient.shape
+    if k == 0:
+        return gradient
+    flat = xp.reshape(gradient.T, (-1,))
+    if k * kappa <= DENSE_UNKNOWNS:
+        H = curvature_gram(J, problem.loss_hessian(a), problem.loss.convex)
+        main = xp.linalg.diagonal(H) + 2 * xp.tile(column[:, 0], (kappa,))
+        jitter = 4 * eps(J) * float(xp.max(xp.abs(main))) + float(xp.finfo(J.dtype).smallest_normal)
+        step = solve_linear(H + diagonal(2 * xp.tile(column[:, 0], (kappa,)) + jitter), flat)
+        if step is not None and inner(step, flat) > 0:
+            return xp.reshape(step, (kappa, k)).T
+        return gradient / (float(xp.max(xp.abs(main))) * k + jitter)
+    weight = problem.loss_weight
+
+    def apply(v: Array) -> Array:
+        return J.T @ (problem.loss.hessian_action(a, problem.targets, J @ v) * weight) + (
+            2 * column * v
+        )
+
+    h = problem.loss_hessian(a)
+    diagonals = xp.stack([h[:, c, c] for c in range(kappa)], axis=1)
+    main = xp.clip((J**2).T @ diagonals, 0.0, None) + 2 * column
+    main = main + eps(J) * float(xp.max(main))
+    return conjugate_gradients(apply, gradient, main, 1e-3, 200)

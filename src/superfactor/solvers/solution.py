@@ -1,0 +1,81 @@
+"""What every solver returns, and how it keeps its history."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from superfactor.lifting import Factors
+
+
+@dataclass
+class History:
+    """One entry per iteration: objective F, seconds since the start, length of the step."""
+
+    objective: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    step: list[float] = field(default_factory=list)
+    kind: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.objective)
+
+
+class Monitor:
+    """Counts iterations, keeps the history, and asks a caller's callback whether to go on.
+
+    `callback(iteration, objective)` returns True to stop early.
+    """
+
+    def __init__(
+        self, max_iter: int, callback: Callable[[int, float], bool] | None = None
+    ) -> None:
+        self.history = History()
+        self.max_iter = max_iter
+        self.stop_reason: str | None = None
+        self._callback = callback
+        self._start = time.perf_counter()
+
+    def record(self, objective: float, step: float, kind: str) -> None:
+        h = self.history
+        h.objective.append(objective)
+        h.seconds.append(time.perf_counter() - self._start)
+        h.step.append(step)
+        h.kind.append(kind)
+        if self.stop_reason is None:
+            if self._callback is not None and self._callback(len(h), objective):
+                self.stop_reason = "stopped early by a callback"
+            elif len(h) >= self.max_iter:
+                self.stop_reason = f"reached the limit of {self.max_iter} iterations"
+
+    @property
+    def stopped(self) -> bool:
+        return self.stop_reason is not None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The answer of a solver.
+
+    Attributes
+    ----------
+    factors : W, H, β, γ in the user's units
+    objective : F at the factors
+    activations : a (n, κ) at the solution
+    history : what happened at each iteration
+    reason : why the solver stopped, in words
+    converged : whether it stopped because its tolerance was met
+    gradient_mapping : ‖Z − Π(Z − η∇F)‖/η in the rescaled metric, the measure of stationarity
+    lower_bound : a proven lower bound on F over all points of rank r, where the solver has one
+    """
+
+    factors: Factors
+    objective: float
+    activations: object
+    history: History
+    reason: str
+    converged: bool
+    gradient_mapping: float
+    n_iter: int
+    lower_bound: float = float("-inf")

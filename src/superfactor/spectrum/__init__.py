@@ -1,0 +1,17 @@
+"""X through its singular values: products, exact compression, top eigenpairs, rank-r projection."""
+
+from superfactor.spectrum.basis import GrowingBasis
+from superfactor.spectrum.compression import Compression, compress
+from superfactor.spectrum.data import DataMatrix
+from superfactor.spectrum.eigen import top_eigenpairs
+from superfactor.spectrum.projection import project_rank, truncated_svd
+
+__all__ = [
+    "Compression",
+    "DataMatrix",
+    "GrowingBasis",
+    "compress",
+    "project_rank",
+    "top_eigenpairs",
+    "truncated_svd",
+]

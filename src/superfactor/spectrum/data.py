@@ -1,0 +1,153 @@
+"""The data matrix as an operator: weighted, scaled, dense or sparse, never copied."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import scipy.sparse as sp
+
+from superfactor._arrays import Array, device, frobenius2, namespace
+
+# Below this many stored values a thread pool costs more than it gains.
+_NNZ_WORTH_THREADS = 200_000
+# Squares of entries beyond these magnitudes leave the range of float64 (or lose digits in sums).
+_SAFE_SQUARED_NORM = (1e-200, 1e200)
+
+
+class DataMatrix:
+    """X̃ = diag(√w)·X/s, an n × p matrix known through its products.
+
+    `X` is n_samples × n_features, dense (any array-API library) or SciPy-sparse; `w` are the sample
+    weights (None: all one), and `s` makes ‖X̃‖ about 1, so that nothing in the solvers depends on
+    the units of X. Scaling happens on the thin side of each product; X is copied only when its
+    squares would overflow or underflow.
+
+    Attributes
+    ----------
+    shape : (n, p)
+    scale : the factor s (a power of two, so that dividing by it loses no digit)
+    root_weight : √w of shape (n, 1), or None
+    squared_norm : ‖X̃‖²
+    """
+
+    def __init__(self, X: Array, sample_weight: Array | None = None, *, rescale: bool = True):
+        self.is_sparse = sp.issparse(X)
+        if self.is_sparse:
+            X = sp.csr_array(X)
+            if X.dtype.kind != "f":
+                X = X.astype("float64")
+        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        sample = X.data if self.is_sparse else X
+        self.xp = namespace(sample)
+        self.dtype, self.device = sample.dtype, device(sample)
+        self.root_weight = None
+        if sample_weight is not None:
+            weight = self.xp.asarray(sample_weight, dtype=self.dtype, device=self.device)
+            self.root_weight = self.xp.sqrt(weight)[:, None]
+        self._X = X
+        self._factor = 1.0
+        self.scale = 1.0
+        squared = self._raw_squared_norm()
+        low, high = _SAFE_SQUARED_NORM if "64" in str(self.dtype) else (1e-25, 1e25)
+        if not low < squared < high:
+            largest = float(self.xp.max(self.xp.abs(sample))) if sample.shape[0] else 0.0
+            if largest > 0:
+                self.scale = _power_of_two(largest)
+                # Two exact halves: at the ends of the range 1/s alone could overflow.
+                self._X = X * (1 / self.scale)
+                squared = self._raw_squared_norm()
+        if rescale and squared > 0:
+            factor = _power_of_two(squared**0.5)
+            self._factor = 1 / factor
+            self.scale *= factor
+            squared /= factor**2
+        self.squared_norm = squared
+        self._blocks: list[tuple[slice, Any]] | None = None
+        self._pool: ThreadPoolExecutor | None = None
+        if self.is_sparse and self._X.nnz > _NNZ_WORTH_THREADS:
+            self._split(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+
+    def _raw_squared_norm(self) -> float:
+        X, xp = self._X, self.xp
+        if self.root_weight is None:
+            return frobenius2(X.data if self.is_sparse else X)
+        if self.is_sparse:
+            rows = xp.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+        else:
+            rows = xp.vecdot(X, X, axis=-1)
+        return float(xp.sum(rows * self.root_weight[:, 0] ** 2))
+
+    def _split(self, threads: int) -> None:
+        """Row blocks of equal fill: SciPy's sparse kernels release the GIL, so threads share them."""
+        if threads < 2:
+            return
+        import numpy as np
+
+        X, n = self._X, self.shape[0]
+        cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, threads + 1))
+        cuts[0], cuts[-1] = 0, n
+        self._blocks = []
+        for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+            start, stop = X.indptr[a], X.indptr[b]
+            block = sp.csr_array(
+                (X.data[start:stop], X.indices[start:stop], X.indptr[a : b + 1] - start),
+                shape=(int(b - a), self.shape[1]),
+            )
+            self._blocks.append((slice(int(a), int(b)), block))
+        self._pool = ThreadPoolExecutor(threads)
+
+    def times(self, T: Array) -> Array:
+        """X̃T for T of shape (p, k): (n, k)."""
+        if self._factor != 1.0:
+            T = T * self._factor
+        if self._blocks is not None and self._pool is not None:
+            T = self.xp.ascontiguousarray(T)
+            out = self.xp.concat(list(self._pool.map(lambda b: b[1] @ T, self._blocks)))
+        else:
+            out = self._X @ T
+        return out if self.root_weight is None else out * self.root_weight
+
+    def transpose_times(self, Z: Array) -> Array:
+        """X̃ᵀZ for Z of shape (n, k): (p, k)."""
+        if self.root_weight is not None:
+            Z = Z * self.root_weight
+        if self._blocks is not None and self._pool is not None:
+            Z = self.xp.ascontiguousarray(Z)
+            out = sum(self._pool.map(lambda b: b[1].T @ Z[b[0]], self._blocks))
+        else:
+            out = self._X.T @ Z
+        return out * self._factor if self._factor != 1.0 else out
+
+    def gram(self) -> Array:
+        """The smaller Gram matrix in float64: X̃X̃ᵀ (n × n) when n ≤ p, X̃ᵀX̃ (p × p) otherwise."""
+        n, p = self.shape
+        X, weight = self._X, self.root_weight
+        wide = n <= p
+        if self.is_sparse:
+            X = X if weight is None or wide else sp.csr_array(X.multiply(weight))
+            K = (X @ X.T if wide else X.T @ X).toarray().astype("float64")
+        elif self.dtype == self.xp.float64 and (wide or weight is None):
+            K = X @ X.T if wide else X.T @ X
+        else:
+            # In blocks along the long side: no weighted or float64 copy of X as a whole.
+            size, length = (n, p) if wide else (p, n)
+            K = self.xp.zeros((size, size), dtype=self.xp.float64, device=self.device)
+            for a in range(0, length, 4096):
+                block = X[:, a : a + 4096].T if wide else X[a : a + 4096, :]
+                if weight is not None and not wide:
+                    block = block * weight[a : a + 4096, :]
+                block = self.xp.astype(block, self.xp.float64)
+                K = K + block.T @ block
+        if weight is not None and wide:
+            weight = self.xp.astype(weight, self.xp.float64)
+            K = K * weight * weight.T
+        return K * self._factor**2
+
+
+def _power_of_two(x: float) -> float:
+    """The power of two nearest below x."""
+    import math
+
+    return math.ldexp(1.0, math.frexp(x)[1] - 1)

@@ -1,0 +1,84 @@
+"""The top of the spectrum of a diagonal matrix plus one of low rank."""
+
+from __future__ import annotations
+
+from superfactor._arrays import (
+    Array,
+    column_norms,
+    diagonal,
+    eigh_descending,
+    eps,
+    eye_like,
+    namespace,
+    zeros_like_of,
+)
+
+# Up to this size one dense decomposition is cheaper than building a Krylov basis.
+_DENSE = 96
+
+
+def top_eigenpairs(
+    d: Array, G: Array, rank: int, core: Array | None = None, tol: float | None = None
+) -> tuple[Array, Array, Array]:
+    """The `rank` largest eigenpairs of M = diag(d) + G·core·Gᵀ.
+
+    Parameters
+    ----------
+    d : (m,), in descending order
+    G : (m, k)
+    core : (k, k) symmetric, not necessarily positive; None means the identity
+    tol : residual allowed, relative to the largest eigenvalue in size
+
+    Returns
+    -------
+    values (rank,) in descending order, vectors (m, rank), residuals (rank,) = ‖Mv − λv‖
+
+    Eigenvectors are v = (λ − D)⁻¹G·x. The leading coordinates, where λ − D is nearly singular, are
+    kept as they are; in the tail (λ − D)⁻¹ is a smooth function of D, so a short block Krylov basis
+    of G_tail, D·G_tail, … holds it. No m × m matrix is formed unless m is small.
+    """
+    xp = namespace(d, G)
+    m, k = G.shape
+    if core is None:
+        core = eye_like(G, k)
+    tol = 4 * eps(d) if tol is None else tol
+    head = min(m, 2 * rank + 2 * k + 10)
+    if m <= max(_DENSE, head + 3 * k):
+        values, vectors = eigh_descending(diagonal(d) + G @ core @ G.T)
+        return values[:rank], vectors[:, :rank], zeros_like_of(d, rank)
+    d_head, d_tail, G_head, G_tail = d[:head], d[head:], G[:head, :], G[head:, :]
+    Q, block = zeros_like_of(G, m - head, 0), G_tail
+    while True:
+        block = _orthonormal_outside(Q, block)
+        Q = xp.concat([Q, block], axis=1)
+        g = xp.concat([G_head, Q.T @ G_tail])
+        DQ = d_tail[:, None] * Q
+        inside = Q.T @ DQ
+        corner = zeros_like_of(G, head, Q.shape[1])
+        T = xp.concat(
+            [
+                xp.concat([diagonal(d_head), corner], axis=1),
+                xp.concat([corner.T, inside], axis=1),
+            ]
+        )
+        values, V = eigh_descending(T + g @ core @ g.T)
+        values, V = values[:rank], V[:, :rank]
+        # M maps the basis into itself except for what D·Q has outside Q.
+        residuals = column_norms((DQ - Q @ inside) @ V[head:, :])
+        size = float(xp.max(xp.abs(values))) if rank else 0.0
+        exhausted = block.shape[1] == 0 or Q.shape[1] >= m - head
+        if exhausted or float(xp.max(residuals)) <= tol * size:
+            return values, xp.concat([V[:head, :], Q @ V[head:, :]]), residuals
+        block = d_tail[:, None] * block
+
+
+def _orthonormal_outside(Q: Array, block: Array) -> Array:
+    """An orthonormal basis of what `block` adds to the orthonormal columns of Q."""
+    xp = namespace(block)
+    norms = column_norms(block)
+    block = block[:, norms > 0] / norms[norms > 0][None, :]
+    for _ in range(2):
+        block = block - Q @ (Q.T @ block)
+        block, R = xp.linalg.qr(block)
+        block = block[:, xp.abs(xp.linalg.diagonal(R)) > 1e-10]
+    return block
