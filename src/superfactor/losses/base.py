@@ -19,10 +19,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, TypeAlias
 
-#: Any array of the array API standard (NumPy, PyTorch, CuPy, array-api-strict, ...).
-Array: TypeAlias = Any
+from superfactor._arrays import Array
 
 
 class Loss(ABC):

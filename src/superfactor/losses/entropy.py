@@ -13,7 +13,7 @@ import math
 
 from array_api_compat import array_namespace
 
-from superfactor.losses.base import Array
+from superfactor._arrays import Array
 
 
 def simplex_point(G: Array, Y: Array) -> tuple[Array, Array]:
@@ -22,6 +22,11 @@ def simplex_point(G: Array, Y: Array) -> tuple[Array, Array]:
     # (1 − Σy) − Σg instead of 1 − Σp: for y ≠ 0 this is −Σg, exact down to the smallest p_0.
     base = (1.0 - xp.sum(Y, axis=1, keepdims=True)) - xp.sum(G, axis=1, keepdims=True)
     return base, G + Y
+
+
+def _slack(p: Array) -> float:
+    """How far below zero the rounding of ``g + y`` and of the sum for ``p_0`` can put a zero."""
+    return 4.0 * int(p.shape[1]) * float(array_namespace(p).finfo(p.dtype).eps)
 
 
 def _p_log_p(p: Array) -> Array:
@@ -33,8 +38,8 @@ def conjugate(G: Array, Y: Array) -> Array:
     """Negative entropy, shape ``(n,)``; components below zero by mere rounding count as zero."""
     xp = array_namespace(G, Y)
     base, p = simplex_point(G, Y)
-    slack = -4.0 * p.shape[1] * float(xp.finfo(p.dtype).eps)
-    inside = xp.all(p >= slack, axis=1) & (base[:, 0] >= slack)
+    slack = _slack(p)
+    inside = xp.all(p >= -slack, axis=1) & (base[:, 0] >= -slack)
     zero = xp.zeros_like(p)
     p = xp.where(p > 0, p, zero)
     base = xp.where(base > 0, base, zero[:, :1])
@@ -42,19 +47,18 @@ def conjugate(G: Array, Y: Array) -> Array:
     return xp.where(inside, value, xp.full_like(value, math.inf))
 
 
-def _safe_log(p: Array) -> Array:
-    """``log p`` with −inf at 0 and NaN below, without the warnings those raise."""
-    xp = array_namespace(p)
-    log_p = xp.log(xp.where(p > 0, p, xp.ones_like(p)))
-    log_p = xp.where(p == 0, xp.full_like(p, -math.inf), log_p)
-    return xp.where(p < 0, xp.full_like(p, math.nan), log_p)
-
-
 def dual_activation(G: Array, Y: Array) -> Array:
-    """``log(p_c/p_0)``, shape ``(n, κ)``; infinite on the boundary, NaN outside."""
+    """``log(p_c/p_0)``, shape ``(n, κ)``; NaN outside the simplex.
+
+    A probability of 0 counts as the smallest positive number: its logarithm is then −708 (float64)
+    instead of −inf, and products such as ``g·a`` stay finite on the boundary.
+    """
     xp = array_namespace(G, Y)
     base, p = simplex_point(G, Y)
-    return _safe_log(p) - _safe_log(base)
+    tiny = float(xp.finfo(p.dtype).smallest_normal)
+    outside = (base < -_slack(p)) | xp.any(p < -_slack(p), axis=1, keepdims=True)
+    a = xp.log(xp.clip(p, min=tiny)) - xp.log(xp.clip(base, min=tiny))
+    return xp.where(outside, xp.full_like(a, math.nan), a)
 
 
 def balance(G: Array, Y: Array, weights: Array) -> Array:
@@ -75,7 +79,8 @@ def balance(G: Array, Y: Array, weights: Array) -> Array:
     for _ in range(2):
         surplus = xp.matmul(weights, G)
         surplus = xp.concat([-xp.sum(surplus)[None], surplus])  # s − n, (κ+1,)
-        positive = surplus > 0
+        # Relative to Σw: a surplus below this is nothing, and n/surplus would overflow.
+        positive = surplus > 1e-30 * total
         room = xp.where(
             positive,
             counts / xp.where(positive, surplus, xp.ones_like(surplus)),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-from superfactor.losses.base import Array
+from superfactor._arrays import Array
 
 # erfcx(z) = t·Q(t) with t = c/(c+z) in (0, 1], c = 3.75, and Q expanded in Chebyshev polynomials of
 # 2t−1. The coefficients are those of a 120-point interpolation in 50 digits; the first one dropped

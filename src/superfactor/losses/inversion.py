@@ -16,10 +16,14 @@ from collections.abc import Callable
 
 from array_api_compat import array_namespace
 
-from superfactor.losses.base import Array, Loss
+from superfactor._arrays import Array
+from superfactor.losses.base import Loss
 
 _LARGEST = 1e150  # squares of activations have to stay finite
 _MAX_STEPS = 200
+# Below this residuals lose their digits to underflow. ℓ* is convex with ℓ*(0) = 0 and negative a
+# little further in, so that the 0 put in its place is an upper bound, as a certificate needs it.
+_SMALLEST = 1e-300
 
 
 def _asinh_midpoint(low: Array, high: Array) -> Array:
@@ -95,7 +99,7 @@ def _prepare(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array, Array, Array
     xp = array_namespace(G, Y)
     G, Y = xp.astype(G, xp.float64), xp.astype(Y, xp.float64)
     t = (1.0 - 2.0 * Y) * G
-    interior = (t > 0) & xp.isfinite(t)
+    interior = (t >= _SMALLEST) & xp.isfinite(t)
     return xp.where(interior, G, loss.residual(xp.zeros_like(G), Y)), Y, t, interior
 
 
@@ -107,17 +111,24 @@ def conjugate(loss: Loss, G: Array, Y: Array) -> Array:
     value = xp.reshape(safe * a, (-1,)) - loss.value(a, labels)
     outside = xp.full_like(value, math.inf)
     value = xp.where(xp.reshape(interior & found, (-1,)), value, outside)
-    value = xp.where(xp.reshape(t == 0, (-1,)), xp.zeros_like(value), value)
+    vanishing = xp.reshape((t >= 0) & (t < _SMALLEST), (-1,))
+    value = xp.where(vanishing, xp.zeros_like(value), value)
     return xp.astype(value, G.dtype)
 
 
 def dual_activation(loss: Loss, G: Array, Y: Array) -> Array:
-    """``∇ℓ*(y, g)``, shape ``(n, 1)``; infinite at ``g = 0``, NaN outside the domain."""
+    """``∇ℓ*(y, g)``, shape ``(n, 1)``; NaN outside the domain.
+
+    At ``g = 0`` the limit is infinite; an activation whose residual is 1e-300 stands for it, so that
+    products such as ``g·a`` stay finite on the boundary.
+    """
     xp = array_namespace(G, Y)
-    safe, labels, t, interior = _prepare(loss, G, Y)
+    nearly = _SMALLEST * (1.0 - 2.0 * xp.astype(Y, xp.float64))
+    inward = xp.astype(G, xp.float64)
+    inward = xp.where(xp.abs(inward) < _SMALLEST, nearly, inward)
+    safe, labels, _, interior = _prepare(loss, inward, Y)
     a, found = solve_residual(loss, safe, labels)
     a = xp.where(interior & found, a, xp.full_like(a, math.nan))
-    a = xp.where(t == 0, (2.0 * labels - 1.0) * math.inf, a)
     return xp.astype(a, G.dtype)
 
 

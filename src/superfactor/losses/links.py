@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from array_api_compat import array_namespace
 
-from superfactor.losses.base import Array, check_radius
+from superfactor._arrays import Array
+from superfactor.losses.base import check_radius
 from superfactor.losses.hazard import hazard_slope, normal_tail
 
 

@@ -14,8 +14,9 @@ import math
 
 from array_api_compat import array_namespace, device
 
+from superfactor._arrays import Array
 from superfactor.losses import entropy, inversion
-from superfactor.losses.base import Array, Loss
+from superfactor.losses.base import Loss
 from superfactor.losses.links import Link, Logistic, Probit
 
 

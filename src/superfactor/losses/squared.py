@@ -6,7 +6,8 @@ import math
 
 from array_api_compat import array_namespace, device
 
-from superfactor.losses.base import Array, Loss, check_radius
+from superfactor._arrays import Array
+from superfactor.losses.base import Loss, check_radius
 
 
 class SquaredError(Loss):
