@@ -119,8 +119,8 @@ def conjugate(loss: Loss, G: Array, Y: Array) -> Array:
 def dual_activation(loss: Loss, G: Array, Y: Array) -> Array:
     """``∇ℓ*(y, g)``, shape ``(n, 1)``; NaN outside the domain.
 
-    At ``g = 0`` the limit is infinite; an activation whose residual is 1e-300 stands for it, so that
-    products such as ``g·a`` stay finite on the boundary.
+    At ``g = 0`` the limit is infinite; an activation whose residual is 1e-300 stands for it, so
+    that products such as ``g·a`` stay finite on the boundary.
     """
     xp = array_namespace(G, Y)
     nearly = _SMALLEST * (1.0 - 2.0 * xp.astype(Y, xp.float64))

@@ -1,0 +1,36 @@
+"""Convex sets ``Θ`` on the lifted variables: projection and membership.
+
+============== ================================ ==========================================
+set            points                           compression by X's SVD stays exact
+============== ================================ ==========================================
+WholeSpace     all                              yes
+FrobeniusBall  ``‖Z‖_F ≤ radius``               yes (an ellipsoid after rescaling)
+Box            ``lower ≤ Z ≤ upper``            no
+NonNegative    ``Z ≥ 0``                        no
+UserSet        whatever ``project`` says        no
+Product        one set for each of A, B and γ   if it does for each of the three
+============== ================================ ==========================================
+"""
+
+from superfactor.constraints.ball import FrobeniusBall
+from superfactor.constraints.base import ConvexSet, Point, norm
+from superfactor.constraints.box import Box, NonNegative
+from superfactor.constraints.ellipsoid import project_onto_ellipsoid
+from superfactor.constraints.product import Product
+from superfactor.constraints.resolve import resolve_constraint
+from superfactor.constraints.user import UserSet
+from superfactor.constraints.whole import WholeSpace
+
+__all__ = [
+    "Box",
+    "ConvexSet",
+    "FrobeniusBall",
+    "NonNegative",
+    "Point",
+    "Product",
+    "UserSet",
+    "WholeSpace",
+    "norm",
+    "project_onto_ellipsoid",
+    "resolve_constraint",
+]
