@@ -56,11 +56,9 @@ class FeatureProblem(LiftedProblem):
         turn = R * (down * sign)[None, :]
         return Factors(components * sign[None, :], codes, turn.T @ beta, gamma)
 
-    def lift(self, factors: Factors) -> tuple[Array, Array]:
+    def lift(self, factors: Factors) -> Array:
         A = factors.codes @ factors.beta
-        if self.root_weight is not None:
-            A = A * self.root_weight
-        return A, self.activations(A, factors.gamma)
+        return A if self.root_weight is None else A * self.root_weight
 
     def activations(self, A: Array, gamma: Array) -> Array:
         return self.pull(A) + self.covariates @ gamma

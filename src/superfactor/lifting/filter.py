@@ -56,6 +56,5 @@ class FilterProblem(LiftedProblem):
             codes = codes / self.root_weight
         return Factors(W * sign[None, :], codes, (R * sign[None, :]).T @ (beta / scale), gamma)
 
-    def lift(self, factors: Factors) -> tuple[Array, Array]:
-        A = factors.components @ factors.beta * self.data.scale
-        return A, self.activations(A, factors.gamma)
+    def lift(self, factors: Factors) -> Array:
+        return factors.components @ factors.beta * self.data.scale

@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Self
 
 from superfactor._arrays import Array, frobenius2, inner, namespace, zeros_like_of
@@ -90,8 +91,8 @@ class LiftedProblem(ABC):
         """
 
     @abstractmethod
-    def lift(self, factors: Factors) -> tuple[Array, Array]:
-        """Ã (N, κ) and B̃ in factored form is not needed: returns Ã and the activations (n, κ)."""
+    def lift(self, factors: Factors) -> Array:
+        """Ã (N, κ) of factors in the user's units."""
 
     # --- sizes -----------------------------------------------------------------------------------
 
@@ -142,11 +143,13 @@ class LiftedProblem(ABC):
             root_weight=cast(self.root_weight),
         )
 
-    def compressed(self) -> tuple[Self, Callable[[Array], Array]]:
+    @cached_property
+    def compact(self) -> tuple[LiftedProblem, Callable[[Array], Array]]:
         """The problem in the coordinates of the right singular vectors of wide data, and the way back.
 
         The way back maps a basis of the small search side to one of this problem's search side.
-        Where compression does not apply both are this problem itself.
+        Where compression does not apply both are this problem itself. Computed once: the solver,
+        the certificate and the constants of the theory share it.
         """
         compression = compress(self.data)
         if compression is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from superfactor._arrays import Array, eps, frobenius2
-from superfactor.solvers.newton_step import newton_step
+import math
+
+from superfactor._arrays import eps, frobenius2, namespace
+from superfactor.solvers.newton_step import newton_step, rotation_curvature
 from superfactor.solvers.solution import Monitor
 from superfactor.solvers.subspace import Point, SubspaceProblem
 
@@ -15,8 +17,8 @@ class Descent:
     step is the certificate's own eigenproblem, and falls back to 1/L_A, where descent is certain.
     """
 
-    def __init__(self, inside: SubspaceProblem, monitor: Monitor):
-        self.inside, self.monitor = inside, monitor
+    def __init__(self, inside: SubspaceProblem, monitor: Monitor, *, polish: int = 8):
+        self.inside, self.monitor, self._polish = inside, monitor, polish
         problem = inside.problem
         alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
         weight = float(problem.data.xp.max(problem.loss_weight))
@@ -41,7 +43,7 @@ class Descent:
         A = point.W @ point.beta
         while True:
             W = inside.proximal_subspace(point, self.eta, gradient)
-            new = inside.polish(W, W.T @ A, point.gamma, max_iter=8, tol=1e-12)
+            new = inside.polish(W, W.T @ A, point.gamma, max_iter=self._polish, tol=1e-10)
             if new.F <= point.F + self.slack * abs(point.F):
                 break
             if self.eta <= 1.001 * self.shortest / 64:
@@ -68,6 +70,31 @@ class Descent:
             t /= 3
         return None
 
+    def escape(self, point: Point) -> Point:
+        """Leave a saddle: turn one direction of W into its complement where that curves downwards.
+
+        By symmetry a saddle can be a fixed point of the proximal step (math §6, two features).
+        """
+        inside, frame = self.inside, self.inside.frame(point)
+        xp = namespace(frame.W)
+        if frame.nu.shape[0] == 0:
+            return point
+        curvature = rotation_curvature(inside, point, frame)
+        worst = int(xp.argmin(xp.reshape(curvature, (-1,))))
+        j, i = divmod(worst, curvature.shape[1])
+        if float(curvature[j, i]) >= 0:
+            return point
+        best = point
+        out, turned = frame.complement[:, j], frame.W[:, i]
+        for angle in (0.05, 0.2, 0.5, 1.0, 1.5):
+            column = math.cos(angle) * turned + math.sin(angle) * out
+            W = xp.concat([frame.W[:, :i], column[:, None], frame.W[:, i + 1 :]], axis=1)
+            new = inside.polish(W, frame.beta, point.gamma, max_iter=8, tol=1e-10)
+            if new.F < best.F:
+                best = new
+        self.monitor.record(best.F, 1.0, "escape")
+        return best
+
     def run(self, point: Point, goal: float, limit: int = 100) -> tuple[Point, float]:
         """Descend until what is left inside the subspace is below `goal`.
 
@@ -84,7 +111,10 @@ class Descent:
                 point = self.proximal(start)
                 left, last = start.F - point.F, float("inf")
                 if moved is None and left <= 0.1 * goal:
-                    break
+                    escaped = self.escape(point)
+                    if point.F - escaped.F <= 0.1 * goal:
+                        break
+                    point = escaped
                 continue
             new, decrease, t = moved
             gained = point.F - new.F

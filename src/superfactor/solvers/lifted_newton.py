@@ -7,7 +7,7 @@ carried over from eigenproblems (math §11). Where S is the whole range of X the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,8 +19,8 @@ from superfactor._arrays import (
     eigh_descending,
     eps,
     eye_like,
+    frobenius2,
     namespace,
-    zeros_like_of,
 )
 from superfactor.lifting import LiftedProblem
 from superfactor.solvers.descent import Descent
@@ -51,7 +51,7 @@ def solve(
     """
     monitor = Monitor(500 if max_iter is None else max_iter, callback)
     rng = np.random.default_rng(random_state)
-    small, expand = problem.compressed()
+    small, expand = problem.compact
     with blas_threads(1):
         search = _Search(small, rank, tol, rng, monitor)
         search.grow()
@@ -107,7 +107,7 @@ class _Search:
         problem, basis = self.problem, self.basis
         empty = problem.empty
         if self.whole:
-            if problem.side <= self.range:
+            if problem.side <= max(self.range, WHOLE_RANGE):
                 basis.append(eye_like(empty, problem.side))
             else:
                 basis.extend(problem.back(eye_like(empty, problem.other_side)))
@@ -145,6 +145,10 @@ class _Search:
         self._add_label_directions()
         self._supervised_start()
         self.point = self.descent.proximal(self.point)
+        self._rounds()
+
+    def _rounds(self) -> None:
+        """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
         estimate = 0.1 * max(self.point.F - self.floor, 0.0)
         flat, previous, final = 0, float("inf"), False
         for _ in range(_MAX_ROUNDS):
@@ -306,41 +310,66 @@ class _Search:
 
     def restart(self) -> None:
         """Several short descents from other places; the best are finished (math §6)."""
-        first = self.point
-        candidates = [first]
-        for W, beta, gamma in self._starts():
-            descent = Descent(self.inside, Monitor(10**9))
-            point = self.inside.polish(W, beta, gamma, max_iter=15, tol=1e-8)
-            point, _ = descent.run(descent.proximal(point), 1e-6 * max(first.F - self.floor, 0), 8)
-            candidates.append(point)
-        candidates.sort(key=lambda p: p.F)
-        best = candidates[:3]
-        for point in best:
-            if point is first:
-                continue
-            point, left = self.descent.run(point, 0.1 * self.goal)
-            if point.F < self.point.F:
-                self.point, self.left = point, left
+        value = max(self.point.F - self.floor, 0.0)
+        held = [self._hold(self.point)]
+        for point in self._starts():
+            descent = Descent(self.inside, Monitor(10**9), polish=4)
+            point, _ = descent.run(descent.proximal(point), 1e-5 * value, 8)
+            if self.monitor.stopped:
+                return
+            held.append(self._hold(point))
+        best = (self.point.F, held[0], self.left, self.reason)
+        for candidate in sorted(held[1:], key=lambda c: c[0].F)[:3]:
+            self._resume(candidate)
+            self._rounds()
+            if self.point.F < best[0]:
+                best = (self.point.F, self._hold(self.point), self.left, self.reason)
+        self._resume(best[1])
+        self.left, self.reason = best[2:]
 
-    def _starts(self):
-        inside = self.inside
-        k, r = self.basis.size, self.rank
-        yield inside.leading(), None, None
-        for factor in (1.0, 1e-2, 1e-4):
-            W, A, gamma = self._ridge_subspace(self.problem.lam * factor)
-            yield W, W.T @ A, gamma
-        # the directions of the full ridge solution, filled up by PCA
-        _, A, gamma = self._ridge_subspace()
-        W = inside.leading(A * 1e6)
-        yield W, W.T @ A, gamma
+    def _hold(self, point: Point) -> tuple[Point, Array]:
+        """A point with its subspace in full coordinates: the basis may turn before it is used again."""
+        return point, self.basis.S @ point.W
+
+    def _resume(self, held: tuple[Point, Array]) -> None:
+        point, W = held
+        self.basis.extend(W)
+        self.inside.refresh()
+        self.point = replace(point, W=self.basis.S.T @ W)
+
+    def _starts(self) -> Iterator[Point]:
+        """PCA, ridge solutions at several λ, a path from large λ down, and random subspaces."""
+        inside, problem = self.inside, self.problem
         xp = namespace(inside.D)
+        k, r = self.basis.size, self.rank
+
+        def polished(W: Array, A: Array | None = None, gamma: Array | None = None) -> Point:
+            beta = None if A is None else W.T @ A
+            return inside.polish(W, beta, gamma, max_iter=8, tol=1e-4)
+
+        yield polished(inside.leading())
+        for factor in (1.0, 1e-2):
+            W, A, gamma = self._ridge_subspace(problem.lam * factor)
+            yield polished(W, A, gamma)
+        # The directions of the ridge solution themselves, filled up by PCA.
+        W = inside.leading(A * (1e3 * float(xp.max(inside.D)) ** 0.5 / (_size(A) + 1e-300)))
+        yield polished(W, A, gamma)
+        point = polished(inside.leading())
+        for factor in (1e4, 1e3, 1e2, 1e1):
+            easier = SubspaceProblem(
+                replace(problem, lam=problem.lam * factor), self.basis, self.rank
+            )
+            descent = Descent(easier, Monitor(10**9), polish=4)
+            point = easier.at(point.W, point.beta, point.gamma)
+            point, _ = descent.run(descent.proximal(point), 0.0, 3)
+        yield inside.at(point.W, point.beta, point.gamma)
         d = xp.sqrt(xp.clip(xp.linalg.diagonal(inside.D), 0.0, None))
-        for i in range(10):
+        work = problem.n_samples * (k * problem.n_outputs) ** 2
+        for i in range(min(max(int(2e7 / work), 6), 24)):
             block = self._random(k, r)
-            if i % 2:
+            if i % 2:  # every other one leans towards the leading directions, as solutions do
                 block = block * (d[:, None] + 1e-3 * float(d[0]))
-            W = xp.linalg.qr(block)[0]
-            yield W, None, None
+            yield polished(xp.linalg.qr(block)[0])
 
     # --- the answer ---------------------------------------------------------------------------------
 
@@ -359,7 +388,6 @@ class _Search:
         r = W.shape[1]
         factors = problem.unlift(W, back(point.beta), back(point.gamma))
         converged = not self.monitor.stopped
-        gap = inside.duality_gap(point)
         return Solution(
             factors=factors,
             objective=point.F,
@@ -368,6 +396,9 @@ class _Search:
             reason=self.reason,
             converged=converged,
             gradient_mapping=self.descent.mapping,
-            n_iter=len(self.monitor.history),
-            lower_bound=point.F - gap,
+            basis=self.basis,
         )
+
+
+def _size(A: Array) -> float:
+    return float(frobenius2(A)) ** 0.5

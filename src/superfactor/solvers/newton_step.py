@@ -80,6 +80,19 @@ def newton_step(inside: SubspaceProblem, point: Point) -> NewtonStep | None:
     return NewtonStep(model.frame, T, v, g, decrease)
 
 
+def rotation_curvature(inside: SubspaceProblem, point: Point, frame: Frame) -> Array:
+    """The diagonal of the Hessian in T (k−r, r), loss included: negative entries mark a saddle."""
+    problem = inside.problem
+    total = 2 * problem.xi * (frame.theta[None, :] - frame.nu[:, None])
+    square = (inside.Phi @ frame.complement) ** 2
+    curvature, kappa = problem.loss_hessian(point.a), point.E.shape[1]
+    for c in range(kappa):
+        for d in range(kappa):
+            weight = square.T @ curvature[:, c, d]
+            total = total + weight[:, None] * (frame.beta[:, c] * frame.beta[:, d])[None, :]
+    return total
+
+
 def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model | None:
     problem, frame = inside.problem, inside.frame(point)
     xp = namespace(point.W)
@@ -92,17 +105,9 @@ def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model | None:
     J = xp.concat([turned, problem.covariates], axis=1)
     curvature = problem.loss_hessian(point.a)
     gaps = frame.theta[None, :] - frame.nu[:, None]
-    q = gaps.shape[0]
-    if q:
-        # The diagonal of the Hessian in T, loss included: not positive means a saddle.
-        kappa = point.E.shape[1]
-        total = 2 * problem.xi * gaps
-        square = J[:, :q] ** 2
-        for c in range(kappa):
-            for d in range(kappa):
-                weight = square.T @ curvature[:, c, d]
-                total = total + weight[:, None] * (frame.beta[:, c] * frame.beta[:, d])[None, :]
-        if float(xp.min(total)) <= -1e-12 * 2 * problem.xi * float(frame.theta[0]):
+    if gaps.shape[0]:
+        least = float(xp.min(rotation_curvature(inside, point, frame)))
+        if least <= -1e-12 * 2 * problem.xi * float(frame.theta[0]):
             return None
     floor = (_SHIFT * frame.theta)[None, :] + zeros_like_of(gaps, *gaps.shape)
     tiny = float(xp.finfo(gaps.dtype).smallest_normal) ** 0.5

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from superfactor._arrays import Array
 from superfactor.lifting import Factors
+from superfactor.spectrum import GrowingBasis
 
 
 @dataclass
@@ -66,16 +68,20 @@ class Solution:
     history : what happened at each iteration
     reason : why the solver stopped, in words
     converged : whether it stopped because its tolerance was met
-    gradient_mapping : ‖Z − Π(Z − η∇F)‖/η in the rescaled metric, the measure of stationarity
-    lower_bound : a proven lower bound on F over all points of rank r, where the solver has one
+    gradient_mapping : ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity
+    basis : where the solver has one, a basis of the compact problem's search side that nearly holds
+        the top of its spectrum; it makes the certificate cheap on data too large to decompose
     """
 
     factors: Factors
     objective: float
-    activations: object
+    activations: Array
     history: History
     reason: str
     converged: bool
     gradient_mapping: float
-    n_iter: int
-    lower_bound: float = float("-inf")
+    basis: GrowingBasis | None = None
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.history)
