@@ -1,0 +1,194 @@
+"""Projections: nearest, inside, idempotent, non-expansive, on every array library."""
+
+import math
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from superfactor.constraints import (
+    Box,
+    FrobeniusBall,
+    NonNegative,
+    Product,
+    UserSet,
+    WholeSpace,
+    norm,
+)
+
+SHAPES = ((4, 2), (4, 5), (3, 2))  # A, B, γ
+
+
+def _halfspace(Z):
+    """Nearest point with ``Σ entries ≤ 1``, for one array."""
+    return Z - max(0.0, float(Z.sum()) - 1.0) / math.prod(Z.shape)
+
+
+SETS = {
+    "whole": WholeSpace(),
+    "ball": FrobeniusBall(1.5),
+    "box": Box(-0.5, 0.8),
+    "half-open": Box(upper=0.3),
+    "nonnegative": NonNegative(),
+    "product": Product(A=FrobeniusBall(0.7), B=NonNegative(), gamma=UserSet(_halfspace)),
+    "partial product": Product(B=Box(0.0, 1.0)),
+}
+
+
+def triple(seed, scale=1.0):
+    rng = np.random.default_rng(seed)
+    return tuple(scale * rng.standard_normal(shape) for shape in SHAPES)
+
+
+def minus(Z, other):
+    return tuple(z - o for z, o in zip(Z, other, strict=True))
+
+
+def inner(Z, other):
+    return sum(float(np.sum(z * o)) for z, o in zip(Z, other, strict=True))
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    convex_set=st.sampled_from(list(SETS.values())),
+    seed=st.integers(0, 2**31),
+    scale=st.floats(1e-3, 1e3),
+)
+def test_projection_is_the_nearest_point(convex_set, seed, scale):
+    Z, other = triple(seed, scale), triple(seed + 1, scale)
+    projected = convex_set.project(Z)
+    assert isinstance(projected, tuple)
+    assert convex_set.contains(projected)
+    # Idempotent.
+    again = convex_set.project(projected)
+    assert norm(minus(again, projected)) <= 1e-14 * norm(Z)
+    # Optimal: ⟨Z − ΠZ, C − ΠZ⟩ ≤ 0 for every C of the set characterises the projection.
+    inside = convex_set.project(other)
+    angle = inner(minus(Z, projected), minus(inside, projected))
+    assert angle <= 1e-12 * norm(Z) * (norm(inside) + norm(Z))
+    # Non-expansive.
+    distance = norm(minus(projected, inside))
+    assert distance <= norm(minus(Z, other)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["ball", "box", "nonnegative"])
+def test_projection_against_a_general_optimiser(name):
+    convex_set = SETS[name]
+    Z = np.array([1.3, -0.9, 0.4, 2.2])
+    constraints, bounds = [], None
+    if name == "ball":
+        constraints = [{"type": "ineq", "fun": lambda z: 1.5**2 - z @ z}]
+    else:
+        bounds = [(-0.5, 0.8) if name == "box" else (0.0, None)] * 4
+    found = minimize(
+        lambda z: np.sum((z - Z) ** 2),
+        np.full(4, 0.1),
+        method="SLSQP",
+        bounds=bounds,
+        constraints=constraints,
+        tol=1e-14,
+    )
+    np.testing.assert_allclose(convex_set.project(Z), found.x, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if "product" not in name])
+def test_single_arrays_keep_their_form(name):
+    Z = 3.0 * np.random.default_rng(0).standard_normal((4, 3))
+    projected = SETS[name].project(Z)
+    assert isinstance(projected, np.ndarray)
+    assert projected.shape == Z.shape
+    assert SETS[name].contains(projected)
+    assert SETS[name].contains(Z) == (name == "whole")
+
+
+def test_a_tuple_is_one_joint_point():
+    Z = (np.full((2, 2), 3.0), np.full((1, 4), 4.0), np.zeros((0, 2)))
+    assert norm(Z) == pytest.approx(math.sqrt(4 * 9 + 4 * 16))
+    A, B, gamma = FrobeniusBall(1.0).project(Z)
+    np.testing.assert_allclose(A, 0.3)
+    np.testing.assert_allclose(B, 0.4)
+    assert gamma.shape == (0, 2)
+
+
+def test_a_product_projects_each_part_by_itself():
+    A, B, gamma = triple(3, scale=2.0)
+    projected = Product(A=FrobeniusBall(0.5), gamma=NonNegative()).project((A, B, gamma))
+    np.testing.assert_allclose(projected[0], A * 0.5 / np.linalg.norm(A), rtol=1e-15)
+    np.testing.assert_array_equal(projected[1], B)
+    np.testing.assert_array_equal(projected[2], np.where(gamma > 0, gamma, 0.0))
+
+
+def test_box_with_array_bounds():
+    lower = np.array([0.0, -1.0])
+    upper = np.array([0.5, math.inf])
+    Z = np.array([[-1.0, -2.0], [2.0, 7.0]])
+    np.testing.assert_array_equal(Box(lower, upper).project(Z), [[0.0, -1.0], [0.5, 7.0]])
+
+
+def test_membership_is_relative():
+    ball = FrobeniusBall(2.0)
+    edge = np.array([[2.0, 0.0]])
+    assert ball.contains(edge)
+    assert ball.contains(edge * (1 + 1e-10))
+    assert not ball.contains(edge * (1 + 1e-8))
+    assert ball.contains(edge * (1 + 1e-8), tol=1e-7)
+    orthant = NonNegative()
+    assert orthant.contains(np.array([1e6, -1e-5]))
+    assert not orthant.contains(np.array([1.0, -1e-5]))
+    # In a product a large B does not excuse A.
+    product = Product(A=NonNegative())
+    assert not product.contains((-np.ones((1, 1)), 1e12 * np.ones((1, 1)), np.zeros((0, 1))))
+
+
+def test_nan_is_in_no_set():
+    Z = tuple(np.full(shape, math.nan) for shape in SHAPES)
+    for name, convex_set in SETS.items():
+        assert not convex_set.contains(Z), name
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200, 1e300])
+def test_norms_neither_overflow_nor_underflow(size):
+    Z = size * np.array([[3.0, 4.0]])
+    assert norm(Z) == pytest.approx(5 * size, rel=1e-15, abs=0.0)
+    np.testing.assert_allclose(FrobeniusBall(size).project(Z), size * np.array([[0.6, 0.8]]))
+
+
+def test_rotation_invariance_is_declared_and_true():
+    rotation = np.linalg.qr(np.random.default_rng(5).standard_normal((4, 4)))[0]
+    Z = 2.0 * np.random.default_rng(6).standard_normal((4, 5))
+    for name in ("whole", "ball", "box", "nonnegative"):
+        project = SETS[name].project
+        commutes = np.allclose(project(rotation @ Z), rotation @ project(Z), atol=1e-12)
+        assert commutes == SETS[name].rotation_invariant, name
+    assert Product(A=FrobeniusBall(1.0)).rotation_invariant
+    assert not SETS["product"].rotation_invariant
+    assert not UserSet(_halfspace).rotation_invariant
+
+
+def _libraries():
+    yield pytest.param(array_api_strict.asarray, id="array-api-strict")
+    try:
+        import torch
+    except ImportError:
+        skip = pytest.mark.skip(reason="PyTorch is not installed")
+        yield pytest.param(None, id="torch", marks=skip)
+    else:
+        yield pytest.param(torch.asarray, id="torch")
+
+
+@pytest.mark.parametrize("convert", list(_libraries()))
+@pytest.mark.parametrize("name", ["whole", "ball", "box", "half-open", "nonnegative"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_other_libraries_agree_with_numpy(name, convert, dtype):
+    Z = tuple(part.astype(dtype) for part in triple(9, scale=2.0))
+    expected = SETS[name].project(Z)
+    projected = SETS[name].project(tuple(convert(part) for part in Z))
+    assert SETS[name].contains(projected, tol=1e-6)
+    for found, part in zip(projected, expected, strict=True):
+        assert type(found) is type(convert(part))
+        assert part.dtype == dtype
+        assert found.dtype == convert(part).dtype
+        np.testing.assert_allclose(np.asarray(found), part, rtol=1e-6)

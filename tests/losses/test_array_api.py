@@ -1,0 +1,72 @@
+"""The same lines on array-api-strict and PyTorch, and float32 that stays float32."""
+
+import array_api_strict
+import numpy as np
+import pytest
+from tests.losses.examples import all_losses, draw
+
+CASES = [pytest.param(loss, kappa, id=name) for name, loss, kappa in all_losses()]
+
+
+def libraries():
+    yield pytest.param(array_api_strict.asarray, id="array-api-strict")
+    try:
+        import torch
+    except ImportError:
+        skip = pytest.mark.skip(reason="PyTorch is not installed")
+        yield pytest.param(None, id="torch", marks=skip)
+    else:
+        yield pytest.param(torch.asarray, id="torch")
+
+
+LIBRARIES = list(libraries())
+
+
+def results(loss, kappa, convert, dtype):
+    """Everything a loss can say about one sample, by name."""
+    a, Y = draw(loss, kappa, 40, seed=11)
+    v = np.random.default_rng(12).standard_normal(a.shape)
+    weights = np.random.default_rng(13).uniform(0.5, 1.5, len(a))
+    a, Y, v, weights = (convert(array.astype(dtype)) for array in (a, Y, v, weights))
+    value, residual = loss.value_and_residual(a, Y)
+    found = {
+        "value": value,
+        "residual": residual,
+        "hessian": loss.hessian(a, Y),
+        "hessian_action": loss.hessian_action(a, Y, v),
+    }
+    if hasattr(loss, "probabilities"):
+        found["probabilities"] = loss.probabilities(a)
+    if loss.has_conjugate:
+        found["balance"] = loss.balance(residual, Y, weights)
+        found["conjugate"] = loss.conjugate(found["balance"], Y)
+        found["dual_activation"] = loss.dual_activation(residual, Y)
+    return found
+
+
+@pytest.mark.parametrize("convert", LIBRARIES)
+@pytest.mark.parametrize(("loss", "kappa"), CASES)
+def test_other_libraries_agree_with_numpy(loss, kappa, convert):
+    expected = results(loss, kappa, np.asarray, np.float64)
+    for name, array in results(loss, kappa, convert, np.float64).items():
+        assert type(array) is type(convert(np.zeros(1))), name
+        np.testing.assert_allclose(
+            np.asarray(array), expected[name], rtol=1e-11, atol=1e-12, err_msg=name
+        )
+
+
+@pytest.mark.parametrize(("loss", "kappa"), CASES)
+def test_float32_stays_float32(loss, kappa):
+    expected = results(loss, kappa, np.asarray, np.float64)
+    for name, array in results(loss, kappa, np.asarray, np.float32).items():
+        assert array.dtype == np.float32, name
+        if name != "dual_activation":  # the inverse of a saturated residual has no digits left
+            np.testing.assert_allclose(array, expected[name], rtol=2e-4, atol=2e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("convert", LIBRARIES)
+@pytest.mark.parametrize(("loss", "kappa"), CASES)
+def test_float32_stays_float32_elsewhere(loss, kappa, convert):
+    expected = convert(np.zeros(1, dtype=np.float32)).dtype
+    for name, array in results(loss, kappa, convert, np.float32).items():
+        assert array.dtype == expected, name

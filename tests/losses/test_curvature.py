@@ -1,0 +1,147 @@
+"""Curvature bounds are bounds, the paper's are not; what is convex and what is not."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+from tests.losses.examples import CLOGLOG, SOFTPLUS, one_hot
+
+from superfactor.losses import CustomLink, Multinomial, Probit, SquaredError, resolve_link
+
+
+def eigenvalues(loss, a, kappa):
+    """Smallest and largest eigenvalue of the Hessian over the points ``a`` and all labels."""
+    values = [
+        np.linalg.eigvalsh(loss.hessian(a, one_hot(np.full(len(a), label), kappa)))
+        for label in range(kappa + 1)
+    ]
+    return np.min(values), np.max(values)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    kappa=st.integers(1, 4),
+    radius=st.floats(0.0, 10.0),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_logistic_bounds_hold(kappa, radius, seed):
+    rng = np.random.default_rng(seed)
+    # Even over the box |a_c| ≤ radius, which holds the ball; corners are the extremes.
+    inside = rng.uniform(-radius, radius, (100, kappa))
+    corners = radius * rng.choice([-1.0, 1.0], (50, kappa))
+    loss = resolve_link("logistic", kappa)
+    low, high = eigenvalues(loss, np.vstack([inside, corners]), kappa)
+    lower, upper = loss.curvature_bounds(kappa, radius)
+    assert 0.0 < lower <= low + 1e-15
+    assert high <= upper + 1e-15
+
+
+def test_logistic_bounds_are_attained():
+    one = resolve_link("logistic", 1)
+    low, high = eigenvalues(one, np.array([[0.0], [2.0]]), 1)
+    lower, upper = one.curvature_bounds(1, 2.0)
+    assert low == pytest.approx(lower, rel=1e-14)
+    assert high == upper == 0.25
+    # Two classes sharing all the probability: Böhning's 1/2 is reached in the limit.
+    three = resolve_link("logistic", 3)
+    assert eigenvalues(three, np.array([[40.0, 40.0, -40.0]]), 3)[1] == pytest.approx(0.5)
+
+
+def test_the_papers_lower_bound_lacks_a_square():
+    M, kappa = 2.0, 1
+    claimed = math.exp(-M) / (1 + math.exp(-M) + (kappa - 1) * math.exp(M))
+    loss = resolve_link("logistic", kappa)
+    true = eigenvalues(loss, np.linspace(-M, M, 401)[:, None], kappa)[0]
+    assert claimed == pytest.approx(0.119, abs=5e-4)
+    assert true == pytest.approx(0.105, abs=5e-4)
+    assert loss.curvature_bounds(kappa, M)[0] <= true * (1 + 1e-14) < claimed
+
+
+def test_the_papers_upper_bound_is_none():
+    M, kappa = 2.0, 1
+    claimed = math.exp(M) / (1 + math.exp(M)) ** 2
+    loss = resolve_link("logistic", kappa)
+    assert eigenvalues(loss, np.zeros((1, 1)), kappa)[1] > 2 * claimed
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.3, 1.0, 3.0, 8.0])
+def test_probit_bounds_are_the_extremes(radius):
+    loss = resolve_link("probit", 1)
+    low, high = eigenvalues(loss, np.linspace(-radius, radius, 2001)[:, None], 1)
+    lower, upper = loss.curvature_bounds(1, radius)
+    assert upper == 1.0
+    assert high <= 1.0
+    np.testing.assert_allclose(lower, low, rtol=1e-12)
+
+
+def test_bounds_without_a_radius():
+    assert resolve_link("logistic", 1).curvature_bounds(1) == (0.0, 0.25)
+    assert resolve_link("logistic", 3).curvature_bounds(3) == (0.0, 0.5)
+    assert resolve_link("logistic", 3).curvature_bounds(3, 1e4) == (0.0, 0.5)
+    assert resolve_link("probit", 1).curvature_bounds(1) == (0.0, 1.0)
+    assert resolve_link(CLOGLOG, 1).curvature_bounds(1) == (0.0, math.inf)
+    assert resolve_link(SOFTPLUS, 1).curvature_bounds(1) == (-math.inf, math.inf)
+    assert SquaredError().curvature_bounds(2) == (2.0, 2.0)
+
+
+def test_a_users_link_may_bring_its_bounds():
+    own = CustomLink(
+        lambda a: 2 * a,
+        lambda a: 0 * a + 2,
+        lambda a: 0 * a,
+        convex=True,
+        curvature_bounds=lambda n_outputs, radius: (0, 1),
+    )
+    loss = resolve_link(own, 1)
+    assert loss.curvature_bounds(1) == (0.0, 1.0)
+    low, high = eigenvalues(loss, np.linspace(-3, 3, 101)[:, None], 1)
+    assert low >= 0.0
+    assert high == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("radius", [-1.0, math.nan])
+@pytest.mark.parametrize(
+    "loss", [SquaredError(), *(resolve_link(k, 1) for k in ("logistic", "probit"))]
+)
+def test_a_bad_radius_is_named(loss, radius):
+    with pytest.raises(ValueError, match="radius"):
+        loss.curvature_bounds(1, radius)
+
+
+def test_softplus_is_not_convex():
+    loss = resolve_link(SOFTPLUS, 1)
+    low, _ = eigenvalues(loss, np.linspace(-15, 15, 30_001)[:, None], 1)
+    assert low == pytest.approx(-0.060, abs=5e-4)
+    assert not loss.convex
+    assert not loss.has_conjugate
+
+
+def test_probit_with_three_classes_is_not_convex():
+    loss = Multinomial(Probit(), 2)
+    grid = np.linspace(-12, 12, 241)
+    a = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    low, _ = eigenvalues(loss, a, 2)
+    assert -1.0 < low < -0.92  # it tends to −1 far out
+    assert not loss.convex
+
+    # The same from the definition: second differences of ℓ with scipy's normal distribution.
+    def value(point):
+        log_h = special.log_ndtr(point) - special.log_ndtr(-point)
+        return special.logsumexp([0.0, *log_h]) - log_h[0]
+
+    point, step = np.array([6.5, 8.0]), 1e-3
+    values, vectors = np.linalg.eigh(loss.hessian(point[None, :], one_hot([1], 2))[0])
+    move = step * vectors[:, 0]
+    bend = (value(point + move) - 2 * value(point) + value(point - move)) / step**2
+    assert bend == pytest.approx(values[0], abs=1e-4)
+    assert bend < -0.92
+
+
+@pytest.mark.parametrize("link", ["logistic", "probit", CLOGLOG])
+def test_what_claims_to_be_convex_is(link):
+    loss = resolve_link(link, 1)
+    assert loss.convex
+    assert eigenvalues(loss, np.linspace(-30, 6, 3001)[:, None], 1)[0] >= 0.0
