@@ -1,0 +1,177 @@
+"""The constants of the paper's convergence theorem: μ, L, the step window and the rate.
+
+Theorem 1: if μ ≤ curvature of F ≤ L with L/μ < 3, and a stationary point Z* of F has rank at most
+r, then low-rank projected gradient descent with step τ in (1/(2μ), 3/(2L)) obeys
+
+    ‖Z_t − Z*‖ ≤ ρᵗ‖Z_0 − Z*‖,      ρ = 2·max(|1 − τμ|, |1 − τL|) < 1.
+
+Two sets of constants are of interest:
+
+========= ======================================== ===============================================
+model     Algorithm 1 as printed, joint in A, B, γ γ minimised over, blocks rescaled to match
+========= ======================================== ===============================================
+filter μ  min(2ξ, 2λ + nδ⁻α⁻), Φ = [X, X']         2λ + nδ⁻α⁻, X after regression on X'
+filter L  max(2ξ, 2λ + nδ⁺α⁺), Φ = [X, X']         2λ + α⁺σ_max(X)²
+feature μ min(2ξ, 2λ)                              2λ  (2λ + α⁻ without covariates)
+feature L max(2ξ, 2λ + α⁺(1 + λ_max(X'ᵀX')))       2λ + α⁺
+========= ======================================== ===============================================
+
+The paper's L for the feature model with covariates is wrong; the one above is right (see
+docs/errata.md). An unpenalised intercept puts 0 in the place of λ in the left column's μ. With
+sample weights w the samples of B (and of A in the feature model) are measured in units of √w, which
+changes no rank; the loss then counts ω_i = w_i·class weight_i for the filter model and ω_i/w_i for
+the feature model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from superfactor.lifting import LiftedProblem
+from superfactor.theory.design import (
+    class_weight_range,
+    covariate_gram,
+    filter_extremes,
+    largest_eigenvalue,
+)
+
+__all__ = ["TheoremConstants", "theorem_constants"]
+
+
+@dataclass(frozen=True)
+class TheoremConstants:
+    """Curvature bounds of F and what the theorem makes of them.
+
+    Attributes
+    ----------
+    mu : μ, lower bound of the curvature; 0 when nothing better is known, negative (down to −inf)
+        when the loss is not convex
+    L : upper bound of the curvature, inf when the loss has none
+    """
+
+    mu: float
+    L: float
+
+    @property
+    def condition_number(self) -> float:
+        """L/μ; inf when μ ≤ 0."""
+        return self.L / self.mu if self.mu > 0 else math.inf
+
+    @property
+    def applies(self) -> bool:
+        """Whether L/μ < 3, the theorem's hypothesis."""
+        return self.condition_number < 3
+
+    @property
+    def step_window(self) -> tuple[float, float] | None:
+        """The steps (1/(2μ), 3/(2L)) with ρ < 1, or None when there are none."""
+        return (0.5 / self.mu, 1.5 / self.L) if self.applies else None
+
+    @property
+    def best_step(self) -> float:
+        """τ = 2/(μ + L), which makes ρ smallest; 0 when no step contracts."""
+        total = self.mu + self.L
+        return 2 / total if self.mu >= 0 and 0 < total < math.inf else 0.0
+
+    @property
+    def best_rate(self) -> float:
+        """ρ at the best step, 2(L − μ)/(L + μ); 2 when no step contracts."""
+        return self.rate()
+
+    def rate(self, step_size: float | None = None) -> float:
+        """ρ = 2·max(|1 − τμ|, |1 − τL|) for the step τ, by default the best one."""
+        if step_size is None:
+            if self.best_step == 0:
+                return 2.0
+            return 2 * (self.L - self.mu) / (self.L + self.mu)
+        if not step_size > 0:
+            raise ValueError(f"step_size={step_size!r}: a positive number is required")
+        return 2 * max(abs(1 - step_size * self.mu), abs(1 - step_size * self.L))
+
+    def iterations(self, accuracy: float, distance: float, step_size: float | None = None) -> float:
+        """The number t of iterations after which ρᵗ·distance ≤ accuracy; inf when ρ ≥ 1."""
+        if not accuracy > 0:
+            raise ValueError(f"accuracy={accuracy!r}: a positive number is required")
+        if not distance >= 0:
+            raise ValueError(f"distance={distance!r}: a non-negative number is required")
+        if distance <= accuracy:
+            return 0
+        rho = self.rate(step_size)
+        if rho >= 1:
+            return math.inf
+        if rho == 0:
+            return 1
+        return max(math.ceil(math.log(distance / accuracy) / -math.log(rho) - 1e-12), 1)
+
+
+def theorem_constants(
+    problem: LiftedProblem, *, profiled: bool = False, radius: float = math.inf
+) -> TheoremConstants:
+    """μ and L of the paper's F in the user's units.
+
+    Parameters
+    ----------
+    profiled : False for Algorithm 1 as printed, joint in (A, B, γ). True for γ minimised over and
+        the B-block rescaled so that its curvature lies within that of A: then ξ and the covariates
+        do not matter, and μ, L are those of A.
+    radius : the paper's M, a bound on the norm of every activation; with inf the constants hold
+        everywhere
+
+    The table of the module is what is computed. It is cheap enough to follow every fit: the
+    spectrum of large data is bounded by a few products with X.
+    """
+    curvature = problem.loss.curvature_bounds(problem.n_outputs, radius)
+    low, high = (_profiled if profiled else _joint)(problem, *curvature)
+    if profiled:
+        return TheoremConstants(mu=low, L=high)
+    scale = problem.data.scale
+    bend = 2 * problem.xi / scale / scale
+    return TheoremConstants(mu=min(bend, low), L=max(bend, high))
+
+
+def _joint(problem: LiftedProblem, alpha_low: float, alpha_high: float) -> tuple[float, float]:
+    """Curvature bounds in (A, γ)."""
+    lam = _lam(problem)
+    ridges = [lam] + [float(ridge) for ridge in problem.covariate_ridge]
+    if problem.name == "filter":
+        low, high = filter_extremes(problem, covariates=True, lower=alpha_low > 0)
+    else:
+        # The activations are [diag(1/√w), X'] times the unknowns: an identity with more columns.
+        low, high = 0.0, class_weight_range(problem)[1]
+        high += largest_eigenvalue(covariate_gram(problem))
+    return (
+        2 * min(ridges) + _times(alpha_low, low if alpha_low > 0 else high),
+        2 * max(ridges) + _times(alpha_high, high),
+    )
+
+
+def _profiled(problem: LiftedProblem, alpha_low: float, alpha_high: float) -> tuple[float, float]:
+    """Curvature bounds in A with γ at its minimiser: the Schur complement of the joint Hessian."""
+    lam, alone = _lam(problem), problem.covariates.shape[1] == 0
+    if problem.name == "filter":
+        low, high = filter_extremes(
+            problem, covariates=False, lower=alpha_low > 0, softening=alpha_low
+        )
+    else:
+        least, high = class_weight_range(problem)
+        low = least if alone else 0.0
+    upper = 2 * lam + _times(alpha_high, high)
+    if alpha_low >= 0:
+        return 2 * lam + _times(alpha_low, low), upper
+    if alone:
+        return 2 * lam + _times(alpha_low, high), upper
+    # Not convex: a minimiser over γ is sure to exist only where the joint Hessian is positive.
+    joint = _joint(problem, alpha_low, alpha_high)[0]
+    return joint if joint > 0 else -math.inf, upper
+
+
+def _lam(problem: LiftedProblem) -> float:
+    """λ in the user's units."""
+    scale = problem.data.scale if problem.name == "filter" else 1.0
+    return problem.lam * scale * scale
+
+
+def _times(alpha: float, value: float) -> float:
+    """alpha·value with inf·0 = 0: a direction the loss does not see has no curvature."""
+    return alpha * value if value > 0 else 0.0
