@@ -1,5 +1,6 @@
 """Choosing a loss by the name of its link."""
 
+import doctest
 import pickle
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from tests.losses.examples import CLOGLOG, SOFTPLUS
 
-from superfactor.losses import CustomLink, Logistic, Multinomial, Probit, resolve_link
+from superfactor.losses import CustomLink, Logistic, Multinomial, Probit, links, resolve_link
 
 
 def test_names_and_objects():
@@ -66,3 +67,9 @@ def test_links_survive_scikit_learns_clone():
     holder = clone(LogisticRegression(solver=Probit()))
     assert holder.solver == Probit()
     assert "Probit()" in repr(holder)
+
+
+def test_the_documented_example_runs():
+    outcome = doctest.testmod(links)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
