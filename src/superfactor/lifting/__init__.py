@@ -4,6 +4,7 @@ from superfactor.lifting.factors import Factors
 from superfactor.lifting.feature import FeatureProblem
 from superfactor.lifting.filter import FilterProblem
 from superfactor.lifting.problem import LiftedProblem
+from superfactor.lifting.ridge import fit_ridge
 from superfactor.lifting.statement import state_problem
 
-__all__ = ["Factors", "FeatureProblem", "FilterProblem", "LiftedProblem", "state_problem"]
+__all__ = ["Factors", "FeatureProblem", "FilterProblem", "LiftedProblem", "fit_ridge", "state_problem"]

@@ -7,6 +7,7 @@ carried over from eigenproblems (math §11). Where S is the whole range of X the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -24,10 +25,10 @@ from superfactor._arrays import (
 )
 from superfactor.lifting import LiftedProblem
 from superfactor.solvers.descent import Descent
-from superfactor.solvers.ridge import fit_ridge
+from superfactor.lifting.ridge import fit_ridge
 from superfactor.solvers.solution import Monitor, Solution
-from superfactor.solvers.subspace import Point, SubspaceProblem
-from superfactor.spectrum import GrowingBasis
+from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
+from superfactor.spectrum import GrowingBasis, fill_leading
 
 # Up to this dimension the subspace is the whole range of X from the start.
 WHOLE_RANGE = 64
@@ -111,25 +112,17 @@ class _Search:
                 basis.append(eye_like(empty, problem.side))
             else:
                 basis.extend(problem.back(eye_like(empty, problem.other_side)))
-                if basis.size < rank:  # rank X < r: labels may use the spare rank
-                    basis.extend(self._random(problem.side, rank - basis.size))
         else:
             width = max(8, rank // 2)
-            block = problem.back(self._random(problem.other_side, width))
-            while basis.size < 4 * rank:
-                before = basis.size
-                new, _ = basis.new_directions(block)
-                basis.append(new)
-                if basis.size == before:  # an invariant subspace: start afresh outside it
-                    if basis.extend(problem.back(self._random(problem.other_side, width))) == 0:
-                        break
-                block = basis.GS[:, before:]
-            if basis.size < rank:
-                basis.extend(self._random(problem.side, rank - basis.size))
-        if basis.size == 0:
-            basis.append(eye_like(empty, problem.side, min(rank, problem.side)))
-        keep = basis.size if self.whole else min(basis.size, 2 * rank + 10)
-        basis.rotate(eigh_descending(basis.D)[1][:, :keep])
+
+            def fresh() -> Array:
+                return problem.back(self._random(problem.other_side, width))
+
+            fill_leading(basis, 4 * rank, 2 * rank + 10, fresh)
+        if basis.size < rank:  # rank X < r: labels may use the spare rank
+            basis.extend(self._random(problem.side, rank - basis.size))
+        if self.whole:
+            basis.rotate(eigh_descending(basis.D)[1])
 
     def _random(self, rows: int, columns: int) -> Array:
         xp, like = self.problem.data.xp, self.problem.targets
@@ -224,7 +217,7 @@ class _Search:
         if new.F < self.point.F:
             self.point = new
 
-    def _residual_bounds(self) -> tuple[Array, Array, object]:
+    def _residual_bounds(self) -> tuple[Array, Array, Frame]:
         """Per direction, how far F may fall outside S: ξ·c_i with c_i = |R_i|²/(θ_i − ν̄)."""
         inside, problem, point = self.inside, self.problem, self.point
         xp = namespace(point.W)
@@ -243,7 +236,7 @@ class _Search:
         c = xp.where(gap > size, size**2 / safe, 2 * size - lower)
         return problem.xi * c, R, frame
 
-    def _enlarge(self, bounds: Array, R: Array, frame: object, estimate: float) -> int:
+    def _enlarge(self, bounds: Array, R: Array, frame: Frame, estimate: float) -> int:
         """Krylov chains of 2ξ(θ_i − G) + |β_i|²·(loss Hessian), started at the largest residuals."""
         problem, basis = self.problem, self.basis
         xp = namespace(R)
@@ -401,4 +394,4 @@ class _Search:
 
 
 def _size(A: Array) -> float:
-    return float(frobenius2(A)) ** 0.5
+    return math.sqrt(frobenius2(A))

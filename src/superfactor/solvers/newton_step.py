@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from superfactor._arrays import Array, column_norms, eps, eye_like, inner, namespace, zeros_like_of
-from superfactor.solvers.ridge import (
+from superfactor.lifting.ridge import (
     DENSE_UNKNOWNS,
     conjugate_gradients,
     curvature_gram,

@@ -15,7 +15,7 @@ from superfactor._arrays import (
     zeros_like_of,
 )
 from superfactor.lifting import LiftedProblem
-from superfactor.solvers.ridge import fit_ridge
+from superfactor.lifting.ridge import fit_ridge
 from superfactor.spectrum import GrowingBasis
 
 
@@ -85,7 +85,7 @@ class SubspaceProblem:
         gamma: Array | None = None,
         *,
         max_iter: int = 30,
-        tol: float = 1e-16,
+        tol: float = 1e-12,
     ) -> Point:
         """The best β and γ for the subspace W, by Newton from a start."""
         problem = self.problem

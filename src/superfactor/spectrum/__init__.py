@@ -3,6 +3,7 @@
 from superfactor.spectrum.basis import GrowingBasis
 from superfactor.spectrum.compression import Compression, compress
 from superfactor.spectrum.data import DataMatrix
+from superfactor.spectrum.krylov import fill_leading
 from superfactor.spectrum.eigen import top_eigenpairs
 from superfactor.spectrum.projection import project_rank, truncated_svd
 
@@ -11,6 +12,7 @@ __all__ = [
     "DataMatrix",
     "GrowingBasis",
     "compress",
+    "fill_leading",
     "project_rank",
     "top_eigenpairs",
     "truncated_svd",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from superfactor._arrays import Array, diagonal, eps, inner, namespace
-from superfactor.lifting import LiftedProblem
+from superfactor.lifting.problem import LiftedProblem
 
 # Up to this many unknowns a dense Newton system is cheaper than conjugate gradients.
 DENSE_UNKNOWNS = 1200
@@ -75,12 +75,13 @@ def fit_ridge(
     ridge: Array,
     theta: Array,
     *,
+    offset: Array | None = None,
     max_iter: int = 30,
-    tol: float = 1e-16,
+    tol: float = 1e-12,
 ) -> tuple[Array, float, Array, Array]:
-    """Minimise Σ_i ω_i ℓ(y_i, θᵀj_i) + Σ_j ridge_j‖θ_j‖² by Newton's method with a line search.
+    """Minimise Σ_i ω_i ℓ(y_i, o_i + θᵀj_i) + Σ_j ridge_j‖θ_j‖² by Newton's method with a line search.
 
-    J (n, k), ridge (k,), start θ (k, κ). Returns θ, the value, the activations a (n, κ) and
+    J (n, k), ridge (k,), start θ (k, κ), offset o (n, κ) or None. Returns θ, the value, the activations a (n, κ) and
     E = ω∘∇ℓ (n, κ). Stops when the predicted decrease is below `tol` times the value.
     """
     xp = namespace(J)
@@ -88,7 +89,7 @@ def fit_ridge(
     column = ridge[:, None]
 
     def value_at(theta: Array) -> tuple[float, Array, Array]:
-        a = J @ theta
+        a = J @ theta if offset is None else offset + J @ theta
         f, E = problem.loss_terms(a)
         return f + float(xp.sum(column * theta**2)), a, E
 
@@ -98,7 +99,7 @@ def fit_ridge(
         gradient = J.T @ E + 2 * column * theta
         step = _newton_step(problem, J, column, a, gradient)
         decrease = inner(gradient, step)  # twice the predicted decrease
-        if not decrease > tol * abs(f):
+        if not decrease > 0:
             break
         t, accepted = 1.0, False
         while t > 1e-10:
@@ -111,6 +112,8 @@ def fit_ridge(
         if not accepted:
             break
         theta, f, a, E = trial, f_new, a_new, E_new
+        if decrease <= tol * abs(f):  # after the step: it has squared the distance once more
+            break
     return theta, f, a, E
 
 

@@ -1,0 +1,164 @@
+"""After a fit: how far from the global optimum can it be?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from superfactor._arrays import Array, namespace
+from superfactor.lifting import LiftedProblem, fit_ridge
+from superfactor.spectrum import GrowingBasis
+from superfactor.theory.ascent import ascend
+from superfactor.theory.constants import TheoremConstants, theorem_constants
+from superfactor.theory.dual import Dual
+
+# A gap this small, relative to what supervision can change, counts as none.
+GLOBAL_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proven about a fit.
+
+    Attributes
+    ----------
+    lower_bound : no factorization of this rank has a smaller objective
+    gap : objective − lower_bound
+    relative_gap : gap/(objective − D(0)), D(0) = ξΣ_{i>r}σ_i² being the part no supervision can
+        change, so that a large reconstruction error cannot make the gap look small
+    is_global : whether relative_gap ≤ 1e-6
+    method : "residual" (bound at the residuals of the fit) or "ascent" (dual maximised)
+    exact : False where the largest singular value outside a subspace was estimated, not bounded
+    constants : μ, L, … of the convergence theorem, for Algorithm 1 as printed
+    profiled : the same for the profiled and rescaled iteration
+    statement : one sentence that says what is proven
+    """
+
+    objective: float
+    lower_bound: float
+    gap: float
+    relative_gap: float
+    is_global: bool
+    method: str
+    exact: bool
+    constants: TheoremConstants
+    profiled: TheoremConstants
+    statement: str
+
+    @property
+    def mu(self) -> float:
+        """Strong convexity μ of the convergence theorem."""
+        return self.constants.mu
+
+    @property
+    def L(self) -> float:
+        """Smoothness L of the convergence theorem."""
+        return self.constants.L
+
+    @property
+    def condition_number(self) -> float:
+        """L/μ; the theorem asks for less than 3."""
+        return self.constants.condition_number
+
+    @property
+    def step_window(self) -> tuple[float, float] | None:
+        """Step sizes the theorem allows, None where there are none."""
+        return self.constants.step_window
+
+    @property
+    def rate(self) -> float:
+        """ρ at the best step; below 1 the theorem promises exponential convergence."""
+        return self.constants.best_rate
+
+    def __str__(self) -> str:
+        return self.statement
+
+
+def certify(
+    problem: LiftedProblem,
+    rank: int,
+    activations: Array,
+    gamma: Array,
+    objective: float,
+    *,
+    method: str = "residual",
+    basis: GrowingBasis | None = None,
+    max_iter: int = 300,
+) -> Certificate:
+    """A certificate for any point of rank ≤ `rank`, whichever solver found it.
+
+    activations (n, κ) and γ (q, κ) are those of the point, objective its F. `method` "residual" evaluates
+    the dual at the point's own residuals; "ascent" maximises it from there. A convex set Θ only
+    raises the optimum, so the bound stays valid with one.
+    """
+    small, _ = problem.compact
+    xp = small.data.xp
+    a, gamma = (xp.astype(x, small.data.dtype) for x in (activations, gamma))
+    dual = Dual(
+        small, rank, basis, exact=True if method == "ascent" and _affordable(small) else None
+    )
+    unsupervised = dual.unsupervised()
+    bound, usable = unsupervised, problem.lam > 0 and problem.loss.convex
+    if usable and problem.loss.has_conjugate:
+        # γ as the dual wants it: free of Θ, and exact.
+        offset = a - small.covariates @ gamma
+        _, _, a, E = fit_ridge(
+            small, small.covariates, small.covariate_ridge, gamma, offset=offset, tol=1e-12
+        )
+        G = dual.feasible(E)
+        bound = max(bound, dual.value(G))
+        if method == "ascent" and _relative(objective, bound, unsupervised) > GLOBAL_TOLERANCE:
+            bound = max(bound, ascend(dual, a, objective, max_iter=max_iter))
+    gap = max(objective - bound, 0.0)
+    relative = _relative(objective, bound, unsupervised)
+    is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
+    return Certificate(
+        objective=objective,
+        lower_bound=bound,
+        gap=gap,
+        relative_gap=relative,
+        is_global=is_global,
+        method=method,
+        exact=dual.exact,
+        constants=theorem_constants(problem),
+        profiled=theorem_constants(problem, profiled=True),
+        statement=_statement(problem, rank, relative, is_global, dual.exact),
+    )
+
+
+def _affordable(problem: LiftedProblem) -> bool:
+    return min(problem.data.shape) <= 3000
+
+
+def _relative(objective: float, bound: float, unsupervised: float) -> float:
+    gap = max(objective - bound, 0.0)
+    supervised = objective - unsupervised
+    if gap <= 1e-14 * abs(objective):
+        return 0.0
+    return gap / supervised if supervised > 0 else float("inf")
+
+
+def _statement(
+    problem: LiftedProblem, rank: int, relative: float, is_global: bool, exact: bool
+) -> str:
+    if not problem.loss.convex:
+        return "Nothing is proven: the loss of this link is not convex."
+    caveat = "" if exact else " (one singular value was estimated, not bounded)"
+    if is_global:
+        return (
+            f"This is a global optimum: no rank-{rank} {problem.name} model has an objective lower "
+            f"by more than {max(relative, 1e-15):.1e} of its supervised part{caveat}."
+        )
+    if problem.lam == 0:
+        return (
+            "Only the reconstruction part is bounded: with lam=0 nothing is proven about the rest; "
+            "any lam > 0 gives a bound."
+        )
+    if relative >= 1:
+        return (
+            "The optimum is not proven: the bound is not better than that of reconstruction alone"
+            f"{caveat}; certify='ascent' or a larger lam tightens it."
+        )
+    return (
+        f"At most {100 * relative:.3g} % of the objective's supervised part can still be gained by any "
+        f"rank-{rank} {problem.name} model{caveat}."
+    )
