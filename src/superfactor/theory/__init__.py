@@ -1,5 +1,29 @@
-"""What can be proven about a fit: the theorem's constants, the admissible weights, stationarity."""
+"""What can be proven about a fit: its certificate, the theorem's constants, the admissible weights."""
 
+from superfactor.theory.certificate import Certificate, certify
 from superfactor.theory.constants import TheoremConstants, theorem_constants
+from superfactor.theory.regions import (
+    Interval,
+    admissible_lambda,
+    admissible_xi,
+    is_admissible,
+    problem_lambda,
+    profiled_lambda,
+)
+from superfactor.theory.stationarity import gradient_mapping, lifted_gradient, stationarity
 
-__all__ = ["TheoremConstants", "theorem_constants"]
+__all__ = [
+    "Certificate",
+    "Interval",
+    "TheoremConstants",
+    "admissible_lambda",
+    "admissible_xi",
+    "certify",
+    "gradient_mapping",
+    "is_admissible",
+    "lifted_gradient",
+    "problem_lambda",
+    "profiled_lambda",
+    "stationarity",
+    "theorem_constants",
+]

@@ -36,7 +36,7 @@ from superfactor.theory.design import (
     largest_eigenvalue,
 )
 
-__all__ = ["TheoremConstants", "theorem_constants"]
+__all__ = ["TheoremConstants", "loss_bends", "theorem_constants"]
 
 
 @dataclass(frozen=True)
@@ -121,55 +121,54 @@ def theorem_constants(
     The table of the module is what is computed. It is cheap enough to follow every fit: the
     spectrum of large data is bounded by a few products with X.
     """
-    curvature = problem.loss.curvature_bounds(problem.n_outputs, radius)
-    low, high = (_profiled if profiled else _joint)(problem, *curvature)
-    if profiled:
-        return TheoremConstants(mu=low, L=high)
+    low, high = loss_bends(problem, profiled=profiled, radius=radius)
     scale = problem.data.scale
-    bend = 2 * problem.xi / scale / scale
-    return TheoremConstants(mu=min(bend, low), L=max(bend, high))
-
-
-def _joint(problem: LiftedProblem, alpha_low: float, alpha_high: float) -> tuple[float, float]:
-    """Curvature bounds in (A, γ)."""
-    lam = _lam(problem)
+    lam = problem.lam * (scale * scale if problem.name == "filter" else 1.0)
+    if profiled:
+        return TheoremConstants(mu=2 * lam + low, L=2 * lam + high)
     ridges = [lam] + [float(ridge) for ridge in problem.covariate_ridge]
-    if problem.name == "filter":
-        low, high = filter_extremes(problem, covariates=True, lower=alpha_low > 0)
-    else:
-        # The activations are [diag(1/√w), X'] times the unknowns: an identity with more columns.
-        low, high = 0.0, class_weight_range(problem)[1]
-        high += largest_eigenvalue(covariate_gram(problem))
-    return (
-        2 * min(ridges) + _times(alpha_low, low if alpha_low > 0 else high),
-        2 * max(ridges) + _times(alpha_high, high),
+    bend = 2 * problem.xi / scale / scale
+    return TheoremConstants(
+        mu=min(bend, 2 * min(ridges) + low), L=max(bend, 2 * max(ridges) + high)
     )
 
 
-def _profiled(problem: LiftedProblem, alpha_low: float, alpha_high: float) -> tuple[float, float]:
-    """Curvature bounds in A with γ at its minimiser: the Schur complement of the joint Hessian."""
-    lam, alone = _lam(problem), problem.covariates.shape[1] == 0
+def loss_bends(
+    problem: LiftedProblem,
+    *,
+    profiled: bool = False,
+    radius: float = math.inf,
+    any_lam: bool = False,
+) -> tuple[float, float]:
+    """What the loss adds to the curvature 2λ of the coefficients, at least and at most.
+
+    nδ⁻α⁻ and nδ⁺α⁺ for the filter model. With `any_lam` the lower end holds for every λ, not only
+    for the problem's own: a ridge on the covariates leaves more of the features to A.
+    """
+    low, high = problem.loss.curvature_bounds(problem.n_outputs, radius)
+    alone = problem.covariates.shape[1] == 0
+    ridge = problem.covariate_ridge * (0.0 if any_lam else 1.0)
     if problem.name == "filter":
-        low, high = filter_extremes(
-            problem, covariates=False, lower=alpha_low > 0, softening=alpha_low
+        least, most = filter_extremes(
+            problem,
+            covariates=not profiled,
+            lower=low > 0,
+            softening=2 * ridge / low if low > 0 else ridge,
         )
     else:
-        least, high = class_weight_range(problem)
-        low = least if alone else 0.0
-    upper = 2 * lam + _times(alpha_high, high)
-    if alpha_low >= 0:
-        return 2 * lam + _times(alpha_low, low), upper
-    if alone:
-        return 2 * lam + _times(alpha_low, high), upper
-    # Not convex: a minimiser over γ is sure to exist only where the joint Hessian is positive.
-    joint = _joint(problem, alpha_low, alpha_high)[0]
-    return joint if joint > 0 else -math.inf, upper
-
-
-def _lam(problem: LiftedProblem) -> float:
-    """λ in the user's units."""
-    scale = problem.data.scale if problem.name == "filter" else 1.0
-    return problem.lam * scale * scale
+        # The activations are [diag(1/√w), X'] times the unknowns: an identity with more columns.
+        least, most = class_weight_range(problem)
+        if not (profiled and alone):
+            least = 0.0
+        if not profiled:
+            most += largest_eigenvalue(covariate_gram(problem))
+    upper = _times(high, most)
+    if low >= 0:
+        return _times(low, least), upper
+    if profiled and not alone:
+        # Not convex: nothing ensures that a minimiser over γ exists.
+        return -math.inf, upper
+    return _times(low, most), upper
 
 
 def _times(alpha: float, value: float) -> float:

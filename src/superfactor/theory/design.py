@@ -7,11 +7,18 @@ matrix nδ⁻ and nδ⁺.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from superfactor._arrays import Array, device, eps, eye_like, frobenius2, namespace, to_numpy
+from superfactor._arrays import (
+    Array,
+    device,
+    diagonal,
+    eps,
+    eye_like,
+    frobenius2,
+    namespace,
+    to_numpy,
+)
 from superfactor.lifting import LiftedProblem
 
 # Work, as n·N², below which the Gram matrix is cheaper than some twenty products with X.
@@ -38,7 +45,7 @@ def largest_eigenvalue(matrix: Array) -> float:
 
 
 def filter_extremes(
-    problem: LiftedProblem, *, covariates: bool, lower: bool, softening: float = math.inf
+    problem: LiftedProblem, *, covariates: bool, lower: bool, softening: Array
 ) -> tuple[float, float]:
     """(nδ⁻, nδ⁺) of the filter model, Φ = [X, X'], in the user's units.
 
@@ -48,7 +55,7 @@ def filter_extremes(
         of X alone, and nδ⁻ that of X after its regression on the covariates, since what they
         explain of a feature bends the profiled objective no more
     lower : whether nδ⁻ is needed; 0 is returned where it is not, or where it would cost too much
-    softening : α⁻; the covariates' regression has the ridge 2ρ/α⁻
+    softening : 2ρ/α⁻ (q,), the ridge of that regression
 
     Both ends are safe: nδ⁻ is never too large, nδ⁺ never too small but for the chance that a random
     start of the Lanczos iteration, used for large data, is orthogonal to the leading direction.
@@ -75,7 +82,7 @@ def filter_extremes(
     if not lower:
         return 0.0, top * (1 + slack)
     if not covariates and C.shape[1]:
-        ridge = eye_like(G, C.shape[1]) * (2 * small.covariate_ridge / softening)[None, :]
+        ridge = diagonal(xp.astype(softening, G.dtype))
         explained = cross @ xp.linalg.pinv(covariate_gram(small) + ridge) @ cross.T
         bottom = float(xp.linalg.eigvalsh(G - (explained + explained.T) / 2)[0])
     return max(bottom - slack * top, 0.0), top * (1 + slack)
@@ -106,7 +113,7 @@ def _lanczos_bound(problem: LiftedProblem, scale: float, q: int) -> float:
     v = xp.asarray(rng.standard_normal((N + q, 1)), dtype=like.dtype, device=device(like))
     v = v / frobenius2(v) ** 0.5
     Q, bound = v, 0.0
-    diagonal: list[float] = []
+    on: list[float] = []
     off: list[float] = []
     for step in range(1, min(_MOST_STEPS, N + q) + 1):
         a = problem.features(v[:N, :], problem.image(v[:N, :])) * scale
@@ -116,11 +123,11 @@ def _lanczos_bound(problem: LiftedProblem, scale: float, q: int) -> float:
         u = problem.pull(a) * scale
         if q:
             u = xp.concat([u, C.T @ a])
-        diagonal.append(float((v.T @ u)[0, 0]))
+        on.append(float((v.T @ u)[0, 0]))
         for _ in range(2):
             u = u - Q @ (Q.T @ u)
         beta = frobenius2(u) ** 0.5
-        T = np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1)
+        T = np.diag(on) + np.diag(off, 1) + np.diag(off, -1)
         values, vectors = np.linalg.eigh(T)
         top, residual = float(values[-1]), beta * abs(float(vectors[-1, -1]))
         bound = top + residual

@@ -1,0 +1,176 @@
+"""Which weights (ξ, λ) satisfy the theorem's hypothesis L/μ < 3.
+
+The loss adds between `low` and `high` to the curvature 2λ of the coefficients:
+
+=========================== ======================= =========================================
+model                       low                     high
+=========================== ======================= =========================================
+filter                      nμ* = nδ⁻α⁻             nL* = nδ⁺α⁺
+feature                     0                       α⁺(1 + λ_max(X'ᵀX'))
+=========================== ======================= =========================================
+
+With μ = min(2ξ, 2λ + low) and L = max(2ξ, 2λ + high) the hypothesis is three inequalities:
+
+    2ξ < 3(2λ + low),    2λ + high < 6ξ,    2λ + high < 3(2λ + low).
+
+All numbers are totals over the samples, as in F; the paper's ξ', λ', μ*, L* are these divided by n,
+and since the inequalities are homogeneous they may be used here as they are. An unpenalised
+intercept makes μ zero (see `theorem_constants`) and no weights admissible; with γ profiled out and
+the blocks rescaled only the third inequality is left.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from superfactor.lifting import LiftedProblem
+from superfactor.theory.constants import loss_bends
+
+__all__ = [
+    "Interval",
+    "Piece",
+    "admissible_lambda",
+    "admissible_pieces",
+    "admissible_xi",
+    "bends",
+    "is_admissible",
+    "problem_lambda",
+    "profiled_lambda",
+]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The numbers between `lower` and `upper`; `lower` itself only if `closed`, `upper` never."""
+
+    lower: float
+    upper: float
+    closed: bool = False
+
+    def __contains__(self, x: float) -> bool:
+        return self.lower < x < self.upper or (self.closed and x == self.lower < self.upper)
+
+
+def bends(
+    model: str,
+    alpha_high: float,
+    *,
+    alpha_low: float = 0.0,
+    design: tuple[float, float] = (0.0, 0.0),
+    covariate_factor: float = 0.0,
+) -> tuple[float, float]:
+    """(low, high) of the table above.
+
+    Parameters
+    ----------
+    model : "filter" or "feature"
+    alpha_low, alpha_high : α⁻ and α⁺, the curvature bounds of the loss
+    design : filter model, (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X']
+    covariate_factor : feature model, λ_max(X'ᵀX'); 0 without covariates
+    """
+    if model == "filter":
+        return design[0] * alpha_low, design[1] * alpha_high
+    if model == "feature":
+        return 0.0, alpha_high * (1 + covariate_factor)
+    raise ValueError(f"model={model!r}: allowed are 'filter' and 'feature'")
+
+
+def is_admissible(xi: float, lam: float, low: float, high: float) -> bool:
+    """Whether L/μ < 3 for Algorithm 1 as printed."""
+    _check(low, high)
+    bottom, top = 2 * lam + low, 2 * lam + high
+    return xi > 0 and lam >= 0 and 2 * xi < 3 * bottom and top < 6 * xi and top < 3 * bottom
+
+
+def admissible_lambda(xi: float, low: float, high: float) -> Interval | None:
+    """All λ that are admissible with this ξ, or None."""
+    _check(low, high)
+    if not xi > 0:
+        raise ValueError(f"xi={xi!r}: a positive number is required")
+    return _from(max((2 * xi - 3 * low) / 6, (high - 3 * low) / 4), (6 * xi - high) / 2)
+
+
+def admissible_xi(lam: float, low: float, high: float) -> Interval | None:
+    """All ξ that are admissible with this λ, or None; at λ = 0: nL*/6 < ξ < 3nμ*/2."""
+    _check(low, high)
+    if not lam >= 0:
+        raise ValueError(f"lam={lam!r}: a non-negative number is required")
+    bottom, top = 2 * lam + low, 2 * lam + high
+    return Interval(top / 6, 1.5 * bottom) if top < 3 * bottom else None
+
+
+def profiled_lambda(low: float, high: float) -> Interval | None:
+    """All λ with L_A/m_A < 3; ξ and the covariates do not matter once γ is profiled out."""
+    _check(low, high)
+    return _from((high - 3 * low) / 4, math.inf)
+
+
+def problem_lambda(
+    problem: LiftedProblem, *, profiled: bool = False, radius: float = math.inf
+) -> Interval | None:
+    """All λ for which the theorem covers this problem, everything else as it is.
+
+    `profiled` and `radius` as in `theorem_constants`.
+    """
+    low, high = loss_bends(problem, profiled=profiled, radius=radius, any_lam=True)
+    if math.isinf(low) or math.isinf(high):
+        return None
+    if profiled:
+        return profiled_lambda(low, high)
+    scale = problem.data.scale
+    xi = problem.xi / scale / scale
+    if any(float(ridge) == 0 for ridge in problem.covariate_ridge):
+        # The intercept's curvature is `low` whatever λ is, the largest one still 2λ + high.
+        return _from(-1.0, min(6 * xi - high, 3 * low - high) / 2) if 2 * xi < 3 * low else None
+    return admissible_lambda(xi, low, high)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of the admissible region: ξ in `xi`, and λ between two lines in ξ.
+
+    `lower` and `upper` are (slope, offset): slope·ξ + offset.
+    """
+
+    xi: Interval
+    lower: tuple[float, float]
+    upper: tuple[float, float]
+    closed: bool = False
+
+    def lam(self, xi: float) -> Interval:
+        """The admissible λ at this ξ."""
+        (a, b), (c, d) = self.lower, self.upper
+        return Interval(a * xi + b, c * xi + d, self.closed)
+
+
+def admissible_pieces(low: float, high: float) -> tuple[Piece, Piece]:
+    """The region as the paper's appendix describes it, with its second case corrected.
+
+    - high < 3·low: λ from 0 for high/6 < ξ < 3·low/2, from (2ξ − 3·low)/6 beyond
+    - high ≥ 3·low: λ from (high − 3·low)/4 for (high − low)/4 < ξ < 3(high − low)/4, and from
+      (2ξ − 3·low)/6 beyond (the paper lets this part start at 3(high − low)/2)
+
+    and always λ < (6ξ − high)/2. At the ξ where the parts meet both formulas agree.
+    """
+    _check(low, high)
+    upper = (3.0, -high / 2)
+    beyond = (1 / 3, -low / 2)
+    if high < 3 * low:
+        start, meet = high / 6, 1.5 * low
+        first = Piece(Interval(start, meet), (0.0, 0.0), upper, closed=True)
+    else:
+        start, meet = (high - low) / 4, 0.75 * (high - low)
+        first = Piece(Interval(start, meet), (0.0, (high - 3 * low) / 4), upper)
+    return first, Piece(Interval(meet, math.inf, closed=True), beyond, upper)
+
+
+def _from(lower: float, upper: float) -> Interval | None:
+    """The non-negative part of (lower, upper)."""
+    interval = Interval(max(lower, 0.0), upper, closed=lower < 0)
+    return interval if interval.lower < upper else None
+
+
+def _check(low: float, high: float) -> None:
+    if not low <= high < math.inf:
+        raise ValueError(f"low={low!r}, high={high!r}: finite with low ≤ high is required")
