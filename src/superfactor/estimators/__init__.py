@@ -1,0 +1,20 @@
+"""The scikit-learn side of the package: validation, fitting, prediction.
+
+=============== ================================================================================
+file            idea
+=============== ================================================================================
+``classifier``  ``SMFClassifier``: labels in, probabilities out
+``regressor``   ``SMFRegressor``: real targets, one or several
+``base``        what both share: one fit, one transform
+``parameters``  constructor arguments, checked with messages that say what is allowed
+``inputs``      X, covariates, weights and targets as the user brings them
+``fitting``     which solver runs, and its answer with exactly the components asked for
+``coding``      from a new sample to its code and its activations, both models
+``progress``    ``verbose`` and scikit-learn's callbacks
+=============== ================================================================================
+"""
+
+from superfactor.estimators.classifier import SMFClassifier
+from superfactor.estimators.regressor import SMFRegressor
+
+__all__ = ["SMFClassifier", "SMFRegressor"]

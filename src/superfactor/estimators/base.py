@@ -1,0 +1,228 @@
+"""What both estimators share: one fit, one transform."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from superfactor._arrays import Array, namespace
+from superfactor.estimators import fitting, inputs, parameters
+from superfactor.estimators.coding import FeatureCoding, FilterCoding
+from superfactor.estimators.progress import CallbackSupportMixin, Progress
+from superfactor.lifting import Factors, state_problem
+from superfactor.losses import Loss
+
+
+class SupervisedFactorization(
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """Fit, transform and input handling of `SMFClassifier` and `SMFRegressor`."""
+
+    # --- fitting ---------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Self:
+        given = {"covariates": covariates, "sample_weight": sample_weight}
+        parameters.check_parameters(self.get_params(deep=False))
+        seed = parameters.seed_of(self.random_state)
+        solver = parameters.choose_solver(self.solver, self.constraint)
+        data = inputs.check_data(self, X, reset=True)
+        names = getattr(self, "feature_names_in_", None)
+        columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
+        extra = inputs.check_covariates(covariates, data, None, "fit")
+        weight = inputs.check_weights(sample_weight, data)
+        kept = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight)
+        targets, loss, class_weight = self._targets(y, data, weight, kept)
+        self._covariate_index = columns
+        self._n_extra_covariates = 0 if extra is None else int(extra.shape[1])
+        data, inside = inputs.split_columns(data, columns)
+        parameters.check_rank(self.n_components, *data.shape)
+        regressors = _side_by_side(inside, extra)
+
+        everyone = data
+        if kept is not None:  # a sample of weight zero is the same as no sample
+            data = inputs.take(data, kept, axis=0)
+            weight = weight[kept]
+            if regressors is not None:
+                regressors = inputs.take(regressors, kept, axis=0)
+            parameters.check_rank(self.n_components, *data.shape)
+
+        progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
+        progress.begin(data.shape, solver)
+        problem = state_problem(
+            self.model,
+            data,
+            targets,
+            loss,
+            xi=float(self.xi),
+            lam=float(self.lam),
+            covariates=regressors,
+            fit_intercept=bool(self.fit_intercept),
+            sample_weight=weight,
+            class_weight=class_weight,
+        )
+        solution = fitting.solve(
+            problem,
+            self.n_components,
+            solver,
+            constraint=self.constraint,
+            step_size=self.step_size,
+            max_iter=self.max_iter,
+            tol=float(self.tol),
+            seed=seed,
+            callback=progress.callback,
+        )
+        self._loss: Any = loss
+        self._keep(fitting.padded(solution.factors, self.n_components), everyone, kept)
+        history = solution.history
+        self.history_ = {
+            "objective": list(history.objective),
+            "seconds": list(history.seconds),
+            "step": list(history.step),
+        }
+        self.objective_ = float(solution.objective)
+        self.n_iter_ = int(solution.n_iter)
+        self.certificate_ = fitting.certify(problem, self.n_components, solution, self.certify)
+        if not solution.converged and "callback" not in solution.reason:
+            warnings.warn(
+                f"{type(self).__name__} has not converged: {solution.reason}. A larger max_iter "
+                f"(now {self.max_iter}) or tol (now {self.tol}) may help; scaling the features "
+                "often does",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        progress.end(solution.reason)
+        return self
+
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
+        """Targets (n, κ), the loss, and the class weight of each kept sample (n,) or None."""
+        raise NotImplementedError
+
+    def _keep(self, factors: Factors, X: Array, kept: Any) -> None:
+        """Turn the factors into fitted attributes."""
+        xp = namespace(factors.components)
+        q = int(factors.gamma.shape[0]) - int(self.fit_intercept)
+        self.components_ = factors.components.T
+        self.coef_ = factors.beta.T
+        self.covariate_coef_ = factors.gamma[:q, :].T
+        if self.fit_intercept:
+            self.intercept_ = factors.gamma[q, :]
+        else:
+            self.intercept_ = xp.zeros_like(factors.beta[0, :])
+        self._n_features_out = int(self.n_components)
+        if self.model == "filter":
+            self._coding: Any = FilterCoding(factors.components)
+        else:
+            self._coding = FeatureCoding.of(factors.components, factors.codes, factors.beta)
+        self.codes_ = factors.codes
+        if kept is not None:
+            # Samples of weight zero took no part: their codes are those of new samples.
+            fitted = iter(range(len(kept)))
+            chosen = set(kept.tolist())
+            rows = [next(fitted) if i in chosen else len(kept) + i for i in range(X.shape[0])]
+            both = xp.concat([factors.codes, self._coding.codes(X)], axis=0)
+            self.codes_ = inputs.take(both, rows, axis=0)
+
+    # --- using the fit ---------------------------------------------------------------------------
+
+    def _split(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
+        """The codes (n, r) of new samples and their offset γᵀx' + intercept (n, κ)."""
+        check_is_fitted(self)
+        X = inputs.check_data(self, X, reset=False, method=method)
+        extra = inputs.check_covariates(covariates, X, self._n_extra_covariates, method)
+        X, inside = inputs.split_columns(X, self._covariate_index)
+        xp = namespace(self.components_)
+        offset = self.intercept_[None, :]
+        regressors = _side_by_side(inside, extra)
+        if regressors is not None:
+            regressors = xp.astype(regressors, self.coef_.dtype)
+            offset = regressors @ self.covariate_coef_.T + offset
+        codes = self._code(X)
+        return codes, offset + xp.zeros_like(codes[:, :1])
+
+    def _code(self, X: Array) -> Array:
+        """Codes (n, r) in the floating type of X; the factors follow where the types differ."""
+        if not sp.issparse(X):
+            X = namespace(X).astype(X, self.components_.dtype, copy=False)
+        return self._coding.codes(X)
+
+    def transform(self, X: Any, covariates: Any = None) -> Array:
+        """Codes of new samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Codes do not depend on them; where given they are checked, so that a pipeline may pass
+            the same metadata everywhere.
+
+        Returns
+        -------
+        codes : array of shape (n_samples, n_components)
+            Filter model ``X @ components_.T``; feature model ``X @ pinv(components_)``. These are
+            the codes of *new* samples: in the feature model ``codes_``, which has seen the labels,
+            differs from ``transform`` of the training data.
+        """
+        check_is_fitted(self)
+        X = inputs.check_data(self, X, reset=False, method="transform")
+        if covariates is not None:
+            inputs.check_covariates(covariates, X, self._n_extra_covariates, "transform")
+        X, _ = inputs.split_columns(X, self._covariate_index)
+        return self._code(X)
+
+    def fit_transform(
+        self, X: Any, y: Any = None, covariates: Any = None, sample_weight: Any = None
+    ) -> Array:
+        """Fit, then code the training samples as if they were new: ``fit(...).transform(X)``.
+
+        Parameters are those of ``fit``.
+
+        Returns
+        -------
+        codes : array of shape (n_samples, n_components)
+        """
+        self.fit(X, y, covariates=covariates, sample_weight=sample_weight)
+        return self.transform(X)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Samples from codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Codes.
+
+        Returns
+        -------
+        samples : array of shape (n_samples, n_features without covariate columns)
+            ``codes @ components_``.
+        """
+        check_is_fitted(self)
+        codes = inputs.check_codes(X, self.components_)
+        return codes @ self.components_
+
+    # --- scikit-learn's protocols ----------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.array_api_support = True
+        return tags
+
+
+def _side_by_side(*blocks: Array | None) -> Array | None:
+    """Blocks of columns next to each other, missing ones left out."""
+    present = [block for block in blocks if block is not None]
+    if len(present) < 2:
+        return present[0] if present else None
+    return namespace(*present).concat(present, axis=1)

@@ -1,0 +1,315 @@
+"""`SMFClassifier`: labels in, probabilities out."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+
+from superfactor._arrays import Array, device, namespace, to_numpy
+from superfactor.constraints import ConvexSet
+from superfactor.estimators import inputs
+from superfactor.estimators.base import SupervisedFactorization
+from superfactor.estimators.progress import with_callbacks
+from superfactor.losses import Link, Loss, resolve_link
+
+
+class SMFClassifier(ClassifierMixin, SupervisedFactorization):
+    """Supervised matrix factorization for classification.
+
+    Finds ``n_components`` factors that reconstruct X *and* carry a classifier, and says how far
+    from the global optimum the answer can be. With κ + 1 classes it minimises
+
+        ``F = Σ_i ℓ(y_i, a_i) + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
+
+    over matrices of rank at most ``n_components``. The activations are ``a_i = Aᵀx_i + γᵀx'_i``
+    with ``A = Wβ`` in the filter model (SMF-W), and ``a_i = A_i + γᵀx'_i`` with ``A_i = βᵀh_i`` in
+    the feature model (SMF-H), where ``h_i`` is the sample's code and ``x'_i`` its covariates.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        r, from 1 to min(n_samples, n_features).
+    model : {"filter", "feature"}, default="filter"
+        "filter" predicts from projections of X, "feature" from the codes.
+    xi : float, default=1.0
+        ξ > 0, weight of the reconstruction against the classification.
+    lam : float, default=1.0
+        λ ≥ 0, ridge on the lifted coefficients A and on the coefficients of the covariates; the
+        intercept is free.
+    link : {"logistic", "probit"} or Link, default="logistic"
+        The score function h of the paper; "probit" is for two classes. See `superfactor.losses`
+        for a link of one's own.
+    fit_intercept : bool, default=True
+    covariate_columns : column name(s) or index(es), default=None
+        Columns of X that enter the classifier as they are and are not factorized. Names need a
+        DataFrame.
+    class_weight : None, "balanced" or dict, default=None
+        Factors of the loss by class; the reconstruction is not weighted by them.
+    constraint : ConvexSet, default=None
+        A convex set Θ on the lifted variables, from `superfactor.constraints`.
+    solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
+        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. "bcd" takes
+        ``NonNegative()``, which then holds for components and codes (supervised NMF).
+    step_size : "auto" or float, default="auto"
+        Step of "lpgd".
+    max_iter : int, default=None
+        None leaves it to the solver.
+    tol : float, default=1e-8
+        Relative to the part of F that supervision can change.
+    prediction : {"exact", "fast"}, default="exact"
+        Feature model only: "exact" codes a new sample once for each label and compares, "fast"
+        projects it once.
+    certify : {"residual", "ascent"} or None, default="residual"
+        The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+    random_state : int, Generator, RandomState or None, default=None
+        For the random starts. None is a fixed seed: the same data gives the same fit.
+    verbose : int, default=0
+        1 prints a summary, 2 every iteration.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features without covariate columns)
+        W transposed: rows are the atoms.
+    codes_ : array of shape (n_samples, n_components)
+        H transposed, the codes of the training samples.
+    coef_ : array of shape (κ, n_components)
+        β transposed.
+    covariate_coef_ : array of shape (κ, n_covariates)
+        γ transposed; `covariate_columns` first, then the columns of `covariates`.
+    intercept_ : array of shape (κ,)
+    classes_ : NumPy array of shape (κ + 1,)
+    objective_ : float
+        F at the solution, a sum over samples and not a mean.
+    history_ : dict of lists
+        "objective", "seconds" and "step", one entry per iteration.
+    n_iter_ : int
+    certificate_ : Certificate or None
+        ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``; and from the
+        convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
+    n_features_in_ : int
+        All columns of X, covariate columns included.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X was a DataFrame with string column names.
+
+    Notes
+    -----
+    ``classes_[0]`` is the base class: its activation is 0 and it has no row in ``coef_``. With two
+    classes nothing depends on which one that is. With more the ridge does: renaming the classes so
+    that another comes first changes the fit (scikit-learn's multinomial ridge is symmetric and not
+    comparable).
+
+    ``xi``, ``lam`` and ``objective_`` are those of a sum over samples: twice the data with the same
+    ``lam`` is half the regularisation. ``sample_weight`` multiplies every term of a sample, so that
+    weight 2 is the sample twice and weight 0 no sample at all.
+
+    Which implementation runs for which X:
+
+    ========================== ========================== =========================================
+    X                          computed with              fitted attributes and results
+    ========================== ========================== =========================================
+    NumPy float64, float32     NumPy, X as it is          NumPy, dtype of X
+    other NumPy, lists         NumPy, X as float64        NumPy float64
+    pandas DataFrame           NumPy                      NumPy (see ``set_output``)
+    SciPy CSR, CSC             SciPy products, never      NumPy, dtype of X
+                               dense
+    PyTorch, CuPy, array-API   the same library and       arrays of that library and device;
+                               device                     string labels come back as NumPy
+    ========================== ========================== =========================================
+
+    scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) see each iteration as a task;
+    one that returns True from ``on_fit_task_end`` stops the fit, and may look at
+    ``estimator.objective_``.
+
+    References
+    ----------
+    Lee, Lyu and Yao. Exponentially Convergent Algorithms for Supervised Matrix Factorization.
+    NeurIPS 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from superfactor import SMFClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = SMFClassifier(n_components=3).fit(scale(X), y)
+    >>> clf.components_.shape, clf.coef_.shape
+    ((3, 30), (1, 3))
+    >>> bool(clf.score(scale(X), y) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        model: str = "filter",
+        xi: float = 1.0,
+        lam: float = 1.0,
+        link: str | Link = "logistic",
+        fit_intercept: bool = True,
+        covariate_columns: Any = None,
+        class_weight: Any = None,
+        constraint: ConvexSet | None = None,
+        solver: str = "auto",
+        step_size: float | str = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-8,
+        prediction: str = "exact",
+        certify: str | None = "residual",
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.model = model
+        self.xi = xi
+        self.lam = lam
+        self.link = link
+        self.fit_intercept = fit_intercept
+        self.covariate_columns = covariate_columns
+        self.class_weight = class_weight
+        self.constraint = constraint
+        self.solver = solver
+        self.step_size = step_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.prediction = prediction
+        self.certify = certify
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    def fit(self, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None) -> Self:
+        """Fit factors and classifier together.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any sortable kind, two classes or more.
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Enter the classifier as they are. Given here, they are needed for prediction too.
+        sample_weight : array-like of shape (n_samples,), optional
+            Multiplies every term of a sample; 0 leaves it out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, covariates, sample_weight)
+
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
+        labels = inputs.check_labels(y, X, type(self).__name__)
+        if kept is not None:
+            labels, weight = labels[kept], weight[kept]
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y: {type(self).__name__} needs samples of at least 2 classes in the data, but "
+                f"the data (with positive weight) contains one class only: {classes[0]!r}"
+            )
+        loss = resolve_link(self.link, len(classes) - 1)
+        factor = inputs.check_class_weight(self.class_weight, classes, codes, weight)
+        self.classes_ = classes
+        one_hot = (codes[:, None] == np.arange(1, len(classes))[None, :]).astype(np.float64)
+        return one_hot, loss, factor
+
+    def _scores(self, X: Any, covariates: Any, method: str) -> Array:
+        """Logarithms of unnormalised class probabilities (n, κ+1)."""
+        codes, offset = self._split(X, covariates, method)
+        xp, b = namespace(codes), codes @ self.coef_.T
+        if self.model == "feature" and self.prediction == "exact":
+            wide = (xp.astype(b, xp.float64), xp.astype(offset, xp.float64))
+            energies = self._coding.energies(*wide, self._loss, float(self.xi), float(self.lam))
+            return xp.astype(-energies, codes.dtype)
+        scores = self._loss.link.log_h(b + offset)
+        return xp.concat([xp.zeros_like(scores[:, :1]), scores], axis=1)
+
+    def decision_function(self, X: Any, covariates: Any = None) -> Array:
+        """Scores whose softmax is ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Required if they were given to ``fit``.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: the log-odds of ``classes_[1]``. More: one column per class; the filter
+            model (and ``prediction="fast"``) gives log h of the activations, which is the
+            activations themselves for the logistic link, with 0 for ``classes_[0]``, and exact
+            supervised coding the negative energies.
+        """
+        return self._decision(self._scores(X, covariates, "decision_function"))
+
+    @staticmethod
+    def _decision(scores: Array) -> Array:
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any, covariates: Any = None) -> Array:
+        """Class probabilities.
+
+        Parameters are those of ``decision_function``.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        log_p = self._log_proba(self._scores(X, covariates, "predict_proba"))
+        return namespace(log_p).exp(log_p)
+
+    def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
+        """Logarithms of ``predict_proba``, accurate where those underflow.
+
+        Parameters are those of ``decision_function``.
+
+        Returns
+        -------
+        log_probabilities : array of shape (n_samples, n_classes)
+        """
+        return self._log_proba(self._scores(X, covariates, "predict_log_proba"))
+
+    @staticmethod
+    def _log_proba(scores: Array) -> Array:
+        xp = namespace(scores)
+        scores = scores - xp.max(scores, axis=1, keepdims=True)
+        return scores - xp.log(xp.sum(xp.exp(scores), axis=1, keepdims=True))
+
+    def predict(self, X: Any, covariates: Any = None) -> Array:
+        """The most probable class.
+
+        Parameters are those of ``decision_function``.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        scores = self._scores(X, covariates, "predict")
+        xp = namespace(scores)
+        index = xp.argmax(scores, axis=1)
+        if inputs.is_foreign(scores) and self.classes_.dtype.kind in "biuf":
+            return xp.take(xp.asarray(self.classes_, device=device(scores)), index)
+        return self.classes_[to_numpy(index)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+        """Accuracy of ``predict``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        covariates : array-like of shape (n_samples, n_covariates), optional
+
+        Returns
+        -------
+        accuracy : float
+        """
+        predicted = to_numpy(self.predict(X, covariates=covariates))
+        y, sample_weight = (to_numpy(v) if inputs.is_foreign(v) else v for v in (y, sample_weight))
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))

@@ -1,0 +1,297 @@
+"""X, covariates, weights and targets as the user brings them, as the solvers want them.
+
+X is looked at once (is it finite?) and never copied, unless some of its columns are covariates or
+some of its rows have weight zero. Everything else is small and follows the type and place of X.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from array_api_compat import is_array_api_obj, is_dask_namespace, is_numpy_array
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from superfactor._arrays import Array, device, namespace, to_numpy
+
+
+def is_foreign(X: Any) -> bool:
+    """Is X an array of another library than NumPy, to be computed with as it is?"""
+    if is_numpy_array(X) or sp.issparse(X) or not is_array_api_obj(X):
+        return False
+    return not is_dask_namespace(namespace(X))
+
+
+def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> Array:
+    """X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
+
+    Sets (`reset`) or checks ``n_features_in_`` and ``feature_names_in_`` of the estimator.
+    """
+    if not reset:
+        _check_same_library(estimator, X, method)
+    if is_foreign(X):
+        return _check_foreign(estimator, X, reset)
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse=("csr", "csc"),
+            dtype=[np.float64, np.float32],
+        )
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        if "could not convert" in text or "number, not" in text or "'numeric'" in text:
+            raise type(error)(f"X: numbers are required; {text}") from error
+        raise
+
+
+def _check_foreign(estimator: Any, X: Array, reset: bool) -> Array:
+    xp = namespace(X)
+    if hasattr(X, "detach"):  # PyTorch: no graph through a fit
+        X = X.detach()
+    if X.ndim != 2:
+        raise ValueError(
+            f"X: Expected 2D array, got {X.ndim}D array instead (shape {tuple(X.shape)}). Reshape "
+            "your data to n_samples x n_features"
+        )
+    if min(X.shape) == 0:
+        raise ValueError(f"X: at least 1 sample and 1 feature are required, got {tuple(X.shape)}")
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"X: Complex data not supported (dtype {X.dtype})")
+    if X.dtype not in (xp.float64, xp.float32):
+        half = xp.isdtype(X.dtype, "real floating")
+        X = xp.astype(X, xp.float32 if half else xp.float64)
+    # The sum is finite whenever all entries are, save for overflow: one pass, no array of flags.
+    if not bool(xp.isfinite(xp.sum(X))) and not bool(xp.all(xp.isfinite(X))):
+        raise ValueError("X: Input X contains NaN or infinity; finite numbers are required")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return X
+
+
+def _check_same_library(estimator: Any, X: Any, method: str) -> None:
+    """Predicting happens where the fit happened: nothing moves between devices unasked."""
+    fitted = estimator.components_
+    foreign = is_foreign(X)
+    if foreign != is_foreign(fitted) or (
+        foreign and (namespace(X) is not namespace(fitted) or device(X) != device(fitted))
+    ):
+        raise ValueError(
+            f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
+            f"and the same device as those passed to fit(): got {type(X).__module__}."
+            f"{type(X).__name__}, fitted on {type(fitted).__module__}.{type(fitted).__name__}"
+        )
+
+
+# --- columns of X that are covariates ------------------------------------------------------------
+
+
+def covariate_indices(columns: Any, n_features: int, names: Any) -> list[int]:
+    """`covariate_columns` as positions 0..n_features−1, in the order given; None is none."""
+    if columns is None:
+        return []
+    given = columns
+    if isinstance(columns, str | Integral) or np.ndim(columns) == 0:
+        columns = [columns]
+    columns = list(columns)
+    if all(isinstance(c, str) for c in columns):
+        indices = _positions(given, columns, names)
+    elif all(isinstance(c, Integral) and not isinstance(c, bool | np.bool_) for c in columns):
+        indices = [int(c) for c in columns]
+        for i in indices:
+            if not -n_features <= i < n_features:
+                raise ValueError(
+                    f"covariate_columns={given!r}: {i} is not a column of X, which has {n_features}"
+                )
+        indices = [i % n_features for i in indices]
+    else:
+        raise TypeError(
+            f"covariate_columns={given!r}: column names, column indices or None are required"
+        )
+    if len(set(indices)) < len(indices):
+        raise ValueError(f"covariate_columns={given!r}: every column at most once")
+    if len(indices) == n_features:
+        raise ValueError(
+            f"covariate_columns={given!r}: at least one column of X must be left to factorize"
+        )
+    return indices
+
+
+def _positions(given: Any, columns: list[str], names: Any) -> list[int]:
+    if names is None:
+        raise ValueError(
+            f"covariate_columns={given!r}: names need X to be a DataFrame with string column "
+            "names; use column indices for arrays"
+        )
+    position = {name: i for i, name in enumerate(names)}
+    missing = [c for c in columns if c not in position]
+    if missing:
+        raise ValueError(f"covariate_columns={given!r}: X has no column {missing[0]!r}")
+    return [position[c] for c in columns]
+
+
+def split_columns(X: Array, indices: list[int]) -> tuple[Array, Array | None]:
+    """The columns to factorize, and the dense covariates among the columns (None without any)."""
+    if not indices:
+        return X, None
+    chosen = set(indices)
+    kept = [j for j in range(X.shape[1]) if j not in chosen]
+    part = take(X, indices, axis=1)
+    part = part.toarray() if sp.issparse(part) else part
+    if kept[-1] - kept[0] + 1 == len(kept):
+        return X[:, kept[0] : kept[-1] + 1], part  # a view
+    return take(X, kept, axis=1), part
+
+
+def take(X: Array, indices: Any, *, axis: int) -> Array:
+    """Rows or columns of X by position, for any kind of array."""
+    if sp.issparse(X):
+        return X[indices, :] if axis == 0 else X[:, indices]
+    xp = namespace(X)
+    return xp.take(X, xp.asarray(np.asarray(indices), device=device(X)), axis=axis)
+
+
+# --- what accompanies the samples ----------------------------------------------------------------
+
+
+def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: str) -> Array | None:
+    """X' (n, q) as a finite dense array in the type and place of X.
+
+    Parameters
+    ----------
+    n_expected : int or None
+        q at fit time; None while fitting.
+    """
+    if covariates is None:
+        if n_expected:
+            raise ValueError(
+                f"covariates=None: the model was fitted with {n_expected} covariate(s), so {where} "
+                f"needs an array of shape (n_samples, {n_expected})"
+            )
+        return None
+    if is_foreign(covariates):
+        covariates = to_numpy(covariates)
+    if np.ndim(covariates) == 1:
+        covariates = np.asarray(covariates)[:, None]
+    values = check_array(covariates, dtype=np.float64, input_name="covariates")
+    check_length("covariates", values, X)
+    if n_expected is not None and values.shape[1] != n_expected:
+        raise ValueError(
+            f"covariates: {values.shape[1]} column(s), but the model was fitted with {n_expected}"
+        )
+    return like(values, X)
+
+
+def like(values: Any, X: Array) -> Array:
+    """`values` (NumPy) in the library, type and place of X; sparse X stands for NumPy."""
+    sample = X.data if sp.issparse(X) else X
+    return namespace(sample).asarray(values, dtype=sample.dtype, device=device(sample))
+
+
+def check_length(name: str, values: Any, X: Array) -> None:
+    """As many entries as X has samples."""
+    if len(values) != X.shape[0]:
+        raise ValueError(
+            f"{name}: {len(values)} samples, but X has {X.shape[0]}; the numbers must agree"
+        )
+
+
+def check_weights(sample_weight: Any, X: Array) -> Any:
+    """w (n,) as NumPy, finite, ≥ 0 and not all zero; None where every weight is one."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(X.shape[0], float(sample_weight))
+    if is_foreign(sample_weight):
+        sample_weight = to_numpy(sample_weight)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.ndim != 1:
+        raise ValueError(
+            f"sample_weight: Sample weights must be 1D array or scalar, got {weight.ndim}D array"
+        )
+    check_length("sample_weight", weight, X)
+    if np.any(weight < 0):
+        raise ValueError(
+            f"sample_weight: Negative values in data passed to `sample_weight` "
+            f"(smallest {weight.min()!r}); numbers >= 0 are required"
+        )
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight: Sample weights must contain at least one non-zero number")
+    return None if np.all(weight == 1) else weight
+
+
+def check_labels(y: Any, X: Array, name: str) -> Any:
+    """Labels (n,) as NumPy, any kind that can be sorted."""
+    values = _check_given(y, name)
+    values = column_or_1d(values, warn=True)
+    check_length("y", values, X)
+    if values.dtype.kind in "fO":  # NaN is no class
+        values = check_array(
+            values, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True
+        )
+    check_classification_targets(values)
+    return values
+
+
+def check_real_targets(y: Any, X: Array, name: str) -> Any:
+    """Targets (n,) or (n, κ) as NumPy float64."""
+    values = check_array(_check_given(y, name), ensure_2d=False, dtype=np.float64, input_name="y")
+    if values.ndim > 2:
+        raise ValueError(f"y: one or two dimensions are required, got {values.ndim}")
+    check_length("y", values, X)
+    return values
+
+
+def _check_given(y: Any, name: str) -> Any:
+    if y is None:
+        raise ValueError(f"y=None: {name} requires y to be passed, but the target y is None")
+    if sp.issparse(y):
+        raise TypeError("y: Sparse data was passed for y, but dense data is required")
+    return to_numpy(y) if is_foreign(y) else y
+
+
+def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any) -> Any:
+    """The factor of each sample's loss (n,), or None.
+
+    "balanced" gives every class the same total, counted with sample weights, so that a weight of
+    two stays the same as the sample twice.
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total = np.bincount(codes, weights=weight, minlength=len(classes))
+        return (total.sum() / (len(classes) * total))[codes]
+    if not isinstance(class_weight, dict):
+        kind = ValueError if isinstance(class_weight, str) else TypeError
+        raise kind(
+            f"class_weight={class_weight!r}: None, 'balanced' or a dict from class to weight is "
+            "required"
+        )
+    known = list(classes)
+    factors = np.ones(len(known))
+    for label, factor in class_weight.items():
+        if label not in known:
+            raise ValueError(f"class_weight={class_weight!r}: {label!r} is no class of y, {known}")
+        if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
+            raise ValueError(f"class_weight={class_weight!r}: positive finite numbers are required")
+        factors[known.index(label)] = float(factor)
+    return factors[codes]
+
+
+def check_codes(codes: Any, components: Array) -> Array:
+    """Codes (n, r) in the library, type and place of the components (r, p)."""
+    if is_foreign(codes):
+        codes = to_numpy(codes)
+    values = check_array(codes, dtype=[np.float64, np.float32], input_name="codes")
+    if values.shape[1] != components.shape[0]:
+        raise ValueError(
+            f"codes: {values.shape[1]} column(s), but the model has {components.shape[0]} "
+            "components"
+        )
+    return like(values, components)

@@ -1,0 +1,211 @@
+"""`SMFRegressor`: real targets, one or several."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+
+from superfactor._arrays import Array, namespace, to_numpy
+from superfactor.constraints import ConvexSet
+from superfactor.estimators import inputs
+from superfactor.estimators.base import SupervisedFactorization
+from superfactor.estimators.progress import with_callbacks
+from superfactor.losses import Loss, SquaredError
+
+
+class SMFRegressor(RegressorMixin, SupervisedFactorization):
+    """Supervised matrix factorization for regression.
+
+    Finds ``n_components`` factors that reconstruct X *and* predict y, and says how far from the
+    global optimum the answer can be. With κ targets it minimises
+
+        ``F = Σ_i ‖y_i − a_i‖² + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
+
+    over matrices of rank at most ``n_components``. The activations are ``a_i = Aᵀx_i + γᵀx'_i``
+    with ``A = Wβ`` in the filter model (SMF-W), and ``a_i = A_i + γᵀx'_i`` with ``A_i = βᵀh_i`` in
+    the feature model (SMF-H), where ``h_i`` is the sample's code and ``x'_i`` its covariates.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        r, from 1 to min(n_samples, n_features).
+    model : {"filter", "feature"}, default="filter"
+        "filter" predicts from projections of X, "feature" from the codes.
+    xi : float, default=1.0
+        ξ > 0, weight of the reconstruction against the regression.
+    lam : float, default=1.0
+        λ ≥ 0, ridge on the lifted coefficients A and on the coefficients of the covariates; the
+        intercept is free.
+    fit_intercept : bool, default=True
+    covariate_columns : column name(s) or index(es), default=None
+        Columns of X that enter the regression as they are and are not factorized. Names need a
+        DataFrame.
+    constraint : ConvexSet, default=None
+        A convex set Θ on the lifted variables, from `superfactor.constraints`.
+    solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
+        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. "bcd" takes
+        ``NonNegative()``, which then holds for components and codes.
+    step_size : "auto" or float, default="auto"
+        Step of "lpgd".
+    max_iter : int, default=None
+        None leaves it to the solver.
+    tol : float, default=1e-8
+        Relative to the part of F that supervision can change.
+    prediction : {"exact", "fast"}, default="exact"
+        Feature model only: "exact" minimises the sample's training term over its code with y free,
+        "fast" projects it.
+    certify : {"residual", "ascent"} or None, default="residual"
+        The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+    random_state : int, Generator, RandomState or None, default=None
+        For the random starts. None is a fixed seed: the same data gives the same fit.
+    verbose : int, default=0
+        1 prints a summary, 2 every iteration.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features without covariate columns)
+        W transposed: rows are the atoms.
+    codes_ : array of shape (n_samples, n_components)
+        H transposed, the codes of the training samples.
+    coef_ : array of shape (n_targets, n_components)
+        β transposed.
+    covariate_coef_ : array of shape (n_targets, n_covariates)
+        γ transposed; `covariate_columns` first, then the columns of `covariates`.
+    intercept_ : array of shape (n_targets,)
+    objective_ : float
+        F at the solution, a sum over samples and not a mean.
+    history_ : dict of lists
+        "objective", "seconds" and "step", one entry per iteration.
+    n_iter_ : int
+    certificate_ : Certificate or None
+        ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``; and from the
+        convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
+    n_features_in_ : int
+        All columns of X, covariate columns included.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X was a DataFrame with string column names.
+
+    Notes
+    -----
+    ``xi``, ``lam`` and ``objective_`` are those of a sum over samples: twice the data with the same
+    ``lam`` is half the regularisation. ``sample_weight`` multiplies every term of a sample, so that
+    weight 2 is the sample twice and weight 0 no sample at all. The table of implementations by type
+    of X is that of `SMFClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from superfactor import SMFRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> reg = SMFRegressor(n_components=3, lam=1e-3).fit(X, y)
+    >>> reg.components_.shape, reg.coef_.shape, reg.predict(X).shape
+    ((3, 10), (1, 3), (442,))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        model: str = "filter",
+        xi: float = 1.0,
+        lam: float = 1.0,
+        fit_intercept: bool = True,
+        covariate_columns: Any = None,
+        constraint: ConvexSet | None = None,
+        solver: str = "auto",
+        step_size: float | str = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-8,
+        prediction: str = "exact",
+        certify: str | None = "residual",
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.model = model
+        self.xi = xi
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+        self.covariate_columns = covariate_columns
+        self.constraint = constraint
+        self.solver = solver
+        self.step_size = step_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.prediction = prediction
+        self.certify = certify
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    def fit(self, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None) -> Self:
+        """Fit factors and regression together.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Enter the regression as they are. Given here, they are needed for prediction too.
+        sample_weight : array-like of shape (n_samples,), optional
+            Multiplies every term of a sample; 0 leaves it out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, covariates, sample_weight)
+
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
+        values = inputs.check_real_targets(y, X, type(self).__name__)
+        self._flat = values.ndim == 1
+        values = values[:, None] if self._flat else values
+        return values if kept is None else values[kept], SquaredError(), None
+
+    def predict(self, X: Any, covariates: Any = None) -> Array:
+        """Predicted targets.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Required if they were given to ``fit``.
+
+        Returns
+        -------
+        y : array of shape (n_samples,) or (n_samples, n_targets), as y was at ``fit``
+        """
+        codes, offset = self._split(X, covariates, "predict")
+        b = codes @ self.coef_.T
+        if self.model == "feature" and self.prediction == "exact":
+            xp = namespace(b)
+            wide = xp.astype(b, xp.float64)
+            wide = self._coding.centre(wide, float(self.xi), float(self.lam))
+            b = xp.astype(wide, b.dtype)
+        a = b + offset
+        return a[:, 0] if self._flat else a
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+        """R², the coefficient of determination, averaged over targets.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+        covariates : array-like of shape (n_samples, n_covariates), optional
+
+        Returns
+        -------
+        r2 : float
+        """
+        predicted = to_numpy(self.predict(X, covariates=covariates))
+        y, sample_weight = (to_numpy(v) if inputs.is_foreign(v) else v for v in (y, sample_weight))
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
