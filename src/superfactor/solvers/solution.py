@@ -71,6 +71,7 @@ class Solution:
     gradient_mapping : ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity
     basis : where the solver has one, a basis of the compact problem's search side that nearly holds
         the top of its spectrum; it makes the certificate cheap on data too large to decompose
+    violation : the largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint
     """
 
     factors: Factors
@@ -81,6 +82,7 @@ class Solution:
     converged: bool
     gradient_mapping: float
     basis: GrowingBasis | None = None
+    violation: float = 0.0
 
     @property
     def n_iter(self) -> int:

@@ -1,0 +1,20 @@
+"""LPGD, low-rank projected gradient descent: Algorithm 1 of the paper as printed.
+
+    θ ← Π_r(Π_Θ(θ − τ∇_θF)),      γ ← γ − τ∇_γF
+
+============== =================================================================================
+file           idea
+============== =================================================================================
+``iteration``  one loop for every kind of state: history, stopping, divergence
+``lifted``     `solve`: the algorithm for the filter and feature models
+``compressed`` a state in the coordinates of X's singular vectors (Θ: none, or Frobenius balls)
+``long_side``  vectors on the longer side of X, known through their inner products
+``dense``      a state that holds θ itself; `minimize`, for any smooth f(θ, γ) and any Θ
+``explicit``   the two models as an f(θ, γ) for ``dense``, with Θ on the user's variables
+============== =================================================================================
+"""
+
+from superfactor.solvers.lpgd.dense import LowRankSolution, minimize
+from superfactor.solvers.lpgd.lifted import solve
+
+__all__ = ["LowRankSolution", "minimize", "solve"]

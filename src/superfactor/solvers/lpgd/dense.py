@@ -1,0 +1,155 @@
+"""Algorithm 1 on an explicit θ: any smooth f(θ, γ), any convex Θ given by its projection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self, TypeAlias
+
+from superfactor._arrays import Array, frobenius2, namespace
+from superfactor.solvers.lpgd.iteration import iterate
+from superfactor.solvers.solution import History, Monitor
+from superfactor.spectrum import project_rank
+
+#: (θ, γ) -> f, ∇_θf, ∇_γf; γ and its gradient may be None.
+Objective: TypeAlias = Callable[[Array, Array | None], tuple[float, Array, Array | None]]
+#: (θ, γ) -> the nearest point of Θ.
+Projection: TypeAlias = Callable[[Array, Array | None], tuple[Array, Array | None]]
+
+
+@dataclass(frozen=True)
+class DenseState:
+    """θ (a, b) of rank at most r and γ (any shape, or None), with f and its gradients there."""
+
+    theta: Array
+    gamma: Array | None
+    rank: int
+    objective: Objective
+    project: Projection | None
+    value: float = field(init=False)
+    gradients: tuple[Array, Array | None] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        value, *gradients = self.objective(self.theta, self.gamma)
+        object.__setattr__(self, "value", float(value))
+        object.__setattr__(self, "gradients", tuple(gradients))
+
+    @property
+    def size(self) -> float:
+        return _norm(self.theta, self.gamma)
+
+    def advance(self, tau: float) -> tuple[Self, float]:
+        slope, slope_gamma = self.gradients
+        theta, gamma = self.theta - tau * slope, self.gamma
+        if gamma is not None and slope_gamma is not None:
+            gamma = gamma - tau * slope_gamma
+        if self.project is not None:
+            theta, gamma = self.project(theta, gamma)
+        theta = project_rank(theta, self.rank)
+        new = type(self)(theta, gamma, self.rank, self.objective, self.project)
+        change = None if gamma is None else gamma - self.gamma
+        return new, _norm(theta - self.theta, change)
+
+    @property
+    def violation(self) -> float:
+        """The largest entry of Z − Π_Θ(Z): by how much Π_r has left Θ."""
+        if self.project is None:
+            return 0.0
+        theta, gamma = self.project(self.theta, self.gamma)
+        worst = _largest(theta - self.theta)
+        return worst if gamma is None else max(worst, _largest(gamma - self.gamma))
+
+
+@dataclass(frozen=True)
+class LowRankSolution:
+    """The answer of `minimize`.
+
+    Attributes
+    ----------
+    theta : (a, b), rank at most r
+    gamma : as given, or None
+    objective : f there
+    history : objective, seconds and step of every iteration
+    reason : why the iteration stopped, in words
+    converged : whether it stopped because its tolerance was met
+    gradient_mapping : ‖Z_t − Z_{t+1}‖/τ of the last step
+    violation : the largest entry of Z − Π_Θ(Z); Π_r comes last and may leave Θ
+    """
+
+    theta: Array
+    gamma: Array | None
+    objective: float
+    history: History
+    reason: str
+    converged: bool
+    gradient_mapping: float
+    violation: float
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.history)
+
+
+def minimize(
+    objective: Objective,
+    rank: int,
+    start: Array | tuple[Array, Array | None],
+    *,
+    step_size: float,
+    max_iter: int = 1000,
+    tol: float = 1e-8,
+    project: Projection | None = None,
+    callback: Callable[[int, float], bool] | None = None,
+) -> LowRankSolution:
+    """Minimise a smooth f(θ, γ) over rank θ ≤ `rank` and (θ, γ) ∈ Θ by Algorithm 1.
+
+    Parameters
+    ----------
+    objective : (θ, γ) -> (f, ∇_θf, ∇_γf), with γ = ∇_γf = None where there is no γ
+    start : θ_0 (a, b) of any rank, or the pair (θ_0, γ_0)
+    step_size : τ; with curvature of f between μ and L, 1/L is safe, and 2/(μ + L) is best
+        where L/μ < 3
+    tol : stop when two steps in a row move (θ, γ) by less than this, relative to its norm; 0 runs
+        exactly `max_iter` iterations
+    project : (θ, γ) -> Π_Θ(θ, γ); None for no constraint
+    callback : (iteration, objective) -> True to stop
+
+    Examples
+    --------
+    Matrix completion: f = ‖mask·(θ − D)‖², L = 2.
+
+    >>> import numpy as np
+    >>> D = np.outer([1.0, 2.0, 3.0], [1.0, 1.0, 2.0])
+    >>> mask = np.ones((3, 3))
+    >>> mask[0, 0] = 0
+    >>> def squares(theta, gamma):
+    ...     R = mask * (theta - D)
+    ...     return np.sum(R**2), 2 * R, None
+    >>> found = minimize(squares, 1, mask * D, step_size=0.5, max_iter=5000, tol=1e-12)
+    >>> bool(abs(found.theta[0, 0] - 1.0) < 1e-6)
+    True
+    """
+    theta, gamma = start if isinstance(start, tuple) else (start, None)
+    state = DenseState(theta, gamma, rank, objective, project)
+    monitor = Monitor(max_iter, callback)
+    end = iterate(state, step_size, tol, monitor)
+    return LowRankSolution(
+        theta=end.state.theta,
+        gamma=end.state.gamma,
+        objective=end.state.value,
+        history=monitor.history,
+        reason=end.reason,
+        converged=end.converged,
+        gradient_mapping=end.mapping,
+        violation=end.state.violation,
+    )
+
+
+def _norm(theta: Array, gamma: Array | None) -> float:
+    return math.sqrt(frobenius2(theta) + (0.0 if gamma is None else frobenius2(gamma)))
+
+
+def _largest(x: Array) -> float:
+    xp = namespace(x)
+    return float(xp.max(xp.abs(x))) if math.prod(x.shape) else 0.0

@@ -1,0 +1,205 @@
+"""Algorithm 1 for the filter and the feature model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from superfactor._arrays import Array, blas_threads, eye_like, namespace, zeros_like_of
+from superfactor.constraints import ConvexSet, resolve_constraint
+from superfactor.lifting import Factors, LiftedProblem
+from superfactor.solvers.lpgd.compressed import CompressedState, Coordinates, compressible
+from superfactor.solvers.lpgd.dense import DenseState
+from superfactor.solvers.lpgd.explicit import ExplicitProblem
+from superfactor.solvers.lpgd.iteration import iterate
+from superfactor.solvers.solution import Monitor, Solution
+from superfactor.spectrum import truncated_svd
+from superfactor.theory.constants import theorem_constants
+
+_DEFAULT_ITERATIONS = 1000
+
+
+def solve(
+    problem: LiftedProblem,
+    rank: int,
+    *,
+    step_size: float | Literal["auto"] = "auto",
+    max_iter: int | None = None,
+    tol: float = 1e-8,
+    constraint: ConvexSet | None = None,
+    start: Factors | Literal["pca", "random"] | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    callback: Callable[[int, float], bool] | None = None,
+    compress: bool | None = None,
+) -> Solution:
+    """Minimise F over rank ≤ `rank` by θ ← Π_r(Π_Θ(θ − τ∇_θF)), γ ← Π_Θ(γ − τ∇_γF).
+
+    The iterates are those of the paper's Algorithm 1 for F in the user's units. With sample weights
+    w the samples of B (and of A in the feature model) are measured in units of √w, so that weight
+    2 is the same as the sample twice.
+
+    Parameters
+    ----------
+    step_size : τ, or "auto": 2/(μ + L), the middle of the theorem's window, where L/μ < 3, and 1/L
+        otherwise
+    max_iter : 1000 if None; with `tol` = 0 exactly that many
+    tol : stop when two steps in a row move (θ, γ) by at most this, relative to its norm
+    constraint : a convex set Θ on (A, B, γ). It sees A as (p, κ) in the filter model and (n, κ) in
+        the feature model, B as (n, p), γ as (q, κ); see `ExplicitProblem` for sample weights.
+    start : factors in the user's units (any number of columns), "random" (of the size of X,
+        drawn with `random_state`), or "pca" (also for None): B = Π_r(X), A = 0, γ = 0
+    compress : whether to work in the coordinates of X's singular vectors; None: where Θ allows it
+        (no constraint, or Frobenius balls on A and B). The iterates are the same.
+
+    With any other Θ, θ is a dense array of the size of X. Π_r comes last, so that the answer may
+    lie outside Θ; `Solution.violation` and the reason say by how much.
+    """
+    set_ = resolve_constraint(constraint)
+    if compress is None:
+        compress = compressible(set_)
+    elif compress and not compressible(set_):
+        raise ValueError(f"constraint={constraint!r} does not allow compress=True")
+    tau = default_step(problem) if step_size == "auto" else float(step_size)
+    if not 0 < tau < math.inf:
+        raise ValueError(f"step_size={step_size!r}: a positive number or 'auto' is required")
+    side, other = problem.side, problem.other_side
+    width = min(rank, side, other + problem.n_outputs)
+    monitor = Monitor(_DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
+    if start == "random":
+        start = random_factors(problem, width, np.random.default_rng(random_state))
+    elif isinstance(start, str) and start != "pca":
+        raise ValueError(f"start={start!r}: Factors, 'pca' or 'random' are required")
+    factors = start if isinstance(start, Factors) else None
+    violation = 0.0
+    with blas_threads(1):
+        if compress:
+            end = iterate(_compressed_start(problem, set_, width, factors), tau, tol, monitor)
+            state = end.state
+            L, beta, P = state.product()
+            gamma, activations = state.at._out(state.gamma), state.a
+            found = (end.reason, end.converged, end.mapping, state.value)
+        else:
+            explicit = ExplicitProblem(problem, set_)
+            dense = iterate(_dense_start(explicit, width, factors), tau, tol, monitor)
+            violation = dense.state.violation
+            L, beta, P = _product(explicit, dense.state.theta, width)
+            gamma = dense.state.gamma
+            activations = problem.activations(L @ beta, gamma)
+            found = (dense.reason, dense.converged, dense.mapping, dense.state.value)
+        answer = unlift(problem, L, beta, P, gamma, rank)
+    reason, converged, mapping, value = found
+    if violation > 0:
+        reason += f"; the rank projection leaves the constraint by at most {violation:.2g}"
+    return Solution(
+        factors=answer,
+        objective=value,
+        activations=activations,
+        history=monitor.history,
+        reason=reason,
+        converged=converged,
+        gradient_mapping=mapping,
+        violation=violation,
+    )
+
+
+def default_step(problem: LiftedProblem) -> float:
+    """2/(μ + L), which lies in the theorem's window where that is not empty; otherwise 1/L."""
+    constants = theorem_constants(problem)
+    if constants.applies:
+        return constants.best_step
+    if not 0 < constants.L < math.inf:
+        raise ValueError(
+            "step_size='auto': the curvature of this loss has no bound, give a number instead"
+        )
+    return 1 / constants.L
+
+
+def random_factors(problem: LiftedProblem, rank: int, rng: np.random.Generator) -> Factors:
+    """Gaussian factors in the user's units with ‖WH‖ near ‖X‖, β of size one and γ = 0."""
+    n, p = problem.data.shape
+    like, xp = problem.targets, problem.data.xp
+
+    def draw(*shape: int) -> Array:
+        block = rng.standard_normal(shape)
+        return xp.asarray(block, dtype=like.dtype, device=problem.data.device)
+
+    size = problem.data.scale * math.sqrt(problem.data.squared_norm)
+    components, codes = draw(p, rank) / math.sqrt(p), draw(n, rank) * (size / math.sqrt(n * rank))
+    beta = draw(rank, problem.n_outputs) / math.sqrt(rank)
+    gamma = zeros_like_of(like, problem.covariates.shape[1], problem.n_outputs)
+    return Factors(components, codes, beta, gamma)
+
+
+def split(problem: LiftedProblem, factors: Factors) -> tuple[Array, Array, Array]:
+    """Factors in the user's units as L (N, r), β (r, κ), P (other, r): Ã = L·β, B̃ = L·Pᵀ."""
+    scale, root = problem.data.scale, problem.root_weight
+    codes = factors.codes if root is None else factors.codes * root
+    if problem.name == "filter":
+        return factors.components, factors.beta * scale, codes / scale
+    return codes, factors.beta, factors.components / scale
+
+
+def unlift(
+    problem: LiftedProblem, L: Array, beta: Array, P: Array, gamma: Array, rank: int
+) -> Factors:
+    """The factors of Ã = L·β, B̃ = L·Pᵀ in the user's units, with zero components up to `rank`."""
+    xp = namespace(L)
+    Q, R = xp.linalg.qr(L)
+    factors = problem.unlift(Q, R @ beta, gamma, R @ P.T)
+    missing = rank - factors.beta.shape[0]
+    if missing <= 0:
+        return factors
+
+    def padded(x: Array) -> Array:
+        return xp.concat([x, zeros_like_of(x, x.shape[0], missing)], axis=1)
+
+    return Factors(
+        padded(factors.components),
+        padded(factors.codes),
+        padded(factors.beta.T).T,
+        factors.gamma,
+    )
+
+
+def _compressed_start(
+    problem: LiftedProblem, constraint: ConvexSet, rank: int, factors: Factors | None
+) -> CompressedState:
+    at = Coordinates(problem, constraint)
+    m, kappa, xp = int(at.d.shape[0]), at.kappa, at.xp
+    short_rows, long_rows = (0, kappa) if at.left else (kappa, 0)
+    if factors is None:
+        S = eye_like(at.d, m + short_rows, min(rank, m))
+        T = at.long_range(S[:m, :], long_rows)
+        gamma = zeros_like_of(at.d, problem.covariates.shape[1], kappa)
+        return CompressedState(at, rank, S, T, gamma)
+    L, beta, P = split(problem, factors)
+    rows = at._in(beta).T * at.share
+    gamma = at._in(factors.gamma)
+    if at.left:
+        return CompressedState(at, rank, at.to_short(L), at.long(P, rows), gamma)
+    S = xp.concat([at.to_short(P), rows])
+    return CompressedState(at, rank, S, at.long(L, rows[:0, :]), gamma)
+
+
+def _dense_start(explicit: ExplicitProblem, rank: int, factors: Factors | None) -> DenseState:
+    problem, xp = explicit.problem, namespace(explicit.X)
+    if factors is None:
+        U, s, Vt = truncated_svd(explicit.X, min(rank, *explicit.X.shape))
+        zeros = zeros_like_of(U, problem.side, explicit.kappa)
+        theta = xp.concat([zeros, (U * s[None, :]) @ Vt], axis=1)
+        gamma = zeros_like_of(U, problem.covariates.shape[1], explicit.kappa)
+    else:
+        L, beta, P = split(problem, factors)
+        theta = xp.concat([L @ beta / explicit.unit, L @ P.T * problem.data.scale], axis=1)
+        gamma = factors.gamma
+    return DenseState(theta, gamma, rank, explicit.objective, explicit.project)
+
+
+def _product(explicit: ExplicitProblem, theta: Array, rank: int) -> tuple[Array, Array, Array]:
+    U, s, Vt = truncated_svd(theta, rank)
+    right = s[:, None] * Vt
+    beta, C = right[:, : explicit.kappa] * explicit.unit, right[:, explicit.kappa :]
+    return U, beta, C.T / explicit.problem.data.scale
