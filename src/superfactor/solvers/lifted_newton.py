@@ -33,6 +33,8 @@ from superfactor.spectrum import GrowingBasis, fill_leading
 # Up to this dimension the subspace is the whole range of X from the start.
 WHOLE_RANGE = 64
 _MAX_ROUNDS = 60
+# So many of the other starts are followed to the end.
+_FINISHED = 3
 
 
 def solve(
@@ -304,15 +306,25 @@ class _Search:
     def restart(self) -> None:
         """Several short descents from other places; the best are finished (math §6)."""
         value = max(self.point.F - self.floor, 0.0)
-        held = [self._hold(self.point)]
-        for point in self._starts():
-            descent = Descent(self.inside, Monitor(10**9), polish=4)
-            point, _ = descent.run(descent.proximal(point), 1e-5 * value, 8)
-            if self.monitor.stopped:
-                return
-            held.append(self._hold(point))
-        best = (self.point.F, held[0], self.left, self.reason)
-        for candidate in sorted(held[1:], key=lambda c: c[0].F)[:3]:
+        points = list(self._starts())
+        for keep, steps in ((len(points), 8), (len(points) // 2, 24)):
+            points = sorted(points, key=lambda point: point.F)[:keep]
+            for i, point in enumerate(points):
+                descent = Descent(self.inside, Monitor(10**9), polish=4)
+                points[i], _ = descent.run(descent.proximal(point), 1e-5 * value, steps)
+                if self.monitor.stopped:
+                    return
+        first = self._hold(self.point)
+        held = [self._hold(point) for point in points]
+        best = (self.point.F, first, self.left, self.reason)
+        seen = [self.point.F]
+        for candidate in sorted(held, key=lambda c: c[0].F):
+            F = candidate[0].F
+            if len(seen) > _FINISHED or self.monitor.stopped:
+                break
+            if any(abs(F - other) <= 1e-7 * value for other in seen):
+                continue  # the same valley again
+            seen.append(F)
             self._resume(candidate)
             self._rounds()
             if self.point.F < best[0]:
@@ -340,29 +352,25 @@ class _Search:
             beta = None if A is None else W.T @ A
             return inside.polish(W, beta, gamma, max_iter=8, tol=1e-4)
 
-        yield polished(inside.leading())
-        for factor in (1.0, 1e-2):
+        pca = polished(inside.leading())
+        yield pca
+        loud = 1e3 * float(xp.max(inside.D)) ** 0.5
+        for factor in (1.0, 1e2, 1e4, 1e6):
             W, A, gamma = self._ridge_subspace(problem.lam * factor)
             yield polished(W, A, gamma)
-        # The directions of the ridge solution themselves, filled up by PCA.
-        W = inside.leading(A * (1e3 * float(xp.max(inside.D)) ** 0.5 / (_size(A) + 1e-300)))
-        yield polished(W, A, gamma)
-        point = polished(inside.leading())
+            # The directions of the ridge solution themselves, filled up by PCA.
+            W = inside.leading(A * (loud / (math.sqrt(frobenius2(A)) + 1e-300)))
+            yield polished(W, A, gamma)
+        point = pca
         for factor in (1e4, 1e3, 1e2, 1e1):
-            easier = SubspaceProblem(
-                replace(problem, lam=problem.lam * factor), self.basis, self.rank
-            )
+            easier = SubspaceProblem(replace(problem, lam=problem.lam * factor), self.basis, r)
             descent = Descent(easier, Monitor(10**9), polish=4)
             point = easier.at(point.W, point.beta, point.gamma)
             point, _ = descent.run(descent.proximal(point), 0.0, 3)
-        yield inside.at(point.W, point.beta, point.gamma)
-        d = xp.sqrt(xp.clip(xp.linalg.diagonal(inside.D), 0.0, None))
+            yield inside.at(point.W, point.beta, point.gamma)
         work = problem.n_samples * (k * problem.n_outputs) ** 2
-        for i in range(min(max(int(2e7 / work), 6), 24)):
-            block = self._random(k, r)
-            if i % 2:  # every other one leans towards the leading directions, as solutions do
-                block = block * (d[:, None] + 1e-3 * float(d[0]))
-            yield polished(xp.linalg.qr(block)[0])
+        for _ in range(min(max(int(2e7 / work), 4), 16)):
+            yield polished(xp.linalg.qr(self._random(k, r))[0])
 
     # --- the answer ---------------------------------------------------------------------------------
 
@@ -392,6 +400,3 @@ class _Search:
             basis=self.basis,
         )
 
-
-def _size(A: Array) -> float:
-    return math.sqrt(frobenius2(A))
