@@ -11,6 +11,7 @@ import numpy as np
 from superfactor._arrays import Array, blas_threads, eye_like, namespace, zeros_like_of
 from superfactor.constraints import ConvexSet, resolve_constraint
 from superfactor.lifting import Factors, LiftedProblem
+from superfactor.solvers.factored import random_factors, split, unlift
 from superfactor.solvers.lpgd.compressed import CompressedState, Coordinates, compressible
 from superfactor.solvers.lpgd.dense import DenseState
 from superfactor.solvers.lpgd.explicit import ExplicitProblem
@@ -115,53 +116,6 @@ def default_step(problem: LiftedProblem) -> float:
             "step_size='auto': the curvature of this loss has no bound, give a number instead"
         )
     return 1 / constants.L
-
-
-def random_factors(problem: LiftedProblem, rank: int, rng: np.random.Generator) -> Factors:
-    """Gaussian factors in the user's units with ‖WH‖ near ‖X‖, β of size one and γ = 0."""
-    n, p = problem.data.shape
-    like, xp = problem.targets, problem.data.xp
-
-    def draw(*shape: int) -> Array:
-        block = rng.standard_normal(shape)
-        return xp.asarray(block, dtype=like.dtype, device=problem.data.device)
-
-    size = problem.data.scale * math.sqrt(problem.data.squared_norm)
-    components, codes = draw(p, rank) / math.sqrt(p), draw(n, rank) * (size / math.sqrt(n * rank))
-    beta = draw(rank, problem.n_outputs) / math.sqrt(rank)
-    gamma = zeros_like_of(like, problem.covariates.shape[1], problem.n_outputs)
-    return Factors(components, codes, beta, gamma)
-
-
-def split(problem: LiftedProblem, factors: Factors) -> tuple[Array, Array, Array]:
-    """Factors in the user's units as L (N, r), β (r, κ), P (other, r): Ã = L·β, B̃ = L·Pᵀ."""
-    scale, root = problem.data.scale, problem.root_weight
-    codes = factors.codes if root is None else factors.codes * root
-    if problem.name == "filter":
-        return factors.components, factors.beta * scale, codes / scale
-    return codes, factors.beta, factors.components / scale
-
-
-def unlift(
-    problem: LiftedProblem, L: Array, beta: Array, P: Array, gamma: Array, rank: int
-) -> Factors:
-    """The factors of Ã = L·β, B̃ = L·Pᵀ in the user's units, with zero components up to `rank`."""
-    xp = namespace(L)
-    Q, R = xp.linalg.qr(L)
-    factors = problem.unlift(Q, R @ beta, gamma, R @ P.T)
-    missing = rank - factors.beta.shape[0]
-    if missing <= 0:
-        return factors
-
-    def padded(x: Array) -> Array:
-        return xp.concat([x, zeros_like_of(x, x.shape[0], missing)], axis=1)
-
-    return Factors(
-        padded(factors.components),
-        padded(factors.codes),
-        padded(factors.beta.T).T,
-        factors.gamma,
-    )
 
 
 def _compressed_start(

@@ -1,0 +1,361 @@
+"""Block coordinate descent over the factors: the classical way, and supervised NMF.
+
+From the search side (see `LiftedProblem`) the factors are L (N, r) and P (other, r), with
+Ã = L·β and B̃ = L·Pᵀ; for the filter model L = W and P = Hᵀ, for the feature model L = Hᵀ and
+P = W. One iteration goes once over the blocks of
+
+    F = Σ_i ω_i ℓ(y_i, (ΦLβ)_i + γᵀx'_i) + ξ‖X̃ − L·Pᵀ‖² + λ‖L·β‖² + Σ_j ρ_j‖γ_j‖²,
+
+====== ========================================== ==============================================
+block  free                                       L, P ≥ 0
+====== ========================================== ==============================================
+P      least squares, exact                       columns in turn, each exact
+β, γ   ridge regression by Newton's method        the same (β and γ have no sign)
+L      Newton's method by conjugate gradients     columns in turn, one majorised step each
+====== ========================================== ==============================================
+
+None of which ever increases F. X enters through products with a few columns only. Unlike the
+default solver this finds a stationary point at best, and proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from superfactor._arrays import (
+    Array,
+    blas_threads,
+    column_norms,
+    eigh_descending,
+    eps,
+    eye_like,
+    frobenius2,
+    inner,
+    namespace,
+    zeros_like_of,
+)
+from superfactor.lifting import Factors, LiftedProblem
+from superfactor.lifting.ridge import conjugate_gradients, fit_ridge
+from superfactor.solvers.factored import random_block, random_factors, split, unlift
+from superfactor.solvers.solution import Monitor, Solution
+
+_DEFAULT_ITERATIONS = 500
+_SWEEPS = 3  # over the columns of P and of L, in one iteration with signs
+
+
+def solve(
+    problem: LiftedProblem,
+    rank: int,
+    *,
+    nonnegative: bool = False,
+    max_iter: int | None = None,
+    tol: float = 1e-8,
+    random_state: int | np.random.Generator | None = 0,
+    start: Factors | Literal["pca", "random"] | None = None,
+    callback: Callable[[int, float], bool] | None = None,
+) -> Solution:
+    """Minimise F over the factors W, H, β, γ, one block after the other.
+
+    Parameters
+    ----------
+    nonnegative : W ≥ 0 and H ≥ 0, exactly: supervised non-negative matrix factorization
+    max_iter : 500 if None
+    tol : stop when three iterations in a row lower F by at most this, relative to the loss and
+        ridge in it; 0 runs exactly `max_iter` iterations
+    start : factors in the user's units (negative entries of W and H are set to 0 if they must not
+        be), "random", or "pca" (also for None), whose singular vectors give their larger signed
+        parts where signs matter (NNDSVD)
+    """
+    width = min(rank, *problem.data.shape)
+    rng = np.random.default_rng(random_state)
+    monitor = Monitor(_DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
+    with blas_threads(1):
+        if isinstance(start, Factors):
+            factors = start
+        elif start == "random":
+            factors = random_factors(problem, width, rng)
+            factors = _map(namespace(factors.codes).abs, factors) if nonnegative else factors
+        elif start in (None, "pca"):
+            factors = _principal_factors(problem, width, nonnegative, rng)
+        else:
+            raise ValueError(f"start={start!r}: Factors, 'pca' or 'random' are required")
+        blocks = (_NonNegativeBlocks if nonnegative else _Blocks)(problem, factors)
+        reason, converged = _descend(blocks, tol, monitor)
+        return Solution(
+            factors=blocks.factors(rank),
+            objective=blocks.F,
+            activations=blocks.a,
+            history=monitor.history,
+            reason=reason,
+            converged=converged,
+            gradient_mapping=blocks.slope(),
+        )
+
+
+def _descend(blocks: _Blocks, tol: float, monitor: Monitor) -> tuple[str, bool]:
+    calm = 0
+    for _ in range(monitor.max_iter):
+        before = blocks.F
+        blocks.sweep()
+        monitor.record(blocks.F, 1.0, "bcd")
+        calm = calm + 1 if tol > 0 and before - blocks.F <= tol * blocks.supervised else 0
+        if calm == 3:
+            return (
+                "three iterations in a row lowered the objective by less than the tolerance",
+                True,
+            )
+        if monitor.stopped:
+            break
+    return monitor.stop_reason or f"reached the limit of {monitor.max_iter} iterations", False
+
+
+class _Blocks:
+    """The current factors and F there; no signs.
+
+    Z = X̃L (other, r) is the image of L, a and E = ω∘∇ℓ (n, κ) the activations and residuals.
+    """
+
+    def __init__(self, problem: LiftedProblem, factors: Factors) -> None:
+        self.problem = problem
+        self.L, self.beta, self.P = split(problem, factors)
+        self.gamma = factors.gamma
+        self.xp = namespace(self.L)
+        self.tiny = float(self.xp.finfo(self.L.dtype).smallest_normal)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Everything that follows from the factors."""
+        self.Z = self.problem.image(self.L)
+        phi = self.problem.features(self.L, self.Z)
+        self.a = phi @ self.beta + self.problem.covariates @ self.gamma
+        self.loss, self.E = self.problem.loss_terms(self.a)
+        self.F = self.supervised + self.reconstruction(self.L, self.Z)
+
+    @property
+    def supervised(self) -> float:
+        """Loss and ridge: what is in F besides the reconstruction."""
+        problem = self.problem
+        ridge = problem.lam * frobenius2(self.L @ self.beta)
+        return self.loss + ridge + problem.covariate_penalty(self.gamma)
+
+    def reconstruction(self, L: Array, Z: Array) -> float:
+        """ξ‖X̃ − L·Pᵀ‖² by products."""
+        cross, square = inner(Z, self.P), inner(L.T @ L, self.P.T @ self.P)
+        return self.problem.xi * (self.problem.data.squared_norm - 2 * cross + square)
+
+    def sweep(self) -> None:
+        """Once over all blocks. What rounding makes worse is not kept."""
+        held = (self.L, self.P, self.beta, self.gamma, self.Z, self.a, self.E, self.loss, self.F)
+        self.update_P()
+        self.update_coefficients()
+        self.update_L()
+        self.refresh()
+        if not held[-1] >= self.F:
+            self.L, self.P, self.beta, self.gamma, *rest = held
+            self.Z, self.a, self.E, self.loss, self.F = rest
+
+    # --- the blocks -----------------------------------------------------------------------------
+
+    def update_P(self) -> None:
+        """P = X̃L for orthonormal L; B̃ and Ã stay while L becomes that."""
+        Q, R = self.xp.linalg.qr(self.L)
+        self.L, self.beta = Q, R @ self.beta
+        self.Z = self.P = self.problem.image(Q)
+
+    def update_coefficients(self) -> None:
+        """Ridge regression on the features of L, turned so that λ‖Lβ‖² is a plain ridge."""
+        problem, xp = self.problem, self.xp
+        T, back = self._whitening()
+        r = T.shape[1]
+        J = xp.concat([problem.features(self.L, self.Z) @ T, problem.covariates], axis=1)
+        ridge = xp.concat([zeros_like_of(T, r) + problem.lam, problem.covariate_ridge])
+        start = xp.concat([back @ self.beta, self.gamma])
+        theta, *_ = fit_ridge(problem, J, ridge, start)
+        self.beta, self.gamma = T @ theta[:r, :], theta[r:, :]
+        self.a = J @ theta
+
+    def _whitening(self) -> tuple[Array, Array]:
+        """T (r, k) with (LT)ᵀLT = I, and its inverse (k, r) on the range of LᵀL."""
+        values, V = eigh_descending(self.L.T @ self.L)
+        kept = values > 1e2 * eps(values) * float(values[0])
+        values, V = values[kept], V[:, kept]
+        root = self.xp.sqrt(values)
+        return V / root[None, :], (V * root[None, :]).T
+
+    def update_L(self) -> None:
+        """Two Newton steps on F as a function of L, which is convex wherever the loss is."""
+        problem, xp = self.problem, self.xp
+        target, K, outer = problem.back(self.P), self.P.T @ self.P, self.beta @ self.beta.T
+        fixed = problem.covariates @ self.gamma
+
+        def value_at(L: Array, Z: Array) -> tuple[float, Array, Array]:
+            a = problem.features(L, Z) @ self.beta + fixed
+            f, E = problem.loss_terms(a)
+            return f + problem.lam * inner(L.T @ L, outer) + self.reconstruction(L, Z), a, E
+
+        f, a, E = value_at(self.L, self.Z)
+        for _ in range(2):
+            # Coordinates in which the curvature of all but the loss is the identity.
+            quadratic = 2 * problem.xi * K + 2 * problem.lam * outer
+            jitter = 1e2 * eps(K) * float(xp.max(xp.linalg.diagonal(quadratic))) + self.tiny
+            root = xp.linalg.cholesky(quadratic + jitter * eye_like(K, K.shape[0]))
+            T = xp.linalg.inv(root)
+            gradient = 2 * problem.xi * (self.L @ K - target) + (
+                problem.pull(E) @ self.beta.T + 2 * problem.lam * (self.L @ outer)
+            )
+            slope = gradient @ T.T
+            bend = self.beta.T @ T.T  # V = Y·T changes the activations by Φ(Y·bendᵀ)
+
+            def curvature(Y: Array, a: Array = a, bend: Array = bend) -> Array:
+                v = Y @ bend.T
+                v = problem.features(v, problem.image(v))
+                h = problem.loss.hessian_action(a, problem.targets, v) * problem.loss_weight
+                return Y + problem.pull(h) @ bend
+
+            Y = conjugate_gradients(curvature, slope, xp.ones_like(slope), 1e-4, 50)
+            step, decrease = Y @ T, inner(slope, Y)
+            if not decrease > 4 * eps(K) * abs(f):
+                return
+            Z_step, t = problem.image(step), 1.0
+            while t > 1e-10:
+                L, Z = self.L - t * step, self.Z - t * Z_step
+                new, a_new, E_new = value_at(L, Z)
+                if new <= f - 1e-4 * t * decrease:
+                    break
+                t /= 2 if t > 0.1 else 8
+            else:
+                return
+            self.L, self.Z, f, a, E = L, Z, new, a_new, E_new
+
+    # --- the answer -------------------------------------------------------------------------------
+
+    def _slopes(self) -> tuple[Array, Array, Array, Array]:
+        """∇F by L, P, β and γ, in the units of the problem."""
+        problem, A = self.problem, self.L @ self.beta
+        by_A = problem.pull(self.E) + 2 * problem.lam * A
+        by_L = by_A @ self.beta.T
+        by_L = by_L + 2 * problem.xi * (self.L @ (self.P.T @ self.P) - problem.back(self.P))
+        by_P = 2 * problem.xi * (self.P @ (self.L.T @ self.L) - self.Z)
+        by_gamma = problem.covariates.T @ self.E
+        by_gamma = by_gamma + 2 * problem.covariate_ridge[:, None] * self.gamma
+        return by_L, by_P, self.L.T @ by_A, by_gamma
+
+    def slope(self) -> float:
+        """The norm of the gradient by all factors."""
+        return math.sqrt(sum(frobenius2(part) for part in self._slopes()))
+
+    def factors(self, rank: int) -> Factors:
+        return unlift(self.problem, self.L, self.beta, self.P, self.gamma, rank)
+
+
+class _NonNegativeBlocks(_Blocks):
+    """The same with L ≥ 0 and P ≥ 0."""
+
+    def __init__(self, problem: LiftedProblem, factors: Factors) -> None:
+        _, alpha = problem.loss.curvature_bounds(problem.n_outputs)
+        # A guess at the curvature of the loss in A, corrected by what the steps find.
+        self.bend = alpha if 0 < alpha < math.inf else 1.0
+        super().__init__(problem, _map(_positive, factors))
+
+    def update_P(self) -> None:
+        """Columns in turn, each at its minimum: P_j = (P_j + (Z − P·LᵀL)_j/‖L_j‖²)₊."""
+        norms = column_norms(self.L)
+        safe = self.xp.where(norms > 0, norms, self.xp.ones_like(norms))
+        self.L, self.Z = self.L / safe[None, :], self.Z / safe[None, :]
+        self.P, self.beta = self.P * safe[None, :], self.beta * safe[:, None]
+        G, columns = self.L.T @ self.L, _columns(self.P)
+        for _ in range(_SWEEPS):
+            for j in range(len(columns)):
+                if float(G[j, j]) > 0:
+                    rest = self.Z[:, j : j + 1] - self.xp.concat(columns, axis=1) @ G[:, j : j + 1]
+                    columns[j] = _positive(columns[j] + rest / G[j, j])
+        self.P = self.xp.concat(columns, axis=1)
+
+    def update_L(self) -> None:
+        """Columns in turn: one projected step against an upper bound of the curvature each."""
+        problem, xp = self.problem, self.xp
+        target, K, outer = problem.back(self.P), self.P.T @ self.P, self.beta @ self.beta.T
+        quadratic = 2 * problem.xi * K + 2 * problem.lam * outer
+        loss, E = problem.loss_terms(self.a)
+        columns = _columns(self.L)
+        for j in [j for _ in range(_SWEEPS) for j in range(len(columns))]:
+            beta, own = self.beta[j : j + 1, :], float(quadratic[j, j])
+            linear = xp.concat(columns, axis=1) @ quadratic[:, j : j + 1]
+            linear = linear - 2 * problem.xi * target[:, j : j + 1]
+            gradient = linear + problem.pull(E @ beta.T)
+            for _ in range(60):
+                steepness = own + self.bend * float(outer[j, j])
+                if not steepness > self.tiny:
+                    break
+                delta = _positive(columns[j] - gradient / steepness) - columns[j]
+                if not float(xp.max(xp.abs(delta))) > 0:
+                    break
+                a = self.a + problem.features(delta, problem.image(delta)) @ beta
+                new_loss, new_E = problem.loss_terms(a)
+                change = inner(linear, delta) + own / 2 * frobenius2(delta)
+                if new_loss - loss + change <= 0:
+                    columns[j] = _positive(columns[j] + delta)
+                    self.a, loss, E = a, new_loss, new_E
+                    self.bend *= 0.9
+                    break
+                self.bend *= 2
+        self.L = xp.concat(columns, axis=1)
+
+    def slope(self) -> float:
+        """The norm of the projected gradient: at a zero only what points inward counts."""
+        by_L, by_P, *rest = self._slopes()
+        by_L = self.xp.where((self.L > 0) | (by_L < 0), by_L, self.xp.zeros_like(by_L))
+        by_P = self.xp.where((self.P > 0) | (by_P < 0), by_P, self.xp.zeros_like(by_P))
+        return math.sqrt(sum(frobenius2(part) for part in (by_L, by_P, *rest)))
+
+    def factors(self, rank: int) -> Factors:
+        """The columns as they are, those of W with norm one: no rotation would keep the signs."""
+        return unlift(self.problem, self.L, self.beta, self.P, self.gamma, rank, rotate=False)
+
+
+def _columns(x: Array) -> list[Array]:
+    return [x[:, j : j + 1] for j in range(x.shape[1])]
+
+
+def _positive(x: Array) -> Array:
+    xp = namespace(x)
+    return xp.where(x > 0, x, xp.zeros_like(x))
+
+
+def _map(function: Callable[[Array], Array], factors: Factors) -> Factors:
+    """A function of the entries of W and H; β and γ have no signs to keep."""
+    W, H = function(factors.components), function(factors.codes)
+    return Factors(W, H, factors.beta, factors.gamma)
+
+
+def _principal_factors(
+    problem: LiftedProblem, rank: int, nonnegative: bool, rng: np.random.Generator
+) -> Factors:
+    """About the leading singular triplets of X, by a few subspace iterations; β = 0, γ = 0.
+
+    With `nonnegative` of each pair of singular vectors the parts of one sign that hold more of it,
+    with a small constant where they are zero, so that no column is lost at once (NNDSVD).
+    """
+    xp = problem.data.xp
+    n, p = problem.data.shape
+    T = random_block(problem, p, min(rank + 5, n, p), rng)
+    for _ in range(6):
+        T = problem.data.transpose_times(xp.linalg.qr(problem.data.times(T))[0])
+        T, _ = xp.linalg.qr(T)
+    codes = problem.data.times(T)
+    V = eigh_descending(codes.T @ codes)[1][:, :rank]
+    W, codes = T @ V, codes @ V * problem.data.scale
+    if problem.root_weight is not None:
+        codes = codes / problem.root_weight
+    if nonnegative:
+        plus = column_norms(_positive(W)) * column_norms(_positive(codes))
+        minus = column_norms(_positive(-W)) * column_norms(_positive(-codes))
+        sign = xp.where(plus >= minus, xp.ones_like(plus), -xp.ones_like(plus))
+        W, codes = (_positive(x * sign[None, :]) for x in (W, codes))
+        W, codes = (xp.where(x > 0, x, 1e-2 * xp.mean(x) + 0 * x) for x in (W, codes))
+    q, kappa = problem.covariates.shape[1], problem.n_outputs
+    return Factors(W, codes, zeros_like_of(W, rank, kappa), zeros_like_of(W, q, kappa))
