@@ -30,7 +30,8 @@ def curvature_gram(J: Array, H: Array, convex: bool) -> Array:
     blocks: list[list[Array]] = [[None] * kappa for _ in range(kappa)]
     chunk = max(512, 2**18 // max(k, 1))  # row blocks that stay in the cache
     for start in range(0, n, chunk):
-        j, h = J[start : start + chunk, :], H[start : start + chunk, :, :]
+        stop = min(start + chunk, n)
+        j, h = J[start:stop, :], H[start:stop, :, :]
         for c in range(kappa):
             for d in range(c, kappa):
                 if c == d and convex:  # one triangle only: t.T @ t is a symmetric product

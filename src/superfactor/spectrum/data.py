@@ -135,9 +135,10 @@ class DataMatrix:
             size, length = (n, p) if wide else (p, n)
             K = self.xp.zeros((size, size), dtype=self.xp.float64, device=self.device)
             for a in range(0, length, 4096):
-                block = X[:, a : a + 4096].T if wide else X[a : a + 4096, :]
+                b = min(a + 4096, length)
+                block = X[:, a:b].T if wide else X[a:b, :]
                 if weight is not None and not wide:
-                    block = block * weight[a : a + 4096, :]
+                    block = block * weight[a:b, :]
                 block = self.xp.astype(block, self.xp.float64)
                 K = K + block.T @ block
         if weight is not None and wide:

@@ -76,9 +76,14 @@ def _orthonormal_outside(Q: Array, block: Array) -> Array:
     """An orthonormal basis of what `block` adds to the orthonormal columns of Q."""
     xp = namespace(block)
     norms = column_norms(block)
-    block = block[:, norms > 0] / norms[norms > 0][None, :]
+    block = _columns(block, norms > 0) / norms[norms > 0][None, :]
     for _ in range(2):
         block = block - Q @ (Q.T @ block)
         block, R = xp.linalg.qr(block)
-        block = block[:, xp.abs(xp.linalg.diagonal(R)) > 1e-10]
+        block = _columns(block, xp.abs(xp.linalg.diagonal(R)) > 1e-10)
     return block
+
+
+def _columns(block: Array, mask: Array) -> Array:
+    xp = namespace(block)
+    return xp.take(block, xp.nonzero(mask)[0], axis=1)
