@@ -181,8 +181,8 @@ class _Blocks:
     def _whitening(self) -> tuple[Array, Array]:
         """T (r, k) with (LT)ᵀLT = I, and its inverse (k, r) on the range of LᵀL."""
         values, V = eigh_descending(self.L.T @ self.L)
-        kept = values > 1e2 * eps(values) * float(values[0])
-        values, V = values[kept], V[:, kept]
+        kept = int(self.xp.count_nonzero(values > 1e2 * eps(values) * float(values[0])))
+        values, V = values[:kept], V[:, :kept]
         root = self.xp.sqrt(values)
         return V / root[None, :], (V * root[None, :]).T
 
