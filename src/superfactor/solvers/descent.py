@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from superfactor._arrays import eps, frobenius2, namespace
-from superfactor.solvers.newton_step import newton_step, rotation_curvature
+from superfactor.solvers.newton_step import NewtonStep, newton_step, rotation_curvature
 from superfactor.solvers.solution import Monitor
 from superfactor.solvers.subspace import Point, SubspaceProblem
 
@@ -34,7 +34,7 @@ class Descent:
         self.longest = max(self.longest, self.shortest)
         self.eta = min(8 * self.shortest, self.longest)
         self.mapping = float("inf")
-        self.slack = 4 * eps(inside.D)
+        self.slack = 16 * eps(inside.D)
 
     def proximal(self, point: Point) -> Point:
         """One proximal step with the best (β, γ) for its subspace; the point itself if nothing falls."""
@@ -55,18 +55,18 @@ class Descent:
         self.eta = min(2 * self.eta, self.longest)
         return new if new.F <= point.F else point
 
-    def newton(self, point: Point) -> tuple[Point, float, float] | None:
-        """A joint Newton step: the new point, the predicted decrease and the step length used."""
+    def newton(self, point: Point) -> tuple[Point, NewtonStep, float] | None:
+        """A joint Newton step: the new point, the step and the length used; None where nothing falls."""
         step = newton_step(self.inside, point)
         if step is None:
             return None
-        norm = frobenius2(step.T) ** 0.5
+        norm = math.sqrt(frobenius2(step.T))
         t = min(1.0, 1 / norm) if norm > 0 else 1.0
         for _ in range(4):
             new = step.apply(self.inside, point, t)
             if new.F <= point.F + self.slack * abs(point.F):
                 self.monitor.record(min(new.F, point.F), t, "newton")
-                return (new if new.F <= point.F else point), step.decrease, t
+                return (new if new.F <= point.F else point), step, t
             t /= 3
         return None
 
@@ -101,31 +101,27 @@ class Descent:
         Returns the point and an estimate of what is left: the last predicted decrease, or what the
         last proximal step gained.
         """
-        last, left = float("inf"), float("inf")
+        last, left = math.inf, math.inf
         for _ in range(limit):
             if self.monitor.stopped:
                 break
+            start = point
             moved = self.newton(point)
-            if moved is None or moved[2] < 0.5:
-                start = point if moved is None else moved[0]
-                point = self.proximal(start)
-                left, last = start.F - point.F, float("inf")
-                if moved is None and left <= 0.1 * goal:
-                    escaped = self.escape(point)
-                    if point.F - escaped.F <= 0.1 * goal:
-                        break
-                    point = escaped
-                continue
-            new, decrease, t = moved
-            gained = point.F - new.F
-            point = new
-            left = decrease
-            if t == 1.0 and decrease <= goal:
-                break
-            if decrease > 0.5 * last or gained < 0.1 * decrease:
-                # Slow: a nearly degenerate pair of directions, which eigenvectors settle.
-                point = self.proximal(point)
-                last = float("inf")
-            else:
-                last = decrease
+            if moved is not None:
+                point, step, t = moved
+                left = step.decrease
+                if left <= goal and not step.saddle:
+                    break
+                slow = left > 0.5 * last or start.F - point.F < 0.1 * left
+                last = math.inf if slow or t < 1 else left
+                if not slow or (step.saddle and start.F - point.F > 0.01 * left):
+                    continue
+            # Newton is not to be trusted here: eigenvectors settle nearly degenerate directions.
+            point = self.proximal(point)
+            left = start.F - point.F
+            if left <= 0.1 * goal:
+                escaped = self.escape(point)
+                if point.F - escaped.F <= 0.1 * goal:
+                    break
+                point = escaped
         return point, left

@@ -103,6 +103,11 @@ class _Search:
         gap = self.inside.duality_gap(self.point)
         return gap <= 10 * self.goal + 1e-7 * max(self.point.F - self.floor, 0.0)
 
+    @property
+    def work(self) -> float:
+        """About how many operations one Newton step takes."""
+        return float(self.problem.n_samples * (self.basis.size * self.problem.n_outputs) ** 2)
+
     # --- the leading subspace ----------------------------------------------------------------------
 
     def _leading_subspace(self, rank: int) -> None:
@@ -307,7 +312,9 @@ class _Search:
         """Several short descents from other places; the best are finished (math §6)."""
         value = max(self.point.F - self.floor, 0.0)
         points = list(self._starts())
-        for keep, steps in ((len(points), 8), (len(points) // 2, 24)):
+        # Where steps are cheap every start goes far: early values say little about where it will end.
+        steps = min(max(int(8e6 / self.work), 6), 40)
+        for keep in (len(points), len(points) // 2):
             points = sorted(points, key=lambda point: point.F)[:keep]
             for i, point in enumerate(points):
                 descent = Descent(self.inside, Monitor(10**9), polish=4)
@@ -368,8 +375,7 @@ class _Search:
             point = easier.at(point.W, point.beta, point.gamma)
             point, _ = descent.run(descent.proximal(point), 0.0, 3)
             yield inside.at(point.W, point.beta, point.gamma)
-        work = problem.n_samples * (k * problem.n_outputs) ** 2
-        for _ in range(min(max(int(2e7 / work), 4), 16)):
+        for _ in range(min(max(int(2e7 / self.work), 4), 16)):
             yield polished(xp.linalg.qr(self._random(k, r))[0])
 
     # --- the answer ---------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ conjugate gradients in (T, v, g) instead, with products only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from superfactor._arrays import Array, column_norms, eps, eye_like, inner, namespace, zeros_like_of
 from superfactor.lifting.ridge import (
@@ -30,13 +31,17 @@ _SHIFT = 1e-4
 
 @dataclass(frozen=True)
 class NewtonStep:
-    """T (k−r, r), v (r, κ), g (q, κ), and the decrease of F the model predicts."""
+    """T (k−r, r), v (r, κ), g (q, κ), and the decrease of F the model predicts.
+
+    `saddle` marks a step whose model was bent upwards: good to descend, no proof of a minimum.
+    """
 
     frame: Frame
     T: Array
     v: Array
     g: Array
     decrease: float
+    saddle: bool
 
     def apply(self, inner_problem: SubspaceProblem, point: Point, t: float) -> Point:
         """The point at step length t; W stays orthonormal and Wβ moves to (W + tW⊥T)(β + tv)."""
@@ -60,24 +65,35 @@ class _Model:
     slope_p: Array  # γ_p (k−r, κ)
     slope_v: Array  # (r, κ)
     slope_g: Array  # (q, κ)
+    saddle: bool  # whether some direction curves downwards
+
+    def convexified(self) -> _Model:
+        """A positive model with the same slopes: curvatures in T by size, no coupling of T and v."""
+        xp = namespace(self.gap)
+        return replace(
+            self,
+            gap=xp.abs(self.gap),
+            inverse=xp.abs(self.inverse),
+            slope_p=xp.zeros_like(self.slope_p),
+            saddle=True,
+        )
 
 
 def newton_step(inside: SubspaceProblem, point: Point) -> NewtonStep | None:
-    """The joint Newton step, or None at a saddle, where a proximal step is the right move."""
+    """The joint Newton step, or None where the model has no minimum and a proximal step is the right move."""
     model = _quadratic_model(inside, point)
-    if model is None:
-        return None
-    unknowns = model.J.shape[1] * point.E.shape[1]
-    step = (_eliminate if unknowns <= DENSE_UNKNOWNS else _iterate)(inside, point, model)
-    if step is None:
-        return None
-    T, v, g = step
-    decrease = -0.5 * (
-        inner(T, model.slope_T) + inner(v, model.slope_v) + inner(g, model.slope_g)
-    )
-    if not decrease >= 0 or decrease == float("inf"):
-        return None
-    return NewtonStep(model.frame, T, v, g, decrease)
+    solver = _eliminate if model.J.shape[1] * point.E.shape[1] <= DENSE_UNKNOWNS else _iterate
+    for candidate in (model, model.convexified()):
+        step = solver(inside, point, candidate)
+        if step is None:
+            continue
+        T, v, g = step
+        decrease = -0.5 * (
+            inner(T, model.slope_T) + inner(v, model.slope_v) + inner(g, model.slope_g)
+        )
+        if 0 <= decrease < math.inf:
+            return NewtonStep(model.frame, T, v, g, decrease, candidate.saddle)
+    return None
 
 
 def rotation_curvature(inside: SubspaceProblem, point: Point, frame: Frame) -> Array:
@@ -93,7 +109,7 @@ def rotation_curvature(inside: SubspaceProblem, point: Point, frame: Frame) -> A
     return total
 
 
-def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model | None:
+def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model:
     problem, frame = inside.problem, inside.frame(point)
     xp = namespace(point.W)
     gradient = inside.Phi.T @ point.E
@@ -105,10 +121,13 @@ def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model | None:
     J = xp.concat([turned, problem.covariates], axis=1)
     curvature = problem.loss_hessian(point.a)
     gaps = frame.theta[None, :] - frame.nu[:, None]
+    saddle = False
     if gaps.shape[0]:
-        least = float(xp.min(rotation_curvature(inside, point, frame)))
-        if least <= -1e-12 * 2 * problem.xi * float(frame.theta[0]):
-            return None
+        total = rotation_curvature(inside, point, frame)
+        bent = total <= -1e-12 * 2 * problem.xi * float(frame.theta[0])
+        saddle = bool(xp.any(bent))
+        # Where F curves downwards the model is turned upside down: away from a saddle, not into it.
+        gaps = xp.where(bent, xp.abs(gaps), gaps)
     floor = (_SHIFT * frame.theta)[None, :] + zeros_like_of(gaps, *gaps.shape)
     tiny = float(xp.finfo(gaps.dtype).smallest_normal) ** 0.5
     gaps = xp.where(xp.abs(gaps) < floor, floor, gaps)
@@ -123,6 +142,7 @@ def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model | None:
         slope_p,
         slope_v,
         slope_g,
+        saddle,
     )
 
 
