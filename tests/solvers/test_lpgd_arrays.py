@@ -1,0 +1,76 @@
+"""LPGD and block coordinate descent on other array libraries and floating types."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from superfactor._arrays import to_numpy
+from superfactor.lifting import state_problem
+from superfactor.losses import resolve_link
+from superfactor.solvers import bcd, lpgd
+
+RUNS = {
+    "lpgd": lambda problem: lpgd.solve(
+        problem, 2, step_size=0.01, max_iter=20, tol=0, start="random"
+    ),
+    "lpgd, dense": lambda problem: lpgd.solve(
+        problem, 2, step_size=0.01, max_iter=20, tol=0, compress=False
+    ),
+    "bcd": lambda problem: bcd.solve(problem, 2, max_iter=4, tol=0),
+    "bcd, signed": lambda problem: bcd.solve(problem, 2, max_iter=4, tol=0, nonnegative=True),
+}
+
+
+def problem(model, shape, convert, dtype=np.float64):
+    rng = np.random.default_rng(0)
+    n, _ = shape
+    X = rng.standard_normal(shape).astype(dtype)
+    Y = np.eye(3)[np.arange(n) % 3][:, 1:].astype(dtype)
+    weight = rng.uniform(0.5, 2, n).astype(dtype)
+    return state_problem(
+        model,
+        convert(X),
+        convert(Y),
+        resolve_link("logistic", 2),
+        xi=0.7,
+        lam=0.3,
+        covariates=convert(rng.standard_normal((n, 1)).astype(dtype)),
+        sample_weight=convert(weight),
+    )
+
+
+@pytest.mark.parametrize("library", ["torch", "array_api_strict"])
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize(
+    ("run", "shape"),
+    # The compressed form has a second way for more than 96 coordinates.
+    [(run, shape) for run in RUNS for shape in ((20, 9), (9, 20))] + [("lpgd", (120, 110))],
+)
+def test_same_results_as_numpy(library, model, shape, run):
+    xp = pytest.importorskip(library)
+    ours = RUNS[run](problem(model, shape, np.asarray))
+    theirs = RUNS[run](problem(model, shape, xp.asarray))
+    assert type(theirs.factors.codes) is type(xp.asarray(np.ones(1)))
+    np.testing.assert_allclose(theirs.history.objective, ours.history.objective, rtol=1e-7)
+    np.testing.assert_allclose(to_numpy(theirs.activations), ours.activations, atol=1e-4)
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("shape", [(20, 9), (9, 20)])
+@pytest.mark.parametrize("run", RUNS)
+def test_single_precision(model, shape, run):
+    ours = RUNS[run](problem(model, shape, np.asarray))
+    single = RUNS[run](problem(model, shape, np.asarray, np.float32))
+    f = single.factors
+    for part in (f.components, f.codes, f.beta, f.gamma, single.activations):
+        assert part.dtype == np.float32
+    np.testing.assert_allclose(single.objective, ours.objective, rtol=1e-4)
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("shape", [(20, 9), (9, 20)])
+@pytest.mark.parametrize("run", RUNS)
+def test_sparse_is_the_same_as_dense(model, shape, run):
+    dense = RUNS[run](problem(model, shape, np.asarray))
+    sparse = RUNS[run](problem(model, shape, lambda x: sp.csr_array(x) if x.shape == shape else x))
+    np.testing.assert_allclose(sparse.history.objective, dense.history.objective, rtol=1e-9)

@@ -1,0 +1,123 @@
+"""`lpgd.minimize` on the paper's other examples: matrix regression and matrix completion."""
+
+import numpy as np
+import pytest
+
+from superfactor._arrays import frobenius2, to_numpy
+from superfactor.solvers import lpgd
+
+
+def planted(rng, rows=9, columns=8, rank=2):
+    return rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, columns))
+
+
+def regression(rng, theta, gamma, n=600):
+    """y_i = ⟨X_i, θ⟩ + ⟨z_i, γ⟩ with f = Σ(y_i − ŷ_i)²/n, whose curvature is near 2."""
+    X = rng.standard_normal((n, *theta.shape))
+    Z = rng.standard_normal((n, len(gamma)))
+    y = np.einsum("nij,ij->n", X, theta) + Z @ gamma
+
+    def objective(theta, gamma):
+        e = np.einsum("nij,ij->n", X, theta) + Z @ gamma - y
+        return e @ e / n, 2 * np.einsum("nij,n->ij", X, e) / n, 2 * Z.T @ e / n
+
+    return objective
+
+
+def completion(D, mask):
+    def objective(theta, gamma):
+        assert gamma is None
+        R = (theta - D) * mask
+        return float((R**2).sum()), 2 * R, None
+
+    return objective
+
+
+def test_matrix_regression_recovers_the_planted_matrix():
+    rng = np.random.default_rng(0)
+    theta, gamma = planted(rng), np.array([1.0, -2.0, 0.5])
+    found = lpgd.minimize(
+        regression(rng, theta, gamma), 2, (np.zeros((9, 8)), np.zeros(3)), step_size=0.4, tol=1e-10
+    )
+    assert found.converged
+    assert found.n_iter < 200
+    np.testing.assert_allclose(found.theta, theta, atol=1e-7)
+    np.testing.assert_allclose(found.gamma, gamma, atol=1e-7)
+    assert found.objective < 1e-12
+    assert found.history.objective[-1] == found.objective
+
+
+def test_matrix_regression_with_a_constraint_on_gamma():
+    rng = np.random.default_rng(0)
+    theta, gamma = planted(rng), np.array([1.0, 2.0, 0.0])
+
+    def project(theta, gamma):
+        return theta, np.maximum(gamma, 0.0)
+
+    found = lpgd.minimize(
+        regression(rng, theta, gamma),
+        2,
+        (np.zeros((9, 8)), -np.ones(3)),
+        step_size=0.4,
+        tol=1e-10,
+        project=project,
+    )
+    assert found.gamma.min() >= 0
+    assert found.violation == 0
+    np.testing.assert_allclose(found.theta, theta, atol=1e-6)
+
+
+def test_matrix_completion_recovers_the_hidden_entries():
+    rng = np.random.default_rng(1)
+    theta = planted(rng, 20, 18, 2)
+    mask = rng.random(theta.shape) < 0.7
+    found = lpgd.minimize(
+        completion(theta, mask), 2, theta * mask, step_size=0.5, max_iter=5000, tol=1e-10
+    )
+    np.testing.assert_allclose(found.theta[~mask], theta[~mask], atol=1e-6)
+    assert found.gamma is None
+    assert np.linalg.matrix_rank(found.theta, tol=1e-9) == 2
+    # Too small a rank cannot explain the matrix, and the objective says so.
+    poor = lpgd.minimize(completion(theta, mask), 1, theta * mask, step_size=0.5)
+    assert poor.objective > 1
+
+
+def test_the_first_step_is_the_formula():
+    rng = np.random.default_rng(2)
+    D, start = rng.standard_normal((5, 4)), rng.standard_normal((5, 4))
+    found = lpgd.minimize(
+        completion(D, np.ones((5, 4))),
+        2,
+        start,
+        step_size=0.1,
+        max_iter=1,
+        tol=0,
+        project=lambda theta, gamma: (np.clip(theta, -0.5, 0.5), gamma),
+    )
+    U, s, Vt = np.linalg.svd(np.clip(start - 0.2 * (start - D), -0.5, 0.5))
+    expected = (U[:, :2] * s[:2]) @ Vt[:2]
+    np.testing.assert_allclose(found.theta, expected, atol=1e-12)
+    outside = np.max(np.abs(expected) - 0.5)
+    np.testing.assert_allclose(found.violation, max(outside, 0), atol=1e-12)
+    np.testing.assert_allclose(
+        found.gradient_mapping, np.linalg.norm(expected - start) / 0.1, rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("library", ["torch", "array_api_strict"])
+def test_other_array_libraries(library):
+    xp = pytest.importorskip(library)
+    rng = np.random.default_rng(1)
+    D = planted(rng, 8, 7, 2)
+    mask = (rng.random(D.shape) < 0.8).astype(float)
+    runs = []
+    for asarray in (np.asarray, xp.asarray):
+        D_, mask_ = asarray(D), asarray(mask)
+
+        def objective(theta, gamma, D_=D_, mask_=mask_):
+            R = (theta - D_) * mask_
+            return frobenius2(R), 2 * R, None
+
+        options = {"step_size": 0.5, "max_iter": 20, "tol": 0}
+        runs.append(lpgd.minimize(objective, 2, D_ * mask_, **options).theta)
+    np.testing.assert_allclose(to_numpy(runs[1]), runs[0], atol=1e-10)
