@@ -46,7 +46,12 @@ def to_numpy(x: Array) -> Any:
         return x.detach().cpu().numpy()
     if hasattr(x, "get"):  # CuPy
         return x.get()
-    return np.asarray(x.__array__() if hasattr(x, "__array__") else np.from_dlpack(x))
+    if hasattr(x, "__array__"):
+        try:
+            return np.asarray(x.__array__())
+        except RuntimeError:  # on a device NumPy cannot see
+            pass
+    return np.from_dlpack(x, device="cpu", copy=True)
 
 
 def eps(x: Array) -> float:

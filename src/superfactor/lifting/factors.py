@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from superfactor._arrays import Array, eigh_descending, namespace
+from superfactor._arrays import Array, eigh_descending, eye_like, namespace
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def principal_rotation(core_gram: Array) -> tuple[Array, Array]:
     # Symmetric scaling by a power of two keeps eigh inside its range at any unit of X.
     largest = float(xp.max(xp.abs(core_gram))) if core_gram.shape[0] else 0.0
     if largest == 0:
-        return xp.eye(core_gram.shape[0], dtype=core_gram.dtype), core_gram[:, 0]
+        return eye_like(core_gram, core_gram.shape[0]), core_gram[:, 0]
     values, R = eigh_descending(core_gram / largest)
     return R, xp.where(values > 0, values, xp.zeros_like(values)) * largest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from superfactor._arrays import Array, column_norms, namespace, zeros_like_of
+from superfactor._arrays import Array, column_norms, device, namespace, zeros_like_of
 
 
 class GrowingBasis:
@@ -42,14 +42,14 @@ class GrowingBasis:
         T = T / xp.where(alive, norms, xp.ones_like(norms))[None, :]
         T = self.outside(T)
         norms = column_norms(T)
-        alive = norms > 1e-10
-        T = T[:, alive] / norms[alive][None, :]
+        index = xp.nonzero(norms > 1e-10)[0]
+        T = xp.take(T, index, axis=1) / xp.take(norms, index)[None, :]
         # What was mostly inside S has lost digits against it: clean once more before and after QR.
         T, R = xp.linalg.qr(self.outside(T))
-        kept = xp.abs(xp.linalg.diagonal(R)) > 1e-8
-        T, R = xp.linalg.qr(self.outside(T[:, kept]))
-        index = xp.nonzero(alive)[0][kept]
-        mask = xp.zeros(alive.shape, dtype=alive.dtype)
+        kept = xp.nonzero(xp.abs(xp.linalg.diagonal(R)) > 1e-8)[0]
+        T, R = xp.linalg.qr(self.outside(xp.take(T, kept, axis=1)))
+        index = xp.take(index, kept)
+        mask = xp.zeros(norms.shape, dtype=xp.bool, device=device(norms))
         for i in range(index.shape[0]):
             mask[int(index[i])] = True
         return T, mask
