@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from superfactor._arrays import Array, device, namespace, to_numpy
+from superfactor._arrays import Array, device, namespace
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
@@ -294,7 +294,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         index = xp.argmax(scores, axis=1)
         if inputs.is_foreign(scores) and self.classes_.dtype.kind in "biuf":
             return xp.take(xp.asarray(self.classes_, device=device(scores)), index)
-        return self.classes_[to_numpy(index)]
+        return self.classes_[inputs.as_numpy(index)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Accuracy of ``predict``.
@@ -310,6 +310,6 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         -------
         accuracy : float
         """
-        predicted = to_numpy(self.predict(X, covariates=covariates))
-        y, sample_weight = (to_numpy(v) if inputs.is_foreign(v) else v for v in (y, sample_weight))
+        predicted = self.predict(X, covariates=covariates)
+        y, predicted, sample_weight = map(inputs.as_numpy, (y, predicted, sample_weight))
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))

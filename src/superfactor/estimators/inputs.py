@@ -26,6 +26,11 @@ def is_foreign(X: Any) -> bool:
     return not is_dask_namespace(namespace(X))
 
 
+def as_numpy(x: Any) -> Any:
+    """Arrays of any library as NumPy; whatever is no array stays as it is."""
+    return to_numpy(x) if is_foreign(x) else x
+
+
 def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> Array:
     """X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
 
@@ -173,8 +178,7 @@ def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: s
                 f"needs an array of shape (n_samples, {n_expected})"
             )
         return None
-    if is_foreign(covariates):
-        covariates = to_numpy(covariates)
+    covariates = as_numpy(covariates)
     if np.ndim(covariates) == 1:
         covariates = np.asarray(covariates)[:, None]
     values = check_array(covariates, dtype=np.float64, input_name="covariates")
@@ -206,10 +210,8 @@ def check_weights(sample_weight: Any, X: Array) -> Any:
         return None
     if isinstance(sample_weight, Real):
         sample_weight = np.full(X.shape[0], float(sample_weight))
-    if is_foreign(sample_weight):
-        sample_weight = to_numpy(sample_weight)
     weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+        as_numpy(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
     if weight.ndim != 1:
         raise ValueError(
@@ -253,7 +255,7 @@ def _check_given(y: Any, name: str) -> Any:
         raise ValueError(f"y=None: {name} requires y to be passed, but the target y is None")
     if sp.issparse(y):
         raise TypeError("y: Sparse data was passed for y, but dense data is required")
-    return to_numpy(y) if is_foreign(y) else y
+    return as_numpy(y)
 
 
 def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any) -> Any:
@@ -286,9 +288,7 @@ def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any)
 
 def check_codes(codes: Any, components: Array) -> Array:
     """Codes (n, r) in the library, type and place of the components (r, p)."""
-    if is_foreign(codes):
-        codes = to_numpy(codes)
-    values = check_array(codes, dtype=[np.float64, np.float32], input_name="codes")
+    values = check_array(as_numpy(codes), dtype=[np.float64, np.float32], input_name="codes")
     if values.shape[1] != components.shape[0]:
         raise ValueError(
             f"codes: {values.shape[1]} column(s), but the model has {components.shape[0]} "

@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from superfactor._arrays import Array, namespace, to_numpy
+from superfactor._arrays import Array, namespace
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
@@ -201,8 +201,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         -------
         r2 : float
         """
-        predicted = to_numpy(self.predict(X, covariates=covariates))
-        y, sample_weight = (to_numpy(v) if inputs.is_foreign(v) else v for v in (y, sample_weight))
+        predicted = self.predict(X, covariates=covariates)
+        y, predicted, sample_weight = map(inputs.as_numpy, (y, predicted, sample_weight))
         return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
