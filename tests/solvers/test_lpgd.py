@@ -20,6 +20,7 @@ from superfactor.constraints import NonNegative
 from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton, lpgd
+from superfactor.solvers.lpgd.gram import DiagonalGram, ProductGram
 
 # --- iterates -------------------------------------------------------------
 
@@ -63,12 +64,60 @@ def test_other_losses(model, loss, kappa):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("shape", [(30, 150), (150, 130)])
+@pytest.mark.parametrize("shape", [(30, 150), (110, 130), (130, 110)])
 def test_iterates_where_the_eigenproblem_is_not_dense(model, shape):
     problem, P = example(model, *shape, 1)
     start, point = random_start(P, 2)
     path = naive.algorithm_1(P, 2, point, 0.002, 4)
     assert_same_iterates(problem, P, 2, path, 0.002, times=(1, 4), start=start)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("shape", [(20, 31), (31, 20)])
+@pytest.mark.parametrize("start", ["pca", "random"])
+def test_iterates_for_data_too_large_to_decompose(model, shape, start, monkeypatch):
+    """Products with X in place of a decomposition: the same to the tolerance of eigenvectors."""
+    problem, _ = example(model, *shape, 2, weighted=True)
+    options = {"step_size": 0.01, "max_iter": 8, "tol": 0, "start": start}
+    exact = lpgd.solve(problem, 3, **options)
+    monkeypatch.setattr("superfactor.solvers.lpgd.gram.LARGEST_DECOMPOSED", 10)
+    found = lpgd.solve(problem, 3, **options)
+    assert 0 < distance(lifted(model, found.factors), lifted(model, exact.factors)) < 1e-6
+    np.testing.assert_allclose(found.history.objective, exact.history.objective, rtol=1e-9)
+
+
+@pytest.mark.parametrize("products", [False, True])
+@pytest.mark.parametrize("coupled", [False, True])
+@pytest.mark.parametrize("gradient", [0.1, 5.0])
+def test_leading_singular_vectors_of_a_step(products, coupled, gradient):
+    """Those of c·X + S·Tᵀ + g·hᵀ, also where g is orthogonal to X's leading directions and to S."""
+    rng = np.random.default_rng(7)
+    m, long, r, c = 120, 140, 3, 0.3
+    d = np.sort(rng.random(m) ** 2)[::-1]
+    X = np.sqrt(d)[:, None] * np.linalg.qr(rng.standard_normal((long, m)))[0].T
+    S = np.linalg.qr(rng.standard_normal((m, r)))[0] if coupled else np.eye(m, r)
+    g = rng.standard_normal((m, 1)) if coupled else np.eye(m)[:, 70:71]
+    P = np.hstack([S, gradient * g])
+    Q = rng.standard_normal((long, r + 1)) if coupled else np.hstack([X.T @ S, 0 * X.T @ g])
+    Q[:, r:] = 0
+    Q[-1, r:] = 1
+    X[:, -1] = 0  # the row of the A-block on the long side
+    G = X @ X.T
+    M = c * X + P @ Q.T
+    if products:
+        gram = ProductGram(lambda F: G @ F, m, float(np.trace(G)), 1e-12)
+        enter = leave = np.asarray
+    else:
+        gram = DiagonalGram(G)
+        enter, leave = gram.enter, gram.leave
+    image = X @ Q
+    core = np.block([[Q.T @ Q, c * np.eye(r + 1)], [c * np.eye(r + 1), np.zeros((r + 1, r + 1))]])
+    found, image = gram.leading(c, enter(np.hstack([P, image])), core, r, enter(P))
+    expected = np.linalg.svd(M)[0][:, :r]
+    found = leave(found)
+    np.testing.assert_allclose(found.T @ found, np.eye(r), atol=1e-12)
+    np.testing.assert_allclose(found @ (found.T @ expected), expected, atol=1e-8)
+    np.testing.assert_allclose(leave(image), G @ found, atol=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -8,11 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from superfactor._arrays import Array, blas_threads, eye_like, namespace, zeros_like_of
+from superfactor._arrays import Array, blas_threads, namespace, zeros_like_of
 from superfactor.constraints import ConvexSet, resolve_constraint
 from superfactor.lifting import Factors, LiftedProblem
-from superfactor.solvers.factored import random_factors, split, unlift
-from superfactor.solvers.lpgd.compressed import CompressedState, Coordinates, compressible
+from superfactor.solvers.factored import random_block, random_factors, split, unlift
+from superfactor.solvers.lpgd.compressed import CompressedState
+from superfactor.solvers.lpgd.coordinates import Coordinates, compressible
 from superfactor.solvers.lpgd.dense import DenseState
 from superfactor.solvers.lpgd.explicit import ExplicitProblem
 from superfactor.solvers.lpgd.iteration import iterate
@@ -69,18 +70,19 @@ def solve(
     side, other = problem.side, problem.other_side
     width = min(rank, side, other + problem.n_outputs)
     monitor = Monitor(_DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
+    rng = np.random.default_rng(random_state)
     if start == "random":
-        start = random_factors(problem, width, np.random.default_rng(random_state))
+        start = random_factors(problem, width, rng)
     elif isinstance(start, str) and start != "pca":
         raise ValueError(f"start={start!r}: Factors, 'pca' or 'random' are required")
     factors = start if isinstance(start, Factors) else None
     violation = 0.0
     with blas_threads(1):
         if compress:
-            end = iterate(_compressed_start(problem, set_, width, factors), tau, tol, monitor)
+            end = iterate(_compressed_start(problem, set_, width, factors, rng), tau, tol, monitor)
             state = end.state
             L, beta, P = state.product()
-            gamma, activations = state.at._out(state.gamma), state.a
+            gamma, activations = state.at.out(state.gamma), state.a
             found = (end.reason, end.converged, end.mapping, state.value)
         else:
             explicit = ExplicitProblem(problem, set_)
@@ -119,19 +121,24 @@ def default_step(problem: LiftedProblem) -> float:
 
 
 def _compressed_start(
-    problem: LiftedProblem, constraint: ConvexSet, rank: int, factors: Factors | None
+    problem: LiftedProblem,
+    constraint: ConvexSet,
+    rank: int,
+    factors: Factors | None,
+    rng: np.random.Generator,
 ) -> CompressedState:
     at = Coordinates(problem, constraint)
-    m, kappa, xp = int(at.d.shape[0]), at.kappa, at.xp
+    m, kappa, xp = at.m, at.kappa, at.xp
     short_rows, long_rows = (0, kappa) if at.left else (kappa, 0)
     if factors is None:
-        S = eye_like(at.d, m + short_rows, min(rank, m))
-        T = at.long_range(S[:m, :], long_rows)
-        gamma = zeros_like_of(at.d, problem.covariates.shape[1], kappa)
-        return CompressedState(at, rank, S, T, gamma)
+        guess = at.into(random_block(problem, m, min(rank, m), rng))
+        F = at.gram.principal(guess)
+        S = xp.concat([F, zeros_like_of(F, short_rows, F.shape[1])])
+        gamma = zeros_like_of(F, problem.covariates.shape[1], kappa)
+        return CompressedState(at, rank, S, at.long_range(F, long_rows), gamma)
     L, beta, P = split(problem, factors)
-    rows = at._in(beta).T * at.share
-    gamma = at._in(factors.gamma)
+    rows = at.into(beta).T * at.share
+    gamma = at.into(factors.gamma)
     if at.left:
         return CompressedState(at, rank, at.to_short(L), at.long(P, rows), gamma)
     S = xp.concat([at.to_short(P), rows])

@@ -1,9 +1,8 @@
 """Vectors on the longer side of X, known through their inner products.
 
-X (m × long) has its shorter side in the coordinates of its singular vectors there: X·Xᵀ = diag(d).
-A matrix on the long side is kept as T = Xᵀ·F + R·C, where F (m, k) is short, the anchors R (long,
-j) are few and fixed, and C (j, k) mixes them. Everything LPGD asks for (X·T and TᵀT) then takes
-m × k arrays only.
+X is m × long here, and G = X·Xᵀ. A matrix on the long side is kept as T = Xᵀ·F + R·C: F (m, k)
+is short, the anchors R (long, j) are few and fixed, and C (j, k) mixes them. Everything LPGD asks
+for (X·T and TᵀT) then takes m × k arrays only, among them G·F.
 """
 
 from __future__ import annotations
@@ -56,30 +55,37 @@ class Long:
     With h = κ these are the rows of the A-block of θ; h = 0 where that block is elsewhere.
     """
 
-    d: Array
     F: Array
+    GF: Array
     C: Array
     A: Array
     anchors: Anchors
 
     def image(self) -> Array:
         """X·T (m, k); the rows A are none of X's."""
-        return self.d[:, None] * self.F + self.anchors.image @ self.C
+        return self.GF + self.anchors.image @ self.C
 
     def body_gram(self) -> Array:
         """TᵀT (k, k) without the rows A."""
         cross = self.F.T @ (self.anchors.image @ self.C)
-        own = self.F.T @ (self.d[:, None] * self.F)
+        own = self.F.T @ self.GF
         return own + cross + cross.T + self.C.T @ self.anchors.gram @ self.C
 
     def gram(self) -> Array:
         """TᵀT (k, k)."""
         return self.body_gram() + self.A.T @ self.A
 
-    def turned(self, K: Array, plus: Array | None = None) -> Self:
-        """T·K for K (k, k'), plus Xᵀ·`plus` for plus (m, k')."""
-        F = self.F @ K
-        return replace(self, F=F if plus is None else F + plus, C=self.C @ K, A=self.A @ K)
+    def turned(self, K: Array) -> Self:
+        """T·K for K (k, k')."""
+        return replace(self, F=self.F @ K, GF=self.GF @ K, C=self.C @ K, A=self.A @ K)
+
+    def plus_range(self, F: Array, GF: Array) -> Self:
+        """T + Xᵀ·F for F (m, k)."""
+        return replace(self, F=self.F + F, GF=self.GF + GF)
+
+    def weighted(self, body: float, rows: Array) -> Self:
+        """T with its body times a number and the columns of A times `rows` (1, k)."""
+        return replace(self, F=self.F * body, GF=self.GF * body, C=self.C * body, A=self.A * rows)
 
     def with_rows(self, A: Array) -> Self:
         """More columns (k → k + j), zero but for their rows A (h, j)."""
@@ -88,12 +94,19 @@ class Long:
         def padded(x: Array) -> Array:
             return xp.concat([x, zeros_like_of(x, x.shape[0], j)], axis=1)
 
-        return replace(self, F=padded(self.F), C=padded(self.C), A=xp.concat([self.A, A], axis=1))
+        return replace(
+            self,
+            F=padded(self.F),
+            GF=padded(self.GF),
+            C=padded(self.C),
+            A=xp.concat([self.A, A], axis=1),
+        )
 
-    def with_range(self, F: Array) -> Self:
+    def with_range(self, F: Array, GF: Array) -> Self:
         """More columns Xᵀ·F."""
         more = self.with_rows(zeros_like_of(self.A, self.A.shape[0], F.shape[1]))
-        return replace(more, F=namespace(F).concat([self.F, F], axis=1))
+        xp = namespace(F)
+        return replace(more, F=xp.concat([self.F, F], axis=1), GF=xp.concat([self.GF, GF], axis=1))
 
     def with_columns(self, R: Array, image: Array) -> Self:
         """More columns R (long, j), anchored here; image = X·R."""

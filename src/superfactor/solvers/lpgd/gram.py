@@ -1,0 +1,189 @@
+"""The smaller Gram matrix G = X·Xᵀ, and the leading eigenvectors of c²·G plus low rank.
+
+=============== ====================================== ===================== =====================
+class           coordinates of the short side          set-up                residual, relative
+=============== ====================================== ===================== =====================
+`DiagonalGram`  eigenvectors of G: it is diagonal      one decomposition     1e-13
+`ProductGram`   as they are: G by products with X      none                  1e-10
+=============== ====================================== ===================== =====================
+
+Both find eigenvectors by block Davidson iteration: Rayleigh–Ritz in a basis that grows by the
+residuals of its Ritz pairs, which `DiagonalGram` divides by λ − c²·d. What LPGD asks for changes
+little from step to step, so that two or three rounds do.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from superfactor._arrays import (
+    Array,
+    column_norms,
+    eigh_descending,
+    eps,
+    eye_like,
+    namespace,
+    zeros_like_of,
+)
+from superfactor.lifting import LiftedProblem
+
+# A decomposition of the smaller Gram matrix takes the third power of its size, once.
+LARGEST_DECOMPOSED = 4000
+# Up to this size the matrix itself is decomposed in every step.
+LARGEST_DENSE = 96
+_ROUNDS = 100
+
+
+class Gram(ABC):
+    """G (m, m) with its `trace` = ‖X‖²; `tol` is the residual of eigenvectors."""
+
+    size: int
+    trace: float
+    tol: float
+
+    @abstractmethod
+    def enter(self, x: Array) -> Array:
+        """Coordinates (m, k) of vectors on the short side."""
+
+    @abstractmethod
+    def leave(self, x: Array) -> Array:
+        """The way back."""
+
+    @abstractmethod
+    def times(self, F: Array) -> Array:
+        """G·F (m, k)."""
+
+    def principal(self, guess: Array) -> Array:
+        """The leading eigenvectors of G itself, as many as `guess` (m, r) has columns."""
+        none = zeros_like_of(guess, guess.shape[0], 0)
+        return self.leading(1.0, none, none[:0, :], guess.shape[1], guess)[0]
+
+    def leading(
+        self, c: float, extra: Array, core: Array, rank: int, guess: Array
+    ) -> tuple[Array, Array]:
+        """S (m', r), the leading eigenvectors of M = c²·G + extra·core·extraᵀ, and G·S (m, r).
+
+        `extra` (m', k) may have more rows than G, which is zero there. `guess` (m', j) spans much
+        of S, and M outside it (and its image) is c²·G.
+        """
+        xp, m = namespace(guess), self.size
+        fresh = xp.concat([self._head(guess, rank), guess], axis=1)
+        basis, GB = zeros_like_of(guess, guess.shape[0], 0), zeros_like_of(guess, m, 0)
+        for _ in range(_ROUNDS):
+            fresh = _orthonormal_outside(basis, fresh)
+            basis = xp.concat([basis, fresh], axis=1)
+            GB = xp.concat([GB, self.times(fresh[:m, :])], axis=1)
+            low = extra.T @ basis
+            values, turn = eigh_descending(c**2 * (basis[:m, :].T @ GB) + low.T @ (core @ low))
+            values, V = values[:rank], turn[:, :rank]
+            S, GS = basis @ V, GB @ V
+            R = extra @ (core @ (low @ V)) - S * values[None, :]
+            R = xp.concat([R[:m, :] + c**2 * GS, R[m:, :]])
+            bad = column_norms(R) > self.tol * float(xp.max(xp.abs(values)))
+            if not bool(xp.any(bad)) or fresh.shape[1] == 0:
+                break
+            fresh = xp.take(self._corrections(R, values, c), xp.nonzero(bad)[0], axis=1)
+            if basis.shape[1] > 10 * rank + 3 * extra.shape[1]:  # go on with the best of it
+                keep = turn[:, : 3 * rank]
+                basis, GB = basis @ keep, GB @ keep
+        return S, GS
+
+    def _head(self, guess: Array, rank: int) -> Array:
+        """Columns (m', j) that a basis should begin with besides the guess."""
+        return guess[:, :0]
+
+    def _corrections(self, R: Array, values: Array, c: float) -> Array:
+        """From residuals (m', r) of Ritz pairs to what they lack."""
+        return R
+
+
+class DiagonalGram(Gram):
+    """In the eigenbasis U (m, m) of G = U·diag(d)·Uᵀ, d descending."""
+
+    tol = 1e-13
+
+    def __init__(self, matrix: Array) -> None:
+        values, U = eigh_descending(matrix)
+        xp = namespace(values)
+        self.d = xp.where(values > 0, values, xp.zeros_like(values))
+        self.U = xp.asarray(U, copy=True)  # a flipped view would be copied in every product
+        self.size, self.trace = int(values.shape[0]), float(xp.sum(self.d))
+
+    def enter(self, x: Array) -> Array:
+        return self.U.T @ x
+
+    def leave(self, x: Array) -> Array:
+        return self.U @ x
+
+    def times(self, F: Array) -> Array:
+        return self.d[:, None] * F
+
+    def principal(self, guess: Array) -> Array:
+        return eye_like(guess, self.size, guess.shape[1])
+
+    def leading(
+        self, c: float, extra: Array, core: Array, rank: int, guess: Array
+    ) -> tuple[Array, Array]:
+        if extra.shape[0] > LARGEST_DENSE:
+            return super().leading(c, extra, core, rank, guess)
+        d = self._padded(extra, c)
+        M = extra @ core @ extra.T + eye_like(extra, d.shape[0]) * d[None, :]
+        S = eigh_descending(M)[1][:, :rank]
+        return S, self.times(S[: self.size, :])
+
+    def _padded(self, like: Array, c: float) -> Array:
+        missing = zeros_like_of(like, like.shape[0] - self.size)
+        return namespace(like).concat([c**2 * self.d, missing])
+
+    def _head(self, guess: Array, rank: int) -> Array:
+        # No eigenvector can hide from the leading coordinates and the guess together.
+        return eye_like(guess, guess.shape[0], min(rank + 5, self.size))
+
+    def _corrections(self, R: Array, values: Array, c: float) -> Array:
+        xp = namespace(R)
+        distance = values[None, :] - self._padded(R, c)[:, None]
+        floor = 1e-3 * float(xp.max(xp.abs(values)))
+        return R / xp.where(xp.abs(distance) > floor, distance, xp.zeros_like(distance) + floor)
+
+
+class ProductGram(Gram):
+    """In the coordinates as they are, for sizes beyond a decomposition."""
+
+    def __init__(
+        self, times: Callable[[Array], Array], size: int, trace: float, tol: float
+    ) -> None:
+        self._times = times
+        self.size, self.trace, self.tol = size, trace, tol
+
+    def enter(self, x: Array) -> Array:
+        return x
+
+    def leave(self, x: Array) -> Array:
+        return x
+
+    def times(self, F: Array) -> Array:
+        return self._times(F)
+
+
+def gram_of(problem: LiftedProblem, times: Callable[[Array], Array]) -> Gram:
+    """G of a problem, decomposed unless that would take too long; `times` is F ↦ G·F in float64."""
+    data = problem.data
+    size = min(data.shape)
+    if size <= LARGEST_DECOMPOSED:
+        return DiagonalGram(data.gram())
+    tol = max(1e-10, 50 * eps(problem.targets))
+    return ProductGram(times, size, data.squared_norm, tol)
+
+
+def _orthonormal_outside(basis: Array, fresh: Array) -> Array:
+    """An orthonormal basis of what `fresh` adds to the orthonormal columns of `basis`."""
+    xp = namespace(fresh)
+    for _ in range(2):
+        norms = column_norms(fresh)
+        fresh = xp.take(fresh, xp.nonzero(norms > 0)[0], axis=1)
+        fresh = fresh / column_norms(fresh)[None, :]
+        fresh = fresh - basis @ (basis.T @ fresh)
+        fresh, R = xp.linalg.qr(fresh)
+        fresh = xp.take(fresh, xp.nonzero(xp.abs(xp.linalg.diagonal(R)) > 1e-10)[0], axis=1)
+    return fresh
