@@ -97,6 +97,11 @@ class LiftedProblem(ABC):
     # --- sizes -----------------------------------------------------------------------------------
 
     @property
+    @abstractmethod
+    def searches_gram_side(self) -> bool:
+        """Whether `data.gram()`, the Gram matrix of the smaller side, acts on the search side."""
+
+    @property
     def n_samples(self) -> int:
         return self.data.shape[0]
 

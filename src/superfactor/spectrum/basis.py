@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 from superfactor._arrays import Array, column_norms, device, namespace, zeros_like_of
@@ -27,6 +28,10 @@ class GrowingBasis:
     @property
     def size(self) -> int:
         return int(self.S.shape[1])
+
+    def copy(self) -> GrowingBasis:
+        """The same basis, free to grow on its own."""
+        return copy.copy(self)
 
     def outside(self, T: Array) -> Array:
         """(I − SSᵀ)T, twice, so that rounding is removed too."""

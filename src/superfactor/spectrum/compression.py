@@ -51,4 +51,5 @@ def compress(data: DataMatrix) -> Compression | None:
     if float(values[rank - 1]) < _LEAST_RELATIVE_VALUE**2 * largest:
         return None
     sigma, U = xp.sqrt(values[:rank]), U[:, :rank]
-    return Compression(data, sigma, U, DataMatrix(U * sigma[None, :], rescale=False))
+    rows = DataMatrix(U * sigma[None, :], rescale=False, singular_values=sigma)
+    return Compression(data, sigma, U, rows)

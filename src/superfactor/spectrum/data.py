@@ -30,9 +30,18 @@ class DataMatrix:
     scale : the factor s (a power of two, so that dividing by it loses no digit)
     root_weight : √w of shape (n, 1), or None
     squared_norm : ‖X̃‖²
+    singular_values : σ (p,) where X̃ is known to be UΣ in its own right singular vectors, else None
     """
 
-    def __init__(self, X: Array, sample_weight: Array | None = None, *, rescale: bool = True):
+    def __init__(
+        self,
+        X: Array,
+        sample_weight: Array | None = None,
+        *,
+        rescale: bool = True,
+        singular_values: Array | None = None,
+    ):
+        self.singular_values = singular_values
         self.is_sparse = sp.issparse(X)
         if self.is_sparse:
             X = sp.csr_array(X)

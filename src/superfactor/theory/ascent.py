@@ -1,152 +1,108 @@
 """Dual ascent: the best lower bound the convex relaxation by low-rank-inducing norms can give.
 
-Any activations z give a dual point G = ω∘∇ℓ(z), so the dual is maximised over z, without conjugates. Its
-gradient compares two activations: with V the top eigenvectors of M(G),
+Replacing the projector WWᵀ by any Π with 0 ≼ Π ≼ I and tr Π = r (the Fantope) makes the problem convex:
 
-    ∂D/∂G = (ΦA* + X'γ*) − z,     A* = −VVᵀΦᵀG/(2λ),     γ*_j = −x'_jᵀG/(2ρ_j).
+    J(Π) = ξ(‖X̃‖² − ⟨Π, Gram⟩) + min over A, γ of Σ_i ω_i ℓ(y_i, a_i) + λ⟨A, Π⁺A⟩ + Σ_j ρ_j‖γ_j‖²,
 
-The sum of the top r eigenvalues has kinks where λ_r = λ_{r+1}, and the maximiser likes to sit there. It is
-smoothed as max{⟨Π, M⟩ − (μ/2)‖Π‖² : 0 ≼ Π ≼ I, tr Π = r}, with μ going down; bounds are always
-evaluated without smoothing.
+equal to F where Π is a projector. The inner problem is a ridge regression on the features ΦΠ^½; its residuals
+G are a dual point, the best one for this Π, and ∇J(Π) = −ξM(G). So descending on J raises D(G): spectral
+projected gradient on the Fantope (Birgin, Martínez and Raydan 2000). Everything happens in the
+coordinates of a basis; the dual points it finds are then judged on the full problem.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
-
-from superfactor._arrays import Array, eigh_descending, inner, namespace, to_numpy
-from superfactor.lifting import fit_ridge
+from superfactor._arrays import Array, eigh_descending, inner, namespace
+from superfactor.lifting import LiftedProblem, fit_ridge
+from superfactor.spectrum import GrowingBasis
 from superfactor.theory.dual import Dual
 
+_MEMORY = 8  # the line search compares with the largest of so many recent values
 
-def ascend(dual: Dual, activations: Array, objective: float, *, max_iter: int = 300) -> float:
-    """The best value of D found from activations (n, κ); never below D there minus rounding."""
-    from scipy.optimize import minimize
 
-    path = _Path(dual, activations)
-    best = float("-inf")
-    z = to_numpy(activations).astype(float).ravel()
-    smoothing = 0.1
-    for _ in range(6):
-        result = minimize(
-            path.negative,
-            z,
-            args=(smoothing,),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": max(max_iter // 6, 1), "maxcor": 20, "ftol": 1e-13, "gtol": 1e-10},
-        )
-        z = result.x
-        best = max(best, path.bound(z))
-        if objective - best <= 1e-9 * abs(objective):
+def ascend(
+    dual: Dual, basis: GrowingBasis, W: Array, objective: float, *, tol: float, max_iter: int
+) -> float:
+    """The best D(G) found, starting at the subspace W (k, r) in the coordinates of the basis."""
+    relaxation = _Relaxation(dual.problem, basis)
+    point = relaxation.at(W @ W.T, dual.rank)
+    best, recent = dual.value(dual.feasible(point.G)), [point.J]
+    step = 1 / max(float(namespace(W).max(relaxation.D)) * dual.problem.xi, 1e-300)
+    stale = 0
+    for _ in range(max_iter):
+        target = _project_fantope(point.Pi - step * point.gradient, dual.rank)
+        direction = target - point.Pi
+        slope = inner(point.gradient, direction)
+        if not slope < 0:
             break
-        smoothing /= 5
+        t = 1.0
+        while True:
+            new = relaxation.at(point.Pi + t * direction, dual.rank)
+            if new.J <= max(recent[-_MEMORY:]) + 1e-4 * t * slope or t < 1e-6:
+                break
+            t /= 4
+        moved, bent = t * direction, new.gradient - point.gradient
+        curvature = inner(moved, bent)
+        step = inner(moved, moved) / curvature if curvature > 0 else 10 * step
+        point = new
+        recent.append(point.J)
+        bound = dual.value(dual.feasible(point.G))
+        stale = stale + 1 if bound <= best + 1e-3 * tol else 0
+        best = max(best, bound)
+        # J(Π) bounds the relaxation from above: nothing more can be gained when the two meet.
+        if objective - best <= tol or point.J - best <= 0.1 * tol or stale >= 60:
+            break
     return best
 
 
-class _Path:
-    """D as a function of flat activations, its intercept profiled out."""
+@dataclass(frozen=True)
+class _Relaxed:
+    Pi: Array  # (k, k)
+    J: float
+    gradient: Array  # (k, k)
+    G: Array  # (n, κ)
 
-    def __init__(self, dual: Dual, like: Array):
-        self.dual, self.problem, self.like = dual, dual.problem, like
-        problem = dual.problem
-        self.xp = namespace(like)
-        free = problem.covariate_ridge == 0
-        self.free = problem.covariates[:, free]
-        self.fixed, self.ridge = problem.covariates[:, ~free], problem.covariate_ridge[~free]
-        # The Gram matrix of the smaller side, in its own eigenvectors, once.
-        gram = dual._gram if dual.exact else None
-        self.on_small_side = problem.side <= problem.other_side
-        self.d, self.V = (None, None) if gram is None else eigh_descending(gram)
-        self.shift = None
 
-    def _array(self, z: Any) -> Array:
-        shape = tuple(self.like.shape)
-        return self.xp.asarray(np.reshape(z, shape), dtype=self.like.dtype)
+class _Relaxation:
+    """J and its gradient in the coordinates of a basis; ridge solutions are warm starts of the next."""
 
-    def _balanced(self, z: Array) -> tuple[Array, Array]:
-        """z moved along the unpenalised covariates until they see no residual."""
-        if self.free.shape[1] == 0:
-            return z, self.problem.loss_terms(z)[1]
-        xp, kappa = self.xp, z.shape[1]
-        zero = xp.zeros((self.free.shape[1],), dtype=z.dtype)
-        start = xp.zeros((self.free.shape[1], kappa), dtype=z.dtype)
-        _, _, a, E = fit_ridge(
-            self.problem, self.free, zero, start, offset=z, max_iter=50, tol=1e-12
+    def __init__(self, problem: LiftedProblem, basis: GrowingBasis):
+        self.problem, self.D = problem, basis.D
+        self.Phi = problem.features(basis.S, basis.Z)
+        xp = namespace(self.D)
+        self.A = xp.zeros((basis.size, problem.n_outputs), dtype=self.D.dtype)
+        self.gamma = xp.zeros((problem.covariates.shape[1], problem.n_outputs), dtype=self.D.dtype)
+
+    def at(self, Pi: Array, rank: int) -> _Relaxed:
+        problem, xp = self.problem, namespace(Pi)
+        values, V = eigh_descending(Pi)
+        kept = int(xp.sum(xp.astype(values > 1e-12, xp.int64)))
+        root = V[:, :kept] * xp.sqrt(values[:kept])[None, :]
+        features = xp.concat([self.Phi @ root, problem.covariates], axis=1)
+        ridge = xp.concat(
+            [xp.full((kept,), problem.lam, dtype=Pi.dtype), problem.covariate_ridge]
         )
-        return a, E
-
-    def bound(self, z: Any) -> float:
-        _, E = self._balanced(self._array(z))
-        return self.dual.value(self.dual.feasible(E))
-
-    def negative(self, z: Any, smoothing: float) -> tuple[float, Any]:
-        """−D_μ and its gradient in z."""
-        problem, xp = self.problem, self.xp
-        a, G = self._balanced(self._array(z))
-        f = problem.loss_terms(a)[0] - inner(G, a)
-        top, primal = self._smoothed_top(G, smoothing)
-        slope = self.fixed.T @ G
-        value = f + problem.xi * (problem.data.squared_norm - top)
-        value -= float(xp.sum(slope**2 / (4 * self.ridge[:, None])))
-        primal = primal - self.fixed @ (slope / (2 * self.ridge[:, None]))
-        h = problem.loss_hessian(a)
-        push = xp.sum(h * (primal - a)[:, None, :], axis=2)
-        gradient = push - self._through_intercept(h, push)
-        return -value, -to_numpy(gradient).astype(float).ravel()
-
-    def _through_intercept(self, h: Array, push: Array) -> Array:
-        """What moving z moves the intercept: ω h (Σ ω h)⁻¹ Σ push, for the constant column."""
-        xp = self.xp
-        if self.free.shape[1] == 0:
-            return xp.zeros_like(push)
-        total = xp.sum(h, axis=0)
-        jitter = 1e-14 * float(xp.max(xp.abs(total))) + 1e-300
-        kappa = push.shape[1]
-        solved = xp.linalg.solve(
-            total + jitter * xp.eye(kappa, dtype=total.dtype), xp.sum(push, axis=0)[:, None]
+        start = (V[:, :kept] / xp.sqrt(values[:kept])[None, :]).T @ self.A
+        # A direction that has only now entered Π cannot carry the old coefficients.
+        start = xp.where(xp.abs(values[:kept])[:, None] > 1e-3, start, xp.zeros_like(start))
+        theta, value, _, G = fit_ridge(
+            problem, features, ridge, xp.concat([start, self.gamma]), max_iter=50
         )
-        return xp.sum(h * solved[:, 0][None, None, :], axis=2)
-
-    def _smoothed_top(self, G: Array, smoothing: float) -> tuple[float, Array]:
-        """The smoothed sum of the top r eigenvalues of M, and the activations ΦA* it implies."""
-        problem, dual, xp = self.problem, self.dual, self.xp
-        Q = dual.root(G)
-        if self.on_small_side:
-            values, V = eigh_descending(dual._gram + Q @ Q.T)
-            back = V
-        else:
-            image = problem.image(Q)
-            M = xp.concat(
-                [xp.concat([dual._gram, image], axis=1), xp.concat([image.T, Q.T @ Q], axis=1)]
-            )
-            values, V = eigh_descending(M)
-            m = dual._gram.shape[0]
-            positive = values > 1e-14 * values[0]
-            values, V = values[positive], V[:, positive]
-            # Eigenvectors on the search side: [X, Q]·v/√λ.
-            back = (problem.back(V[:m, :]) + Q @ V[m:, :]) / xp.sqrt(values)[None, :]
-        weight = _capped_simplex(
-            values,
-            min(dual.rank, values.shape[0]),
-            smoothing * float(values[0]) / values.shape[0] ** 0.5,
-        )
-        mu = smoothing * float(values[0]) / values.shape[0] ** 0.5
-        top = float(xp.sum(weight * values)) - 0.5 * mu * float(xp.sum(weight**2))
-        A = -(back @ (weight[:, None] * (back.T @ problem.pull(G)))) / (2 * problem.lam)
-        zero = xp.zeros((problem.covariates.shape[1], A.shape[1]), dtype=A.dtype)
-        return top, problem.activations(A, zero)
+        self.A, self.gamma = root @ theta[:kept, :], theta[kept:, :]
+        Q = self.Phi.T @ G
+        J = value + problem.xi * (problem.data.squared_norm - inner(Pi, self.D))
+        return _Relaxed(Pi, J, -(problem.xi * self.D + Q @ Q.T / (4 * problem.lam)), G)
 
 
-def _capped_simplex(values: Array, rank: int, mu: float) -> Array:
-    """π = clip((λ − t)/μ, 0, 1) with Σπ = r: the weights of the smoothed Ky Fan sum."""
+def _project_fantope(matrix: Array, rank: int) -> Array:
+    """The nearest Π with 0 ≼ Π ≼ I and tr Π = rank: eigenvalues shifted and clipped."""
+    values, V = eigh_descending(matrix)
     xp = namespace(values)
-    low, high = float(xp.min(values)) - mu * 1.0 - 1e-300, float(xp.max(values))
+    low, high = float(values[-1]) - 1.0, float(values[0])
     for _ in range(100):
-        t = 0.5 * (low + high)
-        total = float(xp.sum(xp.clip((values - t) / mu, 0.0, 1.0)))
-        low, high = (t, high) if total > rank else (low, t)
-    weight = xp.clip((values - high) / mu, 0.0, 1.0)
-    return weight
+        shift = 0.5 * (low + high)
+        total = float(xp.sum(xp.clip(values - shift, 0.0, 1.0)))
+        low, high = (shift, high) if total > rank else (low, shift)
+    return (V * xp.clip(values - high, 0.0, 1.0)[None, :]) @ V.T

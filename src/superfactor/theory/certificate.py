@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from superfactor._arrays import Array, namespace
+from superfactor._arrays import Array, eigh_descending
 from superfactor.lifting import LiftedProblem, fit_ridge
 from superfactor.spectrum import GrowingBasis
 from superfactor.theory.ascent import ascend
 from superfactor.theory.constants import TheoremConstants, theorem_constants
-from superfactor.theory.dual import Dual
+from superfactor.theory.dual import Dual, leading_basis
 
 # A gap this small, relative to what supervision can change, counts as none.
 GLOBAL_TOLERANCE = 1e-6
@@ -107,7 +107,7 @@ def certify(
         G = dual.feasible(E)
         bound = max(bound, dual.value(G))
         if method == "ascent" and _relative(objective, bound, unsupervised) > GLOBAL_TOLERANCE:
-            bound = max(bound, ascend(dual, a, objective, max_iter=max_iter))
+            bound = max(bound, _ascended(dual, basis, E, objective, unsupervised, max_iter))
     gap = max(objective - bound, 0.0)
     relative = _relative(objective, bound, unsupervised)
     is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
@@ -123,6 +123,24 @@ def certify(
         profiled=theorem_constants(problem, profiled=True),
         statement=_statement(problem, rank, relative, is_global, dual.exact),
     )
+
+
+def _ascended(
+    dual: Dual,
+    basis: GrowingBasis | None,
+    E: Array,
+    objective: float,
+    unsupervised: float,
+    max_iter: int,
+) -> float:
+    """The bound after ascent, in the solver's basis or one made for the purpose."""
+    problem = dual.problem
+    basis = leading_basis(problem, dual.rank) if basis is None else basis.copy()
+    basis.extend(problem.pull(E))
+    root = basis.S.T @ dual.root(E)
+    W = eigh_descending(basis.D + root @ root.T)[1][:, : min(dual.rank, basis.size)]
+    tol = 0.1 * GLOBAL_TOLERANCE * max(objective - unsupervised, 0.0)
+    return ascend(dual, basis, W, objective, tol=tol, max_iter=max_iter)
 
 
 def _affordable(problem: LiftedProblem) -> bool:

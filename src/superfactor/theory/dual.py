@@ -9,9 +9,11 @@ Ritz values can only weaken the bound, never break it.
 
 from __future__ import annotations
 
+import numpy as np
+
 from superfactor._arrays import Array, column_norms, eigh_descending, eps, inner, namespace
 from superfactor.lifting import LiftedProblem
-from superfactor.spectrum import GrowingBasis, fill_leading
+from superfactor.spectrum import GrowingBasis, fill_leading, top_eigenpairs
 
 # Up to this size of the smaller side, and this many operations for its Gram matrix, M is decomposed.
 _EXACT_SIDE = 1200
@@ -37,13 +39,16 @@ class Dual:
         self.problem, self.rank = problem, rank
         n, p = problem.data.shape
         small, large = min(n, p), max(n, p)
+        self._sigma = problem.data.singular_values
         if exact is None:
             exact = small <= _EXACT_SIDE and 2.0 * small * small * large <= _EXACT_OPERATIONS
-        self.exact = exact
-        self._gram: Array | None = problem.data.gram() if exact else None
+        self.exact = exact or self._sigma is not None
+        self._gram: Array | None = None
+        if self.exact and self._sigma is None:
+            self._gram = problem.data.gram()
         self._basis = basis
-        if not exact and basis is None:
-            self._basis = _leading_basis(problem, rank)
+        if not self.exact and basis is None:
+            self._basis = leading_basis(problem, rank)
 
     # --- the parts of D ------------------------------------------------------------------------
 
@@ -53,14 +58,35 @@ class Dual:
 
     def top_sum(self, Q: Array | None) -> float:
         """An upper bound on the sum of the r largest eigenvalues of Gram + QQᵀ (Q None: of Gram)."""
+        if self._sigma is not None:
+            return self._known_sum(self._sigma, Q)
         return self._full_sum(Q) if self.exact else self._ritz_sum(Q)
+
+    def _known_sum(self, sigma: Array, Q: Array | None) -> float:
+        """From the singular values: diag(σ²) plus a matrix of rank κ."""
+        xp, d = namespace(sigma), sigma**2
+        if Q is None:
+            return float(xp.sum(d[: self.rank]))
+        problem = self.problem
+        if problem.name == "filter":  # the coordinates are the right singular vectors themselves
+            root = Q
+        else:  # UᵀQ, and what Q has outside the range of X, where the Gram matrix is zero
+            inside = problem.image(Q) / sigma[:, None]
+            outside = xp.linalg.qr(Q - problem.back(inside / sigma[:, None]))[1]
+            root = xp.concat([inside, outside])
+            d = xp.concat([d, xp.zeros((outside.shape[0],), dtype=d.dtype)])
+        rank = min(self.rank, d.shape[0])
+        values, _, residuals = top_eigenpairs(d, root, rank)
+        # A missed direction would lie in the tail, where eigenvalues are below the r-th (interlacing).
+        rounding = 4 * eps(d) * d.shape[0] ** 0.5 * float(values[0])
+        return float(xp.sum(values)) + rank * float(xp.sum(residuals)) + rounding
 
     def _full_sum(self, Q: Array | None) -> float:
         problem, M = self.problem, self._gram
         xp = namespace(M)
         if Q is not None:
             Q = xp.astype(Q, M.dtype)
-            if problem.side <= problem.other_side:
+            if problem.searches_gram_side:
                 M = M + Q @ Q.T
             else:  # the same nonzero eigenvalues, from the other side of [X, Q]
                 image = problem.image(Q)
@@ -137,9 +163,8 @@ class Dual:
         return bound - float(xp.sum(slope**2 / (4 * ridge[penalised][:, None])))
 
 
-def _leading_basis(problem: LiftedProblem, rank: int) -> GrowingBasis:
-    import numpy as np
-
+def leading_basis(problem: LiftedProblem, rank: int) -> GrowingBasis:
+    """A basis that nearly holds the top of the spectrum, for points that came without one."""
     rng = np.random.default_rng(0)
     like = problem.targets
 
