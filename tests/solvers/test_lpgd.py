@@ -75,10 +75,11 @@ def test_iterates_where_the_eigenproblem_is_not_dense(model, shape):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("shape", [(20, 31), (31, 20)])
 @pytest.mark.parametrize("start", ["pca", "random"])
-def test_iterates_for_data_too_large_to_decompose(model, shape, start, monkeypatch):
+@pytest.mark.parametrize("tau", [0.01, 1 / 1.4])  # the second forgets B at once: 2ξτ = 1
+def test_iterates_for_data_too_large_to_decompose(model, shape, start, tau, monkeypatch):
     """Products with X in place of a decomposition: the same to the tolerance of eigenvectors."""
     problem, _ = example(model, *shape, 2, weighted=True)
-    options = {"step_size": 0.01, "max_iter": 8, "tol": 0, "start": start}
+    options = {"step_size": tau, "max_iter": 8, "tol": 0, "start": start}
     exact = lpgd.solve(problem, 3, **options)
     monkeypatch.setattr("superfactor.solvers.lpgd.gram.LARGEST_DECOMPOSED", 10)
     found = lpgd.solve(problem, 3, **options)

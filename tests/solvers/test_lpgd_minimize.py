@@ -121,3 +121,15 @@ def test_other_array_libraries(library):
         options = {"step_size": 0.5, "max_iter": 20, "tol": 0}
         runs.append(lpgd.minimize(objective, 2, D_ * mask_, **options).theta)
     np.testing.assert_allclose(to_numpy(runs[1]), runs[0], atol=1e-10)
+
+
+def test_one_calm_step_is_no_convergence():
+    """A gradient that happens to vanish once does not end the iteration."""
+    slopes = iter([0.0, 1.0, 0.0, 0.0, 1.0])
+
+    def objective(theta, gamma):
+        return 1.0, next(slopes) * np.ones_like(theta), None
+
+    found = lpgd.minimize(objective, 1, np.ones((2, 2)), step_size=0.1)
+    assert found.n_iter == 4  # calm, not calm, calm, calm
+    assert found.converged

@@ -86,7 +86,7 @@ class CompressedState:
             ]
         )
         extra = xp.concat([P, image[:, :k]], axis=1)
-        S, GS = at.gram.leading(c, extra, core, self.rank, P)
+        S, GS = at.gram.leading(c, extra, core, self.rank, both[0])
         T = Q.turned(P.T @ S).plus_range(c * S[:m, :], c * GS)
 
         # Z' − Z = SSᵀ(M − Z) − (I − SSᵀ)Z, with M − Z formed before norms are taken.
