@@ -28,8 +28,10 @@ from superfactor._arrays import (
 )
 from superfactor.lifting import LiftedProblem
 
-# A decomposition of the smaller Gram matrix takes the third power of its size, once.
+# A decomposition of the smaller Gram matrix takes the third power of its size, once; without it a
+# step takes a few more products with X, which are cheap where X is sparse.
 LARGEST_DECOMPOSED = 4000
+LARGEST_DECOMPOSED_SPARSE = 1000
 # Up to this size the matrix itself is decomposed in every step.
 LARGEST_DENSE = 96
 _ROUNDS = 100
@@ -170,7 +172,7 @@ def gram_of(problem: LiftedProblem, times: Callable[[Array], Array]) -> Gram:
     """G of a problem, decomposed unless that would take too long; `times` is F ↦ G·F in float64."""
     data = problem.data
     size = min(data.shape)
-    if size <= LARGEST_DECOMPOSED:
+    if size <= (LARGEST_DECOMPOSED_SPARSE if data.is_sparse else LARGEST_DECOMPOSED):
         return DiagonalGram(data.gram())
     tol = max(1e-10, 50 * eps(problem.targets))
     return ProductGram(times, size, data.squared_norm, tol)
