@@ -6,6 +6,8 @@ some of its rows have weight zero. Everything else is small and follows the type
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -40,7 +42,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> A
         _check_same_library(estimator, X, method)
     if is_foreign(X):
         return _check_foreign(estimator, X, reset)
-    try:
+    with _named("X"):
         return validate_data(
             estimator,
             X,
@@ -48,11 +50,24 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> A
             accept_sparse=("csr", "csc"),
             dtype=[np.float64, np.float32],
         )
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Say which argument it was that would not become numbers."""
+    try:
+        yield
     except (ValueError, TypeError) as error:
         text = str(error)
         if "could not convert" in text or "number, not" in text or "'numeric'" in text:
-            raise type(error)(f"X: numbers are required; {text}") from error
+            raise type(error)(f"{name}: numbers are required; {text}") from error
         raise
+
+
+def _numbers(name: str, values: Any, **options: Any) -> Any:
+    """A small array beside X as finite NumPy float64."""
+    with _named(name):
+        return check_array(as_numpy(values), dtype=np.float64, input_name=name, **options)
 
 
 def _check_foreign(estimator: Any, X: Array, reset: bool) -> Array:
@@ -181,7 +196,7 @@ def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: s
     covariates = as_numpy(covariates)
     if np.ndim(covariates) == 1:
         covariates = np.asarray(covariates)[:, None]
-    values = check_array(covariates, dtype=np.float64, input_name="covariates")
+    values = _numbers("covariates", covariates)
     check_length("covariates", values, X)
     if n_expected is not None and values.shape[1] != n_expected:
         raise ValueError(
@@ -210,9 +225,7 @@ def check_weights(sample_weight: Any, X: Array) -> Any:
         return None
     if isinstance(sample_weight, Real):
         sample_weight = np.full(X.shape[0], float(sample_weight))
-    weight = check_array(
-        as_numpy(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    weight = _numbers("sample_weight", sample_weight, ensure_2d=False, allow_nd=True)
     if weight.ndim != 1:
         raise ValueError(
             f"sample_weight: Sample weights must be 1D array or scalar, got {weight.ndim}D array"
@@ -243,7 +256,7 @@ def check_labels(y: Any, X: Array, name: str) -> Any:
 
 def check_real_targets(y: Any, X: Array, name: str) -> Any:
     """Targets (n,) or (n, κ) as NumPy float64."""
-    values = check_array(_check_given(y, name), ensure_2d=False, dtype=np.float64, input_name="y")
+    values = _numbers("y", _check_given(y, name), ensure_2d=False, allow_nd=True)
     if values.ndim > 2:
         raise ValueError(f"y: one or two dimensions are required, got {values.ndim}")
     check_length("y", values, X)

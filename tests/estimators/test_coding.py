@@ -1,0 +1,156 @@
+"""Supervised coding of new samples against one scipy.optimize problem per sample and label."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from tests.losses.examples import SOFTPLUS, one_hot
+
+from superfactor.estimators.coding import FeatureCoding
+from superfactor.losses import Probit, SquaredError, resolve_link
+
+
+def draw(p, r, kappa, seed=0):
+    rng = np.random.default_rng(seed)
+    W = rng.standard_normal((p, r)) * 2.0 ** rng.integers(-3, 3, r)
+    beta = rng.standard_normal((r, kappa)) * 2
+    codes = rng.standard_normal((50, r))
+    x = rng.standard_normal((4, p)) * 2
+    offset = rng.standard_normal((4, kappa))
+    return W, beta, codes, x, offset
+
+
+def naive_energy(loss, y, x, offset, W, beta, xi, lam):
+    """min over h in row(W) of the formula in math §9, as written."""
+    kappa = beta.shape[1]
+    Y = one_hot([y], kappa)
+    start = np.linalg.pinv(W) @ x
+    rows = np.linalg.svd(W, full_matrices=False)[2][: np.linalg.matrix_rank(W)].T
+
+    def energy(z):
+        h = start + rows @ z
+        a = (beta.T @ h)[None, :] + offset[None, :]
+        value = loss.value(a, Y)[0] + lam * np.sum((beta.T @ h) ** 2)
+        return value + xi * np.sum((W @ (h - start)) ** 2)
+
+    best = minimize(energy, np.zeros(rows.shape[1]), method="BFGS", options={"gtol": 1e-9})
+    return best.fun
+
+
+LINKS = [("logistic", 1), ("logistic", 2), ("logistic", 5), (Probit(), 1), (SOFTPLUS, 1)]
+
+
+@pytest.mark.parametrize(("xi", "lam"), [(1.0, 1.0), (0.05, 0.3), (3.0, 0.0), (1e-4, 1e-3)])
+@pytest.mark.parametrize(("link", "kappa"), LINKS, ids=str)
+@pytest.mark.parametrize(("p", "r"), [(6, 3), (6, 1), (2, 2)])
+def test_energies(link, kappa, p, r, xi, lam):
+    loss = resolve_link(link, kappa)
+    W, beta, codes, x, offset = draw(p, r, kappa)
+    coding = FeatureCoding.of(W, codes, beta)
+    energies = coding.energies(coding.codes(x) @ beta, offset, loss, xi, lam)
+    expected = [
+        [naive_energy(loss, y, x[i], offset[i], W, beta, xi, lam) for y in range(kappa + 1)]
+        for i in range(len(x))
+    ]
+    np.testing.assert_allclose(energies, expected, rtol=1e-7, atol=1e-7)
+    # The independent search stops early at best: ours must not be above it.
+    assert np.all(energies <= np.asarray(expected) + 1e-10)
+
+
+def test_energies_of_one_activation_solve_their_equation():
+    """κ = 1: E_y by bisection on the derivative, to twelve digits."""
+    W, beta, codes, x, offset = draw(5, 2, 1, seed=3)
+    xi, lam = 0.7, 0.02
+    coding = FeatureCoding.of(W, codes, beta)
+    b = coding.codes(x) @ beta
+    energies = coding.energies(b, offset, resolve_link("logistic", 1), xi, lam)
+    # ‖W(h − W⁺x)‖² for a given change δ of βᵀh is at least δ²/(βᵀ(WᵀW)⁻¹β).
+    size = float(beta[:, 0] @ np.linalg.solve(W.T @ W, beta[:, 0]))
+    for i in range(len(x)):
+        for y in (0, 1):
+            sign = 1 - 2 * y
+            low, high = -100.0, 100.0
+            for _ in range(200):
+                d = 0.5 * (low + high)
+                a = b[i, 0] + d
+                slope = sign / (1 + np.exp(-sign * (a + offset[i, 0])))
+                slope += 2 * lam * a + 2 * xi * d / size
+                low, high = (d, high) if slope < 0 else (low, d)
+            a = b[i, 0] + d
+            value = np.logaddexp(0, sign * (a + offset[i, 0])) + lam * a**2 + xi * d**2 / size
+            assert energies[i, y] == pytest.approx(value, rel=1e-12)
+
+
+def test_far_tails_converge():
+    """λ = 0 and a tiny ξ: the activation has to travel hundreds of units down the tail."""
+    W, beta, codes, x, offset = draw(5, 2, 1)
+    coding = FeatureCoding.of(W, codes, beta)
+    loss = resolve_link("logistic", 1)
+    energies = coding.energies(coding.codes(x) @ beta, offset, loss, 1e-200, 0.0)
+    assert np.all(energies >= 0)
+    assert np.all(energies < 1e-12)
+
+
+def test_chunks_change_nothing(monkeypatch):
+    W, beta, codes, x, offset = draw(6, 3, 4)
+    loss = resolve_link("logistic", 4)
+    coding = FeatureCoding.of(W, codes, beta)
+    b = coding.codes(x) @ beta
+    whole = coding.energies(b, offset, loss, 1.0, 1.0)
+    monkeypatch.setattr("superfactor.estimators.coding._CHUNK", 1)
+    np.testing.assert_allclose(coding.energies(b, offset, loss, 1.0, 1.0), whole, rtol=1e-13)
+
+
+@pytest.mark.parametrize("kappa", [1, 3])
+def test_regression_is_the_minimum_with_y_free(kappa):
+    W, beta, codes, x, _ = draw(7, 2, kappa)
+    xi, lam = 0.4, 0.9
+    coding = FeatureCoding.of(W, codes, beta)
+    centre = coding.centre(coding.codes(x) @ beta, xi, lam)
+    for i in range(len(x)):
+        start = np.linalg.pinv(W) @ x[i]
+        h = np.linalg.solve(lam * beta @ beta.T + xi * W.T @ W, xi * W.T @ W @ start)
+        np.testing.assert_allclose(centre[i], beta.T @ h, rtol=1e-10)
+
+
+def test_codes_are_the_pseudo_inverse():
+    W, beta, codes, x, _ = draw(6, 3, 1)
+    coding = FeatureCoding.of(W, codes, beta)
+    np.testing.assert_allclose(coding.codes(x), x @ np.linalg.pinv(W).T, rtol=1e-10)
+
+
+def test_directions_of_w_that_are_noise_are_left_alone():
+    """A factor that labels use and X does not: rounding in W must not be divided by."""
+    W, beta, codes, x, offset = draw(6, 3, 1)
+    noisy, clean = W.copy(), W.copy()
+    noisy[:, 2] = 1e-17 * W[:, 2]
+    clean[:, 2] = 0
+    loss = resolve_link("logistic", 1)
+    first, second = (FeatureCoding.of(V, codes, beta) for V in (noisy, clean))
+    np.testing.assert_allclose(first.codes(x), second.codes(x), atol=1e-12)
+    assert np.all(np.abs(first.codes(x)[:, 2]) < 1e-15)
+    np.testing.assert_allclose(
+        first.energies(first.codes(x) @ beta, offset, loss, 1.0, 1.0),
+        second.energies(second.codes(x) @ beta, offset, loss, 1.0, 1.0),
+        rtol=1e-10,
+    )
+
+
+def test_nothing_to_code_with():
+    beta, codes, x = np.ones((2, 1)), np.ones((5, 2)), np.ones((3, 4))
+    coding = FeatureCoding.of(np.zeros((4, 2)), codes, beta)
+    assert np.all(coding.codes(x) == 0)
+    loss = resolve_link("logistic", 1)
+    energies = coding.energies(np.zeros((3, 1)), np.full((3, 1), 0.5), loss, 1.0, 1.0)
+    np.testing.assert_allclose(energies, np.tile(np.logaddexp(0, [0.5, -0.5]), (3, 1)))
+    assert np.all(coding.centre(np.zeros((3, 1)), 1.0, 1.0) == 0)
+
+
+def test_squared_error_has_the_curvature_newton_expects():
+    """The same search with a quadratic loss ends after one step at the closed form."""
+    W, beta, codes, x, offset = draw(5, 2, 1)
+    coding = FeatureCoding.of(W, codes, beta)
+    energies = coding.energies(coding.codes(x) @ beta, offset, SquaredError(), 0.8, 0.3)
+    for i in range(len(x)):
+        for y in (0, 1):
+            expected = naive_energy(SquaredError(), y, x[i], offset[i], W, beta, 0.8, 0.3)
+            assert energies[i, y] == pytest.approx(expected, rel=1e-9)

@@ -1,0 +1,147 @@
+"""Constructor arguments that are not allowed say so: name, value, what is allowed."""
+
+import numpy as np
+import pytest
+from tests.estimators.data import ESTIMATORS, MODELS, small
+
+from superfactor import SMFClassifier, SMFRegressor
+from superfactor.constraints import Box, FrobeniusBall, NonNegative, Product, WholeSpace
+from superfactor.estimators.parameters import choose_solver, seed_of
+
+BAD = [
+    ({"n_components": 0}, ValueError, r"n_components=0: an integer >= 1"),
+    ({"n_components": -3}, ValueError, r"n_components=-3: an integer >= 1"),
+    ({"n_components": 2.0}, TypeError, r"n_components=2\.0: an integer >= 1"),
+    ({"n_components": True}, TypeError, r"n_components=True"),
+    ({"n_components": "2"}, TypeError, r"n_components='2'"),
+    ({"n_components": 7}, ValueError, r"n_components=7: .* 1 to min\(n_samples, n_features\) = 6"),
+    ({"xi": 0}, ValueError, r"xi=0: a finite number > 0"),
+    ({"xi": -1.0}, ValueError, r"xi=-1\.0: a finite number > 0"),
+    ({"xi": float("nan")}, ValueError, r"xi=nan: a finite number > 0"),
+    ({"xi": float("inf")}, ValueError, r"xi=inf: a finite number > 0"),
+    ({"xi": "1"}, TypeError, r"xi='1': a finite number > 0"),
+    ({"lam": -1e-9}, ValueError, r"lam=-1e-09: a finite number >= 0"),
+    ({"lam": None}, TypeError, r"lam=None: a finite number >= 0"),
+    ({"tol": 0.0}, ValueError, r"tol=0\.0: a finite number > 0"),
+    ({"model": "filters"}, ValueError, r"model='filters': one of 'filter', 'feature'"),
+    ({"model": 1}, TypeError, r"model=1: one of 'filter', 'feature'"),
+    ({"model": None}, ValueError, r"model=None: one of 'filter', 'feature'"),
+    ({"solver": "newton"}, ValueError, r"solver='newton': one of 'auto', 'lifted-newton', 'lpgd'"),
+    ({"prediction": "slow"}, ValueError, r"prediction='slow': one of 'exact', 'fast'"),
+    ({"certify": "yes"}, ValueError, r"certify='yes': one of 'residual', 'ascent', None"),
+    ({"certify": True}, TypeError, r"certify=True: one of 'residual', 'ascent', None"),
+    ({"fit_intercept": "no"}, TypeError, r"fit_intercept='no': True or False"),
+    ({"max_iter": 0}, ValueError, r"max_iter=0: None or an integer >= 1"),
+    ({"max_iter": 10.5}, TypeError, r"max_iter=10\.5: None or an integer >= 1"),
+    ({"verbose": -1}, ValueError, r"verbose=-1: 0 \(silent\)"),
+    ({"verbose": "yes"}, TypeError, r"verbose='yes': 0 \(silent\)"),
+    ({"random_state": -1}, ValueError, r"random_state=-1: an integer >= 0"),
+    ({"random_state": "seed"}, TypeError, r"random_state='seed': None, an integer >= 0"),
+    ({"step_size": "fast"}, ValueError, r"step_size='fast': 'auto' or a finite number > 0"),
+    ({"step_size": -1.0, "solver": "lpgd"}, ValueError, r"step_size=-1\.0: 'auto' or a finite"),
+    ({"step_size": 0.1}, ValueError, r"step_size=0\.1: solver='auto' chooses its own steps"),
+    ({"constraint": "ball"}, TypeError, r"constraint='ball': None or a set from"),
+    (
+        {"constraint": FrobeniusBall(1.0), "solver": "lifted-newton"},
+        ValueError,
+        r"constraint=FrobeniusBall\(radius=1\.0\): solver='lifted-newton' takes None only",
+    ),
+    (
+        {"constraint": Box(0, 1), "solver": "bcd"},
+        ValueError,
+        r"constraint=Box.*: solver='bcd' takes None or NonNegative\(\)",
+    ),
+    ({"covariate_columns": [6]}, ValueError, r"covariate_columns=\[6\]: 6 is not a column of X"),
+    (
+        {"covariate_columns": ["age"]},
+        ValueError,
+        r"names need X to be",
+    ),
+    (
+        {"covariate_columns": [1, 1]},
+        ValueError,
+        r"\[1, 1\]: every column at most",
+    ),
+    ({"covariate_columns": [1, -5]}, ValueError, r"\[1, -5\]: every column at most once"),
+    ({"covariate_columns": [1.5]}, TypeError, r"covariate_columns=\[1\.5\]: column names, column"),
+    ({"covariate_columns": ["a", 1]}, TypeError, r"covariate_columns=\['a', 1\]: column names"),
+    ({"covariate_columns": range(6)}, ValueError, r"at least one column of X must be left"),
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(("parameters", "kind", "message"), BAD, ids=lambda v: str(v)[:40])
+def test_bad_values_are_named(estimator, model, parameters, kind, message):
+    X, y, _ = small()
+    with pytest.raises(kind, match=message):
+        estimator(**{"model": model, **parameters}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind", "message"),
+    [
+        ({"link": "cauchit"}, ValueError, r"link='cauchit' is unknown; allowed are 'logistic'"),
+        ({"link": 3}, TypeError, r"link=3: allowed are 'logistic'"),
+        ({"class_weight": "even"}, ValueError, r"class_weight='even': None, 'balanced' or a dict"),
+        ({"class_weight": 2.0}, TypeError, r"class_weight=2\.0: None, 'balanced' or a dict"),
+        ({"class_weight": {5: 1.0}}, ValueError, r"class_weight=\{5: 1\.0\}: 5 is no class of y"),
+        ({"class_weight": {0: 0.0}}, ValueError, r"class_weight=\{0: 0\.0\}: positive finite"),
+        ({"class_weight": {0: "a"}}, ValueError, r"class_weight=\{0: 'a'\}: positive finite"),
+    ],
+)
+def test_bad_values_of_the_classifier_are_named(parameters, kind, message):
+    X, y, _ = small()
+    with pytest.raises(kind, match=message):
+        SMFClassifier(**parameters).fit(X, y)
+
+
+def test_probit_needs_two_classes():
+    X, y, _ = small(classes=3)
+    with pytest.raises(ValueError, match=r"link='probit' allows two classes, got 3"):
+        SMFClassifier(link="probit").fit(X, y)
+
+
+def test_rank_counts_the_columns_left_to_factorize():
+    X, y, _ = small()
+    with pytest.raises(ValueError, match=r"n_components=5: .* = 4 is required"):
+        SMFClassifier(5, covariate_columns=[0, 3]).fit(X, y)
+    assert SMFClassifier(4, covariate_columns=[0, 3]).fit(X, y).components_.shape == (4, 4)
+
+
+def test_rank_counts_the_samples_with_weight():
+    X, y, _ = small(n=10)
+    weight = np.r_[1, 1, 1, np.zeros(7)]
+    with pytest.raises(ValueError, match=r"n_components=4: .*n_samples=3"):
+        SMFRegressor(4).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("solver", "constraint", "chosen"),
+    [
+        ("auto", None, "lifted-newton"),
+        ("auto", WholeSpace(), "lifted-newton"),
+        ("auto", FrobeniusBall(1.0), "lpgd"),
+        ("auto", Product(gamma=Box(-1, 1)), "lpgd"),
+        ("lifted-newton", None, "lifted-newton"),
+        ("lpgd", None, "lpgd"),
+        ("bcd", NonNegative(), "bcd"),
+    ],
+)
+def test_a_constraint_chooses_a_solver_that_projects(solver, constraint, chosen):
+    assert choose_solver(solver, constraint) == chosen
+
+
+def test_random_states():
+    assert seed_of(None) == seed_of(None)
+    assert seed_of(np.int64(3)) == 3
+    generator = np.random.default_rng(0)
+    assert seed_of(generator) is generator
+    first, second = (seed_of(np.random.RandomState(7)) for _ in range(2))
+    assert first == second != seed_of(np.random.RandomState(8))
+
+
+def test_parameters_are_checked_at_fit_only():
+    estimator = SMFClassifier(xi=-1)
+    assert estimator.get_params()["xi"] == -1
+    estimator.set_params(xi=2.0).fit(*small()[:2])
