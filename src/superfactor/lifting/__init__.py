@@ -7,4 +7,11 @@ from superfactor.lifting.problem import LiftedProblem
 from superfactor.lifting.ridge import fit_ridge
 from superfactor.lifting.statement import state_problem
 
-__all__ = ["Factors", "FeatureProblem", "FilterProblem", "LiftedProblem", "fit_ridge", "state_problem"]
+__all__ = [
+    "Factors",
+    "FeatureProblem",
+    "FilterProblem",
+    "LiftedProblem",
+    "fit_ridge",
+    "state_problem",
+]

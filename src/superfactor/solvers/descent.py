@@ -44,7 +44,7 @@ class Descent:
         while True:
             W = inside.proximal_subspace(point, self.eta, gradient)
             new = inside.polish(W, W.T @ A, point.gamma, max_iter=self._polish, tol=1e-10)
-            if new.F <= point.F + self.slack * abs(point.F):
+            if point.F + self.slack * abs(point.F) >= new.F:
                 break
             if self.eta <= 1.001 * self.shortest / 64:
                 new = point
@@ -64,7 +64,7 @@ class Descent:
         t = min(1.0, 1 / norm) if norm > 0 else 1.0
         for _ in range(4):
             new = step.apply(self.inside, point, t)
-            if new.F <= point.F + self.slack * abs(point.F):
+            if point.F + self.slack * abs(point.F) >= new.F:
                 self.monitor.record(min(new.F, point.F), t, "newton")
                 return (new if new.F <= point.F else point), step, t
             t /= 3
@@ -112,16 +112,16 @@ class Descent:
                 left = step.decrease
                 if left <= goal and not step.saddle:
                     break
-                slow = left > 0.5 * last or start.F - point.F < 0.1 * left
+                slow = left > 0.5 * last or 0.1 * left > start.F - point.F
                 last = math.inf if slow or t < 1 else left
-                if not slow or (step.saddle and start.F - point.F > 0.01 * left):
+                if not slow or (step.saddle and 0.01 * left < start.F - point.F):
                     continue
             # Newton is not to be trusted here: eigenvectors settle nearly degenerate directions.
             point = self.proximal(point)
             left = start.F - point.F
             if left <= 0.1 * goal:
                 escaped = self.escape(point)
-                if point.F - escaped.F <= 0.1 * goal:
+                if 0.1 * goal >= point.F - escaped.F:
                     break
                 point = escaped
         return point, left

@@ -8,33 +8,23 @@ carried over from eigenproblems (math §11). Where S is the whole range of X the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from superfactor._arrays import (
-    Array,
-    blas_threads,
-    column_norms,
-    eigh_descending,
-    eps,
-    eye_like,
-    frobenius2,
-    namespace,
-)
+from superfactor._arrays import Array, blas_threads, eigh_descending, eps, eye_like, namespace
 from superfactor.lifting import LiftedProblem
 from superfactor.solvers.descent import Descent
-from superfactor.lifting.ridge import fit_ridge
+from superfactor.solvers.enlarge import Residual, chain_lengths, enlarge, residual
 from superfactor.solvers.solution import Monitor, Solution
-from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
+from superfactor.solvers.starts import Effort, promising, ridge_subspace, starting_points
+from superfactor.solvers.subspace import Point, SubspaceProblem
 from superfactor.spectrum import GrowingBasis, fill_leading
 
 # Up to this dimension the subspace is the whole range of X from the start.
 WHOLE_RANGE = 64
 _MAX_ROUNDS = 60
-# So many of the other starts are followed to the end.
-_FINISHED = 3
 
 
 def solve(
@@ -86,8 +76,7 @@ class _Search:
         if self.whole:
             self.capacity = self.basis.size + 4 * rank + 20 * problem.n_outputs
         self.reason = ""
-        self.left = float("inf")
-        self.outside_estimate = 0.0
+        self.left = math.inf
         self.floor = self.inside.pca_value()
 
     # --- sizes and tolerances --------------------------------------------------------------------
@@ -102,11 +91,6 @@ class _Search:
     def proven(self) -> bool:
         gap = self.inside.duality_gap(self.point)
         return gap <= 10 * self.goal + 1e-7 * max(self.point.F - self.floor, 0.0)
-
-    @property
-    def work(self) -> float:
-        """About how many operations one Newton step takes."""
-        return float(self.problem.n_samples * (self.basis.size * self.problem.n_outputs) ** 2)
 
     # --- the leading subspace ----------------------------------------------------------------------
 
@@ -150,7 +134,7 @@ class _Search:
     def _rounds(self) -> None:
         """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
         estimate = 0.1 * max(self.point.F - self.floor, 0.0)
-        flat, previous, final = 0, float("inf"), False
+        flat, previous, final = 0, math.inf, False
         for _ in range(_MAX_ROUNDS):
             goal = 0.1 * self.goal
             loose = goal if final else max(goal, 0.02 * estimate)
@@ -158,8 +142,9 @@ class _Search:
             if self.monitor.stopped:
                 self.reason = str(self.monitor.stop_reason)
                 return
-            bounds, R, frame = self._residual_bounds()
-            estimate = float(namespace(bounds).sum(bounds))
+            outside = 0.0 if self.whole else float(self.basis.D[-1, -1])
+            found = residual(self.inside, self.point, outside)
+            estimate = found.total
             if estimate + self.left <= self.goal:
                 if final or self.left <= goal:
                     self.reason = "the objective can fall by no more than the tolerance"
@@ -171,7 +156,7 @@ class _Search:
             if flat == 3:
                 self.reason = "the objective has stopped falling at the precision of floats"
                 return
-            if self._enlarge(bounds, R, frame, estimate) == 0:
+            if self._enlarge(found) == 0:
                 if final:
                     self.reason = "the objective can fall by no more than the tolerance"
                     return
@@ -179,204 +164,86 @@ class _Search:
         self.reason = f"reached the limit of {_MAX_ROUNDS} rounds"
 
     def _add_label_directions(self) -> None:
-        problem = self.problem
-        if self.whole and problem.name == "filter":
+        """Where the labels pull: ΦᵀE, and for the filter model a short Krylov chain of it."""
+        if self.whole and self.problem.name == "filter":
             return
-        E = self.point.E
-        direction = problem.pull(E)
-        if problem.name == "filter":
-            depth = 4
-            weights = None
-            for _ in range(depth):
-                new, _ = self.basis.new_directions(direction)
-                if new.shape[1] == 0:
-                    break
-                self.basis.append(new)
-                direction = self.basis.GS[:, -new.shape[1] :]
-        else:
-            self.basis.extend(direction)
+        block = self.problem.pull(self.point.E)
+        for _ in range(4 if self.problem.name == "filter" else 1):
+            added = self.basis.extend(block)
+            if added == 0:
+                break
+            block = self.basis.GS[:, self.basis.size - added :]
         self._embed()
 
     def _embed(self) -> None:
         self.inside.refresh()
         self.point = replace(self.point, W=self.inside.embed(self.point.W))
 
-    def _ridge_subspace(self, lam: float | None = None) -> tuple[Array, Array, Array]:
-        """Ridge regression on all of S, then the proximal point of its residual (η = 1/(2λ))."""
-        inside, problem = self.inside, self.problem
-        xp = namespace(inside.D)
-        k, q = self.basis.size, problem.covariates.shape[1]
-        J = xp.concat([inside.Phi, problem.covariates], axis=1)
-        lam = problem.lam if lam is None else lam
-        ridge = xp.concat([xp.full((k,), lam, dtype=J.dtype), problem.covariate_ridge])
-        start = xp.concat([self.point.W @ self.point.beta, self.point.gamma])
-        theta, _, _, E = fit_ridge(problem, J, ridge, start, max_iter=10, tol=1e-5)
-        A = theta[:k, :]
-        if lam > 0:
-            W = inside.leading(inside.Phi.T @ E / (2 * problem.xi**0.5 * lam**0.5))
-        else:
-            W = inside.leading(A * 1e3)
-        return W, A, theta[k:, :]
-
     def _supervised_start(self) -> None:
-        W, A, gamma = self._ridge_subspace()
+        W, A, gamma = ridge_subspace(self.inside, self.point, self.problem.lam)
         new = self.inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
         if new.F < self.point.F:
             self.point = new
 
-    def _residual_bounds(self) -> tuple[Array, Array, Frame]:
-        """Per direction, how far F may fall outside S: ξ·c_i with c_i = |R_i|²/(θ_i − ν̄)."""
-        inside, problem, point = self.inside, self.problem, self.point
-        xp = namespace(point.W)
-        frame = inside.frame(point)
-        R = self.basis.GS @ frame.W - problem.pull(point.E) @ (frame.beta.T / (2 * problem.xi))
-        R = self.basis.outside(R)
-        size = column_norms(R)
-        top = float(frame.nu[0]) if frame.nu.shape[0] else 0.0
-        gap = frame.theta - top
-        if float(gap[-1]) <= 0:
-            # Nothing is certifiable: a local estimate, at least half the distance to the spectrum outside.
-            floor = 0.5 * (frame.theta - (0.0 if self.whole else float(self.basis.D[-1, -1])))
-            gap = xp.where(gap > 0, gap, xp.where(floor > gap, floor, gap))
-        safe = xp.where(gap > size, gap, xp.ones_like(gap))
-        lower = xp.where(gap > -size, gap, -size)
-        c = xp.where(gap > size, size**2 / safe, 2 * size - lower)
-        return problem.xi * c, R, frame
-
-    def _enlarge(self, bounds: Array, R: Array, frame: Frame, estimate: float) -> int:
-        """Krylov chains of 2ξ(θ_i − G) + |β_i|²·(loss Hessian), started at the largest residuals."""
-        problem, basis = self.problem, self.basis
-        xp = namespace(R)
-        b = np.asarray([float(x) for x in bounds])
-        order = np.argsort(-b, kind="stable")
-        rest = estimate - np.cumsum(b[order])
-        active = order[: int(np.argmax(rest <= max(0.1 * estimate, 0.3 * self.goal))) + 1]
+    def _enlarge(self, found: Residual) -> int:
+        """Add Krylov chains where the residual is large; where the basis is full, keep its best part first."""
         scale = max(self.point.F - self.floor, 1e-300)
-        target = max(0.3 * self.goal, (estimate / scale) ** 1.5 * scale) / self.rank
-        depth = np.clip(np.ceil(np.log10(np.maximum(b[active] / target, 1))), 1, 10).astype(int)
-        if depth.sum() > self.capacity - basis.size and not self.whole:
-            keep = min(2 * self.rank + 10, self.capacity - 2 * problem.n_outputs - 1)
-            V = xp.concat([frame.W, frame.complement[:, : max(keep - self.rank, 0)]], axis=1)
-            basis.rotate(V)
-            self.inside.refresh()
-            self.point = replace(
-                self.point, W=eye_like(V, V.shape[1], self.rank), beta=frame.beta
-            )
-            room = self.capacity - basis.size
+        active, depth = chain_lengths(found.bounds, self.goal, scale)
+        room = self.capacity - self.basis.size
+        if depth.sum() > room and not self.whole:
+            found, room = self._thick_restart(found)
             while depth.sum() > room and depth.max() > 1:
                 depth = np.minimum(depth, depth.max() - 1)
             active, depth = active[:room], depth[:room]
-        index = xp.asarray(active)
-        before = basis.size
-        T = xp.take(R, index, axis=1)
-        theta, beta = xp.take(frame.theta, index), xp.take(frame.beta, index, axis=0)
-        H = problem.loss_hessian(self.point.a)
-        weight = self._directional_curvature(H, beta)
-        if problem.root_weight is not None:
-            weight = weight / problem.root_weight**2
-        while T.shape[1]:
-            new, alive = basis.new_directions(T)
-            if new.shape[1] == 0:
-                break
-            index = xp.nonzero(alive)[0]
-            theta, weight = xp.take(theta, index), xp.take(weight, index, axis=1)
-            depth = depth[np.asarray([int(i) for i in index])] - 1
-            Z = problem.image(new)
-            on = np.flatnonzero(depth > 0)
-            if problem.name == "filter":
-                both = problem.back(xp.concat([Z, weight * Z], axis=1))
-                G, curved = both[:, : new.shape[1]], both[:, new.shape[1] :]
-            else:
-                G, curved = problem.back(Z), weight * new
-            basis.append(new, Z, G)
-            pick = xp.asarray(on)
-            T = xp.take(2 * problem.xi * (theta[None, :] * new - G) + curved, pick, axis=1)
-            theta, weight, depth = xp.take(theta, pick), xp.take(weight, pick, axis=1), depth[on]
+        added = enlarge(self.inside, self.point, found, active, depth)
         self._embed()
-        return basis.size - before
+        return added
 
-    @staticmethod
-    def _directional_curvature(H: Array, beta: Array) -> Array:
-        """β_iᵀ H_n β_i for every sample and row of beta (j, κ): (n, j)."""
-        xp = namespace(H)
-        out = None
-        for c in range(beta.shape[1]):
-            for d in range(beta.shape[1]):
-                part = H[:, c, d][:, None] * (beta[:, c] * beta[:, d])[None, :]
-                out = part if out is None else out + part
-        return xp.clip(out, 0.0, None)
+    def _thick_restart(self, found: Residual) -> tuple[Residual, int]:
+        """S ← W and the leading directions of its complement."""
+        frame, outputs = found.frame, self.problem.n_outputs
+        keep = min(2 * self.rank + 10, self.capacity - 2 * outputs - 1)
+        V = namespace(frame.W).concat(
+            [frame.W, frame.complement[:, : max(keep - self.rank, 0)]], axis=1
+        )
+        self.basis.rotate(V)
+        self.inside.refresh()
+        W = eye_like(V, V.shape[1], self.rank)
+        self.point = replace(self.point, W=W, beta=frame.beta)
+        return found, self.capacity - self.basis.size
 
     # --- other starts -----------------------------------------------------------------------------
 
     def restart(self) -> None:
-        """Several short descents from other places; the best are finished (math §6)."""
+        """Short descents from other places inside S; the most promising are finished."""
+        effort = Effort.for_work(
+            float(self.problem.n_samples * (self.basis.size * self.problem.n_outputs) ** 2)
+        )
         value = max(self.point.F - self.floor, 0.0)
-        points = list(self._starts())
-        # Where steps are cheap every start goes far: early values say little about where it will end.
-        steps = min(max(int(8e6 / self.work), 6), 40)
-        for keep in (len(points), len(points) // 2):
-            points = sorted(points, key=lambda point: point.F)[:keep]
-            for i, point in enumerate(points):
-                descent = Descent(self.inside, Monitor(10**9), polish=4)
-                points[i], _ = descent.run(descent.proximal(point), 1e-5 * value, steps)
-                if self.monitor.stopped:
-                    return
-        first = self._hold(self.point)
-        held = [self._hold(point) for point in points]
-        best = (self.point.F, first, self.left, self.reason)
-        seen = [self.point.F]
-        for candidate in sorted(held, key=lambda c: c[0].F):
-            F = candidate[0].F
-            if len(seen) > _FINISHED or self.monitor.stopped:
+        points = starting_points(self.inside, self.point, effort, self._random)
+        found = promising(self.inside, points, effort, 1e-5 * value)
+        # Held in full coordinates: the basis may turn before a point is used again.
+        held = [(point, self.basis.S @ point.W) for point in found]
+        best = (self.point, self.basis.S @ self.point.W)
+        outcome, seen = (self.left, self.reason), [self.point.F]
+        for point, W in held:
+            if len(seen) > effort.finished or self.monitor.stopped:
                 break
-            if any(abs(F - other) <= 1e-7 * value for other in seen):
+            if any(abs(point.F - other) <= 1e-7 * value for other in seen):
                 continue  # the same valley again
-            seen.append(F)
-            self._resume(candidate)
+            seen.append(point.F)
+            self._resume(point, W)
             self._rounds()
-            if self.point.F < best[0]:
-                best = (self.point.F, self._hold(self.point), self.left, self.reason)
-        self._resume(best[1])
-        self.left, self.reason = best[2:]
+            if self.point.F < best[0].F:
+                best = (self.point, self.basis.S @ self.point.W)
+                outcome = (self.left, self.reason)
+        self._resume(*best)
+        self.left, self.reason = outcome
 
-    def _hold(self, point: Point) -> tuple[Point, Array]:
-        """A point with its subspace in full coordinates: the basis may turn before it is used again."""
-        return point, self.basis.S @ point.W
-
-    def _resume(self, held: tuple[Point, Array]) -> None:
-        point, W = held
+    def _resume(self, point: Point, W: Array) -> None:
         self.basis.extend(W)
         self.inside.refresh()
         self.point = replace(point, W=self.basis.S.T @ W)
-
-    def _starts(self) -> Iterator[Point]:
-        """PCA, ridge solutions at several λ, a path from large λ down, and random subspaces."""
-        inside, problem = self.inside, self.problem
-        xp = namespace(inside.D)
-        k, r = self.basis.size, self.rank
-
-        def polished(W: Array, A: Array | None = None, gamma: Array | None = None) -> Point:
-            beta = None if A is None else W.T @ A
-            return inside.polish(W, beta, gamma, max_iter=8, tol=1e-4)
-
-        pca = polished(inside.leading())
-        yield pca
-        loud = 1e3 * float(xp.max(inside.D)) ** 0.5
-        for factor in (1.0, 1e2, 1e4, 1e6):
-            W, A, gamma = self._ridge_subspace(problem.lam * factor)
-            yield polished(W, A, gamma)
-            # The directions of the ridge solution themselves, filled up by PCA.
-            W = inside.leading(A * (loud / (math.sqrt(frobenius2(A)) + 1e-300)))
-            yield polished(W, A, gamma)
-        point = pca
-        for factor in (1e4, 1e3, 1e2, 1e1):
-            easier = SubspaceProblem(replace(problem, lam=problem.lam * factor), self.basis, r)
-            descent = Descent(easier, Monitor(10**9), polish=4)
-            point = easier.at(point.W, point.beta, point.gamma)
-            point, _ = descent.run(descent.proximal(point), 0.0, 3)
-            yield inside.at(point.W, point.beta, point.gamma)
-        for _ in range(min(max(int(2e7 / self.work), 4), 16)):
-            yield polished(xp.linalg.qr(self._random(k, r))[0])
 
     # --- the answer ---------------------------------------------------------------------------------
 
@@ -392,17 +259,14 @@ class _Search:
             return xp.astype(x, problem.data.dtype)
 
         W = back(expand(self.basis.S @ point.W))
-        r = W.shape[1]
         factors = problem.unlift(W, back(point.beta), back(point.gamma))
-        converged = not self.monitor.stopped
         return Solution(
             factors=factors,
             objective=point.F,
             activations=point.a,
             history=self.monitor.history,
             reason=self.reason,
-            converged=converged,
+            converged=not self.monitor.stopped,
             gradient_mapping=self.descent.mapping,
             basis=self.basis,
         )
-

@@ -169,9 +169,7 @@ def _eliminate(
             K_u = K[d * m : d * m + q, :]
             omega = inverse @ (beta[:, c] * beta[:, d])  # (q,)
             row_u = row_u + omega[:, None] * K_u
-            row_u[:, d * m + q : d * m + k] += (
-                p[:, d][:, None] * inverse * beta[:, c][None, :]
-            )
+            row_u[:, d * m + q : d * m + k] += p[:, d][:, None] * inverse * beta[:, c][None, :]
             couple = p[:, c][:, None] * inverse * beta[:, d][None, :]  # Ψ[d, :, c, :]
             row_v = row_v - couple.T @ K_u
             xi_cd = xp.sum(p[:, c][:, None] * p[:, d][:, None] * inverse, axis=0)

@@ -31,7 +31,7 @@ class Monitor:
     """
 
     def __init__(
-        self, max_iter: int, callback: Callable[[int, float], bool] | None = None
+        self, max_iter: int = 10**9, callback: Callable[[int, float], bool] | None = None
     ) -> None:
         self.history = History()
         self.max_iter = max_iter

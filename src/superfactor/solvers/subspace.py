@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from superfactor._arrays import (
     Array,
-    column_norms,
     eigh_descending,
-    eps,
     frobenius2,
     inner,
     namespace,
@@ -168,9 +166,7 @@ class SubspaceProblem:
         ridge = problem.covariate_ridge
         slope = problem.covariates.T @ point.E
         penalised = ridge > 0
-        dual -= float(
-            xp.sum(slope[penalised, :] ** 2 / (4 * ridge[penalised][:, None]))
-        )
+        dual -= float(xp.sum(slope[penalised, :] ** 2 / (4 * ridge[penalised][:, None])))
         return point.F - dual
 
     def mapping_norm(self, old: Point, new: Point, eta: float) -> float:

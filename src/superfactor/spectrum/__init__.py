@@ -3,8 +3,8 @@
 from superfactor.spectrum.basis import GrowingBasis
 from superfactor.spectrum.compression import Compression, compress
 from superfactor.spectrum.data import DataMatrix
-from superfactor.spectrum.krylov import fill_leading
 from superfactor.spectrum.eigen import top_eigenpairs
+from superfactor.spectrum.krylov import fill_leading
 from superfactor.spectrum.projection import project_rank, truncated_svd
 
 __all__ = [

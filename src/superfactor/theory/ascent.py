@@ -40,7 +40,7 @@ def ascend(
         t = 1.0
         while True:
             new = relaxation.at(point.Pi + t * direction, dual.rank)
-            if new.J <= max(recent[-_MEMORY:]) + 1e-4 * t * slope or t < 1e-6:
+            if max(recent[-_MEMORY:]) + 1e-4 * t * slope >= new.J or t < 1e-6:
                 break
             t /= 4
         moved, bent = t * direction, new.gradient - point.gradient
@@ -81,9 +81,7 @@ class _Relaxation:
         kept = int(xp.sum(xp.astype(values > 1e-12, xp.int64)))
         root = V[:, :kept] * xp.sqrt(values[:kept])[None, :]
         features = xp.concat([self.Phi @ root, problem.covariates], axis=1)
-        ridge = xp.concat(
-            [xp.full((kept,), problem.lam, dtype=Pi.dtype), problem.covariate_ridge]
-        )
+        ridge = xp.concat([xp.full((kept,), problem.lam, dtype=Pi.dtype), problem.covariate_ridge])
         start = (V[:, :kept] / xp.sqrt(values[:kept])[None, :]).T @ self.A
         # A direction that has only now entered Π cannot carry the old coefficients.
         start = xp.where(xp.abs(values[:kept])[:, None] > 1e-3, start, xp.zeros_like(start))

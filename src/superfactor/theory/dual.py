@@ -9,6 +9,8 @@ Ritz values can only weaken the bound, never break it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from superfactor._arrays import Array, column_norms, eigh_descending, eps, inner, namespace
@@ -78,11 +80,12 @@ class Dual:
         rank = min(self.rank, d.shape[0])
         values, _, residuals = top_eigenpairs(d, root, rank)
         # A missed direction would lie in the tail, where eigenvalues are below the r-th (interlacing).
-        rounding = 4 * eps(d) * d.shape[0] ** 0.5 * float(values[0])
-        return float(xp.sum(values)) + rank * float(xp.sum(residuals)) + rounding
+        rounding = _rounding(d.shape[0], values)
+        return float(xp.sum(values) + rank * xp.sum(residuals)) + rounding
 
     def _full_sum(self, Q: Array | None) -> float:
         problem, M = self.problem, self._gram
+        assert M is not None
         xp = namespace(M)
         if Q is not None:
             Q = xp.astype(Q, M.dtype)
@@ -95,7 +98,7 @@ class Dual:
                 )
         values = xp.flip(xp.linalg.eigvalsh((M + M.T) / 2))
         top = values[: self.rank]
-        rounding = 4 * eps(M) * M.shape[0] ** 0.5 * float(xp.max(xp.abs(values)))
+        rounding = _rounding(M.shape[0], values)
         return float(xp.sum(xp.where(top > 0, top, xp.zeros_like(top)))) + rounding
 
     def _ritz_sum(self, Q: Array | None) -> float:
@@ -129,8 +132,8 @@ class Dual:
         gap, size = theta[:r] - outside, size[:r]
         safe = xp.where(gap > size, gap, xp.ones_like(gap))
         c = xp.where(gap > size, size**2 / safe, 2 * size - gap)
-        rounding = 4 * eps(D) * D.shape[0] ** 0.5 * float(theta[0])
-        return float(xp.sum(theta[:r]) + xp.sum(c)) + rounding
+        rounding = _rounding(D.shape[0], theta)
+        return float(xp.sum(theta[:r] + c)) + rounding
 
     def reconstruction(self, Q: Array | None) -> float:
         """ξ(‖X̃‖² − Σ_{i≤r}λ_i(M)), from below."""
@@ -161,6 +164,11 @@ class Dual:
         penalised = ridge > 0
         slope = (problem.covariates.T @ G)[penalised, :]
         return bound - float(xp.sum(slope**2 / (4 * ridge[penalised][:, None])))
+
+
+def _rounding(size: int, values: Array) -> float:
+    """What rounding may have taken from a sum of eigenvalues of a matrix of this size."""
+    return 4 * eps(values) * math.sqrt(size) * abs(float(values[0]))
 
 
 def leading_basis(problem: LiftedProblem, rank: int) -> GrowingBasis:

@@ -1,0 +1,108 @@
+"""Where the growing subspace must grow: the residual of the full problem, and chains that remove it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superfactor._arrays import Array, column_norms, namespace
+from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What the full problem still asks for outside the basis.
+
+    R (N, r): (I − SSᵀ)[GW − ΦᵀEβᵀ/(2ξ)], one column per direction of the frame
+    bounds (r,): ξ·c_i, how far F may fall along each (math §11)
+    """
+
+    frame: Frame
+    R: Array
+    bounds: Array
+
+    @property
+    def total(self) -> float:
+        return float(namespace(self.bounds).sum(self.bounds))
+
+
+def residual(inside: SubspaceProblem, point: Point, outside: float) -> Residual:
+    """The residual at a point; `outside` is about the largest value of the spectrum outside the basis."""
+    problem, basis = inside.problem, inside.basis
+    xp = namespace(point.W)
+    frame = inside.frame(point)
+    R = basis.GS @ frame.W - problem.pull(point.E) @ (frame.beta.T / (2 * problem.xi))
+    R = basis.outside(R)
+    size = column_norms(R)
+    gap = frame.theta - (float(frame.nu[0]) if frame.nu.shape[0] else 0.0)
+    if float(gap[-1]) <= 0:
+        # Nothing is certifiable: a local estimate, half the distance to the spectrum outside.
+        floor = 0.5 * (frame.theta - outside)
+        gap = xp.where(gap > 0, gap, xp.where(floor > gap, floor, gap))
+    safe = xp.where(gap > size, gap, xp.ones_like(gap))
+    lower = xp.where(gap > -size, gap, -size)
+    c = xp.where(gap > size, size**2 / safe, 2 * size - lower)
+    return Residual(frame, R, problem.xi * c)
+
+
+def chain_lengths(bounds: Array, goal: float, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which directions need a Krylov chain, and how long: about one product per decimal digit.
+
+    Longer chains are wasted before the nonlinearity has settled, so a round aims at estimate^1.5.
+    """
+    b = np.asarray([float(x) for x in bounds])
+    estimate = float(b.sum())
+    order = np.argsort(-b, kind="stable")
+    rest = estimate - np.cumsum(b[order])
+    active = order[: int(np.argmax(rest <= max(0.1 * estimate, 0.3 * goal))) + 1]
+    target = max(0.3 * goal, (estimate / scale) ** 1.5 * scale) / len(b)
+    depth = np.clip(np.ceil(np.log10(np.maximum(b[active] / target, 1))), 1, 10)
+    return active, depth.astype(int)
+
+
+def enlarge(
+    inside: SubspaceProblem, point: Point, found: Residual, active: np.ndarray, depth: np.ndarray
+) -> int:
+    """Krylov chains of 2ξ(θ_i − G) + |β_i|²·(loss Hessian) from the active residuals.
+
+    Returns the number of directions that were new; the caller refreshes the inner problem.
+    """
+    problem, basis, frame = inside.problem, inside.basis, found.frame
+    xp = namespace(found.R)
+    index = xp.asarray(active)
+    T = xp.take(found.R, index, axis=1)
+    theta, beta = xp.take(frame.theta, index), xp.take(frame.beta, index, axis=0)
+    weight = _directional_curvature(problem.loss_hessian(point.a), beta)
+    if problem.root_weight is not None:
+        weight = weight / problem.root_weight**2
+    before = basis.size
+    while T.shape[1]:
+        new, alive = basis.new_directions(T)
+        if new.shape[1] == 0:
+            break
+        index = xp.nonzero(alive)[0]
+        theta, weight = xp.take(theta, index), xp.take(weight, index, axis=1)
+        depth = depth[np.asarray([int(i) for i in index])] - 1
+        Z = problem.image(new)
+        if problem.name == "filter":  # the loss Hessian is seen through X: one product for both
+            both = problem.back(xp.concat([Z, weight * Z], axis=1))
+            G, curved = both[:, : new.shape[1]], both[:, new.shape[1] :]
+        else:
+            G, curved = problem.back(Z), weight * new
+        basis.append(new, Z, G)
+        on = np.flatnonzero(depth > 0)
+        pick = xp.asarray(on)
+        T = xp.take(2 * problem.xi * (theta[None, :] * new - G) + curved, pick, axis=1)
+        theta, weight, depth = xp.take(theta, pick), xp.take(weight, pick, axis=1), depth[on]
+    return basis.size - before
+
+
+def _directional_curvature(H: Array, beta: Array) -> Array:
+    """β_iᵀH_nβ_i for every sample n and row i of beta (j, κ): (n, j), not below zero."""
+    xp = namespace(H)
+    out = xp.zeros((H.shape[0], beta.shape[0]), dtype=H.dtype)
+    for c in range(beta.shape[1]):
+        for d in range(beta.shape[1]):
+            out = out + H[:, c, d][:, None] * (beta[:, c] * beta[:, d])[None, :]
+    return xp.clip(out, 0.0, None)
