@@ -87,11 +87,11 @@ def test_stays_finite(estimator, model, case):
 def test_string_labels(model):
     names = np.array(["ill", "well"], dtype=object)[y]
     fitted = SMFClassifier(model=model).fit(X, names)
-    check_finite_labels = fitted.predict(X)
+    predicted = fitted.predict(X)
     assert list(fitted.classes_) == ["ill", "well"]
-    assert set(check_finite_labels) <= {"ill", "well"}
+    assert set(predicted) <= {"ill", "well"}
     by_number = SMFClassifier(model=model).fit(X, y)
-    np.testing.assert_array_equal(check_finite_labels, names_of(by_number.predict(X)))
+    np.testing.assert_array_equal(predicted, names_of(by_number.predict(X)))
 
 
 def names_of(labels):
