@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import scipy.sparse as sp
@@ -73,7 +74,7 @@ class DataMatrix:
             self.scale *= factor
             squared /= factor**2
         self.squared_norm = squared
-        self._blocks: list[tuple[slice, Any]] | None = None
+        self._blocks: list[tuple[slice, Any, Any]] | None = None
         self._pool: ThreadPoolExecutor | None = None
         if self.is_sparse and self._X.nnz > _NNZ_WORTH_THREADS:
             self._split(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
@@ -83,7 +84,8 @@ class DataMatrix:
         if self.root_weight is None:
             return frobenius2(X.data if self.is_sparse else X)
         if self.is_sparse:
-            rows = xp.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+            cuts = sorted({0, *X.indptr.searchsorted(range(0, X.nnz, 2**16)).tolist(), X.shape[0]})
+            rows = xp.concat([X[a:b].power(2).sum(axis=1) for a, b in pairwise(cuts)])
         else:
             rows = xp.vecdot(X, X, axis=-1)
         return float(xp.sum(rows * self.root_weight[:, 0] ** 2))
@@ -98,13 +100,12 @@ class DataMatrix:
         cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, threads + 1))
         cuts[0], cuts[-1] = 0, n
         self._blocks = []
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+        for a, b in pairwise(cuts):
             start, stop = X.indptr[a], X.indptr[b]
-            block = sp.csr_array(
-                (X.data[start:stop], X.indices[start:stop], X.indptr[a : b + 1] - start),
-                shape=(int(b - a), self.shape[1]),
-            )
-            self._blocks.append((slice(int(a), int(b)), block))
+            parts = X.data[start:stop], X.indices[start:stop], X.indptr[a : b + 1] - start
+            shape = (int(b - a), self.shape[1])
+            block = _share(sp.csr_array, shape, parts), _share(sp.csc_array, shape[::-1], parts)
+            self._blocks.append((slice(int(a), int(b)), *block))
         self._pool = ThreadPoolExecutor(threads)
 
     def times(self, T: Array) -> Array:
@@ -124,7 +125,7 @@ class DataMatrix:
             Z = Z * self.root_weight
         if self._blocks is not None and self._pool is not None:
             Z = self.xp.ascontiguousarray(Z)
-            out = sum(self._pool.map(lambda b: b[1].T @ Z[b[0]], self._blocks))
+            out = sum(self._pool.map(lambda b: b[2] @ Z[b[0]], self._blocks))
         else:
             out = self._X.T @ Z
         return out * self._factor if self._factor != 1.0 else out
@@ -161,3 +162,10 @@ def _power_of_two(x: float) -> float:
     import math
 
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
+
+
+def _share(kind: Any, shape: tuple[int, int], parts: tuple[Any, Any, Any]) -> Any:
+    """A sparse array on these very parts: constructors copy views of less than half an array."""
+    out = kind(shape, dtype=parts[0].dtype)
+    out.data, out.indices, out.indptr = parts
+    return out
