@@ -1,0 +1,93 @@
+"""Exact compression against NumPy's SVD."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from superfactor.spectrum import DataMatrix, compress
+from superfactor.spectrum import compression as compression_module
+
+
+def with_values(sigma, n, p, seed=0):
+    """An n × p matrix with these singular values."""
+    rng = np.random.default_rng(seed)
+    U = np.linalg.qr(rng.standard_normal((n, len(sigma))))[0]
+    V = np.linalg.qr(rng.standard_normal((p, len(sigma))))[0]
+    return (U * np.asarray(sigma)) @ V.T
+
+
+def check_exact(X, weight=None, rank=None, rtol=1e-10):
+    n = X.shape[0]
+    data = DataMatrix(X, weight)
+    found = compress(data)
+    dense = (X.toarray() if sp.issparse(X) else X).astype(float) / data.scale
+    if weight is not None:
+        dense = np.sqrt(weight)[:, None] * dense
+    sigma = np.linalg.svd(dense, compute_uv=False)
+    rank = n if rank is None else rank
+    assert found.values.shape == (rank,)
+    np.testing.assert_allclose(found.values, sigma[:rank], rtol=rtol)
+    assert found.data.shape == (n, rank)
+    np.testing.assert_allclose(found.rows.T @ found.rows, np.eye(rank), atol=1e-12)
+    Q = found.expand(np.eye(rank).astype(found.values.dtype))
+    np.testing.assert_allclose(Q.T @ Q, np.eye(rank), atol=max(rtol, 1e-10))
+    # X̃ = (UΣ)Qᵀ, to the last digits.
+    back = found.data.times(np.eye(rank)) @ Q.T
+    np.testing.assert_allclose(back, dense, atol=rtol * sigma[0])
+    np.testing.assert_allclose(found.data.squared_norm, data.squared_norm, rtol=rtol)
+    assert found.data.singular_values is found.values
+    return found
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("unit", [1e-100, 1.0, 1e50])
+def test_compression_is_the_svd(sparse, weighted, unit):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((8, 40)) * unit
+    if sparse:
+        X = sp.csr_array(X * (rng.random(X.shape) < 0.5))
+    check_exact(X, rng.uniform(0.2, 2, 8) if weighted else None)
+
+
+def test_rank_deficient_data_keep_their_rank_only():
+    check_exact(with_values([5, 3, 0.1], 8, 30), rank=3)
+
+
+def test_single_precision():
+    check_exact(with_values([5, 3, 1, 0.5], 4, 30).astype(np.float32), rtol=1e-5)
+
+
+def test_equal_singular_values():
+    check_exact(with_values([2, 2, 2, 1, 1], 5, 12))
+
+
+def test_the_way_back_maps_orthonormal_to_orthonormal():
+    found = compress(DataMatrix(with_values([3, 2, 1, 0.01], 4, 25)))
+    T = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 2)))[0]
+    expanded = found.expand(T)
+    assert expanded.shape == (25, 2)
+    np.testing.assert_allclose(expanded.T @ expanded, np.eye(2), atol=1e-10)
+
+
+@pytest.mark.parametrize(("smallest", "kept"), [(3e-5, True), (3e-6, False), (1e-7, False)])
+def test_guard_where_squaring_would_lose_digits(smallest, kept):
+    X = with_values([1, 0.5, smallest], 3, 20)
+    found = compress(DataMatrix(X))
+    assert (found is not None) == kept
+    if kept:
+        check_exact(X, rtol=1e-5)
+
+
+def test_nothing_to_gain_or_to_find():
+    rng = np.random.default_rng(0)
+    assert compress(DataMatrix(rng.standard_normal((9, 5)))) is None
+    assert compress(DataMatrix(rng.standard_normal((5, 5)))) is None
+    assert compress(DataMatrix(np.zeros((3, 9)))) is None
+
+
+def test_not_where_the_smaller_side_is_too_large(monkeypatch):
+    monkeypatch.setattr(compression_module, "LARGEST_FULL_SIDE", 4)
+    rng = np.random.default_rng(0)
+    assert compress(DataMatrix(rng.standard_normal((5, 50)))) is None
+    assert compress(DataMatrix(rng.standard_normal((4, 50)))) is not None

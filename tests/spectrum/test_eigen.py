@@ -1,0 +1,97 @@
+"""The top of diagonal plus low rank against a dense decomposition."""
+
+import numpy as np
+import pytest
+
+from superfactor.spectrum import eigen, top_eigenpairs
+
+
+def diagonal(kind, m, rng):
+    if kind == "decaying":
+        return 1.0 / np.arange(1, m + 1) ** 2
+    if kind == "flat":
+        return np.ones(m)
+    if kind == "clustered":  # groups of equal values across the cut between head and tail
+        return np.sort(np.repeat(rng.uniform(0, 1, -(-m // 7)), 7)[:m])[::-1].copy()
+    if kind == "rank deficient":
+        return np.where(np.arange(m) < 5, 5.0 - np.arange(m), 0.0)
+    return np.sort(rng.uniform(0, 10, m))[::-1].copy()
+
+
+def check(d, G, rank, core=None, rtol=1e-11):
+    k = G.shape[1]
+    values, vectors, residuals = top_eigenpairs(d, G, rank, core)
+    M = np.diag(d) + G @ (np.eye(k) if core is None else core) @ G.T
+    size = np.linalg.norm(M, 2)
+    expected = np.linalg.eigvalsh(M)[::-1][:rank]
+    np.testing.assert_allclose(values, expected, atol=rtol * size)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(rank), atol=1e-10)
+    true = np.linalg.norm(M @ vectors - vectors * values, axis=0)
+    # Honest: what is reported is what a dense residual shows, up to rounding.
+    np.testing.assert_allclose(residuals, true, atol=rtol * size)
+    return residuals
+
+
+@pytest.mark.parametrize("kind", ["decaying", "flat", "clustered", "rank deficient", "uniform"])
+@pytest.mark.parametrize("m", [3, 60, 400])
+@pytest.mark.parametrize(("k", "rank"), [(1, 1), (2, 3), (5, 2)])
+@pytest.mark.parametrize("strength", [1e-3, 1.0, 1e3])
+def test_same_as_dense(kind, m, k, rank, strength):
+    rng = np.random.default_rng(m + k)
+    G = strength * rng.standard_normal((m, k)) / np.sqrt(m)
+    check(diagonal(kind, m, rng), G, rank)
+
+
+@pytest.mark.parametrize("m", [30, 400])
+@pytest.mark.parametrize("core", [[[1, 0], [0, -1]], [[-1, 0], [0, -2]], [[0, 3], [3, 0]]])
+def test_indefinite_core(m, core):
+    rng = np.random.default_rng(0)
+    G = rng.standard_normal((m, 2)) * 3 / np.sqrt(m)
+    check(diagonal("uniform", m, rng), G, 4, np.array(core, dtype=float))
+
+
+@pytest.mark.parametrize("m", [20, 400])
+def test_nothing_added(m):
+    d = diagonal("uniform", m, np.random.default_rng(0))
+    values, vectors, residuals = top_eigenpairs(d, np.zeros((m, 2)), 3)
+    np.testing.assert_allclose(values, d[:3], rtol=1e-14)
+    np.testing.assert_allclose(np.abs(vectors), np.eye(m)[:, :3], atol=1e-12)
+    assert np.max(residuals) <= 1e-14 * d[0]
+
+
+def test_a_strong_direction_in_the_tail_is_found():
+    m = 400
+    d, G = np.linspace(1, 0, m), np.zeros((m, 1))
+    G[-1] = 10.0  # nothing in the leading coordinates
+    check(d, G, 3)
+
+
+def test_zero_and_equal_columns():
+    m, rng = 400, np.random.default_rng(0)
+    g = rng.standard_normal((m, 1))
+    check(diagonal("uniform", m, rng), np.hstack([g, np.zeros((m, 1)), g]), 3)
+
+
+def test_all_eigenpairs_of_a_small_matrix():
+    rng = np.random.default_rng(0)
+    check(diagonal("uniform", 6, rng), rng.standard_normal((6, 2)), 6)
+
+
+def test_a_loose_tolerance_still_tells_its_residual():
+    m, rng = 400, np.random.default_rng(3)
+    d, G = diagonal("uniform", m, rng), rng.standard_normal((m, 1))
+    values, vectors, residuals = top_eigenpairs(d, G, 6, tol=1e-2)
+    M = np.diag(d) + G @ G.T
+    true = np.linalg.norm(M @ vectors - vectors * values, axis=0)
+    assert np.max(true) <= 1e-2 * values[0]
+    assert np.max(true) > 1e-9 * values[0]  # it did stop early
+    np.testing.assert_allclose(residuals, true, atol=1e-12 * values[0])
+
+
+def test_no_square_matrix_where_the_side_is_long(monkeypatch):
+    sizes = []
+    dense = eigen.eigh_descending
+    monkeypatch.setattr(eigen, "eigh_descending", lambda M: sizes.append(M.shape[0]) or dense(M))
+    rng = np.random.default_rng(0)
+    top_eigenpairs(diagonal("decaying", 400, rng), rng.standard_normal((400, 1)) / 20, 3)
+    assert max(sizes) < 100
