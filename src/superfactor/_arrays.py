@@ -26,6 +26,8 @@ __all__ = [
     "eps",
     "eye_like",
     "frobenius2",
+    "full_like_of",
+    "indices",
     "inner",
     "namespace",
     "to_numpy",
@@ -67,6 +69,16 @@ def eye_like(x: Array, rows: int, columns: int | None = None) -> Array:
 def zeros_like_of(x: Array, *shape: int) -> Array:
     """Zeros of another shape, in the type and place of `x`."""
     return namespace(x).zeros(shape, dtype=x.dtype, device=device(x))
+
+
+def full_like_of(x: Array, size: int, value: float) -> Array:
+    """`value` repeated `size` times, in the type and place of `x`."""
+    return namespace(x).full((size,), value, dtype=x.dtype, device=device(x))
+
+
+def indices(x: Array, where: Any) -> Array:
+    """A NumPy array of indices as an index array for `x`."""
+    return namespace(x).asarray(where, device=device(x))
 
 
 def diagonal(values: Array) -> Array:

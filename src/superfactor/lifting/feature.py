@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from superfactor._arrays import Array, namespace
+from superfactor._arrays import Array, column_norms, namespace
 from superfactor.lifting.factors import Factors, positive_peaks, principal_rotation
 from superfactor.lifting.problem import LiftedProblem
 
@@ -48,17 +48,18 @@ class FeatureProblem(LiftedProblem):
         """[βᵀ ‖ W] = UΣ^½, H = Σ^½Vᵀ for θ = UΣVᵀ, most important factor first."""
         scale, xp = self.data.scale, namespace(W)
         loadings = (self.image(W) if C is None else C.T) * scale
-        R, values = principal_rotation(beta @ beta.T + loadings.T @ loadings)
-        root = values**0.25  # Σ^½, since values are σ²
-        tiny = root <= 1e-10 * root[0]
-        down = xp.where(tiny, xp.zeros_like(root), 1 / xp.where(tiny, xp.ones_like(root), root))
-        components = loadings @ (R * down[None, :])
+        R, _ = principal_rotation(beta @ beta.T + loadings.T @ loadings)
+        loadings, beta = loadings @ R, R.T @ beta
+        # Σ^½ from the turned columns: next to a large B, or a large A, eigenvalues would be noise.
+        root = xp.sqrt(xp.hypot(column_norms(loadings), column_norms(beta.T)))
+        dead = root == 0
+        down = xp.where(dead, xp.zeros_like(root), 1 / xp.where(dead, xp.ones_like(root), root))
+        components = loadings * down[None, :]
         sign = positive_peaks(components)
         codes = W @ (R * (root * sign)[None, :])
         if self.root_weight is not None:
             codes = codes / self.root_weight
-        turn = R * (down * sign)[None, :]
-        return Factors(components * sign[None, :], codes, turn.T @ beta, gamma)
+        return Factors(components * sign[None, :], codes, (down * sign)[:, None] * beta, gamma)
 
     def lift(self, factors: Factors) -> Array:
         A = factors.codes @ factors.beta

@@ -14,6 +14,7 @@ and `lam` are given in these units, and the value of F is that of the paper in t
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -128,6 +129,12 @@ class LiftedProblem(ABC):
     def covariate_penalty(self, gamma: Array) -> float:
         xp = namespace(gamma)
         return float(xp.sum(self.covariate_ridge[:, None] * gamma**2))
+
+    def covariate_conjugate(self, G: Array) -> float:
+        """Σ_j ‖x'_jᵀG‖²/(4ρ_j) over the penalised covariates; the others see no residual at a dual point."""
+        xp, ridge = namespace(G), self.covariate_ridge
+        safe = xp.where(ridge > 0, ridge, xp.full_like(ridge, math.inf))
+        return float(xp.sum((self.covariates.T @ G) ** 2 / (4 * safe[:, None])))
 
     # --- smaller copies of the same problem --------------------------------------------------------
 

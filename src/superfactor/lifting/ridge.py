@@ -46,6 +46,16 @@ def curvature_gram(J: Array, H: Array, convex: bool) -> Array:
     return xp.concat([xp.concat(row, axis=1) for row in blocks])
 
 
+def least_curvature(problem: LiftedProblem, J: Array) -> float:
+    """A curvature too small to matter, but not zero: where classes are separable and λ is zero the
+    Hessian vanishes with the gradient, and steps must go to zero with them, not to infinity.
+    """
+    xp = namespace(J)
+    alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
+    size = float(xp.max(xp.sum(problem.loss_weight * J**2, axis=0))) if J.shape[1] else 0.0
+    return 4 * eps(J) * size * min(alpha, 1e3) + float(xp.finfo(J.dtype).smallest_normal)
+
+
 def conjugate_gradients(
     apply: Callable[[Array], Array], rhs: Array, preconditioner: Array, tol: float, max_iter: int
 ) -> Array:
@@ -82,12 +92,12 @@ def fit_ridge(
 ) -> tuple[Array, float, Array, Array]:
     """Minimise Σ_i ω_i ℓ(y_i, o_i + θᵀj_i) + Σ_j ridge_j‖θ_j‖² by Newton's method with a line search.
 
-    J (n, k), ridge (k,), start θ (k, κ), offset o (n, κ) or None. Returns θ, the value, the activations a (n, κ) and
-    E = ω∘∇ℓ (n, κ). Stops when the predicted decrease is below `tol` times the value.
+    J (n, k), ridge (k,), start θ (k, κ), offset o (n, κ) or None. Returns θ, the value, the activations
+    a (n, κ) and E = ω∘∇ℓ (n, κ). Stops when the predicted decrease is below `tol` times the value.
     """
     xp = namespace(J)
-    k, kappa = theta.shape
     column = ridge[:, None]
+    floor = least_curvature(problem, J)
 
     def value_at(theta: Array) -> tuple[float, Array, Array]:
         a = J @ theta if offset is None else offset + J @ theta
@@ -98,7 +108,7 @@ def fit_ridge(
     slack = 10 * eps(J)
     for _ in range(max_iter):
         gradient = J.T @ E + 2 * column * theta
-        step = _newton_step(problem, J, column, a, gradient)
+        step = _newton_step(problem, J, column + 0.5 * floor, a, gradient)
         decrease = inner(gradient, step)  # twice the predicted decrease
         if not decrease > 0:
             break
@@ -129,11 +139,10 @@ def _newton_step(
     if k * kappa <= DENSE_UNKNOWNS:
         H = curvature_gram(J, problem.loss_hessian(a), problem.loss.convex)
         main = xp.linalg.diagonal(H) + 2 * xp.tile(column[:, 0], (kappa,))
-        jitter = 4 * eps(J) * float(xp.max(xp.abs(main))) + float(xp.finfo(J.dtype).smallest_normal)
-        step = solve_linear(H + diagonal(2 * xp.tile(column[:, 0], (kappa,)) + jitter), flat)
+        step = solve_linear(H + diagonal(2 * xp.tile(column[:, 0], (kappa,))), flat)
         if step is not None and inner(step, flat) > 0:
             return xp.reshape(step, (kappa, k)).T
-        return gradient / (float(xp.max(xp.abs(main))) * k + jitter)
+        return gradient / (float(xp.max(xp.abs(main))) * k)
     weight = problem.loss_weight
 
     def apply(v: Array) -> Array:
@@ -144,5 +153,4 @@ def _newton_step(
     h = problem.loss_hessian(a)
     diagonals = xp.stack([h[:, c, c] for c in range(kappa)], axis=1)
     main = xp.clip((J**2).T @ diagonals, 0.0, None) + 2 * column
-    main = main + eps(J) * float(xp.max(main))
     return conjugate_gradients(apply, gradient, main, 1e-3, 200)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superfactor._arrays import Array, column_norms, namespace
+from superfactor._arrays import Array, column_norms, indices, namespace, zeros_like_of
 from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
 
 
@@ -14,8 +14,8 @@ from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
 class Residual:
     """What the full problem still asks for outside the basis.
 
-    R (N, r): (I − SSᵀ)[GW − ΦᵀEβᵀ/(2ξ)], one column per direction of the frame
-    bounds (r,): ξ·c_i, how far F may fall along each (math §11)
+    R (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
+    bounds (r,): |R_i|²/(ξ(θ_i − ν̄)), how far F may fall along each (math §11, multiplied by ξ)
     """
 
     frame: Frame
@@ -32,7 +32,7 @@ def residual(inside: SubspaceProblem, point: Point, outside: float) -> Residual:
     problem, basis = inside.problem, inside.basis
     xp = namespace(point.W)
     frame = inside.frame(point)
-    R = basis.GS @ frame.W - problem.pull(point.E) @ (frame.beta.T / (2 * problem.xi))
+    R = problem.xi * (basis.GS @ frame.W) - 0.5 * (problem.pull(point.E) @ frame.beta.T)
     R = basis.outside(R)
     size = column_norms(R)
     gap = frame.theta - (float(frame.nu[0]) if frame.nu.shape[0] else 0.0)
@@ -40,10 +40,11 @@ def residual(inside: SubspaceProblem, point: Point, outside: float) -> Residual:
         # Nothing is certifiable: a local estimate, half the distance to the spectrum outside.
         floor = 0.5 * (frame.theta - outside)
         gap = xp.where(gap > 0, gap, xp.where(floor > gap, floor, gap))
+    gap = problem.xi * gap
     safe = xp.where(gap > size, gap, xp.ones_like(gap))
     lower = xp.where(gap > -size, gap, -size)
     c = xp.where(gap > size, size**2 / safe, 2 * size - lower)
-    return Residual(frame, R, problem.xi * c)
+    return Residual(frame, R, c)
 
 
 def chain_lengths(bounds: Array, goal: float, scale: float) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +71,7 @@ def enlarge(
     """
     problem, basis, frame = inside.problem, inside.basis, found.frame
     xp = namespace(found.R)
-    index = xp.asarray(active)
+    index = indices(found.R, active)
     T = xp.take(found.R, index, axis=1)
     theta, beta = xp.take(frame.theta, index), xp.take(frame.beta, index, axis=0)
     weight = _directional_curvature(problem.loss_hessian(point.a), beta)
@@ -92,7 +93,7 @@ def enlarge(
             G, curved = problem.back(Z), weight * new
         basis.append(new, Z, G)
         on = np.flatnonzero(depth > 0)
-        pick = xp.asarray(on)
+        pick = indices(found.R, on)
         T = xp.take(2 * problem.xi * (theta[None, :] * new - G) + curved, pick, axis=1)
         theta, weight, depth = xp.take(theta, pick), xp.take(weight, pick, axis=1), depth[on]
     return basis.size - before
@@ -101,7 +102,7 @@ def enlarge(
 def _directional_curvature(H: Array, beta: Array) -> Array:
     """β_iᵀH_nβ_i for every sample n and row i of beta (j, κ): (n, j), not below zero."""
     xp = namespace(H)
-    out = xp.zeros((H.shape[0], beta.shape[0]), dtype=H.dtype)
+    out = zeros_like_of(H, H.shape[0], beta.shape[0])
     for c in range(beta.shape[1]):
         for d in range(beta.shape[1]):
             out = out + H[:, c, d][:, None] * (beta[:, c] * beta[:, d])[None, :]

@@ -13,7 +13,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from superfactor._arrays import Array, blas_threads, eigh_descending, eps, eye_like, namespace
+from superfactor._arrays import (
+    Array,
+    blas_threads,
+    eigh_descending,
+    eps,
+    eye_like,
+    namespace,
+    zeros_like_of,
+)
 from superfactor.lifting import LiftedProblem
 from superfactor.solvers.descent import Descent
 from superfactor.solvers.enlarge import Residual, chain_lengths, enlarge, residual
@@ -78,6 +86,8 @@ class _Search:
         self.reason = ""
         self.left = math.inf
         self.floor = self.inside.pca_value()
+        zero = zeros_like_of(problem.targets, *problem.targets.shape)
+        self.null = problem.loss_terms(zero)[0]
 
     # --- sizes and tolerances --------------------------------------------------------------------
 
@@ -85,12 +95,17 @@ class _Search:
     def goal(self) -> float:
         """tol times what supervision can change, but not below the noise of F itself."""
         noise = 16 * eps(self.problem.targets) * abs(self.point.F)
-        return max(self.tol * max(self.point.F - self.floor, 0.0), noise)
+        return max(self.tol * self.supervised, noise)
+
+    @property
+    def supervised(self) -> float:
+        """F − D(0), what supervision can change; separable classes may send it to zero, so not quite."""
+        return max(self.point.F - self.floor, 1e-4 * self.null)
 
     @property
     def proven(self) -> bool:
         gap = self.inside.duality_gap(self.point)
-        return gap <= 10 * self.goal + 1e-7 * max(self.point.F - self.floor, 0.0)
+        return gap <= 10 * self.goal + 1e-7 * self.supervised
 
     # --- the leading subspace ----------------------------------------------------------------------
 
@@ -133,7 +148,7 @@ class _Search:
 
     def _rounds(self) -> None:
         """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
-        estimate = 0.1 * max(self.point.F - self.floor, 0.0)
+        estimate = 0.1 * self.supervised
         flat, previous, final = 0, math.inf, False
         for _ in range(_MAX_ROUNDS):
             goal = 0.1 * self.goal
@@ -177,6 +192,7 @@ class _Search:
 
     def _embed(self) -> None:
         self.inside.refresh()
+        self.floor = min(self.floor, self.inside.pca_value())
         self.point = replace(self.point, W=self.inside.embed(self.point.W))
 
     def _supervised_start(self) -> None:
@@ -186,9 +202,8 @@ class _Search:
             self.point = new
 
     def _enlarge(self, found: Residual) -> int:
-        """Add Krylov chains where the residual is large; where the basis is full, keep its best part first."""
-        scale = max(self.point.F - self.floor, 1e-300)
-        active, depth = chain_lengths(found.bounds, self.goal, scale)
+        """Add Krylov chains where the residual is large; a full basis keeps its best part first."""
+        active, depth = chain_lengths(found.bounds, self.goal, self.supervised)
         room = self.capacity - self.basis.size
         if depth.sum() > room and not self.whole:
             found, room = self._thick_restart(found)
@@ -216,10 +231,9 @@ class _Search:
 
     def restart(self) -> None:
         """Short descents from other places inside S; the most promising are finished."""
-        effort = Effort.for_work(
-            float(self.problem.n_samples * (self.basis.size * self.problem.n_outputs) ** 2)
-        )
-        value = max(self.point.F - self.floor, 0.0)
+        unknowns = float(self.basis.size * self.problem.n_outputs)
+        effort = Effort.for_work((self.problem.n_samples + unknowns) * unknowns**2)
+        value = self.supervised
         points = starting_points(self.inside, self.point, effort, self._random)
         found = promising(self.inside, points, effort, 1e-5 * value)
         # Held in full coordinates: the basis may turn before a point is used again.

@@ -21,6 +21,7 @@ from superfactor.lifting.ridge import (
     DENSE_UNKNOWNS,
     conjugate_gradients,
     curvature_gram,
+    least_curvature,
     solve_linear,
 )
 from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
@@ -160,7 +161,8 @@ def _eliminate(
     M, rhs = zeros_like_of(K, kappa * m, kappa * m), zeros_like_of(K, kappa * m)
     push_u = GiD @ beta
     identity = eye_like(K, max(k, m - k, 1))
-    ridge_g = 2 * problem.covariate_ridge
+    floor = least_curvature(problem, model.J)
+    ridge_g = 2 * problem.covariate_ridge + floor
     for c in range(kappa):
         o = c * m
         row_u = identity_rows(K, o, q, kappa * m)
@@ -174,7 +176,7 @@ def _eliminate(
             row_v = row_v - couple.T @ K_u
             xi_cd = xp.sum(p[:, c][:, None] * p[:, d][:, None] * inverse, axis=0)
             row_v[:, d * m + q : d * m + k] -= identity[:r, :r] * xi_cd[None, :]
-        row_v[:, o + q : o + k] += 2 * problem.lam * identity[:r, :r]
+        row_v[:, o + q : o + k] += (2 * problem.lam + floor) * identity[:r, :r]
         M[o : o + q, :] = row_u
         M[o + q : o + k, :] = row_v
         M[o + k : o + m, :] = K[o + k : o + m, :]

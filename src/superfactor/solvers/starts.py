@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from superfactor._arrays import Array, frobenius2, namespace
+from superfactor._arrays import Array, frobenius2, full_like_of, namespace
 from superfactor.lifting import fit_ridge
 from superfactor.solvers.descent import Descent
 from superfactor.solvers.solution import Monitor
@@ -29,7 +29,7 @@ class Effort:
 
     @classmethod
     def for_work(cls, work: float) -> Effort:
-        if work > 5e7:
+        if work > 2e8:
             return cls((1.0, 1e4), (1e2,), 2, 5, 1)
         return cls(
             (1.0, 1e2, 1e4, 1e6),
@@ -48,7 +48,7 @@ def ridge_subspace(inside: SubspaceProblem, point: Point, lam: float) -> tuple[A
     problem, k = inside.problem, inside.basis.size
     xp = namespace(inside.D)
     J = xp.concat([inside.Phi, problem.covariates], axis=1)
-    ridge = xp.concat([xp.full((k,), lam, dtype=J.dtype), problem.covariate_ridge])
+    ridge = xp.concat([full_like_of(J, k, lam), problem.covariate_ridge])
     start = xp.concat([point.W @ point.beta, point.gamma])
     theta, _, _, E = fit_ridge(problem, J, ridge, start, max_iter=10, tol=1e-5)
     A = theta[:k, :]

@@ -8,6 +8,7 @@ from superfactor._arrays import (
     Array,
     eigh_descending,
     frobenius2,
+    full_like_of,
     inner,
     namespace,
     zeros_like_of,
@@ -72,7 +73,8 @@ class SubspaceProblem:
 
     def reconstruction(self, W: Array) -> float:
         """ξ(‖X̃‖² − tr WᵀDW)."""
-        return self.problem.xi * (self.problem.data.squared_norm - inner(W, self.D @ W))
+        # Not below zero: where ‖X̃‖² and the trace agree to the last digit, rounding decides the sign.
+        return self.problem.xi * max(self.problem.data.squared_norm - inner(W, self.D @ W), 0.0)
 
     # --- points --------------------------------------------------------------------------------
 
@@ -92,7 +94,7 @@ class SubspaceProblem:
         beta = zeros_like_of(W, r, kappa) if beta is None else beta
         gamma = zeros_like_of(W, q, kappa) if gamma is None else gamma
         J = xp.concat([self.Phi @ W, C], axis=1)
-        ridge = xp.concat([xp.full((r,), problem.lam, dtype=W.dtype), problem.covariate_ridge])
+        ridge = xp.concat([full_like_of(W, r, problem.lam), problem.covariate_ridge])
         theta, f, a, E = fit_ridge(
             problem, J, ridge, xp.concat([beta, gamma]), max_iter=max_iter, tol=tol
         )
@@ -163,10 +165,7 @@ class SubspaceProblem:
         f = problem.loss_terms(point.a)[0]
         dual = f - inner(point.E, point.a)
         dual += problem.xi * (problem.data.squared_norm - float(xp.sum(values)))
-        ridge = problem.covariate_ridge
-        slope = problem.covariates.T @ point.E
-        penalised = ridge > 0
-        dual -= float(xp.sum(slope[penalised, :] ** 2 / (4 * ridge[penalised][:, None])))
+        dual -= problem.covariate_conjugate(point.E)
         return point.F - dual
 
     def mapping_norm(self, old: Point, new: Point, eta: float) -> float:

@@ -14,7 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from superfactor._arrays import Array, eigh_descending, inner, namespace
+from superfactor._arrays import (
+    Array,
+    eigh_descending,
+    full_like_of,
+    inner,
+    namespace,
+    zeros_like_of,
+)
 from superfactor.lifting import LiftedProblem, fit_ridge
 from superfactor.spectrum import GrowingBasis
 from superfactor.theory.dual import Dual
@@ -71,9 +78,8 @@ class _Relaxation:
     def __init__(self, problem: LiftedProblem, basis: GrowingBasis):
         self.problem, self.D = problem, basis.D
         self.Phi = problem.features(basis.S, basis.Z)
-        xp = namespace(self.D)
-        self.A = xp.zeros((basis.size, problem.n_outputs), dtype=self.D.dtype)
-        self.gamma = xp.zeros((problem.covariates.shape[1], problem.n_outputs), dtype=self.D.dtype)
+        self.A = zeros_like_of(self.D, basis.size, problem.n_outputs)
+        self.gamma = zeros_like_of(self.D, problem.covariates.shape[1], problem.n_outputs)
 
     def at(self, Pi: Array, rank: int) -> _Relaxed:
         problem, xp = self.problem, namespace(Pi)
@@ -81,7 +87,7 @@ class _Relaxation:
         kept = int(xp.sum(xp.astype(values > 1e-12, xp.int64)))
         root = V[:, :kept] * xp.sqrt(values[:kept])[None, :]
         features = xp.concat([self.Phi @ root, problem.covariates], axis=1)
-        ridge = xp.concat([xp.full((kept,), problem.lam, dtype=Pi.dtype), problem.covariate_ridge])
+        ridge = xp.concat([full_like_of(Pi, kept, problem.lam), problem.covariate_ridge])
         start = (V[:, :kept] / xp.sqrt(values[:kept])[None, :]).T @ self.A
         # A direction that has only now entered Π cannot carry the old coefficients.
         start = xp.where(xp.abs(values[:kept])[:, None] > 1e-3, start, xp.zeros_like(start))

@@ -94,7 +94,7 @@ def _gram(problem: LiftedProblem) -> Array:
     identity = eye_like(problem.targets, N)
     return xp.concat(
         [
-            _product(problem, identity[:, start : start + _COLUMNS])
+            _product(problem, identity[:, start : min(start + _COLUMNS, N)])
             for start in range(0, N, _COLUMNS)
         ],
         axis=1,

@@ -3,8 +3,8 @@
     D(G) = −Σ_i ω_i ℓ*(y_i, g_i) + ξ(‖X̃‖² − Σ_{i≤r} λ_i(M)) − Σ_j ‖x'_jᵀG‖²/(4ρ_j),       G = ω∘g
     M(G) = (Gram matrix of the search side) + QQᵀ,    Q = ΦᵀG/(2√(ξλ))
 
-An unpenalised intercept asks for Σ_i G_i = 0. Sums of eigenvalues are bounded from above, so that rounding and
-Ritz values can only weaken the bound, never break it.
+An unpenalised intercept asks for Σ_i G_i = 0. Sums of eigenvalues are bounded from above, so that
+rounding and Ritz values can only weaken the bound, never break it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ import math
 
 import numpy as np
 
-from superfactor._arrays import Array, column_norms, eigh_descending, eps, inner, namespace
+from superfactor._arrays import (
+    Array,
+    column_norms,
+    eigh_descending,
+    eps,
+    inner,
+    namespace,
+    zeros_like_of,
+)
 from superfactor.lifting import LiftedProblem
 from superfactor.spectrum import GrowingBasis, fill_leading, top_eigenpairs
 
@@ -76,7 +84,7 @@ class Dual:
             inside = problem.image(Q) / sigma[:, None]
             outside = xp.linalg.qr(Q - problem.back(inside / sigma[:, None]))[1]
             root = xp.concat([inside, outside])
-            d = xp.concat([d, xp.zeros((outside.shape[0],), dtype=d.dtype)])
+            d = xp.concat([d, zeros_like_of(d, outside.shape[0])])
         rank = min(self.rank, d.shape[0])
         values, _, residuals = top_eigenpairs(d, root, rank)
         # A missed direction would lie in the tail, where eigenvalues are below the r-th (interlacing).
@@ -92,7 +100,7 @@ class Dual:
             if problem.searches_gram_side:
                 M = M + Q @ Q.T
             else:  # the same nonzero eigenvalues, from the other side of [X, Q]
-                image = problem.image(Q)
+                image = xp.astype(problem.image(xp.astype(Q, problem.data.dtype)), M.dtype)
                 M = xp.concat(
                     [xp.concat([M, image], axis=1), xp.concat([image.T, Q.T @ Q], axis=1)]
                 )
@@ -156,14 +164,10 @@ class Dual:
     def value(self, G: Array) -> float:
         """D(G) at a feasible G = ω∘g (n, κ)."""
         problem = self.problem
-        xp = namespace(G)
         weight = problem.loss_weight
         conjugate = problem.loss.conjugate(G / weight, problem.targets)
         bound = -inner(conjugate, weight[:, 0]) + self.reconstruction(self.root(G))
-        ridge = problem.covariate_ridge
-        penalised = ridge > 0
-        slope = (problem.covariates.T @ G)[penalised, :]
-        return bound - float(xp.sum(slope**2 / (4 * ridge[penalised][:, None])))
+        return bound - problem.covariate_conjugate(G)
 
 
 def _rounding(size: int, values: Array) -> float:
