@@ -1,0 +1,108 @@
+"""Iterations of the default solver, and whether random restarts ever beat it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from benchmarks import data
+from superfactor.lifting import state_problem
+from superfactor.losses import resolve_link
+from superfactor.solvers import lifted_newton
+from superfactor.solvers.descent import Descent
+from superfactor.solvers.solution import Monitor
+from superfactor.solvers.subspace import SubspaceProblem
+from superfactor.theory import certify
+
+
+def solve(X, Y, rank: int, xi: float, lam: float, model: str, tol: float):
+    """Problem, solution and certificate."""
+    problem = state_problem(model, X, Y, resolve_link("logistic", Y.shape[1]), xi=xi, lam=lam)
+    found = lifted_newton.solve(problem, rank, tol=tol)
+    gamma = found.factors.gamma
+    proof = certify(problem, rank, found.activations, gamma, found.objective, basis=found.basis)
+    return problem, found, proof
+
+
+def best_of_restarts(problem, basis, rank: int, restarts: int, seed: int = 0) -> float:
+    """The lowest objective of full Newton descents from random subspaces of the whole search side."""
+    small, rng = problem.compact[0], np.random.default_rng(seed)
+    basis = basis.copy()
+    if small.side <= 100:
+        basis.extend(np.eye(small.side))
+    inside, best = SubspaceProblem(small, basis, min(rank, basis.size)), np.inf
+    for _ in range(restarts):
+        W = np.linalg.qr(rng.standard_normal((basis.size, inside.rank)))[0]
+        descent = Descent(inside, Monitor())
+        point = descent.proximal(inside.polish(W, max_iter=15, tol=1e-8))
+        point, _ = descent.run(point, 1e-10 * abs(point.F), 80)
+        best = min(best, point.F)
+    return best
+
+
+def iterations(quick: bool = False) -> list[dict[str, Any]]:
+    """Iterations to 1e-10 at ξ, λ ∈ {0.1, 1, 10}."""
+    rows = []
+    for name, ranks in (("breast-cancer", (2, 3, 5)), ("digits", (5, 12))):
+        X, y = data.real(name)
+        if quick and name == "digits":
+            continue
+        Y = np.eye(y.max() + 1)[y][:, 1:]
+        for model in ("filter", "feature"):
+            counts = [
+                solve(X, Y, rank, xi, lam, model, 1e-10)[1].n_iter
+                for rank, xi, lam in product(ranks, (0.1, 1, 10), (0.1, 1, 10))
+            ]
+            row = {"data": name, "model": model, "settings": len(counts)}
+            row |= {"median iterations": float(np.median(counts)), "most": max(counts)}
+            rows.append(row | ({"asked at most": 40} if name == "breast-cancer" else {}))
+    return rows
+
+
+def restarts(quick: bool = False) -> list[dict[str, Any]]:
+    """Settings in which random restarts find an objective lower by more than 1e-6 relative."""
+    rows = []
+    for name, count, restarts_each in (("breast-cancer", 3, 50), ("digits", 2, 5)):
+        X, y = data.real(name)
+        Y = np.eye(y.max() + 1)[y][:, 1:]
+        if name == "digits" and quick:
+            continue
+        grid = list(product((1, 3, 6)[:count] if count == 3 else (4, 12), *[(1e-3, 0.1, 10)] * 2))
+        rows.append(
+            _compare(
+                f"{name}",
+                ((X, Y, r, xi, lam, m) for m in ("filter", "feature") for r, xi, lam in grid),
+                5 if quick else restarts_each,
+            )
+        )
+    seeds = range(-1, 30 if quick else 300)
+    rows.append(_compare("small random", map(data.small_problem, seeds), 50))
+    return rows
+
+
+def _compare(name: str, problems, restarts_each: int) -> dict[str, Any]:
+    settings = proven = beaten = 0
+    worst = 0.0
+    for X, Y, rank, xi, lam, model in problems:
+        problem, found, proof = solve(X, Y, rank, xi, lam, model, 1e-10)
+        settings += 1
+        proven += proof.is_global
+        if (
+            proof.is_global
+        ):  # the proof says that no restart can do better; the tests check the proof
+            continue
+        best = best_of_restarts(problem, found.basis, rank, restarts_each)
+        excess = found.objective / best - 1
+        beaten += excess > 1e-6
+        worst = max(worst, excess)
+    return {
+        "problems": name,
+        "settings": settings,
+        "proven global": proven,
+        "restarts on each other": restarts_each,
+        "beaten by more than 1e-6": beaten,
+        "worst excess": worst,
+        "asked": 0,
+    }
