@@ -48,6 +48,8 @@ class Factored:
     def __call__(self, x):
         P = self.P
         W, beta, gamma = self.split(x)
+        if not np.all(np.isfinite(x)) or np.linalg.cond(W) > 1e7:
+            return 1e100, np.zeros(len(x))  # no longer r directions: nothing to be trusted here
         inverse = np.linalg.inv(W.T @ W)
         GW = self.gram @ W
         A = W @ beta
@@ -69,7 +71,11 @@ class Factored:
         found = minimize(
             self, x, jac=True, method="L-BFGS-B", options={"maxiter": max_iter, "ftol": 1e-12}
         )
-        return found.fun, found.x
+        # Once more with orthonormal columns: the value of a feasible point, free of rounding.
+        W, beta, gamma = self.split(found.x)
+        W, R = np.linalg.qr(W)
+        x = np.concatenate([part.ravel() for part in (W, R @ beta, gamma)])
+        return self(x)[0], x
 
 
 def best_of(P, rank, restarts, seed=0, max_iter=300):

@@ -1,0 +1,356 @@
+"""The default solver against the naive Algorithm 1, brute force, and random restarts of scipy's L-BFGS."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize, minimize_scalar
+from tests import naive
+from tests.solvers.examples import MODELS, example, lifted
+from tests.solvers.restarts import Factored, best_of
+
+from superfactor.lifting import state_problem
+from superfactor.losses import resolve_link
+from superfactor.solvers import lifted_newton
+
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def check_solution(found, P, rank):
+    """The factors are a point of this rank, and its value by the naive objective is the one told."""
+    point = lifted(P.model, found.factors)
+    value = naive.lifted_objective(P, *point)
+    np.testing.assert_allclose(found.objective, value, rtol=1e-9, atol=1e-12)
+    a = naive.activations(P, point[0], point[2]).T
+    np.testing.assert_allclose(found.activations, a, atol=1e-7 * (1 + np.abs(a).max()))
+    assert found.factors.components.shape[1] == found.factors.codes.shape[1] <= rank
+    assert found.reason
+    assert np.isfinite(found.gradient_mapping)
+
+
+# --- the naive optimum ---------------------------------------------------------------------------
+
+NAIVE = {
+    "binary, tall": (12, 6, 1, {}),
+    "binary, wide": (6, 12, 1, {}),
+    "square": (8, 8, 1, {}),
+    "multi-class, tall": (12, 6, 3, {}),
+    "multi-class, wide": (7, 12, 2, {}),
+    "no covariates": (10, 6, 1, {"covariates": None}),
+    "no intercept": (10, 6, 2, {"fit_intercept": False}),
+    "nothing but X": (6, 9, 1, {"fit_intercept": False, "covariates": None}),
+    "weights": (10, 6, 2, {"weighted": True}),
+    "weights, wide": (6, 10, 1, {"weighted": True}),
+    "sparse, tall": (12, 6, 1, {"sparse": True}),
+    "sparse, wide": (6, 12, 2, {"sparse": True, "weighted": True}),
+    "probit": (10, 6, 1, {"loss": "probit", "weighted": True}),
+    "squared error": (10, 6, 2, {"loss": "squared"}),
+    "squared error, wide": (6, 10, 1, {"loss": "squared", "weighted": True}),
+}
+
+
+@every_model
+@pytest.mark.parametrize("case", NAIVE)
+def test_reaches_the_optimum_of_algorithm_1(model, case):
+    n, p, kappa, options = NAIVE[case]
+    problem, P = example(model, n, p, kappa, xi=0.8, lam=4.0, **options)
+    found = lifted_newton.solve(problem, 2, tol=1e-10)
+    (A, B, gamma), value = naive.optimum(P, 2)
+    check_solution(found, P, 2)
+    assert found.converged
+    np.testing.assert_allclose(found.objective, value, rtol=1e-8)
+    assert found.objective <= value * (1 + 1e-10)
+    found_A, found_B, found_gamma = lifted(model, found.factors)
+    scale = np.abs(B).max()
+    np.testing.assert_allclose(found_A, A, atol=1e-3 * scale)
+    np.testing.assert_allclose(found_B, B, atol=1e-3 * scale)
+    np.testing.assert_allclose(found_gamma, gamma, atol=1e-3 * (1 + np.abs(gamma).max(initial=0)))
+
+
+# --- the two-feature case --------------------------------------------------------------------------
+
+
+def two_features():
+    """20 samples: 3u with u ⊥ labels and ⊥ 1, and the labels themselves (math §6)."""
+    y = np.repeat([0.0, 1.0], 10)
+    u = np.tile([1.0, -1.0], 10)
+    return np.column_stack([3 * u, 2 * y - 1]), y[:, None]
+
+
+def value_at_angle(X, y, xi, lam, angle):
+    """F at w = (cos, sin), by plain minimisation over the two numbers that are left."""
+    w = np.array([np.cos(angle), np.sin(angle)])
+    z = X @ w
+
+    def f(t):
+        a = t[0] * z + t[1]
+        residual = 1 / (1 + np.exp(-a)) - y[:, 0]
+        slope = np.array([z @ residual + 2 * lam * t[0], residual.sum()])
+        return np.sum(np.logaddexp(0, a) - y[:, 0] * a) + lam * t[0] ** 2, slope
+
+    fit = minimize(f, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-10})
+    return fit.fun + xi * (np.sum(X**2) - np.sum(z**2))
+
+
+def test_two_features_by_brute_force():
+    X, y = two_features()
+    xi, lam = 0.05, 0.001
+    angles = np.linspace(0, np.pi, 361)
+    values = [value_at_angle(X, y, xi, lam, t) for t in angles]
+    near = angles[int(np.argmin(values))]
+    best = minimize_scalar(
+        lambda t: value_at_angle(X, y, xi, lam, t),
+        bounds=(near - 0.01, near + 0.01),
+        method="bounded",
+        options={"xatol": 1e-10},
+    ).fun
+    assert best == pytest.approx(8.919377, abs=1e-6)
+    # PCA looks at 3u only and sees nothing of the labels: a saddle, where plain descent stays.
+    assert value_at_angle(X, y, xi, lam, 0.0) == pytest.approx(14.863, abs=1e-3)
+    problem = state_problem("filter", X, y, resolve_link("logistic", 1), xi=xi, lam=lam)
+    for seed in range(3):
+        found = lifted_newton.solve(problem, 1, random_state=seed)
+        assert found.objective == pytest.approx(best, rel=1e-8)
+    P = naive.state("filter", X, y, xi, lam)
+    assert naive.optimum(P, 1, n_iter=500)[1] == pytest.approx(14.863, abs=1e-3)
+
+
+# --- random problems ---------------------------------------------------------------------------------
+
+
+def random_problem(seed):
+    """Any model, loss, size, weighting; λ down to 1e-4, where the landscape is not benign."""
+    rng = np.random.default_rng(1000 + seed)
+    loss = ("logistic", "probit", "squared")[rng.integers(3)]
+    n, p = int(rng.integers(5, 15)), int(rng.integers(2, 8))
+    kappa = 1 if loss == "probit" else int(rng.integers(1, 3))
+    options = {"xi": 10 ** rng.uniform(-2, 1), "lam": 10 ** rng.uniform(-4, 0.5)}
+    if rng.random() < 0.5:
+        options["covariates"] = None
+    options["fit_intercept"] = bool(rng.random() < 0.7)
+    weighted = bool(rng.random() < 0.4)
+    model, rank = MODELS[seed % 2], int(rng.integers(1, min(n, p, 3) + 1))
+    return *example(model, n, p, kappa, seed, loss=loss, weighted=weighted, **options), rank
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_restarts_find_nothing_lower(seed):
+    problem, P, rank = random_problem(seed)
+    found = lifted_newton.solve(problem, rank)
+    check_solution(found, P, rank)
+    best = best_of(P, rank, 25, seed, max_iter=80)
+    assert found.objective <= best + 1e-6 * abs(best)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_objective_never_rises(seed):
+    problem, _, rank = random_problem(100 + seed)
+    found = lifted_newton.solve(problem, rank, starts=False)
+    history = np.array(found.history.objective)
+    assert np.all(np.diff(history) <= 1e-13 * np.abs(history[:-1]))
+    assert found.objective <= history[-1] * (1 + 1e-13)
+    assert len(found.history.step) == len(found.history.seconds) == found.n_iter == len(history)
+    assert np.all(np.diff(found.history.seconds) >= 0)
+    several = lifted_newton.solve(problem, rank)
+    assert several.objective <= found.objective * (1 + 1e-10)
+    assert several.objective <= np.min(several.history.objective) * (1 + 1e-12)
+
+
+# --- stopping ----------------------------------------------------------------------------------------
+
+
+def hard_problem(model):
+    return example(model, 24, 8, 2, xi=0.01, lam=1e-4)
+
+
+@every_model
+@pytest.mark.parametrize("max_iter", [1, 2, 5])
+def test_limit_of_iterations(model, max_iter):
+    problem, P = hard_problem(model)
+    found = lifted_newton.solve(problem, 2, max_iter=max_iter)
+    assert found.n_iter == max_iter
+    assert not found.converged
+    assert str(max_iter) in found.reason
+    check_solution(found, P, 2)
+
+
+@every_model
+def test_callback_sees_every_iteration_and_can_stop(model):
+    problem, P = hard_problem(model)
+    seen = []
+
+    def callback(iteration, objective):
+        seen.append((iteration, objective))
+        return iteration == 4
+
+    found = lifted_newton.solve(problem, 2, callback=callback)
+    assert [i for i, _ in seen] == [1, 2, 3, 4]
+    assert [f for _, f in seen] == found.history.objective
+    assert "callback" in found.reason
+    assert not found.converged
+    check_solution(found, P, 2)
+
+
+@every_model
+def test_same_seed_same_answer(model):
+    problem, _ = hard_problem(model)
+    first, second = (lifted_newton.solve(problem, 2, random_state=3) for _ in range(2))
+    assert first.history.objective == second.history.objective
+    np.testing.assert_array_equal(first.factors.components, second.factors.components)
+
+
+@every_model
+def test_a_tighter_tolerance_is_never_worse(model):
+    problem, _ = hard_problem(model)
+    values = [lifted_newton.solve(problem, 2, tol=t).objective for t in (1e-2, 1e-6, 1e-10)]
+    assert values[2] <= values[1] * (1 + 1e-12) <= values[0] * (1 + 2e-12)
+
+
+# --- data with nothing regular about them ------------------------------------------------------------
+
+
+def degenerate(name):
+    """X (n, p), rank."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 5))
+    if name == "full rank":
+        return X, 5
+    if name == "full rank, wide":
+        return X.T, 5
+    if name == "rank X < r":
+        return X[:, :2] @ rng.standard_normal((2, 5)), 4
+    if name == "rank X < r, wide":
+        return (X[:, :2] @ rng.standard_normal((2, 5))).T, 4
+    if name == "rank 1":
+        return np.outer(X[:, 0], X[0]), 2
+    if name == "zero":
+        return 0 * X, 2
+    if name == "zero, wide":
+        return 0 * X.T, 2
+    if name == "duplicate rows":
+        return np.repeat(X[:3], 3, axis=0), 2
+    if name == "constant columns":
+        return np.hstack([X, np.ones((9, 2)), np.zeros((9, 1))]), 3
+    if name == "equal singular values":
+        return np.linalg.qr(X)[0], 2
+    return np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]), 1  # "two by three"
+
+
+DEGENERATE = [
+    "full rank",
+    "full rank, wide",
+    "rank X < r",
+    "rank X < r, wide",
+    "rank 1",
+    "zero",
+    "zero, wide",
+    "duplicate rows",
+    "constant columns",
+    "equal singular values",
+    "two by three",
+]
+
+
+@every_model
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kappa", [1, 2])
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_data(model, name, kappa, sparse):
+    X, rank = degenerate(name)
+    n = len(X)
+    Y = np.eye(kappa + 1)[np.arange(n) % (kappa + 1)][:, 1:]
+    data = sp.csr_array(X) if sparse else X
+    problem = state_problem(model, data, Y, resolve_link("logistic", kappa), xi=0.5, lam=0.05)
+    P = naive.state(model, X, Y, 0.5, 0.05)
+    found = lifted_newton.solve(problem, rank)
+    f = found.factors
+    assert all(np.all(np.isfinite(part)) for part in (f.components, f.codes, f.beta, f.gamma))
+    check_solution(found, P, rank)
+    best = best_of(P, rank, 6, max_iter=150)
+    assert found.objective <= best + 1e-6 * abs(best)
+
+
+@every_model
+@pytest.mark.parametrize("lam", [0.0, 1e-12, 1e-6])
+def test_separable_classes_without_or_nearly_without_a_ridge(model, lam):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0.0, 1.0], 10)[:, None]
+    X = rng.standard_normal((20, 3)) + 6 * y
+    problem = state_problem(model, X, y, resolve_link("logistic", 1), xi=0.1, lam=lam)
+    P = naive.state(model, X, y, 0.1, lam)
+    found = lifted_newton.solve(problem, 2)
+    f = found.factors
+    assert all(np.all(np.isfinite(part)) for part in (f.components, f.codes, f.beta, f.gamma))
+    point = lifted(model, f)
+    np.testing.assert_allclose(found.objective, naive.lifted_objective(P, *point), rtol=1e-6)
+    best, floor = best_of(P, 2, 10), Factored(P, 2).floor
+    # The infimum may lie at infinity; what is left to gain must be nothing next to the whole.
+    assert found.objective <= best + 1e-4 * (1 + abs(best))
+    assert found.objective >= floor - 1e-9
+
+
+@every_model
+def test_not_separable_without_a_ridge(model):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((30, 4)), (rng.random((30, 1)) < 0.5).astype(float)
+    options = {"xi": 0.5, "lam": 0.0}
+    problem = state_problem(model, X, y, resolve_link("logistic", 1), **options)
+    P = naive.state(model, X, y, **options)
+    found = lifted_newton.solve(problem, 1)
+    assert np.isfinite(found.objective)
+    best = best_of(P, 1, 5, max_iter=100)
+    if model == "filter":
+        assert found.objective <= best * (1 + 1e-6)
+    else:
+        # The feature model can say anything of its own training samples: bounded by reconstruction.
+        assert Factored(P, 1).floor - 1e-9 <= found.objective <= best * (1 + 1e-2)
+
+
+@every_model
+@pytest.mark.parametrize("unit", [1e-100, 1e-3, 1e50])
+def test_units_of_the_data_do_not_matter(model, unit):
+    """X·u with ξ/u² (filter: and λ·u²) is the same problem: the same activations."""
+    rng = np.random.default_rng(2)
+    X, Y = rng.standard_normal((12, 6)), np.eye(3)[np.arange(12) % 3][:, 1:]
+
+    def solved(u):
+        lam = 0.1 * u**2 if model == "filter" else 0.1
+        loss = resolve_link("logistic", 2)
+        problem = state_problem(model, X * u, Y, loss, xi=0.5 / u**2, lam=lam)
+        return lifted_newton.solve(problem, 2)
+
+    plain, scaled = solved(1.0), solved(unit)
+    np.testing.assert_allclose(scaled.objective, plain.objective, rtol=1e-9)
+    np.testing.assert_allclose(scaled.activations, plain.activations, atol=1e-4)
+    for found, u in ((plain, 1.0), (scaled, unit)):
+        W, H = found.factors.components, found.factors.codes
+        size = np.linalg.norm(X - H @ (W.T / u))
+        assert size == pytest.approx(
+            np.linalg.norm(X - plain.factors.codes @ plain.factors.components.T), rel=1e-4
+        )
+
+
+@every_model
+def test_single_precision(model):
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((25, 6)), (np.arange(25) % 2)[:, None].astype(float)
+    loss, options = resolve_link("logistic", 1), {"xi": 0.5, "lam": 0.3}
+    double = lifted_newton.solve(state_problem(model, X, y, loss, **options), 2)
+    single = lifted_newton.solve(
+        state_problem(model, X.astype(np.float32), y.astype(np.float32), loss, **options), 2
+    )
+    assert single.factors.components.dtype == np.float32
+    np.testing.assert_allclose(single.objective, double.objective, rtol=1e-5)
+
+
+@every_model
+def test_weight_two_is_the_sample_twice(model):
+    rng = np.random.default_rng(4)
+    weight = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1, 1])
+    X, Y = rng.standard_normal((10, 5)), np.eye(3)[np.arange(10) % 3][:, 1:]
+    loss, index = resolve_link("logistic", 2), np.repeat(np.arange(10), weight)
+    options = {"xi": 0.4, "lam": 0.2}
+    weighted = state_problem(model, X, Y, loss, sample_weight=weight.astype(float), **options)
+    repeated = state_problem(model, X[index], Y[index], loss, **options)
+    a, b = (lifted_newton.solve(p, 2, tol=1e-12) for p in (weighted, repeated))
+    np.testing.assert_allclose(a.objective, b.objective, rtol=1e-9)
+    np.testing.assert_allclose(a.activations[index], b.activations, atol=1e-4)

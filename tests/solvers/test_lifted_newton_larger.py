@@ -1,0 +1,175 @@
+"""The default solver where the subspace has to grow, on real data, and on other array libraries."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_digits
+from tests import naive
+from tests.solvers.examples import MODELS, example, lifted
+
+from superfactor._arrays import to_numpy
+from superfactor.lifting import state_problem
+from superfactor.losses import SquaredError, resolve_link
+from superfactor.solvers import lifted_newton
+from superfactor.theory import certify
+
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def certificate(problem, rank, found):
+    return certify(
+        problem, rank, found.activations, found.factors.gamma, found.objective, basis=found.basis
+    )
+
+
+# --- a growing subspace ----------------------------------------------------------------------------
+
+
+def planted(n, p, kappa, sparse, seed=0):
+    """Data of slowly decaying spectrum whose classes hide in the middle of it."""
+    rng = np.random.default_rng(seed)
+    if sparse:
+        X = sp.random_array((n, p), density=0.05, rng=rng, format="csr")
+        signal = X @ rng.standard_normal((p, 1))
+    else:
+        X = rng.standard_normal((n, p)) * (1 + np.arange(p)) ** -0.5
+        signal = X[:, 10:20].sum(axis=1, keepdims=True)
+    noisy = signal[:, 0] + 0.5 * signal.std() * rng.standard_normal(n)
+    labels = np.searchsorted(np.quantile(noisy, np.arange(1, kappa + 1) / (kappa + 1)), noisy)
+    return X, np.eye(kappa + 1)[labels][:, 1:]
+
+
+@every_model
+@pytest.mark.parametrize(
+    ("n", "p", "kappa", "sparse", "weighted", "lam"),
+    [
+        (400, 300, 1, True, False, 0.1),
+        (400, 300, 2, True, True, 1.0),
+        (200, 250, 1, True, False, 1.0),
+        (200, 120, 1, False, True, 0.3),
+        (120, 150, 1, False, False, 1.0),
+    ],
+)
+def test_growing_subspace_finds_the_optimum_of_the_whole(
+    model, n, p, kappa, sparse, weighted, lam, monkeypatch
+):
+    X, Y = planted(n, p, kappa, sparse)
+    weight = np.random.default_rng(1).uniform(0.5, 2, n) if weighted else None
+    problem = state_problem(
+        model, X, Y, resolve_link("logistic", kappa), xi=2.0, lam=lam, sample_weight=weight
+    )
+    monkeypatch.setattr(lifted_newton, "WHOLE_RANGE", 10_000)
+    whole = lifted_newton.solve(problem, 5, tol=1e-10)
+    monkeypatch.setattr(lifted_newton, "WHOLE_RANGE", 1)
+    grown = lifted_newton.solve(problem, 5, tol=1e-9)
+    assert whole.basis.size >= min(n, p)
+    assert grown.basis.size < min(n, p)
+    np.testing.assert_allclose(grown.objective, whole.objective, rtol=1e-7)
+    P = naive.state(model, X, Y, 2.0, lam, sample_weight=weight)
+    value = naive.lifted_objective(P, *lifted(model, grown.factors))
+    np.testing.assert_allclose(grown.objective, value, rtol=1e-9)
+
+
+@every_model
+@pytest.mark.parametrize("loss", ["probit", "squared"])
+def test_growing_subspace_with_other_losses_and_covariates(model, loss, monkeypatch):
+    problem, _ = example(model, 90, 70, 1, loss=loss, weighted=True, lam=3.0, sparse=True)
+    whole = lifted_newton.solve(problem, 3, tol=1e-10)
+    monkeypatch.setattr(lifted_newton, "WHOLE_RANGE", 1)
+    grown = lifted_newton.solve(problem, 3, tol=1e-10)
+    assert grown.basis.size < 70
+    np.testing.assert_allclose(grown.objective, whole.objective, rtol=1e-7)
+
+
+# --- real data ---------------------------------------------------------------------------------------
+
+
+def standardized(load):
+    X, y = load(return_X_y=True)
+    scale = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1), y
+
+
+@every_model
+@pytest.mark.parametrize("xi", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("lam", [0.1, 1.0, 10.0])
+def test_breast_cancer_in_forty_iterations(model, xi, lam):
+    X, y = standardized(load_breast_cancer)
+    for rank in (2, 3, 5):
+        problem = state_problem(
+            model, X, y[:, None].astype(float), resolve_link("logistic", 1), xi=xi, lam=lam
+        )
+        found = lifted_newton.solve(problem, rank, tol=1e-10)
+        assert found.converged
+        assert found.n_iter <= 40
+        proof = certificate(problem, rank, found)
+        if not proof.is_global:  # then at least other random starts find nothing lower
+            other = lifted_newton.solve(problem, rank, tol=1e-10, random_state=7)
+            assert found.objective <= other.objective * (1 + 1e-8)
+
+
+@every_model
+def test_digits_ten_classes(model):
+    X, y = standardized(load_digits)
+    X, Y = X[:300], np.eye(10)[y[:300]][:, 1:]
+    problem = state_problem(model, X, Y, resolve_link("logistic", 9), xi=1.0, lam=1.0)
+    found = lifted_newton.solve(problem, 4)
+    assert found.converged
+    proof = certificate(problem, 4, found)
+    assert proof.lower_bound <= found.objective * (1 + 1e-12)
+    # Another start of the same solver, far away, ends no lower.
+    other = lifted_newton.solve(problem, 4, random_state=5)
+    assert found.objective <= other.objective * (1 + 1e-6)
+
+
+# --- array libraries ---------------------------------------------------------------------------------
+
+
+def array_problem(model, shape, convert, loss, lam):
+    rng = np.random.default_rng(0)
+    n, _ = shape
+    X = rng.standard_normal(shape)
+    kappa = 1 if loss == "probit" else 2
+    Y = rng.standard_normal((n, 2)) if loss == "squared" else None
+    if Y is None:
+        Y = np.eye(kappa + 1)[np.arange(n) % (kappa + 1)][:, 1:]
+    arrays = (X, Y, rng.standard_normal((n, 1)), rng.uniform(0.5, 2, n))
+    X, Y, covariates, weight = (convert(x) for x in arrays)
+    resolved = SquaredError() if loss == "squared" else resolve_link(loss, kappa)
+    return state_problem(
+        model, X, Y, resolved, xi=0.7, lam=lam, covariates=covariates, sample_weight=weight
+    )
+
+
+@pytest.fixture
+def library(request):
+    """An array library, PyTorch held to one thread: its pool and ours would fight over the cores."""
+    xp = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    if request.param == "torch":
+        before = xp.get_num_threads()
+        xp.set_num_threads(1)
+        yield xp
+        xp.set_num_threads(before)
+    else:
+        yield xp
+
+
+@pytest.mark.parametrize("library", ["torch", "array_api_strict"], indirect=True)
+@every_model
+@pytest.mark.parametrize(
+    ("shape", "loss", "lam"),
+    [
+        ((20, 9), "logistic", 0.3),  # not proven at once: with other starts
+        ((20, 9), "squared", 5.0),
+        ((9, 20), "logistic", 5.0),
+        ((9, 20), "probit", 5.0),
+        ((80, 75), "logistic", 5.0),  # a growing subspace
+    ],
+)
+def test_same_path_on_other_array_libraries(library, model, shape, loss, lam):
+    ours = lifted_newton.solve(array_problem(model, shape, np.asarray, loss, lam), 2)
+    theirs = lifted_newton.solve(array_problem(model, shape, library.asarray, loss, lam), 2)
+    assert type(theirs.factors.codes) is type(library.asarray(np.ones(1)))
+    np.testing.assert_allclose(theirs.objective, ours.objective, rtol=1e-9)
+    np.testing.assert_allclose(to_numpy(theirs.activations), ours.activations, atol=1e-4)
+    assert theirs.reason == ours.reason
