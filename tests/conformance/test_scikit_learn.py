@@ -10,12 +10,11 @@ from sklearn.utils.fixes import parse_version
 
 from superfactor import SMFClassifier, SMFRegressor
 
-# The feature model regularises each sample: at its default λ it hardly looks at the labels, and
-# scikit-learn's checks ask for accuracy.
+# The feature model regularises each sample: with λ = 1 its regressor shrinks predictions too much
+# for the R² of 0.5 that scikit-learn's checks ask for.
 ESTIMATORS = [
     SMFClassifier(),
-    SMFClassifier(model="feature", lam=0.1),
-    SMFClassifier(model="feature", lam=0.1, prediction="fast", tol=1e-12),
+    SMFClassifier(model="feature"),
     SMFRegressor(),
     SMFRegressor(model="feature", lam=0.1),
 ]
@@ -25,7 +24,6 @@ ESTIMATORS = [
 QUICK = {"max_iter": 60, "certify": None}
 OTHER_SOLVERS = [
     SMFClassifier(solver="lpgd", **QUICK),
-    SMFClassifier(solver="lpgd", model="feature", lam=0.1, **{**QUICK, "max_iter": 200}),
     SMFRegressor(solver="lpgd", model="feature", lam=0.1, fit_intercept=False, **QUICK),
     SMFClassifier(solver="bcd", **QUICK),
     SMFClassifier(solver="bcd", model="feature", lam=0.1, **QUICK),

@@ -41,7 +41,7 @@ LINKS = [("logistic", 1), ("logistic", 2), ("logistic", 5), (Probit(), 1), (SOFT
 
 @pytest.mark.parametrize(("xi", "lam"), [(1.0, 1.0), (0.05, 0.3), (3.0, 0.0), (1e-4, 1e-3)])
 @pytest.mark.parametrize(("link", "kappa"), LINKS, ids=str)
-@pytest.mark.parametrize(("p", "r"), [(6, 3), (6, 1), (2, 2)])
+@pytest.mark.parametrize(("p", "r"), [(6, 3), (2, 1)])
 def test_energies(link, kappa, p, r, xi, lam):
     loss = resolve_link(link, kappa)
     W, beta, codes, x, offset = draw(p, r, kappa)
