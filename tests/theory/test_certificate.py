@@ -1,0 +1,287 @@
+"""The certificate: never above anything that can be found, and tight where it says so."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests import naive
+from tests.solvers.examples import MODELS, example, lifted
+from tests.solvers.restarts import Factored, best_of
+
+from superfactor.lifting import state_problem
+from superfactor.losses import CustomLink, resolve_link
+from superfactor.solvers import lifted_newton
+from superfactor.theory import certify, dual
+
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def certificate(problem, rank, found, **options):
+    return certify(
+        problem, rank, found.activations, found.factors.gamma, found.objective, **options
+    )
+
+
+@st.composite
+def problems(draw):
+    """(problem, reference, rank, seed): every model, loss, weighting, size and ridge."""
+    loss = draw(st.sampled_from(["logistic", "logistic", "probit", "squared"]))
+    kappa = 1 if loss == "probit" else draw(st.integers(1, 3))
+    n, p = draw(st.integers(4, 12)), draw(st.integers(2, 9))
+    options = {
+        "xi": 10 ** draw(st.floats(-2, 1)),
+        "lam": 10 ** draw(st.floats(-5, 1)),
+        "fit_intercept": draw(st.booleans()),
+    }
+    if draw(st.booleans()):
+        options["covariates"] = None
+    seed = draw(st.integers(0, 10**6))
+    model, weighted = draw(st.sampled_from(MODELS)), draw(st.booleans())
+    rank = draw(st.integers(1, min(n, p)))
+    problem, P = example(model, n, p, kappa, seed, loss=loss, weighted=weighted, **options)
+    return problem, P, rank, seed
+
+
+def random_point(P, rank, rng, size):
+    """A, B, γ of rank at most `rank`: nothing optimal, B the best for its subspace."""
+    F = Factored(P, rank)
+    W = np.linalg.qr(rng.standard_normal((F.side, rank)))[0]
+    beta = size * rng.standard_normal((rank, P.kappa))
+    gamma = size * rng.standard_normal((P.aux.shape[0], P.kappa))
+    root = np.sqrt(P.weight)
+    if P.model == "filter":
+        return W @ beta, W @ (W.T @ (P.X * root)) / root, gamma
+    return (W @ beta / root[:, None]).T, (W @ (W.T @ (P.X * root).T)).T / root, gamma
+
+
+@settings(max_examples=250)
+@given(problems())
+def test_lower_bound_is_below_everything(case):
+    """From any point, fitted or not: the bound holds for every other point and every restart."""
+    problem, P, rank, seed = case
+    rng = np.random.default_rng(seed)
+    bounds = []
+    for size in (0.1, 1.0):
+        A, B, gamma = random_point(P, rank, rng, size)
+        value = naive.lifted_objective(P, A, B, gamma)
+        proof = certify(problem, rank, naive.activations(P, A, gamma).T, gamma, value)
+        assert proof.gap >= 0
+        bounds.append(proof.lower_bound)
+    F = Factored(P, rank)
+    values = [
+        naive.lifted_objective(P, *random_point(P, rank, rng, 10 ** rng.uniform(-2, 1)))
+        for _ in range(5)
+    ]
+    best = min(*values, best_of(P, rank, 2, seed, max_iter=60))
+    assert max(bounds) <= best + 1e-9 * abs(best)
+    assert min(bounds) >= F.floor - 1e-9 * (abs(best) + P.xi * np.sum(P.X**2))
+
+
+@settings(max_examples=60)
+@given(problems())
+def test_bound_at_a_fit_and_what_global_means(case):
+    problem, P, rank, seed = case
+    found = lifted_newton.solve(problem, rank)
+    proof = certificate(problem, rank, found)
+    point = lifted(P.model, found.factors)
+    value = naive.lifted_objective(P, *point)
+    best = best_of(P, rank, 5, seed, max_iter=80)
+    assert proof.objective == found.objective
+    assert proof.lower_bound <= min(best, value) + 1e-9 * abs(best)
+    assert proof.gap == pytest.approx(max(found.objective - proof.lower_bound, 0), abs=1e-300)
+    floor = Factored(P, rank).floor
+    if proof.relative_gap > 1e-4 and found.objective - floor > 1e-3 * abs(found.objective):
+        expected = proof.gap / (found.objective - floor)
+        assert proof.relative_gap == pytest.approx(expected, rel=1e-6)
+    assert proof.is_global == (proof.relative_gap <= 1e-6)
+    if proof.is_global:
+        assert best >= found.objective - 1.1e-6 * max(found.objective - floor, 0) - 1e-12 * abs(
+            best
+        )
+        assert "global optimum" in proof.statement
+
+
+@every_model
+@pytest.mark.parametrize("loss", ["logistic", "probit", "squared"])
+@pytest.mark.parametrize(("n", "p"), [(12, 6), (6, 12), (8, 8)])
+def test_a_strong_ridge_is_proven_global(model, loss, n, p):
+    problem, P = example(model, n, p, 1, loss=loss, lam=50.0, weighted=True)
+    found = lifted_newton.solve(problem, 2, tol=1e-12)
+    proof = certificate(problem, 2, found)
+    assert proof.is_global
+    assert proof.exact
+    # The same from the naive optimum of Algorithm 1, which knows nothing of ours.
+    (A, _, gamma), value = naive.optimum(P, 2)
+    other = certify(problem, 2, naive.activations(P, A, gamma).T, gamma, value)
+    np.testing.assert_allclose(other.lower_bound, proof.lower_bound, rtol=1e-7)
+
+
+def test_two_features_are_not_proven_at_the_saddle():
+    """14.863 at PCA is a saddle, 8.919 the optimum: the certificate must not call the first global."""
+    y = np.repeat([0.0, 1.0], 10)
+    X = np.column_stack([3 * np.tile([1.0, -1.0], 10), 2 * y - 1])
+    loss = resolve_link("logistic", 1)
+    problem = state_problem("filter", X, y[:, None], loss, xi=0.05, lam=0.001)
+    stuck = certify(problem, 1, np.zeros((20, 1)), np.zeros((1, 1)), 14.862943611)
+    assert not stuck.is_global
+    assert stuck.lower_bound < 8.919
+    assert "not proven" in stuck.statement or "can still be gained" in stuck.statement
+
+
+# --- what cannot be proven -----------------------------------------------------------------------------
+
+
+@every_model
+def test_without_a_ridge_reconstruction_alone_is_bounded(model):
+    problem, P = example(model, 12, 6, 1, lam=0.0, covariates=None)
+    found = lifted_newton.solve(problem, 2, max_iter=20)
+    for method in ("residual", "ascent"):
+        proof = certificate(problem, 2, found, method=method)
+        assert proof.lower_bound == pytest.approx(Factored(P, 2).floor, rel=1e-10)
+        assert proof.relative_gap == pytest.approx(1.0)
+        assert not proof.is_global
+        assert "lam" in proof.statement
+
+
+@every_model
+def test_a_link_that_is_not_convex_proves_nothing(model):
+    """Softplus, h(a) = log(1 + eᵃ)/log 2: curvature −.060 somewhere (errata)."""
+
+    def log_h(a):
+        return np.log(np.logaddexp(0, a) / np.log(2))
+
+    def slope(a):
+        return 1 / (1 + np.exp(-a)) / np.logaddexp(0, a)
+
+    def bend(a):
+        s, l = 1 / (1 + np.exp(-a)), np.logaddexp(0, a)
+        return s * (1 - s) / l - (s / l) ** 2
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 5)), (np.arange(12) % 2)[:, None].astype(float)
+    link = CustomLink(log_h, slope, bend, convex=False)
+    problem = state_problem(model, X, y, resolve_link(link, 1), xi=0.5, lam=5.0)
+    found = lifted_newton.solve(problem, 2)
+    for method in ("residual", "ascent"):
+        proof = certificate(problem, 2, found, method=method)
+        assert not proof.is_global
+        assert proof.statement.startswith("Nothing is proven")
+        assert proof.lower_bound <= found.objective
+
+
+# --- ascent ------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(problems())
+def test_ascent_is_a_bound_and_no_worse(case):
+    problem, P, rank, seed = case
+    found = lifted_newton.solve(problem, rank)
+    residual = certificate(problem, rank, found)
+    ascent = certificate(problem, rank, found, method="ascent", max_iter=60)
+    best = min(best_of(P, rank, 3, seed, max_iter=60), found.objective)
+    assert ascent.lower_bound >= residual.lower_bound - 1e-12 * abs(best)
+    assert ascent.lower_bound <= best + 1e-9 * abs(best)
+    assert (residual.method, ascent.method) == ("residual", "ascent")
+
+
+@every_model
+@pytest.mark.parametrize("shape", [(14, 7), (7, 14), (9, 9)])
+def test_ascent_from_a_rough_point_reaches_the_optimum(model, shape):
+    """Where the relaxation is tight, ascent proves the optimum from a point that is not it."""
+    problem, P = example(model, *shape, 2, xi=1.0, lam=8.0, weighted=True)
+    best = lifted_newton.solve(problem, 2, tol=1e-12)
+    assert certificate(problem, 2, best).is_global
+    q = P.aux.shape[0]
+    a = 3 * np.random.default_rng(0).standard_normal((shape[0], 2))
+    rough = a, np.zeros((q, 2)), best.objective
+    residual, ascent = (
+        certify(problem, 2, *rough, method=method) for method in ("residual", "ascent")
+    )
+    assert residual.relative_gap > 1e-2
+    assert ascent.is_global
+    np.testing.assert_allclose(ascent.lower_bound, best.objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "seed", "lam", "most"), [("filter", 3, 0.1, 0.01), ("filter", 10, 0.1, 0.05)]
+)
+def test_ascent_where_the_residuals_say_nothing(model, seed, lam, most):
+    """λ ≪ ξ: the bound at the residuals is no better than reconstruction alone, the ascended one is."""
+    problem, P = example(model, 14, 7, 1, seed=seed, xi=1.0, lam=lam)
+    found = lifted_newton.solve(problem, 2)
+    residual = certificate(problem, 2, found)
+    ascent = certificate(problem, 2, found, method="ascent")
+    assert residual.relative_gap > 0.5
+    assert ascent.relative_gap < most
+    assert best_of(P, 2, 10) >= ascent.lower_bound - 1e-9
+
+
+# --- other points, other data ------------------------------------------------------------------------
+
+
+@every_model
+@pytest.mark.parametrize("unit", [1e-100, 1e50])
+def test_units_of_the_data_do_not_matter(model, unit):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((10, 6)), (np.arange(10) % 2)[:, None].astype(float)
+    proofs = []
+    for u in (1.0, unit):
+        lam = 5 * u**2 if model == "filter" else 5.0
+        problem = state_problem(model, X * u, y, resolve_link("logistic", 1), xi=1 / u**2, lam=lam)
+        proofs.append(certificate(problem, 2, lifted_newton.solve(problem, 2)))
+    np.testing.assert_allclose(proofs[0].lower_bound, proofs[1].lower_bound, rtol=1e-9)
+    assert proofs[1].is_global == proofs[0].is_global
+
+
+@every_model
+@pytest.mark.parametrize("name", ["zero", "rank 1", "full rank"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_degenerate_data(model, name, wide):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((9, 4))
+    X = {"zero": 0 * X, "rank 1": np.outer(X[:, 0], X[0]), "full rank": X}[name]
+    X, rank = (X.T if wide else X), 4 if name == "full rank" else 2
+    y = (np.arange(len(X)) % 2)[:, None].astype(float)
+    problem = state_problem(model, X, y, resolve_link("logistic", 1), xi=0.5, lam=0.3)
+    P = naive.state(model, X, y, 0.5, 0.3)
+    found = lifted_newton.solve(problem, rank)
+    best = best_of(P, rank, 4)
+    for method in ("residual", "ascent"):
+        proof = certificate(problem, rank, found, method=method)
+        assert np.isfinite(proof.lower_bound)
+        assert proof.lower_bound <= best + 1e-9 * abs(best)
+
+
+@every_model
+def test_large_sparse_data_are_bounded_through_the_solvers_basis(model, monkeypatch):
+    """The statement admits that one value was estimated; the bound is below the exact one."""
+    problem, _ = example(model, 150, 90, 1, sparse=True, lam=30.0)
+    found = lifted_newton.solve(problem, 2)
+    exact = certificate(problem, 2, found)
+    monkeypatch.setattr(dual, "_EXACT_SIDE", 10)
+    free = certificate(problem, 2, found, basis=found.basis)
+    assert exact.exact
+    assert not free.exact
+    assert "estimated" in free.statement
+    assert "estimated" not in exact.statement
+    scale = found.objective
+    assert exact.lower_bound - 1e-6 * scale <= free.lower_bound <= exact.lower_bound + 1e-12 * scale
+
+
+@every_model
+def test_the_sentence_and_the_constants(model):
+    problem, _ = example(model, 12, 6, 1, lam=0.05, xi=0.05)
+    found = lifted_newton.solve(problem, 2)
+    proof = certificate(problem, 2, found)
+    assert str(proof) == proof.statement
+    assert proof.statement.endswith(".")
+    assert (proof.mu, proof.L) == (proof.constants.mu, proof.constants.L)
+    assert proof.condition_number == proof.constants.condition_number
+    assert proof.rate == proof.constants.best_rate
+    assert proof.step_window == proof.constants.step_window
+    worse = certify(problem, 2, found.activations, found.factors.gamma, found.objective + 1.0)
+    assert not worse.is_global
+    assert worse.gap == pytest.approx(proof.gap + 1.0, rel=1e-6)
+    assert f"{100 * worse.relative_gap:.3g} %" in worse.statement or worse.relative_gap >= 1
+    assert "rank-2" in worse.statement or worse.relative_gap >= 1
