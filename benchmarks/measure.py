@@ -47,9 +47,9 @@ def peak_megabytes(job: Callable[[], Any]) -> float:
     return peak / 1e6
 
 
-def import_seconds(statement: str, repeats: int = 7) -> float:
-    """Median time of an import statement in a fresh interpreter."""
-    code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+def import_seconds(statement: str, after: str = "pass", repeats: int = 7) -> float:
+    """Median time of an import statement in a fresh interpreter that has run `after` already."""
+    code = f"{after}; import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
     times = [
         float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
         for _ in range(repeats)
