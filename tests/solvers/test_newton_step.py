@@ -175,6 +175,19 @@ def test_conjugate_gradients_find_the_same_step(model, case, monkeypatch):
 
 @every_model
 @every_case
+def test_the_two_direct_systems_have_the_same_solution(model, case):
+    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
+    inside = subspace(problem, 2)
+    for point in (near_optimum(inside), random_point(inside)):
+        quadratic = module._quadratic_model(inside, point)
+        eliminated = module._eliminate(inside, point, quadratic)
+        kept = module._keep(inside, point, quadratic)
+        for one, other in zip(eliminated, kept, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+
+
+@every_model
+@every_case
 def test_steps_converge_quadratically(model, case):
     """From near the optimum the error is squared: a wrong entry in the model makes it linear."""
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])

@@ -11,6 +11,8 @@ from superfactor.lifting.problem import LiftedProblem
 
 # Up to this many unknowns a dense Newton system is cheaper than conjugate gradients.
 DENSE_UNKNOWNS = 1200
+# Up to this many entries the outer products of all rows may be formed.
+_OUTER = 1_000_000
 
 
 def solve_linear(M: Array, rhs: Array) -> Array | None:
@@ -27,6 +29,10 @@ def curvature_gram(J: Array, H: Array, convex: bool) -> Array:
     """Σ_i H_i ⊗ j_i j_iᵀ for rows j_i of J (n, k) and H (n, κ, κ): (κk, κk), class-major."""
     xp = namespace(J)
     (n, k), kappa = J.shape, H.shape[1]
+    if kappa > 1 and n * k * k <= _OUTER:  # all blocks in one product: Σ_i vec(H_i)·vec(j_i j_iᵀ)ᵀ
+        outer = xp.reshape(J[:, :, None] * J[:, None, :], (n, k * k))
+        gram = xp.reshape(xp.reshape(H, (n, kappa * kappa)).T @ outer, (kappa, kappa, k, k))
+        return xp.reshape(xp.permute_dims(gram, (0, 2, 1, 3)), (kappa * k, kappa * k))
     blocks: list[list[Array]] = [[None] * kappa for _ in range(kappa)]
     chunk = max(512, 2**18 // max(k, 1))  # row blocks that stay in the cache
     for start in range(0, n, chunk):
@@ -44,6 +50,12 @@ def curvature_gram(J: Array, H: Array, convex: bool) -> Array:
         for d in range(c):
             blocks[c][d] = blocks[d][c]  # symmetric blocks: h_cd = h_dc
     return xp.concat([xp.concat(row, axis=1) for row in blocks])
+
+
+def directional_curvature(H: Array, beta: Array) -> Array:
+    """b_jᵀH_i b_j for every sample i and row b_j of beta (r, κ): (n, r)."""
+    xp = namespace(H)
+    return xp.sum(xp.matmul(beta[None, :, :], H) * beta[None, :, :], axis=2)
 
 
 def least_curvature(problem: LiftedProblem, J: Array) -> float:

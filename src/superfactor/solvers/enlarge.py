@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superfactor._arrays import Array, column_norms, indices, namespace, zeros_like_of
+from superfactor._arrays import Array, column_norms, indices, namespace
+from superfactor.lifting.ridge import directional_curvature
 from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
 
 
@@ -74,7 +75,8 @@ def enlarge(
     index = indices(found.R, active)
     T = xp.take(found.R, index, axis=1)
     theta, beta = xp.take(frame.theta, index), xp.take(frame.beta, index, axis=0)
-    weight = _directional_curvature(problem.loss_hessian(point.a), beta)
+    weight = directional_curvature(problem.loss_hessian(point.a), beta)
+    weight = xp.clip(weight, 0.0, None)
     if problem.root_weight is not None:
         weight = weight / problem.root_weight**2
     before = basis.size
@@ -97,13 +99,3 @@ def enlarge(
         T = xp.take(2 * problem.xi * (theta[None, :] * new - G) + curved, pick, axis=1)
         theta, weight, depth = xp.take(theta, pick), xp.take(weight, pick, axis=1), depth[on]
     return basis.size - before
-
-
-def _directional_curvature(H: Array, beta: Array) -> Array:
-    """β_iᵀH_nβ_i for every sample n and row i of beta (j, κ): (n, j), not below zero."""
-    xp = namespace(H)
-    out = zeros_like_of(H, H.shape[0], beta.shape[0])
-    for c in range(beta.shape[1]):
-        for d in range(beta.shape[1]):
-            out = out + H[:, c, d][:, None] * (beta[:, c] * beta[:, d])[None, :]
-    return xp.clip(out, 0.0, None)

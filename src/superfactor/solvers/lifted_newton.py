@@ -231,7 +231,7 @@ class _Search:
 
     def restart(self) -> None:
         """Short descents from other places inside S; the most promising are finished."""
-        unknowns = float(self.basis.size * self.problem.n_outputs)
+        unknowns = float(self.basis.size * min(self.problem.n_outputs, self.rank))
         effort = Effort.for_work((self.problem.n_samples + unknowns) * unknowns**2)
         value = self.supervised
         points = starting_points(self.inside, self.point, effort, self._random)

@@ -7,20 +7,32 @@ the second-order model of F is
     δa = Φ(W⊥Tβ + Wv) + X'g,        v = δβ,  g = δγ,  γ_p = W⊥ᵀΦᵀE.
 
 T enters the loss only through u = Tβ. Its own Hessian is diagonal, so T is eliminated and a linear
-system in (u, v, g), (k + q)κ unknowns, is left. For many outputs that system is solved by
-conjugate gradients in (T, v, g) instead, with products only.
+system in (u, v, g), (k + q)κ unknowns, is left. With more outputs than factors the system in (T, v, g) is the
+smaller one and is solved as it is; when both are large, by conjugate gradients, with products only.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from superfactor._arrays import Array, column_norms, eps, eye_like, inner, namespace, zeros_like_of
+from superfactor._arrays import (
+    Array,
+    column_norms,
+    diagonal,
+    eps,
+    eye_like,
+    full_like_of,
+    inner,
+    namespace,
+    zeros_like_of,
+)
 from superfactor.lifting.ridge import (
     DENSE_UNKNOWNS,
     conjugate_gradients,
     curvature_gram,
+    directional_curvature,
     least_curvature,
     solve_linear,
 )
@@ -83,7 +95,7 @@ class _Model:
 def newton_step(inside: SubspaceProblem, point: Point) -> NewtonStep | None:
     """The joint Newton step, or None where the model has no minimum and a proximal step is the right move."""
     model = _quadratic_model(inside, point)
-    solver = _eliminate if model.J.shape[1] * point.E.shape[1] <= DENSE_UNKNOWNS else _iterate
+    solver = _cheapest(model)
     for candidate in (model, model.convexified()):
         step = solver(inside, point, candidate)
         if step is None:
@@ -97,17 +109,23 @@ def newton_step(inside: SubspaceProblem, point: Point) -> NewtonStep | None:
     return None
 
 
+def _cheapest(
+    model: _Model,
+) -> Callable[[SubspaceProblem, Point, _Model], tuple[Array, Array, Array] | None]:
+    """T eliminated: (k + q)κ unknowns. T kept: (k − r)r + (r + q)κ, fewer when outputs outnumber factors."""
+    (rest, r), (width, kappa) = model.gap.shape, (model.J.shape[1], model.slope_v.shape[1])
+    eliminated, kept = width * kappa, rest * r + (width - rest) * kappa
+    if min(eliminated, kept) > DENSE_UNKNOWNS:
+        return _iterate
+    return _eliminate if eliminated <= kept else _keep
+
+
 def rotation_curvature(inside: SubspaceProblem, point: Point, frame: Frame) -> Array:
     """The diagonal of the Hessian in T (k−r, r), loss included: negative entries mark a saddle."""
     problem = inside.problem
     total = 2 * problem.xi * (frame.theta[None, :] - frame.nu[:, None])
     square = (inside.Phi @ frame.complement) ** 2
-    curvature, kappa = problem.loss_hessian(point.a), point.E.shape[1]
-    for c in range(kappa):
-        for d in range(kappa):
-            weight = square.T @ curvature[:, c, d]
-            total = total + weight[:, None] * (frame.beta[:, c] * frame.beta[:, d])[None, :]
-    return total
+    return total + square.T @ directional_curvature(problem.loss_hessian(point.a), frame.beta)
 
 
 def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model:
@@ -192,6 +210,42 @@ def _eliminate(
     v, g = x[:, q:k].T, x[:, k:].T
     T = -(model.slope_T + s @ beta.T + p @ v.T) * inverse
     return T, v, g
+
+
+def _keep(
+    inside: SubspaceProblem, point: Point, model: _Model
+) -> tuple[Array, Array, Array] | None:
+    """Solve the whole symmetric system in (T, v, g) directly; T is ordered factor by factor."""
+    problem, beta = inside.problem, model.frame.beta
+    xp = namespace(beta)
+    (q, r), kappa = model.gap.shape, beta.shape[1]
+    outside, own = model.J[:, :q], model.J[:, q:]  # ΦW⊥ and [ΦW, X']
+    width = own.shape[1]
+    half = xp.matmul(beta[None, :, :], model.curvature)  # β·h (n, r, κ)
+    TT = curvature_gram(outside, xp.matmul(half, beta.T[None, :, :]), problem.loss.convex)
+    vv = curvature_gram(own, model.curvature, problem.loss.convex)
+    rows = []
+    for i in range(r):
+        row = xp.concat([outside.T @ (own * half[:, i, c][:, None]) for c in range(kappa)], axis=1)
+        for c in range(kappa):  # the coupling ⟨γ_p, Tv⟩
+            row[:, c * width + i] += model.slope_p[:, c]
+        rows.append(row)
+    cross = xp.concat(rows)
+    ridge = xp.concat([full_like_of(beta, r, 2 * problem.lam), 2 * problem.covariate_ridge])
+    ridge = xp.tile(ridge + least_curvature(problem, model.J), (kappa,))
+    M = xp.concat(
+        [
+            xp.concat([TT + diagonal(xp.reshape(model.gap.T, (-1,))), cross], axis=1),
+            xp.concat([cross.T, vv + diagonal(ridge)], axis=1),
+        ]
+    )
+    slope_w = xp.concat([model.slope_v, model.slope_g])
+    slope = xp.concat([xp.reshape(model.slope_T.T, (-1,)), xp.reshape(slope_w.T, (-1,))])
+    x = solve_linear(M, -slope)
+    if x is None:
+        return None
+    w = xp.reshape(x[q * r :], (kappa, width))
+    return xp.reshape(x[: q * r], (r, q)).T, w[:, :r].T, w[:, r:].T
 
 
 def identity_rows(like: Array, start: int, rows: int, columns: int) -> Array:

@@ -29,7 +29,7 @@ class Effort:
 
     @classmethod
     def for_work(cls, work: float) -> Effort:
-        if work > 2e8:
+        if work > 1e8:
             return cls((1.0, 1e4), (1e2,), 2, 5, 1)
         return cls(
             (1.0, 1e2, 1e4, 1e6),
