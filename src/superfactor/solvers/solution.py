@@ -72,6 +72,7 @@ class Solution:
     basis : where the solver has one, a basis of the compact problem's search side that nearly holds
         the top of its spectrum; it makes the certificate cheap on data too large to decompose
     violation : the largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint
+    stopped_early : whether a callback asked it to stop
     """
 
     factors: Factors
@@ -83,6 +84,7 @@ class Solution:
     gradient_mapping: float
     basis: GrowingBasis | None = None
     violation: float = 0.0
+    stopped_early: bool = False
 
     @property
     def n_iter(self) -> int:
