@@ -44,7 +44,7 @@ def planted(n, p, kappa, sparse, seed=0):
     ("n", "p", "kappa", "sparse", "weighted", "lam"),
     [
         (400, 300, 1, True, False, 0.1),
-        (400, 300, 2, True, True, 1.0),
+        (250, 200, 2, True, True, 1.0),
         (200, 250, 1, True, False, 1.0),
         (200, 120, 1, False, True, 0.3),
         (120, 150, 1, False, False, 1.0),
@@ -111,7 +111,7 @@ def test_breast_cancer_in_forty_iterations(model, xi, lam):
 @every_model
 def test_digits_ten_classes(model):
     X, y = standardized(load_digits)
-    X, Y = X[:300], np.eye(10)[y[:300]][:, 1:]
+    X, Y = X[:150], np.eye(10)[y[:150]][:, 1:]
     problem = state_problem(model, X, Y, resolve_link("logistic", 9), xi=1.0, lam=1.0)
     found = lifted_newton.solve(problem, 4)
     assert found.converged

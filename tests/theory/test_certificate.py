@@ -172,7 +172,7 @@ def test_a_link_that_is_not_convex_proves_nothing(model):
 # --- ascent ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(problems())
 def test_ascent_is_a_bound_and_no_worse(case):
     problem, P, rank, seed = case
