@@ -17,7 +17,9 @@ def softmax(scores):
 
 
 @pytest.mark.parametrize(("model", "prediction"), WAYS)
-@pytest.mark.parametrize("link", ["logistic", "probit", CLOGLOG], ids=str)
+@pytest.mark.parametrize(
+    "link", ["logistic", "probit", CLOGLOG], ids=["logistic", "probit", "cloglog"]
+)
 def test_two_classes(model, prediction, link):
     X, y, Z = small(n=60)
     clf = SMFClassifier(model=model, prediction=prediction, link=link, lam=0.05)
@@ -134,3 +136,24 @@ def test_predictions_do_not_depend_on_company(model):
     together = clf.predict_proba(X, covariates=Z)
     alone = np.concatenate([clf.predict_proba(X[i : i + 1], Z[i : i + 1]) for i in range(60)])
     np.testing.assert_allclose(together, alone, rtol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [SMFClassifier, SMFRegressor])
+@pytest.mark.parametrize("model", MODELS)
+def test_parameters_set_after_a_fit_wait_for_the_next(estimator, model):
+    X, y, _ = small(n=60)
+    fitted = estimator(model=model, lam=0.05).fit(X, y)
+
+    def answers():
+        found = [fitted.predict(X), fitted.transform(X)]
+        return [*found, fitted.predict_proba(X)] if estimator is SMFClassifier else found
+
+    before = answers()
+    other = "feature" if model == "filter" else "filter"
+    fitted.set_params(model=other, xi=7.0, lam=3.0, n_components=4, fit_intercept=False)
+    for one, two in zip(before, answers(), strict=True):
+        np.testing.assert_array_equal(one, two)
+    # `prediction` is chosen when predicting, and a filter has no choice.
+    fitted.set_params(prediction="fast")
+    same = [np.array_equal(one, two) for one, two in zip(before, answers(), strict=True)]
+    assert all(same) == (model == "filter")

@@ -116,15 +116,20 @@ class SupervisedFactorization(
             self.intercept_ = xp.zeros_like(factors.beta[0, :])
         self._n_features_out = int(self.n_components)
         if self.model == "filter":
-            self._coding: Any = FilterCoding(factors.components)
+            self._coding: FilterCoding | FeatureCoding = FilterCoding(factors.components)
         else:
-            self._coding = FeatureCoding.of(factors.components, factors.codes, factors.beta)
+            self._coding = FeatureCoding.of(
+                factors.components,
+                factors.codes,
+                factors.beta,
+                xi=float(self.xi),
+                lam=float(self.lam),
+            )
         self.codes_ = factors.codes
         if kept is not None:
             # Samples of weight zero took no part: their codes are those of new samples.
-            fitted = iter(range(len(kept)))
-            chosen = set(kept.tolist())
-            rows = [next(fitted) if i in chosen else len(kept) + i for i in range(X.shape[0])]
+            rows = len(kept) + np.arange(X.shape[0])
+            rows[kept] = np.arange(len(kept))
             both = xp.concat([factors.codes, self._coding.codes(X)], axis=0)
             self.codes_ = inputs.take(both, rows, axis=0)
 

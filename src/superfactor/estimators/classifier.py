@@ -12,6 +12,7 @@ from superfactor._arrays import Array, device, namespace
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
+from superfactor.estimators.coding import FeatureCoding
 from superfactor.estimators.progress import with_callbacks
 from superfactor.losses import Link, Loss, resolve_link
 
@@ -220,9 +221,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         """Logarithms of unnormalised class probabilities (n, κ+1)."""
         codes, offset = self._split(X, covariates, method)
         xp, b = namespace(codes), codes @ self.coef_.T
-        if self.model == "feature" and self.prediction == "exact":
+        if isinstance(self._coding, FeatureCoding) and self.prediction == "exact":
             wide = (xp.astype(b, xp.float64), xp.astype(offset, xp.float64))
-            energies = self._coding.energies(*wide, self._loss, float(self.xi), float(self.lam))
+            energies = self._coding.energies(*wide, self._loss)
             return xp.astype(-energies, codes.dtype)
         scores = self._loss.link.log_h(b + offset)
         return xp.concat([xp.zeros_like(scores[:, :1]), scores], axis=1)

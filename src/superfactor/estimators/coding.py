@@ -51,20 +51,25 @@ class FeatureCoding:
 
     Attributes
     ----------
+    xi, lam : ξ > 0 and λ ≥ 0 of the fit, in the user's units
     range : Q (p, k), an orthonormal basis of the numerical range of W
     back : D·V·S⁻¹ (r, k), so that W⁺ = back·Qᵀ; D are the sizes of the training codes
     mixing : R (κ, ρ) with orthonormal columns
     spread : m (ρ,) > 0
     """
 
+    xi: float
+    lam: float
     range: Array
     back: Array
     mixing: Array
     spread: Array
 
     @classmethod
-    def of(cls, components: Array, codes: Array, beta: Array) -> FeatureCoding:
-        """From W (p, r), the training codes (n, r) and β (r, κ).
+    def of(
+        cls, components: Array, codes: Array, beta: Array, *, xi: float, lam: float
+    ) -> FeatureCoding:
+        """From W (p, r), the training codes (n, r), β (r, κ), ξ and λ.
 
         Which directions of W are numerically zero is decided in units of what each contributes to
         the reconstruction, ‖w_j‖·‖h_j‖: a factor that only labels use has nothing but noise in W.
@@ -80,18 +85,18 @@ class FeatureCoding:
         back = Vt[:k, :].T / S[None, :]
         C = back.T @ (beta * size[:, None])
         R, m = _right_singular(C)
-        return cls(Q @ U[:, :k], back * size[:, None], R, m)
+        return cls(xi, lam, Q @ U[:, :k], back * size[:, None], R, m)
 
     def codes(self, X: Array) -> Array:
         """W⁺x for every row of X (n, p): (n, r)."""
         return (X @ self.range) @ self.back.T
 
-    def centre(self, b: Array, xi: float, lam: float) -> Array:
+    def centre(self, b: Array) -> Array:
         """c (n, κ): the activations a sample is drawn to before any label speaks; b = codes·β."""
-        R, _, shrink = self._prior(b, xi, lam)
+        R, _, shrink = self._prior(b)
         return ((b @ R) * shrink) @ R.T
 
-    def energies(self, b: Array, offset: Array, loss: Loss, xi: float, lam: float) -> Array:
+    def energies(self, b: Array, offset: Array, loss: Loss) -> Array:
         """E_y (n, κ+1) for every sample and label.
 
         Parameters
@@ -100,23 +105,23 @@ class FeatureCoding:
         offset : γᵀx' with the intercept (n, κ)
         """
         xp, (n, kappa) = namespace(b), b.shape
-        R, width, shrink = self._prior(b, xi, lam)
+        R, width, shrink = self._prior(b)
         rows = max(_CHUNK // ((kappa + 1) * kappa**2), 1)
         parts = []
         for a in range(0, max(n, 1), rows):
             z = min(a + rows, n)
             inside = b[a:z, :] @ R
             centre = (inside * shrink) @ R.T + offset[a:z, :]
-            fixed = lam * xp.sum(inside * inside * shrink, axis=1)
+            fixed = self.lam * xp.sum(inside * inside * shrink, axis=1)
             parts.append(fixed[:, None] + _least_energies(loss, centre, R * width))
         return xp.concat(parts, axis=0)
 
-    def _prior(self, like: Array, xi: float, lam: float) -> tuple[Array, Array, Array]:
+    def _prior(self, like: Array) -> tuple[Array, Array, Array]:
         """R (κ, ρ), m̂ (ρ,) and 1 − s (ρ,) in the floating type of `like`."""
         xp = namespace(like)
         m = xp.astype(self.spread, like.dtype)
-        stiffness = xp.clip(((2 * xi) ** 0.5 / m) ** 2, 1e-300, 1e300)
-        total = stiffness + 2 * lam
+        stiffness = xp.clip(((2 * self.xi) ** 0.5 / m) ** 2, 1e-300, 1e300)
+        total = stiffness + 2 * self.lam
         return xp.astype(self.mixing, like.dtype), 1 / xp.sqrt(total), stiffness / total
 
 

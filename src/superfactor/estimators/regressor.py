@@ -11,6 +11,7 @@ from superfactor._arrays import Array, namespace
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
+from superfactor.estimators.coding import FeatureCoding
 from superfactor.estimators.progress import with_callbacks
 from superfactor.losses import Loss, SquaredError
 
@@ -179,11 +180,9 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         """
         codes, offset = self._split(X, covariates, "predict")
         b = codes @ self.coef_.T
-        if self.model == "feature" and self.prediction == "exact":
+        if isinstance(self._coding, FeatureCoding) and self.prediction == "exact":
             xp = namespace(b)
-            wide = xp.astype(b, xp.float64)
-            wide = self._coding.centre(wide, float(self.xi), float(self.lam))
-            b = xp.astype(wide, b.dtype)
+            b = xp.astype(self._coding.centre(xp.astype(b, xp.float64)), b.dtype)
         a = b + offset
         return a[:, 0] if self._flat else a
 
