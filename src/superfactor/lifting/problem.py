@@ -87,7 +87,7 @@ class LiftedProblem(ABC):
     def unlift(self, W: Array, beta: Array, gamma: Array, C: Array | None = None) -> Factors:
         """Factors in the user's units from θ = W[β, C], W (N, r) orthonormal, C (r, other).
 
-        None for C means the best one, WᵀX̃. The table of math §1: the singular vectors of θ are
+        None for C means the best one, WᵀX̃. The table of docs/method.md §1: the singular vectors of θ are
         found by turning the r × r core, never by decomposing θ, where a large B would drown A.
         """
 

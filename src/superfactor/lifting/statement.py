@@ -37,6 +37,11 @@ def state_problem(
     class_weight : (n,) positive, multiplies the loss of a sample only
     """
     data = DataMatrix(X, sample_weight)
+    if not 1e-140 < data.scale < 1e140:
+        raise ValueError(
+            f"X has values of size {data.scale:.0e}; allowed: between 1e-140 and 1e140, beyond which "
+            "squares leave the range of floats. Rescale X."
+        )
     xp, n = data.xp, data.shape[0]
 
     def array(x: Array) -> Array:

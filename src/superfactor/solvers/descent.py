@@ -73,7 +73,7 @@ class Descent:
     def escape(self, point: Point) -> Point:
         """Leave a saddle: turn one direction of W into its complement where that curves downwards.
 
-        By symmetry a saddle can be a fixed point of the proximal step (math §6, two features).
+        By symmetry a saddle can be a fixed point of the proximal step (docs/method.md §6, two features).
         """
         inside, frame = self.inside, self.inside.frame(point)
         xp = namespace(frame.W)

@@ -16,7 +16,7 @@ class Residual:
     """What the full problem still asks for outside the basis.
 
     R (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
-    bounds (r,): |R_i|²/(ξ(θ_i − ν̄)), how far F may fall along each (math §11, multiplied by ξ)
+    bounds (r,): |R_i|²/(ξ(θ_i − ν̄)), how far F may fall along each (docs/method.md §11, multiplied by ξ)
     """
 
     frame: Frame

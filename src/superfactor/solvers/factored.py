@@ -35,7 +35,7 @@ def unlift(
 ) -> Factors:
     """The factors of a point in the user's units, with zero components up to `rank`.
 
-    With `rotate` they are the singular vectors of the lifted matrix (math §1), whichever L and P
+    With `rotate` they are the singular vectors of the lifted matrix (docs/method.md §1), whichever L and P
     gave it; without, the columns of L and P themselves, those of W with norm one.
     """
     if rotate:

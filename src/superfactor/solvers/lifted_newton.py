@@ -2,7 +2,7 @@
 
 Rounds of (1) second-order descent inside a subspace S of the search side, (2) the residual of the full
 problem outside S, (3) short Krylov chains that enlarge S where the residual is large — block Davidson,
-carried over from eigenproblems (math §11). Where S is the whole range of X the rounds end at once.
+carried over from eigenproblems (docs/method.md §11). Where S is the whole range of X the rounds end at once.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _Search:
         self.capacity = max(6 * rank, 2 * rank + 30) + 8 * problem.n_outputs
         if self.whole:
             self.capacity = self.basis.size + 4 * rank + 20 * problem.n_outputs
-        self.reason = ""
+        self.reason, self.converged = "", False
         self.left = math.inf
         self.floor = self.inside.pca_value()
         zero = zeros_like_of(problem.targets, *problem.targets.shape)
@@ -150,12 +150,13 @@ class _Search:
         """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
         estimate = 0.1 * self.supervised
         flat, previous, final = 0, math.inf, False
+        self.converged = True
         for _ in range(_MAX_ROUNDS):
             goal = 0.1 * self.goal
             loose = goal if final else max(goal, 0.02 * estimate)
             self.point, self.left = self.descent.run(self.point, loose)
             if self.monitor.stopped:
-                self.reason = str(self.monitor.stop_reason)
+                self.reason, self.converged = str(self.monitor.stop_reason), False
                 return
             outside = 0.0 if self.whole else float(self.basis.D[-1, -1])
             found = residual(self.inside, self.point, outside)
@@ -176,7 +177,7 @@ class _Search:
                     self.reason = "the objective can fall by no more than the tolerance"
                     return
                 final = True
-        self.reason = f"reached the limit of {_MAX_ROUNDS} rounds"
+        self.reason, self.converged = f"reached the limit of {_MAX_ROUNDS} rounds", False
 
     def _add_label_directions(self) -> None:
         """Where the labels pull: ΦᵀE, and for the filter model a short Krylov chain of it."""
@@ -206,7 +207,8 @@ class _Search:
         active, depth = chain_lengths(found.bounds, self.goal, self.supervised)
         room = self.capacity - self.basis.size
         if depth.sum() > room and not self.whole:
-            found, room = self._thick_restart(found)
+            self._thick_restart(found)
+            room = self.capacity - self.basis.size
             while depth.sum() > room and depth.max() > 1:
                 depth = np.minimum(depth, depth.max() - 1)
             active, depth = active[:room], depth[:room]
@@ -214,7 +216,7 @@ class _Search:
         self._embed()
         return added
 
-    def _thick_restart(self, found: Residual) -> tuple[Residual, int]:
+    def _thick_restart(self, found: Residual) -> None:
         """S ← W and the leading directions of its complement."""
         frame, outputs = found.frame, self.problem.n_outputs
         keep = min(2 * self.rank + 10, self.capacity - 2 * outputs - 1)
@@ -225,7 +227,6 @@ class _Search:
         self.inside.refresh()
         W = eye_like(V, V.shape[1], self.rank)
         self.point = replace(self.point, W=W, beta=frame.beta)
-        return found, self.capacity - self.basis.size
 
     # --- other starts -----------------------------------------------------------------------------
 
@@ -235,11 +236,11 @@ class _Search:
         effort = Effort.for_work((self.problem.n_samples + unknowns) * unknowns**2)
         value = self.supervised
         points = starting_points(self.inside, self.point, effort, self._random)
-        found = promising(self.inside, points, effort, 1e-5 * value)
+        found = promising(self.inside, points, effort, self.point.F, 1e-5 * value, self.monitor)
         # Held in full coordinates: the basis may turn before a point is used again.
         held = [(point, self.basis.S @ point.W) for point in found]
         best = (self.point, self.basis.S @ self.point.W)
-        outcome, seen = (self.left, self.reason), [self.point.F]
+        outcome, seen = (self.left, self.reason, self.converged), [self.point.F]
         for point, W in held:
             if len(seen) > effort.finished or self.monitor.stopped:
                 break
@@ -250,9 +251,9 @@ class _Search:
             self._rounds()
             if self.point.F < best[0].F:
                 best = (self.point, self.basis.S @ self.point.W)
-                outcome = (self.left, self.reason)
+                outcome = (self.left, self.reason, self.converged)
         self._resume(*best)
-        self.left, self.reason = outcome
+        self.left, self.reason, self.converged = outcome
 
     def _resume(self, point: Point, W: Array) -> None:
         self.basis.extend(W)
@@ -280,7 +281,8 @@ class _Search:
             activations=point.a,
             history=self.monitor.history,
             reason=self.reason,
-            converged=not self.monitor.stopped,
+            converged=self.converged,
+            stopped_early=self.monitor.stopped_early,
             gradient_mapping=self.descent.mapping,
             basis=self.basis,
         )

@@ -1,4 +1,4 @@
-"""The exact joint Newton step in (W, β, γ), with W's part eliminated (math §11).
+"""The exact joint Newton step in (W, β, γ), with W's part eliminated (docs/method.md §11).
 
 Write W ← orth(W + W⊥T). In the frame where Θ = WᵀDW + (λ/ξ)ββᵀ and D on the complement are diagonal,
 the second-order model of F is

@@ -36,6 +36,7 @@ class Monitor:
         self.history = History()
         self.max_iter = max_iter
         self.stop_reason: str | None = None
+        self.stopped_early = False
         self._callback = callback
         self._start = time.perf_counter()
 
@@ -47,9 +48,20 @@ class Monitor:
         h.kind.append(kind)
         if self.stop_reason is None:
             if self._callback is not None and self._callback(len(h), objective):
-                self.stop_reason = "stopped early by a callback"
+                self._stop_early()
             elif len(h) >= self.max_iter:
                 self.stop_reason = f"reached the limit of {self.max_iter} iterations"
+
+    def poll(self, objective: float) -> bool:
+        """Ask the callback between iterations that are not recorded; whether to stop."""
+        ask = self._callback if not self.stopped else None
+        if ask is not None and ask(len(self.history), objective):
+            self._stop_early()
+        return self.stopped
+
+    def _stop_early(self) -> None:
+        self.stop_reason = "stopped early by a callback"
+        self.stopped_early = True
 
     @property
     def stopped(self) -> bool:

@@ -1,4 +1,4 @@
-"""Other places to start from, for problems whose first answer is not proven optimal (math §6)."""
+"""Other places to start from, for problems whose first answer is not proven optimal (docs/method.md §6)."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ class Effort:
     path: tuple[float, ...]  # multiples of λ on the way down
     random: int
     steps: int
+    patience: int  # so many starts in a row that end where the first answer is are enough
     finished: int
 
     @classmethod
     def for_work(cls, work: float) -> Effort:
         if work > 1e8:
-            return cls((1.0, 1e4), (1e2,), 2, 5, 1)
+            return cls((1.0, 1e4), (1e2,), 2, 5, 5, 1)
         return cls(
             (1.0, 1e2, 1e4, 1e6),
             (1e4, 1e3, 1e2, 1e1),
             min(max(int(2e7 / work), 4), 16),
             min(max(int(8e6 / work), 6), 40),
+            40 if work < 2e5 else 10,
             3,
         )
 
@@ -78,6 +80,8 @@ def starting_points(
 
     pca = polished(inside.leading())
     yield pca
+    for _ in range(effort.random // 2):
+        yield polished(xp.linalg.qr(random(inside.basis.size, r))[0])
     for factor in effort.factors:
         W, A, gamma = ridge_subspace(inside, current, problem.lam * factor)
         yield polished(W, A, gamma)
@@ -89,18 +93,36 @@ def starting_points(
         point = easier.at(point.W, point.beta, point.gamma)
         point, _ = descent.run(descent.proximal(point), 0.0, 3)
         yield inside.at(point.W, point.beta, point.gamma)
-    for _ in range(effort.random):
+    for _ in range(effort.random - effort.random // 2):
         yield polished(xp.linalg.qr(random(inside.basis.size, r))[0])
 
 
 def promising(
-    inside: SubspaceProblem, points: Iterator[Point], effort: Effort, goal: float
+    inside: SubspaceProblem,
+    points: Iterator[Point],
+    effort: Effort,
+    known: float,
+    goal: float,
+    monitor: Monitor,
 ) -> list[Point]:
-    """Short descents from every start, longer ones from the better half; the lowest first."""
-    found = list(points)
-    for keep in (len(found), max(len(found) // 2, 1)):
-        found = sorted(found, key=lambda point: point.F)[:keep]
-        for i, point in enumerate(found):
-            descent = Descent(inside, Monitor(), polish=4)
-            found[i], _ = descent.run(descent.proximal(point), goal, effort.steps)
+    """Short descents from every start, longer ones from the better half; the lowest first.
+
+    `known` is the objective of the first answer: starts that keep ending there end the search.
+    """
+
+    def descended(point: Point) -> Point:
+        descent = Descent(inside, Monitor(), polish=4)
+        return descent.run(descent.proximal(point), goal, effort.steps)[0]
+
+    found: list[Point] = []
+    for point in points:
+        found.append(descended(point))
+        recent = found[-effort.patience :]
+        same = len(recent) == effort.patience and all(abs(p.F - known) <= 10 * goal for p in recent)
+        if same or monitor.poll(known):
+            break
+    found.sort(key=lambda point: point.F)
+    for i in range(len(found) // 2):
+        if abs(found[i].F - known) > 10 * goal and not monitor.poll(known):
+            found[i] = descended(found[i])
     return sorted(found, key=lambda point: point.F)

@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Frame:
-    """A point turned so that the curvature of its reconstruction is diagonal (math §11).
+    """A point turned so that the curvature of its reconstruction is diagonal (docs/method.md §11).
 
     theta : eigenvalues (r,) of WᵀDW + (λ/ξ)ββᵀ, descending; W and β are turned to match
     complement : W⊥ (k, k−r), turned so that D is diagonal there
@@ -120,7 +120,7 @@ class SubspaceProblem:
         return self.Phi.T @ point.E + 2 * self.problem.lam * (point.W @ point.beta)
 
     def proximal_subspace(self, point: Point, eta: float, gradient: Array) -> Array:
-        """W of Π_r([s(A − η∇), X]), s² = 1/(2ξη): an exact proximal step (math §4)."""
+        """W of Π_r([s(A − η∇), X]), s² = 1/(2ξη): an exact proximal step (docs/method.md §4)."""
         step = point.W @ point.beta - eta * gradient
         return self.leading(step / (eta**0.5 * (2 * self.problem.xi) ** 0.5))
 
@@ -152,7 +152,7 @@ class SubspaceProblem:
         )
 
     def duality_gap(self, point: Point) -> float:
-        """F − D(E) inside the basis at the residuals of the point (math §7); inf where λ = 0.
+        """F − D(E) inside the basis at the residuals of the point (docs/method.md §7); inf where λ = 0.
 
         Meaningful for a point polished in γ: an unpenalised intercept needs Σ_i E_i = 0.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from superfactor._arrays import Array, eigh_descending, namespace
+from superfactor._arrays import Array, namespace
 
 
 def truncated_svd(theta: Array, rank: int) -> tuple[Array, Array, Array]:
@@ -16,10 +16,3 @@ def project_rank(theta: Array, rank: int) -> Array:
     """Π_r(θ): the nearest matrix of rank at most r (Eckart–Young)."""
     U, s, Vt = truncated_svd(theta, rank)
     return (U * s[None, :]) @ Vt
-
-
-def rotate_to_principal(core_gram: Array) -> tuple[Array, Array]:
-    """R (r, r) and σ² (r,) with core_gram = R·diag(σ²)·Rᵀ: un-lifting turns the small core only."""
-    values, R = eigh_descending(core_gram)
-    xp = namespace(values)
-    return R, xp.clip(values, 0, None) if hasattr(xp, "clip") else values

@@ -34,7 +34,7 @@ def ascend(
 ) -> float:
     """The best D(G) found, starting at the subspace W (k, r) in the coordinates of the basis."""
     relaxation = _Relaxation(dual.problem, basis)
-    point = relaxation.at(W @ W.T, dual.rank)
+    point = relaxation.at(W @ W.T)
     best, recent = dual.value(dual.feasible(point.G)), [point.J]
     step = 1 / max(float(namespace(W).max(relaxation.D)) * dual.problem.xi, 1e-300)
     stale = 0
@@ -46,7 +46,7 @@ def ascend(
             break
         t = 1.0
         while True:
-            new = relaxation.at(point.Pi + t * direction, dual.rank)
+            new = relaxation.at(point.Pi + t * direction)
             if max(recent[-_MEMORY:]) + 1e-4 * t * slope >= new.J or t < 1e-6:
                 break
             t /= 4
@@ -81,7 +81,7 @@ class _Relaxation:
         self.A = zeros_like_of(self.D, basis.size, problem.n_outputs)
         self.gamma = zeros_like_of(self.D, problem.covariates.shape[1], problem.n_outputs)
 
-    def at(self, Pi: Array, rank: int) -> _Relaxed:
+    def at(self, Pi: Array) -> _Relaxed:
         problem, xp = self.problem, namespace(Pi)
         values, V = eigh_descending(Pi)
         kept = int(xp.sum(xp.astype(values > 1e-12, xp.int64)))

@@ -13,6 +13,8 @@ from superfactor.theory.dual import Dual, leading_basis
 
 # A gap this small, relative to what supervision can change, counts as none.
 GLOBAL_TOLERANCE = 1e-6
+# Two objectives that agree this well cannot be told apart.
+_LAST_DIGIT = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def certify(
         bound = max(bound, dual.value(G))
         if method == "ascent" and _relative(objective, bound, unsupervised) > GLOBAL_TOLERANCE:
             bound = max(bound, _ascended(dual, basis, E, objective, unsupervised, max_iter))
-    gap = max(objective - bound, 0.0)
+    gap, noise = max(objective - bound, 0.0), 16 * _LAST_DIGIT * abs(objective)
     relative = _relative(objective, bound, unsupervised)
     is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
     return Certificate(
@@ -121,7 +123,7 @@ def certify(
         exact=dual.exact,
         constants=theorem_constants(problem),
         profiled=theorem_constants(problem, profiled=True),
-        statement=_statement(problem, rank, relative, is_global, dual.exact),
+        statement=_statement(problem, rank, relative, is_global, dual.exact, gap <= noise),
     )
 
 
@@ -148,15 +150,21 @@ def _affordable(problem: LiftedProblem) -> bool:
 
 
 def _relative(objective: float, bound: float, unsupervised: float) -> float:
-    gap = max(objective - bound, 0.0)
+    """The gap against the supervised part, and never finer than the last digit of the objective."""
+    gap = max(objective - bound, _LAST_DIGIT * abs(objective))
     supervised = objective - unsupervised
-    if gap <= 1e-14 * abs(objective):
+    if gap == 0:
         return 0.0
     return gap / supervised if supervised > 0 else float("inf")
 
 
 def _statement(
-    problem: LiftedProblem, rank: int, relative: float, is_global: bool, exact: bool
+    problem: LiftedProblem,
+    rank: int,
+    relative: float,
+    is_global: bool,
+    exact: bool,
+    in_noise: bool,
 ) -> str:
     if not problem.loss.convex:
         return "Nothing is proven: the loss of this link is not convex."
@@ -164,7 +172,12 @@ def _statement(
     if is_global:
         return (
             f"This is a global optimum: no rank-{rank} {problem.name} model has an objective lower "
-            f"by more than {max(relative, 1e-15):.1e} of its supervised part{caveat}."
+            f"by more than {relative:.1e} of its supervised part{caveat}."
+        )
+    if in_noise:
+        return (
+            "The objective meets its lower bound to the last digit, but reconstruction outweighs the "
+            "supervised part so far that nothing more can be told; a smaller xi or scaled X helps."
         )
     if problem.lam == 0:
         return (
@@ -174,7 +187,7 @@ def _statement(
     if relative >= 1:
         return (
             "The optimum is not proven: the bound is not better than that of reconstruction alone"
-            f"{caveat}; certify='ascent' or a larger lam tightens it."
+            f"{caveat}; certify='ascent' may tighten it."
         )
     return (
         f"At most {100 * relative:.3g} % of the objective's supervised part can still be gained by any "

@@ -1,4 +1,4 @@
-"""The concave dual of a lifted problem: every dual point is a lower bound on F over rank ≤ r (math §7).
+"""The concave dual of a lifted problem: every dual point bounds F over rank ≤ r (docs/method.md §7).
 
     D(G) = −Σ_i ω_i ℓ*(y_i, g_i) + ξ(‖X̃‖² − Σ_{i≤r} λ_i(M)) − Σ_j ‖x'_jᵀG‖²/(4ρ_j),       G = ω∘g
     M(G) = (Gram matrix of the search side) + QQᵀ,    Q = ΦᵀG/(2√(ξλ))
@@ -110,7 +110,7 @@ class Dual:
         return float(xp.sum(xp.where(top > 0, top, xp.zeros_like(top)))) + rounding
 
     def _ritz_sum(self, Q: Array | None) -> float:
-        """Σθ_i + Σc_i, c_i = |R_i|²/(θ_i − ν̄): the block bound of math §11."""
+        """Σθ_i + Σc_i, c_i = |R_i|²/(θ_i − ν̄): the block bound of docs/method.md §11."""
         problem, basis = self.problem, self._basis
         assert basis is not None
         S, GS, D = basis.S, basis.GS, basis.D

@@ -5,7 +5,7 @@ step is Π_r(M) with
 
     M = c·[0, X] + [a·A, b·B] + g·[I, 0],    c = 2ξτ,  b = 1 − c,  a = 1 − 2λτ,  g = −τ∇_A(loss):
 
-X times a number plus rank r plus rank κ (math §5). θ is kept as Z = S·Tᵀ, with S on the shorter
+X times a number plus rank r plus rank κ (docs/method.md §5). θ is kept as Z = S·Tᵀ, with S on the shorter
 side of X in the eigenbasis U of the smaller Gram matrix, and T on the longer side (`Long`). The
 Gram matrix of M on the short side is diagonal plus low rank, its leading eigenvectors are the new
 S, and the new T = MᵀS is again Xᵀ times something short plus what was there before.
