@@ -1,4 +1,4 @@
-"""Un-lifting: the table of math §1 against the singular value decomposition of the explicit θ."""
+"""Un-lifting: the table of docs/method.md §1 against the singular value decomposition of the explicit θ."""
 
 import numpy as np
 import pytest

@@ -70,7 +70,7 @@ def test_reaches_the_optimum_of_algorithm_1(model, case):
 
 
 def two_features():
-    """20 samples: 3u with u ⊥ labels and ⊥ 1, and the labels themselves (math §6)."""
+    """20 samples: 3u with u ⊥ labels and ⊥ 1, and the labels themselves (docs/method.md §6)."""
     y = np.repeat([0.0, 1.0], 10)
     u = np.tile([1.0, -1.0], 10)
     return np.column_stack([3 * u, 2 * y - 1]), y[:, None]

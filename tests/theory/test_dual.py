@@ -1,4 +1,4 @@
-"""The dual bound against the formulas of math §7, written out with explicit matrices."""
+"""The dual bound against the formulas of docs/method.md §7, written out with explicit matrices."""
 
 import numpy as np
 import pytest
