@@ -133,3 +133,33 @@ def test_one_calm_step_is_no_convergence():
     found = lpgd.minimize(objective, 1, np.ones((2, 2)), step_size=0.1)
     assert found.n_iter == 4  # calm, not calm, calm, calm
     assert found.converged
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rank": 0}, r"rank=0: an integer >= 1 is required"),
+        ({"rank": -2}, r"rank=-2: an integer >= 1 is required"),
+        ({"rank": 1.0}, r"rank=1\.0: an integer >= 1 is required"),
+        ({"rank": True}, r"rank=True: an integer >= 1 is required"),
+        ({"step_size": 0}, r"step_size=0: a finite number > 0 is required"),
+        ({"step_size": -0.1}, r"step_size=-0\.1: a finite number > 0 is required"),
+        ({"step_size": float("nan")}, r"step_size=nan: a finite number > 0"),
+        ({"step_size": float("inf")}, r"step_size=inf: a finite number > 0"),
+        ({"step_size": "auto"}, r"step_size='auto': a finite number > 0"),
+        ({"start": np.full((3, 3), np.nan)}, r"start: θ contains NaN or infinity; finite"),
+        ({"start": (np.ones((3, 3)), np.array([np.inf]))}, r"start: γ contains NaN or infinity"),
+        ({"start": np.ones(3)}, r"start: a matrix θ .* but θ is ndarray of shape \(3,\)"),
+        ({"start": [[1.0]]}, r"start: a matrix θ .* but θ is list"),
+    ],
+)
+def test_bad_arguments_are_named(change, message):
+    options = {"rank": 1, "start": np.ones((3, 3)), "step_size": 0.1, **change}
+    with pytest.raises(ValueError, match=message):
+        lpgd.minimize(completion(np.ones((3, 3)), np.ones((3, 3))), **options)
+
+
+def test_numbers_of_numpy_are_numbers():
+    ones = np.ones((3, 3))
+    options = {"rank": np.int64(1), "start": ones, "step_size": np.float32(0.1)}
+    assert lpgd.minimize(completion(ones, ones), **options).objective < 1e-12

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Self, TypeAlias
 
 from superfactor._arrays import Array, frobenius2, namespace
@@ -107,6 +108,7 @@ def minimize(
     Parameters
     ----------
     objective : (θ, γ) -> (f, ∇_θf, ∇_γf), with γ = ∇_γf = None where there is no γ
+    rank : r ≥ 1
     start : θ_0 (a, b) of any rank, or the pair (θ_0, γ_0)
     step_size : τ; with curvature of f between μ and L, 1/L is safe, and 2/(μ + L) is best
         where L/μ < 3
@@ -131,6 +133,7 @@ def minimize(
     True
     """
     theta, gamma = start if isinstance(start, tuple) else (start, None)
+    _check(rank, step_size, theta, gamma)
     state = DenseState(theta, gamma, rank, objective, project)
     monitor = Monitor(max_iter, callback)
     end = iterate(state, step_size, tol, monitor)
@@ -144,6 +147,22 @@ def minimize(
         gradient_mapping=end.mapping,
         violation=end.state.violation,
     )
+
+
+def _check(rank: int, step_size: float, theta: Array, gamma: Array | None) -> None:
+    if not isinstance(rank, Integral) or isinstance(rank, bool) or rank < 1:
+        raise ValueError(f"rank={rank!r}: an integer >= 1 is required")
+    number = isinstance(step_size, Real) and not isinstance(step_size, bool)
+    if not number or not 0 < step_size < math.inf:
+        raise ValueError(f"step_size={step_size!r}: a finite number > 0 is required")
+    if getattr(theta, "ndim", None) != 2:
+        raise ValueError(
+            "start: a matrix θ or a pair (θ, γ) is required, but θ is "
+            f"{type(theta).__name__} of shape {tuple(getattr(theta, 'shape', ()))}"
+        )
+    for name, part in (("θ", theta), ("γ", gamma)):
+        if part is not None and not bool(namespace(part).all(namespace(part).isfinite(part))):
+            raise ValueError(f"start: {name} contains NaN or infinity; finite numbers are required")
 
 
 def _norm(theta: Array, gamma: Array | None) -> float:
