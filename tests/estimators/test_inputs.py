@@ -7,9 +7,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.estimators.data import ESTIMATORS, MODELS, small
 
 from superfactor import SMFClassifier, SMFRegressor
+from superfactor.constraints import Box, FrobeniusBall, NonNegative
 from superfactor.estimators.inputs import check_class_weight, covariate_indices, split_columns
 
 both = pytest.mark.parametrize(("estimator", "model"), [(e, m) for e in ESTIMATORS for m in MODELS])
@@ -92,6 +95,9 @@ def test_covariate_positions():
     assert covariate_indices(np.array([0, 2]), 3, None) == [0, 2]
     assert covariate_indices(np.int64(1), 3, None) == [1]
     assert covariate_indices(-1, 3, names) == [2]
+    assert covariate_indices([True, False, True], 3, None) == [0, 2]
+    assert covariate_indices(np.array([False, True, False]), 3, names) == [1]
+    assert covariate_indices(np.zeros(3, dtype=bool), 3, names) == []
 
 
 @both
@@ -209,6 +215,57 @@ def test_too_few_iterations_warn(estimator, model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimator(model=model).fit(X, y)
+
+
+def test_warnings_show_the_line_of_the_user_and_the_limit_in_force():
+    X, y, _ = small(n=60, classes=3)
+    short = SMFClassifier(max_iter=1, tol=1e-15, lam=1e-4)
+    calls = [
+        lambda: short.fit(X, y),
+        lambda: short.fit_transform(X, y),
+        lambda: make_pipeline(StandardScaler(), short).fit(X, y),
+    ]
+    for call in calls:
+        with pytest.warns(ConvergenceWarning, match=r"max_iter \(now 1\)") as seen:
+            call()
+        assert [warning.filename for warning in seen] == [__file__]
+    with pytest.warns(ConvergenceWarning, match=r"limit of 500 .*max_iter or tol \(now 0\.0\)"):
+        SMFClassifier(solver="bcd", lam=1e-4, tol=0, certify=None).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_proof_is_as_good_as_convergence():
+    X, y, _ = small()
+    fitted = SMFRegressor(solver="bcd", lam=10.0, max_iter=20, tol=1e-300).fit(X, y)
+    assert fitted.n_iter_ == 20
+    assert fitted.certificate_.is_global
+
+
+@both
+def test_leaving_the_constraint_is_said(estimator, model):
+    X, y, _ = small()
+    X = np.abs(X)
+    fitted = estimator(model=model, constraint=Box(-0.5, 0.5), tol=0, max_iter=50)
+    with pytest.warns(UserWarning, match=r"outside its constraint by up to .*violation_") as seen:
+        fitted.fit(X, y)
+    assert {warning.filename for warning in seen} == {__file__}
+    B = fitted.codes_ @ fitted.components_
+    assert fitted.violation_ >= np.max(np.abs(B)) - 0.5 - 1e-9
+    assert fitted.violation_ > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        inside = [
+            estimator(model=model).fit(X, y),
+            estimator(model=model, constraint=NonNegative(), solver="bcd").fit(X, y),
+            estimator(model=model, constraint=FrobeniusBall(3.0)).fit(X, y),
+        ]
+    assert [fit.violation_ for fit in inside] == [0.0, 0.0, 0.0]
+    # Codes of new samples are plain projections, whatever the constraint.
+    nmf = inside[1]
+    assert nmf.codes_.min() >= 0
+    assert nmf.components_.min() >= 0
+    assert np.max(np.abs(nmf.transform(X) - nmf.codes_)) > 1e-3
 
 
 @both

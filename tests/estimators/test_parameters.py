@@ -22,7 +22,9 @@ BAD = [
     ({"xi": "1"}, TypeError, r"xi='1': a finite number > 0"),
     ({"lam": -1e-9}, ValueError, r"lam=-1e-09: a finite number >= 0"),
     ({"lam": None}, TypeError, r"lam=None: a finite number >= 0"),
-    ({"tol": 0.0}, ValueError, r"tol=0\.0: a finite number > 0"),
+    ({"tol": -1e-9}, ValueError, r"tol=-1e-09: a finite number >= 0"),
+    ({"n_components": np.int64(0)}, ValueError, r"n_components=0: an integer >= 1"),
+    ({"xi": np.float64(-1.0)}, ValueError, r"xi=-1\.0: a finite number > 0"),
     ({"model": "filters"}, ValueError, r"model='filters': one of 'filter', 'feature'"),
     ({"model": 1}, TypeError, r"model=1: one of 'filter', 'feature'"),
     ({"model": None}, ValueError, r"model=None: one of 'filter', 'feature'"),
@@ -65,6 +67,11 @@ BAD = [
     ({"covariate_columns": [1, -5]}, ValueError, r"\[1, -5\]: every column at most once"),
     ({"covariate_columns": [1.5]}, TypeError, r"covariate_columns=\[1\.5\]: column names, column"),
     ({"covariate_columns": ["a", 1]}, TypeError, r"covariate_columns=\['a', 1\]: column names"),
+    ({"covariate_columns": [np.int64(9)]}, ValueError, r"covariate_columns=\[9\]: 9 is not a"),
+    ({"covariate_columns": True}, TypeError, r"covariate_columns=True: column names"),
+    ({"covariate_columns": [True, 1]}, TypeError, r"\[True, 1\]: column names, column"),
+    ({"covariate_columns": [True] * 5}, ValueError, r"a mask of 5, but X has 6 columns"),
+    ({"covariate_columns": [True] * 6}, ValueError, r"at least one column of X must be left"),
     ({"covariate_columns": range(6)}, ValueError, r"at least one column of X must be left"),
 ]
 
@@ -86,6 +93,11 @@ def test_bad_values_are_named(estimator, model, parameters, kind, message):
         ({"class_weight": "even"}, ValueError, r"class_weight='even': None, 'balanced' or a dict"),
         ({"class_weight": 2.0}, TypeError, r"class_weight=2\.0: None, 'balanced' or a dict"),
         ({"class_weight": {5: 1.0}}, ValueError, r"class_weight=\{5: 1\.0\}: 5 is no class of y"),
+        (
+            {"class_weight": {np.int64(5): 1}},
+            ValueError,
+            r"=\{5: 1\}: 5 is no class of y, \[0, 1\]",
+        ),
         ({"class_weight": {0: 0.0}}, ValueError, r"class_weight=\{0: 0\.0\}: positive finite"),
         ({"class_weight": {0: "a"}}, ValueError, r"class_weight=\{0: 'a'\}: positive finite"),
     ],
@@ -145,3 +157,14 @@ def test_parameters_are_checked_at_fit_only():
     estimator = SMFClassifier(xi=-1)
     assert estimator.get_params()["xi"] == -1
     estimator.set_params(xi=2.0).fit(*small()[:2])
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("solver", ["lifted-newton", "lpgd", "bcd"])
+@pytest.mark.filterwarnings("error")  # the iterations asked for are no failure to converge
+def test_no_tolerance_is_a_number_of_iterations_or_the_precision_of_floats(solver, model):
+    X, y, _ = small()
+    usual = SMFClassifier(model=model, solver=solver, max_iter=3000).fit(X, y)
+    fitted = SMFClassifier(model=model, solver=solver, tol=0, max_iter=60).fit(X, y)
+    assert fitted.n_iter_ == 60 or solver == "lifted-newton"
+    assert fitted.objective_ == pytest.approx(usual.objective_, rel=1e-3)

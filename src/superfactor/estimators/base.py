@@ -14,9 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from superfactor._arrays import Array, namespace
 from superfactor.estimators import fitting, inputs, parameters
 from superfactor.estimators.coding import FeatureCoding, FilterCoding
-from superfactor.estimators.progress import CallbackSupportMixin, Progress
+from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
 from superfactor.lifting import Factors, state_problem
 from superfactor.losses import Loss
+
+# How far outside its constraint a point may lie in silence, relative to its largest entry.
+VIOLATION_TOLERANCE = 1e-6
 
 
 class SupervisedFactorization(
@@ -35,13 +38,14 @@ class SupervisedFactorization(
         names = getattr(self, "feature_names_in_", None)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
         extra = inputs.check_covariates(covariates, data, None, "fit")
+        covariate_names = inputs.column_names(covariates)
         weight = inputs.check_weights(sample_weight, data)
         kept = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight)
         targets, loss, class_weight = self._targets(y, data, weight, kept)
         self._covariate_index = columns
         self._n_extra_covariates = 0 if extra is None else int(extra.shape[1])
+        self._covariate_names = covariate_names
         data, inside = inputs.split_columns(data, columns)
-        parameters.check_rank(self.n_components, *data.shape)
         regressors = _side_by_side(inside, extra)
 
         everyone = data
@@ -50,7 +54,7 @@ class SupervisedFactorization(
             weight = weight[kept]
             if regressors is not None:
                 regressors = inputs.take(regressors, kept, axis=0)
-            parameters.check_rank(self.n_components, *data.shape)
+        parameters.check_rank(self.n_components, *data.shape)
 
         progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
         progress.begin(data.shape, solver)
@@ -78,7 +82,8 @@ class SupervisedFactorization(
             callback=progress.callback,
         )
         self._loss: Any = loss
-        self._keep(fitting.padded(solution.factors, self.n_components), everyone, kept)
+        factors = fitting.padded(solution.factors, self.n_components)
+        self._keep(factors, everyone, kept)
         history = solution.history
         self.history_ = {
             "objective": list(history.objective),
@@ -87,17 +92,34 @@ class SupervisedFactorization(
         }
         self.objective_ = float(solution.objective)
         self.n_iter_ = int(solution.n_iter)
+        self.violation_ = float(solution.violation)
         self.certificate_ = fitting.certify(problem, self.n_components, solution, self.certify)
-        if not solution.converged and "callback" not in solution.reason:
-            warnings.warn(
-                f"{type(self).__name__} has not converged: {solution.reason}. A larger max_iter "
-                f"(now {self.max_iter}) or tol (now {self.tol}) may help; scaling the features "
-                "often does",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        self._warn(solution, factors)
         progress.end(solution.reason)
         return self
+
+    def _warn(self, solution: Any, factors: Factors) -> None:
+        """Say what the answer falls short of: its tolerance, or its constraint."""
+        name = type(self).__name__
+        proven = self.certificate_ is not None and self.certificate_.is_global
+        # Without a tolerance, a number of iterations is what was asked for.
+        enough = self.tol == 0 and self.max_iter is not None and self.n_iter_ >= self.max_iter
+        if not (solution.converged or solution.stopped_early or proven or enough):
+            limit = "" if self.max_iter is None else f" (now {self.max_iter})"
+            warnings.warn(
+                f"{name} has not converged: {solution.reason}. A larger max_iter{limit} or tol "
+                f"(now {float(self.tol)}) may help; scaling the features often does",
+                ConvergenceWarning,
+                stacklevel=users_stacklevel(),
+            )
+        if self.violation_ > VIOLATION_TOLERANCE * fitting.largest_entry(self.model, factors):
+            warnings.warn(
+                f"{name} lies outside its constraint by up to {self.violation_:.2g} an entry "
+                "(violation_): the projection to rank n_components comes last; a larger "
+                "n_components may help",
+                UserWarning,
+                stacklevel=users_stacklevel(),
+            )
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         """Targets (n, κ), the loss, and the class weight of each kept sample (n,) or None."""
@@ -139,7 +161,7 @@ class SupervisedFactorization(
         """The codes (n, r) of new samples and their offset γᵀx' + intercept (n, κ)."""
         check_is_fitted(self)
         X = inputs.check_data(self, X, reset=False, method=method)
-        extra = inputs.check_covariates(covariates, X, self._n_extra_covariates, method)
+        extra = self._check_covariates(covariates, X, method)
         X, inside = inputs.split_columns(X, self._covariate_index)
         xp = namespace(self.components_)
         offset = self.intercept_[None, :]
@@ -149,6 +171,10 @@ class SupervisedFactorization(
             offset = regressors @ self.covariate_coef_.T + offset
         codes = self._code(X)
         return codes, offset + xp.zeros_like(codes[:, :1])
+
+    def _check_covariates(self, covariates: Any, X: Array, method: str) -> Array | None:
+        inputs.check_same_names(covariates, self._covariate_names)
+        return inputs.check_covariates(covariates, X, self._n_extra_covariates, method)
 
     def _code(self, X: Array) -> Array:
         """Codes (n, r) in the floating type of X; the factors follow where the types differ."""
@@ -171,12 +197,14 @@ class SupervisedFactorization(
         codes : array of shape (n_samples, n_components)
             Filter model ``X @ components_.T``; feature model ``X @ pinv(components_)``. These are
             the codes of *new* samples: in the feature model ``codes_``, which has seen the labels,
-            differs from ``transform`` of the training data.
+            differs from ``transform`` of the training data. So it does in either model under a
+            ``constraint``: this is the plain projection, which knows of none. After
+            ``solver="bcd"`` with ``NonNegative()`` it may be negative where ``codes_`` is not.
         """
         check_is_fitted(self)
         X = inputs.check_data(self, X, reset=False, method="transform")
         if covariates is not None:
-            inputs.check_covariates(covariates, X, self._n_extra_covariates, "transform")
+            self._check_covariates(covariates, X, "transform")
         X, _ = inputs.split_columns(X, self._covariate_index)
         return self._code(X)
 

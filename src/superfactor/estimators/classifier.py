@@ -13,6 +13,7 @@ from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.coding import FeatureCoding
+from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
 from superfactor.losses import Link, Loss, resolve_link
 
@@ -39,30 +40,37 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         ξ > 0, weight of the reconstruction against the classification.
     lam : float, default=1.0
         λ ≥ 0, ridge on the lifted coefficients A and on the coefficients of the covariates; the
-        intercept is free.
+        intercept is free. In the feature model A has a row for every sample, so that useful values
+        are smaller: start at ``lam=0.01``.
     link : {"logistic", "probit"} or Link, default="logistic"
         The score function h of the paper; "probit" is for two classes. See `superfactor.losses`
         for a link of one's own.
     fit_intercept : bool, default=True
-    covariate_columns : column name(s) or index(es), default=None
+    covariate_columns : column name(s), index(es) or boolean mask, default=None
         Columns of X that enter the classifier as they are and are not factorized. Names need a
         DataFrame.
     class_weight : None, "balanced" or dict, default=None
         Factors of the loss by class; the reconstruction is not weighted by them.
     constraint : ConvexSet, default=None
-        A convex set Θ on the lifted variables, from `superfactor.constraints`.
+        A convex set Θ from `superfactor.constraints`. It acts on the lifted variables (A, B, γ),
+        B = codes @ components, and not on the factors; the one exception is ``NonNegative()`` with
+        ``solver="bcd"``, which means components ≥ 0 and codes ≥ 0 (supervised NMF). The projection
+        to rank `n_components` comes last and may leave Θ: ``violation_`` says by how much.
+        ``transform`` is the plain projection all the same and may differ from ``codes_``.
     solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
-        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. "bcd" takes
-        ``NonNegative()``, which then holds for components and codes (supervised NMF).
+        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. Of constraints "bcd"
+        takes ``NonNegative()`` only.
     step_size : "auto" or float, default="auto"
         Step of "lpgd".
     max_iter : int, default=None
         None leaves it to the solver.
     tol : float, default=1e-8
-        Relative to the part of F that supervision can change.
+        Relative to the part of F that supervision can change. 0 runs to the precision of floats
+        ("lifted-newton") or for `max_iter` iterations ("lpgd", "bcd").
     prediction : {"exact", "fast"}, default="exact"
         Feature model only: "exact" codes a new sample once for each label and compares, "fast"
-        projects it once.
+        projects it once. Probabilities of "exact" are relative energies, exp(−E_y) normalised, and
+        less calibrated than those of "fast". May be changed after ``fit``.
     certify : {"residual", "ascent"} or None, default="residual"
         The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
     random_state : int, Generator, RandomState or None, default=None
@@ -73,7 +81,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features without covariate columns)
-        W transposed: rows are the atoms.
+        W transposed: rows are the atoms. Orthonormal in the filter model only, and not where they
+        are non-negative.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
     coef_ : array of shape (κ, n_components)
@@ -87,6 +96,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     history_ : dict of lists
         "objective", "seconds" and "step", one entry per iteration.
     n_iter_ : int
+    violation_ : float
+        By how much the point lies outside its `constraint`: the largest entry of its distance to
+        the projection, with samples in units of √weight. 0.0 without a constraint.
     certificate_ : Certificate or None
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``; and from the
         convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
@@ -120,9 +132,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
                                device                     string labels come back as NumPy
     ========================== ========================== =========================================
 
-    scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) see each iteration as a task;
-    one that returns True from ``on_fit_task_end`` stops the fit, and may look at
-    ``estimator.objective_``.
+    scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) see each iteration, and each
+    further start a solver tries, as a task named "iteration" or "restart"; one that returns True
+    from ``on_fit_task_end`` stops the fit, and may look at ``estimator.objective_``.
 
     References
     ----------
@@ -209,7 +221,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         if len(classes) < 2:
             raise ValueError(
                 f"y: {type(self).__name__} needs samples of at least 2 classes in the data, but "
-                f"the data (with positive weight) contains one class only: {classes[0]!r}"
+                f"the data (with positive weight) contains one class only: {shown(classes[0])}"
             )
         loss = resolve_link(self.link, len(classes) - 1)
         factor = inputs.check_class_weight(self.class_weight, classes, codes, weight)

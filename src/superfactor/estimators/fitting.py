@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import Array, namespace, zeros_like_of
+from superfactor._arrays import Array, column_norms, namespace, zeros_like_of
 from superfactor.constraints import ConvexSet, NonNegative, WholeSpace, resolve_constraint
 from superfactor.lifting import Factors, LiftedProblem
 
@@ -55,6 +55,19 @@ def certify(problem: LiftedProblem, rank: int, solution: Any, method: str | None
         method=method,
         basis=solution.basis,
     )
+
+
+def largest_entry(model: str, factors: Factors) -> float:
+    """About the largest entry of (A, B, γ): that of B = codes·Wᵀ by the norms of its factors' rows."""
+    xp = namespace(factors.components)
+    W, codes = factors.components, factors.codes
+    A = (W if model == "filter" else codes) @ factors.beta
+    B = _largest(column_norms(W.T)) * _largest(column_norms(codes.T))
+    return max(_largest(xp.abs(A)), B, _largest(xp.abs(factors.gamma)))
+
+
+def _largest(x: Array) -> float:
+    return float(namespace(x).max(x)) if 0 not in x.shape else 0.0
 
 
 def padded(factors: Factors, rank: int) -> Factors:

@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from superfactor._arrays import Array, device, namespace, to_numpy
+from superfactor.estimators.parameters import shown
 
 
 def is_foreign(X: Any) -> bool:
@@ -120,23 +121,31 @@ def covariate_indices(columns: Any, n_features: int, names: Any) -> list[int]:
     columns = list(columns)
     if all(isinstance(c, str) for c in columns):
         indices = _positions(given, columns, names)
+    elif all(isinstance(c, bool | np.bool_) for c in columns) and np.ndim(given) == 1:
+        if len(columns) != n_features:
+            raise ValueError(
+                f"covariate_columns={shown(given)}: a mask of {len(columns)}, but X has "
+                f"{n_features} columns; the numbers must agree"
+            )
+        indices = [i for i, chosen in enumerate(columns) if chosen]
     elif all(isinstance(c, Integral) and not isinstance(c, bool | np.bool_) for c in columns):
         indices = [int(c) for c in columns]
         for i in indices:
             if not -n_features <= i < n_features:
                 raise ValueError(
-                    f"covariate_columns={given!r}: {i} is not a column of X, which has {n_features}"
+                    f"covariate_columns={shown(given)}: {i} is not a column of X, which has {n_features}"
                 )
         indices = [i % n_features for i in indices]
     else:
         raise TypeError(
-            f"covariate_columns={given!r}: column names, column indices or None are required"
+            f"covariate_columns={shown(given)}: column names, column indices, a boolean mask or "
+            "None are required"
         )
     if len(set(indices)) < len(indices):
-        raise ValueError(f"covariate_columns={given!r}: every column at most once")
+        raise ValueError(f"covariate_columns={shown(given)}: every column at most once")
     if len(indices) == n_features:
         raise ValueError(
-            f"covariate_columns={given!r}: at least one column of X must be left to factorize"
+            f"covariate_columns={shown(given)}: at least one column of X must be left to factorize"
         )
     return indices
 
@@ -144,13 +153,13 @@ def covariate_indices(columns: Any, n_features: int, names: Any) -> list[int]:
 def _positions(given: Any, columns: list[str], names: Any) -> list[int]:
     if names is None:
         raise ValueError(
-            f"covariate_columns={given!r}: names need X to be a DataFrame with string column "
+            f"covariate_columns={shown(given)}: names need X to be a DataFrame with string column "
             "names; use column indices for arrays"
         )
     position = {name: i for i, name in enumerate(names)}
     missing = [c for c in columns if c not in position]
     if missing:
-        raise ValueError(f"covariate_columns={given!r}: X has no column {missing[0]!r}")
+        raise ValueError(f"covariate_columns={shown(given)}: X has no column {shown(missing[0])}")
     return [position[c] for c in columns]
 
 
@@ -205,6 +214,23 @@ def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: s
     return like(values, X)
 
 
+def column_names(covariates: Any) -> list[str] | None:
+    """The names of a DataFrame's columns where all are strings; None otherwise."""
+    columns = getattr(covariates, "columns", None)
+    names = [] if columns is None else list(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def check_same_names(covariates: Any, fitted: list[str] | None) -> None:
+    """A DataFrame of covariates has the columns of the one at fit, in their order."""
+    names = column_names(covariates)
+    if names is not None and fitted is not None and names != fitted:
+        raise ValueError(
+            f"covariates: columns {shown(names)}, but the model was fitted with {shown(fitted)}; "
+            "the names and their order must agree"
+        )
+
+
 def like(values: Any, X: Array) -> Array:
     """`values` (NumPy) in the library, type and place of X; sparse X stands for NumPy."""
     sample = X.data if sp.issparse(X) else X
@@ -234,7 +260,7 @@ def check_weights(sample_weight: Any, X: Array) -> Any:
     if np.any(weight < 0):
         raise ValueError(
             f"sample_weight: Negative values in data passed to `sample_weight` "
-            f"(smallest {weight.min()!r}); numbers >= 0 are required"
+            f"(smallest {shown(weight.min())}); numbers >= 0 are required"
         )
     if not np.any(weight > 0):
         raise ValueError("sample_weight: Sample weights must contain at least one non-zero number")
@@ -250,8 +276,20 @@ def check_labels(y: Any, X: Array, name: str) -> Any:
         values = check_array(
             values, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True
         )
+    if values.dtype.kind == "O":
+        _check_sortable(values)
     check_classification_targets(values)
     return values
+
+
+def _check_sortable(labels: Any) -> None:
+    try:
+        np.unique(labels)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise TypeError(
+            f"y: labels of one kind that can be sorted are required, got {', '.join(kinds)}"
+        ) from error
 
 
 def check_real_targets(y: Any, X: Array, name: str) -> Any:
@@ -285,16 +323,20 @@ def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any)
     if not isinstance(class_weight, dict):
         kind = ValueError if isinstance(class_weight, str) else TypeError
         raise kind(
-            f"class_weight={class_weight!r}: None, 'balanced' or a dict from class to weight is "
+            f"class_weight={shown(class_weight)}: None, 'balanced' or a dict from class to weight is "
             "required"
         )
     known = list(classes)
     factors = np.ones(len(known))
     for label, factor in class_weight.items():
         if label not in known:
-            raise ValueError(f"class_weight={class_weight!r}: {label!r} is no class of y, {known}")
+            raise ValueError(
+                f"class_weight={shown(class_weight)}: {shown(label)} is no class of y, {shown(known)}"
+            )
         if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
-            raise ValueError(f"class_weight={class_weight!r}: positive finite numbers are required")
+            raise ValueError(
+                f"class_weight={shown(class_weight)}: positive finite numbers are required"
+            )
         factors[known.index(label)] = float(factor)
     return factors[codes]
 

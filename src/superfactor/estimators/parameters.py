@@ -29,9 +29,11 @@ def check_parameters(parameters: dict[str, Any]) -> None:
         _choice(name, parameters[name], allowed)
     _number("xi", parameters["xi"], "a finite number > 0", lambda x: x > 0)
     _number("lam", parameters["lam"], "a finite number >= 0", lambda x: x >= 0)
-    _number("tol", parameters["tol"], "a finite number > 0", lambda x: x > 0)
+    _number("tol", parameters["tol"], "a finite number >= 0", lambda x: x >= 0)
     if not isinstance(parameters["fit_intercept"], bool | np.bool_):
-        raise TypeError(f"fit_intercept={parameters['fit_intercept']!r}: True or False is required")
+        raise TypeError(
+            f"fit_intercept={shown(parameters['fit_intercept'])}: True or False is required"
+        )
     if parameters["max_iter"] is not None:
         _integer("max_iter", parameters["max_iter"], least=1, other="None or ")
     _verbose(parameters["verbose"])
@@ -74,27 +76,42 @@ def seed_of(random_state: Any) -> int | np.random.Generator:
         return 0
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if random_state < 0:
-            raise ValueError(f"random_state={random_state!r}: an integer >= 0 is required")
+            raise ValueError(f"random_state={shown(random_state)}: an integer >= 0 is required")
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     raise TypeError(
-        f"random_state={random_state!r}: None, an integer >= 0, a numpy Generator or a "
+        f"random_state={shown(random_state)}: None, an integer >= 0, a numpy Generator or a "
         "RandomState is required"
     )
+
+
+def shown(value: Any) -> str:
+    """The value as a message shows it: NumPy's numbers as plain ones, 0 and not np.int64(0)."""
+    return repr(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.number | np.bool_ | np.str_):
+        return value.item()
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))
+    if type(value) is dict:
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    return value
 
 
 def _choice(name: str, value: Any, allowed: tuple[str | None, ...]) -> None:
     if not (value is None or isinstance(value, str)) or value not in allowed:
         names = ", ".join(repr(choice) for choice in allowed)
         kind = ValueError if value is None or isinstance(value, str) else TypeError
-        raise kind(f"{name}={value!r}: one of {names} is required")
+        raise kind(f"{name}={shown(value)}: one of {names} is required")
 
 
 def _integer(name: str, value: Any, *, least: int, other: str = "") -> None:
-    message = f"{name}={value!r}: {other}an integer >= {least} is required"
+    message = f"{name}={shown(value)}: {other}an integer >= {least} is required"
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(message)
     if value < least:
@@ -102,7 +119,7 @@ def _integer(name: str, value: Any, *, least: int, other: str = "") -> None:
 
 
 def _number(name: str, value: Any, required: str, holds: Any) -> None:
-    message = f"{name}={value!r}: {required} is required"
+    message = f"{name}={shown(value)}: {required} is required"
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(message)
     # Written so that NaN fails as well.
@@ -113,17 +130,17 @@ def _number(name: str, value: Any, required: str, holds: Any) -> None:
 def _verbose(value: Any) -> None:
     if not isinstance(value, Integral | bool) or value < 0:
         kind = ValueError if isinstance(value, Integral) else TypeError
-        raise kind(f"verbose={value!r}: 0 (silent), 1 (a summary) or 2 (every iteration)")
+        raise kind(f"verbose={shown(value)}: 0 (silent), 1 (a summary) or 2 (every iteration)")
 
 
 def _step_size(value: Any, solver: str, constraint: ConvexSet | None) -> None:
     if isinstance(value, str):
         if value != "auto":
-            raise ValueError(f"step_size={value!r}: 'auto' or a finite number > 0 is required")
+            raise ValueError(f"step_size={shown(value)}: 'auto' or a finite number > 0 is required")
         return
     _number("step_size", value, "'auto' or a finite number > 0", lambda x: x > 0)
     if choose_solver(solver, constraint) != "lpgd":
         raise ValueError(
-            f"step_size={value!r}: solver={solver!r} chooses its own steps and takes 'auto' only; "
+            f"step_size={shown(value)}: solver={solver!r} chooses its own steps and takes 'auto' only; "
             "solver='lpgd' takes a number"
         )

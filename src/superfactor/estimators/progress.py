@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -17,14 +18,32 @@ except ImportError:
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Progress", "users_stacklevel", "with_callbacks"]
+
+
+def users_stacklevel() -> int:
+    """The `stacklevel` at which a warning given by the caller shows the user's own line.
+
+    Between the two lie frames of this package and of scikit-learn: its decorator around ``fit``,
+    pipelines, searches.
+    """
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and _package(frame) in ("superfactor", "sklearn", "joblib"):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _package(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 class Progress:
     """Prints, and tells the callbacks of an estimator, after every iteration of a solver.
 
-    Each iteration is one task for scikit-learn's callbacks. A callback whose ``on_fit_task_end``
-    returns True stops the fit; it can read ``estimator.objective_`` and ``estimator.n_iter_``.
+    Each iteration is one task for scikit-learn's callbacks, named "iteration". A solver that tries
+    other starts asks again without a new iteration: a task named "restart", and nothing printed. A
+    callback whose ``on_fit_task_end`` returns True stops the fit; it can read
+    ``estimator.objective_`` and ``estimator.n_iter_``.
 
     Parameters
     ----------
@@ -38,6 +57,7 @@ class Progress:
         self.verbose = int(estimator.verbose)
         self._start = time.perf_counter()
         self._shown = {"X": X, "y": y, "metadata": metadata or None}
+        self._last = 0
         self._context: Any = None
         if hasattr(estimator, "_init_callback_context"):
             # How many iterations it takes is not known in advance.
@@ -62,12 +82,14 @@ class Progress:
 
     def __call__(self, iteration: int, objective: float) -> bool:
         """After an iteration: True to stop."""
-        if self.verbose > 1:
+        name = "iteration" if iteration > self._last else "restart"
+        self._last = iteration
+        if self.verbose > 1 and name == "iteration":
             self._say(f"iteration {iteration:>4}  objective {objective:.10g}  ({self._elapsed()})")
         if self._context is None:
             return False
         self.estimator.n_iter_, self.estimator.objective_ = iteration, objective
-        task = self._context.subcontext(task_name="iteration")
+        task = self._context.subcontext(task_name=name)
         task.call_on_fit_task_begin(estimator=self.estimator, **self._shown)
         return bool(task.call_on_fit_task_end(estimator=self.estimator, **self._shown))
 

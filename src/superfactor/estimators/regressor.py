@@ -38,25 +38,31 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         ξ > 0, weight of the reconstruction against the regression.
     lam : float, default=1.0
         λ ≥ 0, ridge on the lifted coefficients A and on the coefficients of the covariates; the
-        intercept is free.
+        intercept is free. In the feature model A has a row for every sample, so that useful values
+        are smaller: start at ``lam=0.01``, and standardise y.
     fit_intercept : bool, default=True
-    covariate_columns : column name(s) or index(es), default=None
+    covariate_columns : column name(s), index(es) or boolean mask, default=None
         Columns of X that enter the regression as they are and are not factorized. Names need a
         DataFrame.
     constraint : ConvexSet, default=None
-        A convex set Θ on the lifted variables, from `superfactor.constraints`.
+        A convex set Θ from `superfactor.constraints`. It acts on the lifted variables (A, B, γ),
+        B = codes @ components, and not on the factors; the one exception is ``NonNegative()`` with
+        ``solver="bcd"``, which means components ≥ 0 and codes ≥ 0 (supervised NMF). The projection
+        to rank `n_components` comes last and may leave Θ: ``violation_`` says by how much.
+        ``transform`` is the plain projection all the same and may differ from ``codes_``.
     solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
-        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. "bcd" takes
-        ``NonNegative()``, which then holds for components and codes.
+        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. Of constraints "bcd"
+        takes ``NonNegative()`` only.
     step_size : "auto" or float, default="auto"
         Step of "lpgd".
     max_iter : int, default=None
         None leaves it to the solver.
     tol : float, default=1e-8
-        Relative to the part of F that supervision can change.
+        Relative to the part of F that supervision can change. 0 runs to the precision of floats
+        ("lifted-newton") or for `max_iter` iterations ("lpgd", "bcd").
     prediction : {"exact", "fast"}, default="exact"
         Feature model only: "exact" minimises the sample's training term over its code with y free,
-        "fast" projects it.
+        "fast" projects it. May be changed after ``fit``.
     certify : {"residual", "ascent"} or None, default="residual"
         The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
     random_state : int, Generator, RandomState or None, default=None
@@ -67,7 +73,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features without covariate columns)
-        W transposed: rows are the atoms.
+        W transposed: rows are the atoms. Orthonormal in the filter model only, and not where they
+        are non-negative.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
     coef_ : array of shape (n_targets, n_components)
@@ -80,6 +87,9 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     history_ : dict of lists
         "objective", "seconds" and "step", one entry per iteration.
     n_iter_ : int
+    violation_ : float
+        By how much the point lies outside its `constraint`: the largest entry of its distance to
+        the projection, with samples in units of √weight. 0.0 without a constraint.
     certificate_ : Certificate or None
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``; and from the
         convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
