@@ -28,7 +28,7 @@ def digits():
 
 
 def paper_objective(fitted, X, targets, covariates, weight=None):
-    """F of math §1 from fitted attributes alone; targets are labels or real values."""
+    """F of docs/method.md §1 from fitted attributes alone; targets are labels or real values."""
     w = np.ones(len(X)) if weight is None else weight
     W, H, beta = fitted.components_.T, fitted.codes_.T, fitted.coef_.T
     gamma = fitted.covariate_coef_.T

@@ -20,7 +20,7 @@ def draw(p, r, kappa, seed=0):
 
 
 def naive_energy(loss, y, x, offset, W, beta, xi, lam):
-    """min over h in row(W) of the formula in math §9, as written."""
+    """min over h in row(W) of the formula in docs/method.md §9, as written."""
     kappa = beta.shape[1]
     Y = one_hot([y], kappa)
     start = np.linalg.pinv(W) @ x
