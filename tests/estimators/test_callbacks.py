@@ -52,11 +52,13 @@ def test_callbacks_see_every_iteration(estimator, model):
     np.testing.assert_array_equal(recorder.final.predict(X), fitted.predict(X))
 
 
+@pytest.mark.parametrize("solver", ["lifted-newton", "lpgd", "bcd"])
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.filterwarnings("error")  # stopping on request is no failure to converge
-def test_callbacks_stop_early(model):
+def test_callbacks_stop_early(model, solver):
+    parameters = {"model": model, "solver": solver, "lam": 1e-4}
     full = SMFClassifier(model=model, lam=1e-4).fit(X, y)
-    stopped = SMFClassifier(model=model, lam=1e-4).set_callbacks(Recorder(stop_at=1)).fit(X, y)
+    stopped = SMFClassifier(**parameters).set_callbacks(Recorder(stop_at=1)).fit(X, y)
     assert stopped.n_iter_ == 1 < full.n_iter_
     assert stopped.objective_ >= full.objective_ * (1 - 1e-9)
     assert np.all(np.isfinite(stopped.predict_proba(X)))

@@ -93,6 +93,7 @@ def solve(
             reason=reason,
             converged=converged,
             gradient_mapping=blocks.slope(),
+            stopped_early=monitor.stopped_early,
         )
 
 

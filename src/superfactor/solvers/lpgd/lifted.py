@@ -105,6 +105,7 @@ def solve(
         converged=converged,
         gradient_mapping=mapping,
         violation=violation,
+        stopped_early=monitor.stopped_early,
     )
 
 
