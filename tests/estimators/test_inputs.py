@@ -295,3 +295,14 @@ def test_history_and_certificate(estimator, model):
     tight = estimator(model=model, certify="ascent", lam=1e-2).fit(X, y).certificate_
     loose = estimator(model=model, certify="residual", lam=1e-2).fit(X, y).certificate_
     assert tight.lower_bound >= loose.lower_bound - 1e-9 * abs(loose.lower_bound)
+
+
+def test_covariate_columns_with_numpy_strings_as_names():
+    """An object index of NumPy strings, as scikit-learn's own data sets give it without PyArrow."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    names = pd.Index([np.str_(name) for name in "abcd"], dtype=object)
+    X, y = rng.standard_normal((20, 4)), np.arange(20) % 2
+    named = SMFClassifier(covariate_columns=["b"]).fit(pd.DataFrame(X, columns=names), y)
+    indexed = SMFClassifier(covariate_columns=[1]).fit(X, y)
+    np.testing.assert_allclose(named.covariate_coef_, indexed.covariate_coef_)

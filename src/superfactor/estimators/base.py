@@ -35,7 +35,8 @@ class SupervisedFactorization(
         seed = parameters.seed_of(self.random_state)
         solver = parameters.choose_solver(self.solver, self.constraint)
         data = inputs.check_data(self, X, reset=True)
-        names = getattr(self, "feature_names_in_", None)
+        # From X itself: scikit-learn keeps no names where they are NumPy's strings.
+        names = inputs.column_names(X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
         extra = inputs.check_covariates(covariates, data, None, "fit")
         covariate_names = inputs.column_names(covariates)

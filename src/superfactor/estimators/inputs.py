@@ -214,9 +214,9 @@ def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: s
     return like(values, X)
 
 
-def column_names(covariates: Any) -> list[str] | None:
+def column_names(table: Any) -> list[str] | None:
     """The names of a DataFrame's columns where all are strings; None otherwise."""
-    columns = getattr(covariates, "columns", None)
+    columns = getattr(table, "columns", None)
     names = [] if columns is None else list(columns)
     return names if names and all(isinstance(name, str) for name in names) else None
 
