@@ -105,24 +105,25 @@ def promising(
     goal: float,
     monitor: Monitor,
 ) -> list[Point]:
-    """Short descents from every start, longer ones from the better half; the lowest first.
+    """Short descents from every start, longer ones from the better; the lowest first.
 
     `known` is the objective of the first answer: starts that keep ending there end the search.
     """
 
-    def descended(point: Point) -> Point:
+    def descended(point: Point, steps: int) -> Point:
         descent = Descent(inside, Monitor(), polish=4)
-        return descent.run(descent.proximal(point), goal, effort.steps)[0]
+        return descent.run(descent.proximal(point), goal, steps)[0]
 
     found: list[Point] = []
     for point in points:
-        found.append(descended(point))
+        found.append(descended(point, effort.steps))
         recent = found[-effort.patience :]
         same = len(recent) == effort.patience and all(abs(p.F - known) <= 10 * goal for p in recent)
         if same or monitor.poll(known):
             break
-    found.sort(key=lambda point: point.F)
-    for i in range(len(found) // 2):
-        if abs(found[i].F - known) > 10 * goal and not monitor.poll(known):
-            found[i] = descended(found[i])
+    for share in (2, 4):  # half of them twice as far, a quarter four times
+        found.sort(key=lambda point: point.F)
+        for i in range(max(len(found) // share, 1)):
+            if abs(found[i].F - known) > 10 * goal and not monitor.poll(known):
+                found[i] = descended(found[i], share * effort.steps)
     return sorted(found, key=lambda point: point.F)
