@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from superfactor._arrays import Array, diagonal, eps, inner, namespace
+from superfactor._arrays import Array, diagonal, eps, frobenius2, inner, namespace
 from superfactor.lifting.problem import LiftedProblem
 
 # Up to this many unknowns a dense Newton system is cheaper than conjugate gradients.
@@ -64,8 +64,8 @@ def least_curvature(problem: LiftedProblem, J: Array) -> float:
     """
     xp = namespace(J)
     alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
-    size = float(xp.max(xp.sum(problem.loss_weight * J**2, axis=0))) if J.shape[1] else 0.0
-    return 4 * eps(J) * size * min(alpha, 1e3) + float(xp.finfo(J.dtype).smallest_normal)
+    size = frobenius2(J) * float(xp.max(problem.loss_weight))  # no pass that makes a copy of J
+    return eps(J) * size * min(alpha, 1e3) + float(xp.finfo(J.dtype).smallest_normal)
 
 
 def conjugate_gradients(

@@ -49,7 +49,7 @@ def ridge_subspace(inside: SubspaceProblem, point: Point, lam: float) -> tuple[A
     """
     problem, k = inside.problem, inside.basis.size
     xp = namespace(inside.D)
-    J = xp.concat([inside.Phi, problem.covariates], axis=1)
+    J = inside.design
     ridge = xp.concat([full_like_of(J, k, lam), problem.covariate_ridge])
     start = xp.concat([point.W @ point.beta, point.gamma])
     theta, _, _, E = fit_ridge(problem, J, ridge, start, max_iter=10, tol=1e-5)

@@ -14,7 +14,7 @@ from superfactor._arrays import (
     zeros_like_of,
 )
 from superfactor.lifting import LiftedProblem
-from superfactor.lifting.ridge import fit_ridge
+from superfactor.lifting.ridge import fit_ridge, least_curvature
 from superfactor.spectrum import GrowingBasis
 
 
@@ -61,7 +61,12 @@ class SubspaceProblem:
 
     def refresh(self) -> None:
         """Take notice of a basis that has grown or turned."""
-        self.Phi = self.problem.features(self.basis.S, self.basis.Z)
+        features = self.problem.features(self.basis.S, self.basis.Z)
+        covariates = self.problem.covariates
+        # [ΦS, X'] (n, k + q): what the classifier can see; ΦS alone is a view of it.
+        self.design = namespace(features).concat([features, covariates], axis=1)
+        self.Phi = self.design[:, : self.basis.size]
+        self.least_curvature = least_curvature(self.problem, self.design)
         self.D = self.basis.D
 
     def embed(self, W: Array) -> Array:

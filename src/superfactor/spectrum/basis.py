@@ -34,10 +34,8 @@ class GrowingBasis:
         return copy.copy(self)
 
     def outside(self, T: Array) -> Array:
-        """(I − SSᵀ)T, twice, so that rounding is removed too."""
-        for _ in range(2):
-            T = T - self.S @ (self.S.T @ T)
-        return T
+        """(I − SSᵀ)T, up to rounding relative to T."""
+        return T - self.S @ (self.S.T @ T)
 
     def new_directions(self, T: Array) -> tuple[Array, Array]:
         """An orthonormal basis of what T (N, j) adds to S, and a mask (j,) of surviving columns."""

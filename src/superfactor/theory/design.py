@@ -27,8 +27,8 @@ _SMALL_WORK = 1e7
 _LARGEST_GRAM = 1500
 _COLUMNS = 64
 # Lanczos: the top Ritz value plus its residual, once that is this small.
-_RELATIVE_RESIDUAL = 1e-3
-_LEAST_STEPS, _MOST_STEPS = 10, 40
+_RELATIVE_RESIDUAL = 1e-2
+_LEAST_STEPS, _MOST_STEPS = 6, 40
 
 
 def covariate_gram(problem: LiftedProblem) -> Array:
