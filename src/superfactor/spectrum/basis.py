@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
-from superfactor._arrays import Array, column_norms, device, namespace, zeros_like_of
+from superfactor._arrays import Array, column_norms, device, eps, namespace, zeros_like_of
 
 
 class GrowingBasis:
@@ -45,11 +45,12 @@ class GrowingBasis:
         T = T / xp.where(alive, norms, xp.ones_like(norms))[None, :]
         T = self.outside(T)
         norms = column_norms(T)
-        index = xp.nonzero(norms > 1e-10)[0]
+        noise = 1e3 * eps(T)  # what rounding leaves of a column inside S
+        index = xp.nonzero(norms > max(1e-10, noise))[0]
         T = xp.take(T, index, axis=1) / xp.take(norms, index)[None, :]
         # What was mostly inside S has lost digits against it: clean once more before and after QR.
         T, R = xp.linalg.qr(self.outside(T))
-        kept = xp.nonzero(xp.abs(xp.linalg.diagonal(R)) > 1e-8)[0]
+        kept = xp.nonzero(xp.abs(xp.linalg.diagonal(R)) > max(1e-8, noise))[0]
         T, R = xp.linalg.qr(self.outside(xp.take(T, kept, axis=1)))
         index = xp.take(index, kept)
         mask = xp.zeros(norms.shape, dtype=xp.bool, device=device(norms))
