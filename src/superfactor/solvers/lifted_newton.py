@@ -25,6 +25,7 @@ from superfactor._arrays import (
 from superfactor.lifting import LiftedProblem
 from superfactor.solvers.descent import Descent
 from superfactor.solvers.enlarge import Residual, chain_lengths, enlarge, residual
+from superfactor.solvers.newton_step import newton_step
 from superfactor.solvers.solution import Monitor, Solution
 from superfactor.solvers.starts import Effort, promising, ridge_subspace, starting_points
 from superfactor.solvers.subspace import Point, SubspaceProblem
@@ -265,9 +266,15 @@ class _Search:
     def solution(self, problem: LiftedProblem, expand: Callable[[Array], Array]) -> Solution:
         inside = self.inside
         point = inside.polish(self.point.W, self.point.beta, self.point.gamma, max_iter=10)
-        last = self.descent.proximal(point) if not self.monitor.stopped else point
-        if last.F < point.F:
-            point = last
+        if not self.monitor.stopped:
+            slack = self.descent.slack * abs(point.F)
+            last = self.descent.proximal(point)
+            point = last if point.F - slack > last.F else point
+            # One step more squares what error is left in W, below what F itself can show.
+            step = newton_step(inside, point)
+            if step is not None and not step.saddle and step.decrease <= self.goal:
+                sharper = step.apply(inside, point, 1.0)
+                point = sharper if point.F + slack >= sharper.F else point
         xp = problem.data.xp
 
         def back(x: Array) -> Array:
