@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +16,27 @@ from superfactor._arrays import Array, namespace
 from superfactor.estimators import fitting, inputs, parameters
 from superfactor.estimators.coding import FeatureCoding, FilterCoding
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
-from superfactor.lifting import Factors, state_problem
+from superfactor.lifting import LiftedProblem, state_problem
 from superfactor.losses import Loss
 
 # How far outside its constraint a point may lie in silence, relative to its largest entry.
 VIOLATION_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A problem made of a user's data.
+
+    Attributes
+    ----------
+    problem : over the samples of positive weight
+    everyone : the factorized columns of X, all samples
+    kept : positions of the samples of positive weight among them; None where that is all
+    """
+
+    problem: LiftedProblem
+    everyone: Array
+    kept: Any
 
 
 class SupervisedFactorization(
@@ -34,6 +51,30 @@ class SupervisedFactorization(
         parameters.check_parameters(self.get_params(deep=False))
         seed = parameters.seed_of(self.random_state)
         solver = parameters.choose_solver(self.solver, self.constraint)
+        stated = self._state(X, y, covariates, sample_weight)
+        progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
+        progress.begin(stated.problem.data.shape, solver)
+        solution = fitting.solve(
+            stated.problem,
+            self.n_components,
+            solver,
+            constraint=self.constraint,
+            step_size=self.step_size,
+            max_iter=self.max_iter,
+            tol=float(self.tol),
+            seed=seed,
+            callback=progress.callback,
+        )
+        self._keep(stated, solution)
+        self.certificate_ = fitting.certify(
+            stated.problem, self.n_components, solution, self.certify
+        )
+        self._warn(solution)
+        progress.end(solution.reason)
+        return self
+
+    def _state(self, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Stated:
+        """Check the data against the parameters and state the problem; sets what inputs determine."""
         data = inputs.check_data(self, X, reset=True)
         # From X itself: scikit-learn keeps no names where they are NumPy's strings.
         names = inputs.column_names(X)
@@ -43,9 +84,11 @@ class SupervisedFactorization(
         weight = inputs.check_weights(sample_weight, data)
         kept = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight)
         targets, loss, class_weight = self._targets(y, data, weight, kept)
+        self._loss: Any = loss
         self._covariate_index = columns
         self._n_extra_covariates = 0 if extra is None else int(extra.shape[1])
         self._covariate_names = covariate_names
+        self.component_names_ = inputs.names_without(columns, data.shape[1], names)
         data, inside = inputs.split_columns(data, columns)
         regressors = _side_by_side(inside, extra)
 
@@ -56,9 +99,6 @@ class SupervisedFactorization(
             if regressors is not None:
                 regressors = inputs.take(regressors, kept, axis=0)
         parameters.check_rank(self.n_components, *data.shape)
-
-        progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
-        progress.begin(data.shape, solver)
         problem = state_problem(
             self.model,
             data,
@@ -71,35 +111,9 @@ class SupervisedFactorization(
             sample_weight=weight,
             class_weight=class_weight,
         )
-        solution = fitting.solve(
-            problem,
-            self.n_components,
-            solver,
-            constraint=self.constraint,
-            step_size=self.step_size,
-            max_iter=self.max_iter,
-            tol=float(self.tol),
-            seed=seed,
-            callback=progress.callback,
-        )
-        self._loss: Any = loss
-        factors = fitting.padded(solution.factors, self.n_components)
-        self._keep(factors, everyone, kept)
-        history = solution.history
-        self.history_ = {
-            "objective": list(history.objective),
-            "seconds": list(history.seconds),
-            "step": list(history.step),
-        }
-        self.objective_ = float(solution.objective)
-        self.n_iter_ = int(solution.n_iter)
-        self.violation_ = float(solution.violation)
-        self.certificate_ = fitting.certify(problem, self.n_components, solution, self.certify)
-        self._warn(solution, factors)
-        progress.end(solution.reason)
-        return self
+        return Stated(problem, everyone, kept)
 
-    def _warn(self, solution: Any, factors: Factors) -> None:
+    def _warn(self, solution: Any) -> None:
         """Say what the answer falls short of: its tolerance, or its constraint."""
         name = type(self).__name__
         proven = self.certificate_ is not None and self.certificate_.is_global
@@ -113,7 +127,8 @@ class SupervisedFactorization(
                 ConvergenceWarning,
                 stacklevel=users_stacklevel(),
             )
-        if self.violation_ > VIOLATION_TOLERANCE * fitting.largest_entry(self.model, factors):
+        largest = fitting.largest_entry(self.model, solution.factors)
+        if self.violation_ > VIOLATION_TOLERANCE * largest:
             warnings.warn(
                 f"{name} lies outside its constraint by up to {self.violation_:.2g} an entry "
                 "(violation_): the projection to rank n_components comes last; a larger "
@@ -126,8 +141,9 @@ class SupervisedFactorization(
         """Targets (n, κ), the loss, and the class weight of each kept sample (n,) or None."""
         raise NotImplementedError
 
-    def _keep(self, factors: Factors, X: Array, kept: Any) -> None:
-        """Turn the factors into fitted attributes."""
+    def _keep(self, stated: Stated, solution: Any) -> None:
+        """Turn a solution of the stated problem into fitted attributes."""
+        factors = fitting.padded(solution.factors, self.n_components)
         xp = namespace(factors.components)
         q = int(factors.gamma.shape[0]) - int(self.fit_intercept)
         self.components_ = factors.components.T
@@ -137,6 +153,7 @@ class SupervisedFactorization(
             self.intercept_ = factors.gamma[q, :]
         else:
             self.intercept_ = xp.zeros_like(factors.beta[0, :])
+        self.explained_variance_ratio_ = fitting.shares(stated.problem, factors)
         self._n_features_out = int(self.n_components)
         if self.model == "filter":
             self._coding: FilterCoding | FeatureCoding = FilterCoding(factors.components)
@@ -149,12 +166,22 @@ class SupervisedFactorization(
                 lam=float(self.lam),
             )
         self.codes_ = factors.codes
+        kept = stated.kept
         if kept is not None:
             # Samples of weight zero took no part: their codes are those of new samples.
-            rows = len(kept) + np.arange(X.shape[0])
+            rows = len(kept) + np.arange(stated.everyone.shape[0])
             rows[kept] = np.arange(len(kept))
-            both = xp.concat([factors.codes, self._coding.codes(X)], axis=0)
+            both = xp.concat([factors.codes, self._coding.codes(stated.everyone)], axis=0)
             self.codes_ = inputs.take(both, rows, axis=0)
+        history = solution.history
+        self.history_ = {
+            "objective": list(history.objective),
+            "seconds": list(history.seconds),
+            "step": list(history.step),
+        }
+        self.objective_ = float(solution.objective)
+        self.n_iter_ = int(solution.n_iter)
+        self.violation_ = float(solution.violation)
 
     # --- using the fit ---------------------------------------------------------------------------
 

@@ -70,6 +70,18 @@ def _largest(x: Array) -> float:
     return float(namespace(x).max(x)) if 0 not in x.shape else 0.0
 
 
+def shares(problem: LiftedProblem, factors: Factors) -> Array:
+    """‖w_j‖²‖h_j‖²/‖X‖² (r,): the share of X's sum of squares that each factor reconstructs.
+
+    They add up to that of all factors together, since atoms (filter model) or codes (feature model)
+    are orthogonal; those of "bcd" are not, and share what they have in common.
+    """
+    codes = factors.codes if problem.root_weight is None else factors.codes * problem.root_weight
+    total = problem.data.squared_norm**0.5
+    sizes = column_norms(factors.components) * (column_norms(codes) / problem.data.scale)
+    return (sizes / total) ** 2 if total > 0 else sizes
+
+
 def padded(factors: Factors, rank: int) -> Factors:
     """The same factors with zero components up to `rank`: X may have a smaller rank than that."""
     missing = rank - int(factors.components.shape[1])

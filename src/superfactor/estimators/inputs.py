@@ -163,6 +163,13 @@ def _positions(given: Any, columns: list[str], names: Any) -> list[int]:
     return [position[c] for c in columns]
 
 
+def names_without(indices: list[int], n_features: int, names: list[str] | None) -> Any:
+    """Names (p,) of the columns that are factorized: x0, x1, … where X has none."""
+    chosen = set(indices)
+    all_names = names or [f"x{j}" for j in range(n_features)]
+    return np.asarray([name for j, name in enumerate(all_names) if j not in chosen], dtype=object)
+
+
 def split_columns(X: Array, indices: list[int]) -> tuple[Array, Array | None]:
     """The columns to factorize, and the dense covariates among the columns (None without any)."""
     if not indices:

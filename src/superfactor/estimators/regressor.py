@@ -75,6 +75,11 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     components_ : array of shape (n_components, n_features without covariate columns)
         W transposed: rows are the atoms. Orthonormal in the filter model only, and not where they
         are non-negative.
+    component_names_ : NumPy array of shape (n_features without covariate columns,)
+        Names of the columns of ``components_``: x0, x1, … where X has none.
+    explained_variance_ratio_ : array of shape (n_components,)
+        Share of the sum of squares of X that each factor reconstructs. X is taken as it is: centre
+        it for shares of variance.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
     coef_ : array of shape (n_targets, n_components)

@@ -5,7 +5,7 @@ from superfactor.lifting.feature import FeatureProblem
 from superfactor.lifting.filter import FilterProblem
 from superfactor.lifting.problem import LiftedProblem
 from superfactor.lifting.ridge import fit_ridge
-from superfactor.lifting.statement import state_problem
+from superfactor.lifting.statement import restate, state_problem
 
 __all__ = [
     "Factors",
@@ -13,5 +13,6 @@ __all__ = [
     "FilterProblem",
     "LiftedProblem",
     "fit_ridge",
+    "restate",
     "state_problem",
 ]

@@ -155,6 +155,15 @@ class LiftedProblem(ABC):
             root_weight=cast(self.root_weight),
         )
 
+    def reweighted(self, xi: float, lam: float) -> Self:
+        """The same problem at other ξ and λ > 0 (in the units of X̃ and Ã); compression is shared."""
+        ridge = self.covariate_ridge * (lam / self.lam)
+        new = replace(self, xi=xi, lam=lam, covariate_ridge=ridge)
+        small, expand = self.compact
+        again = new if small is self else small.reweighted(xi, lam)
+        new.__dict__["compact"] = again, expand  # where cached_property looks first
+        return new
+
     @cached_property
     def compact(self) -> tuple[LiftedProblem, Callable[[Array], Array]]:
         """The problem in the coordinates of the right singular vectors of wide data, and the way back.

@@ -59,7 +59,7 @@ def state_problem(
         weight = weight * array(sample_weight)[:, None]
     if class_weight is not None:
         weight = weight * array(class_weight)[:, None]
-    scale = data.scale
+    own_xi, own_lam = _in_own_units(model, data.scale, xi, lam)
     return MODELS[model](
         data=data,
         targets=targets,
@@ -68,6 +68,16 @@ def state_problem(
         loss=loss,
         loss_weight=weight,
         root_weight=data.root_weight,
-        xi=float(xi) * scale**2,
-        lam=float(lam) / scale**2 if model == "filter" else float(lam),
+        xi=own_xi,
+        lam=own_lam,
     )
+
+
+def restate(problem: LiftedProblem, xi: float, lam: float) -> LiftedProblem:
+    """The same problem at other weights ξ and λ > 0 in the user's units, without another look at X."""
+    return problem.reweighted(*_in_own_units(problem.name, problem.data.scale, xi, lam))
+
+
+def _in_own_units(model: str, scale: float, xi: float, lam: float) -> tuple[float, float]:
+    """ξ and λ for X̃ = X/s: B̃ = B/s in both models, Ã = sA in the filter model, Ã = A in the other."""
+    return float(xi) * scale**2, float(lam) / scale**2 if model == "filter" else float(lam)
