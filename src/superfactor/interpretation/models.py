@@ -1,0 +1,70 @@
+"""What counts as a fitted model: the estimator inside it, and the steps that X passes before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from superfactor.estimators import SMFClassifier, SMFRegressor
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """An estimator and what stands before it.
+
+    Attributes
+    ----------
+    estimator : the fitted `SMFClassifier` or `SMFRegressor`
+    steps : fitted transformers that X passes first, in order
+    """
+
+    estimator: Any
+    steps: tuple[Any, ...]
+
+    def preprocess(self, X: Any) -> Any:
+        """X as the estimator sees it, with the transformers as they were fitted."""
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+    @property
+    def feature_names(self) -> Any:
+        """Names (p,) of the columns of ``components_``, as the user called them.
+
+        A transformer hands on an array without names, so that they are followed from the first
+        step through ``get_feature_names_out``. Steps that cannot say are taken to keep the columns
+        where they have as many as came in.
+        """
+        estimator = self.estimator
+        if not self.steps or hasattr(estimator, "feature_names_in_"):
+            return estimator.component_names_
+        names = getattr(self.steps[0], "feature_names_in_", None)
+        for step in self.steps:
+            try:
+                names = step.get_feature_names_out(names)
+            except (AttributeError, ValueError):
+                continue
+        if names is None or len(names) != estimator.n_features_in_:
+            return estimator.component_names_
+        return np.delete(np.asarray(names, dtype=object), estimator._covariate_index)
+
+
+def fitted_model(model: Any) -> FittedModel:
+    """The estimator inside a model: pipelines and searches are opened, at any depth."""
+    if isinstance(model, SMFClassifier | SMFRegressor):
+        check_is_fitted(model)
+        return FittedModel(model, ())
+    if isinstance(model, Pipeline):
+        inner = fitted_model(model.steps[-1][1])
+        before = tuple(step for _, step in model.steps[:-1] if step not in (None, "passthrough"))
+        return FittedModel(inner.estimator, before + inner.steps)
+    if hasattr(model, "best_estimator_"):
+        return fitted_model(model.best_estimator_)
+    raise TypeError(
+        f"model={type(model).__name__}: a fitted SMFClassifier or SMFRegressor, a Pipeline that "
+        "ends in one, or a search with its best_estimator_ is required"
+    )
