@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from superfactor.estimators import SMFClassifier, SMFRegressor
+    from superfactor.selection import SMFClassifierCV
 
 __version__ = "0.1.0"
 
-__all__ = ["SMFClassifier", "SMFRegressor", "__version__"]
+__all__ = ["SMFClassifier", "SMFClassifierCV", "SMFRegressor", "__version__"]
 
 # Loaded on first use: `import superfactor` alone should not pay for scikit-learn.
 _HOMES = {
     "SMFClassifier": "superfactor.estimators",
+    "SMFClassifierCV": "superfactor.selection",
     "SMFRegressor": "superfactor.estimators",
 }
 

@@ -55,14 +55,14 @@ def solve(
     rng = np.random.default_rng(random_state)
     small, expand = problem.compact
     with blas_threads(1):
-        search = _Search(small, rank, tol, rng, monitor)
+        search = Search(small, rank, tol, rng, monitor)
         search.grow()
         if starts and not search.proven and not monitor.stopped:
             search.restart()
         return search.solution(problem, expand)
 
 
-class _Search:
+class Search:
     """The state of one solve: basis, inner problem, current point."""
 
     def __init__(
@@ -73,22 +73,26 @@ class _Search:
         rng: np.random.Generator,
         monitor: Monitor,
     ):
-        self.problem, self.tol, self.rng, self.monitor = problem, tol, rng, monitor
+        self.problem, self.tol, self.rng = problem, tol, rng
         self.basis = GrowingBasis(problem.empty, problem.image, problem.back)
         self.range = min(problem.data.shape)
         self.whole = self.range <= max(4 * rank, WHOLE_RANGE)
         self._leading_subspace(rank)
         self.rank = min(rank, self.basis.size)
-        self.inside = SubspaceProblem(problem, self.basis, self.rank)
-        self.descent = Descent(self.inside, monitor)
         self.capacity = max(6 * rank, 2 * rank + 30) + 8 * problem.n_outputs
         if self.whole:
             self.capacity = self.basis.size + 4 * rank + 20 * problem.n_outputs
-        self.reason, self.converged = "", False
-        self.left = math.inf
-        self.floor = self.inside.pca_value()
         zero = zeros_like_of(problem.targets, *problem.targets.shape)
         self.null = problem.loss_terms(zero)[0]
+        self.weigh(problem, monitor)
+
+    def weigh(self, problem: LiftedProblem, monitor: Monitor) -> None:
+        """Take up the same data at (other) weights ξ and λ; the basis and the point stay."""
+        self.problem, self.monitor = problem, monitor
+        self.inside = SubspaceProblem(problem, self.basis, self.rank)
+        self.descent = Descent(self.inside, monitor)
+        self.floor = self.inside.pca_value()
+        self.reason, self.converged, self.left = "", False, math.inf
 
     # --- sizes and tolerances --------------------------------------------------------------------
 
@@ -143,6 +147,14 @@ class _Search:
         inside = self.inside
         self.point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
         self._add_label_directions()
+        self._supervised_start()
+        self.point = self.descent.proximal(self.point)
+        self._rounds()
+
+    def resume(self) -> None:
+        """From the point of other weights: that, the supervised start and PCA, whichever is lowest."""
+        old, inside = self.point, self.inside
+        self.point = inside.polish(old.W, old.beta, old.gamma, max_iter=30, tol=1e-10)
         self._supervised_start()
         self.point = self.descent.proximal(self.point)
         self._rounds()
@@ -248,15 +260,15 @@ class _Search:
             if any(abs(point.F - other) <= 1e-7 * value for other in seen):
                 continue  # the same valley again
             seen.append(point.F)
-            self._resume(point, W)
+            self._return_to(point, W)
             self._rounds()
             if self.point.F < best[0].F:
                 best = (self.point, self.basis.S @ self.point.W)
                 outcome = (self.left, self.reason, self.converged)
-        self._resume(*best)
+        self._return_to(*best)
         self.left, self.reason, self.converged = outcome
 
-    def _resume(self, point: Point, W: Array) -> None:
+    def _return_to(self, point: Point, W: Array) -> None:
         self.basis.extend(W)
         self.inside.refresh()
         self.point = replace(point, W=self.basis.S.T @ W)

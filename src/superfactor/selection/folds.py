@@ -1,0 +1,77 @@
+"""One fold of a search: paths of solutions over (ξ, λ), each scored on the samples left out."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from superfactor.estimators import SMFClassifier
+from superfactor.estimators.inputs import take
+from superfactor.selection.coordinates import Samples
+from superfactor.solvers.path import solve_path
+
+
+def score_fold(
+    base: SMFClassifier,
+    samples: Samples,
+    y: Any,
+    points: list[dict[str, Any]],
+    train: Any,
+    test: Any,
+    scorer: Callable[..., float],
+    score_weight: Any,
+) -> np.ndarray:
+    """Test score, seconds to fit and seconds to score of each candidate: (len(points), 3).
+
+    `score_weight` (n,) reaches the scorer; None where the user gave no weights.
+    """
+    rows = samples.seen_by(train)
+    width = int(rows.shape[1])
+    base = clone(base).set_params(
+        covariate_columns=list(range(width - samples.n_covariates, width)) or None, certify=None
+    )
+    inside, outside = take(rows, train, axis=0), take(rows, test, axis=0)
+    weight = None if samples.weight is None else samples.weight[train]
+    extra = {} if score_weight is None else {"sample_weight": score_weight[test]}
+    results = np.empty((len(points), 3))
+    for i, fitted, seconds in _fits(base, inside, y[train], weight, points):
+        start = time.perf_counter()
+        results[i] = scorer(fitted, outside, y[test], **extra), seconds, time.perf_counter() - start
+    return results
+
+
+def _fits(
+    base: SMFClassifier, X: Any, y: Any, weight: Any, points: list[dict[str, Any]]
+) -> Iterator[tuple[int, SMFClassifier, float]]:
+    """Position, fitted estimator and seconds of each candidate.
+
+    The data are checked, and the problem stated and compressed, once a model. The candidates of one model and
+    rank are one path: from the strongest ridge, where an optimum is easy to find, down.
+    """
+
+    def family(i: int) -> tuple[str, int]:
+        return points[i]["model"], points[i]["n_components"]
+
+    def along(i: int) -> tuple[Any, ...]:
+        return *family(i), points[i]["xi"], -points[i]["lam"]
+
+    stated: Any = None
+    start = time.perf_counter()
+    for (model, rank), path in groupby(sorted(range(len(points)), key=along), key=family):
+        if stated is None or stated.problem.name != model:
+            first = clone(base).set_params(n_components=1, model=model, xi=1.0, lam=1.0)
+            stated = first._state(X, y, None, weight)
+        order = list(path)
+        weights = [(points[i]["xi"], points[i]["lam"]) for i in order]
+        solutions = solve_path(stated.problem, rank, weights, tol=float(base.tol), starts=False)
+        for i, solution in zip(order, solutions, strict=True):
+            fitted = copy.copy(first).set_params(**points[i])
+            fitted._keep(stated, solution)
+            yield i, fitted, time.perf_counter() - start
+            start = time.perf_counter()

@@ -1,0 +1,88 @@
+"""Which models to try: the user's lists, or grids in the units of the data.
+
+With t a number without unit, n the number of samples (their total weight), c that of classes:
+
+    ξ = t·n·log(c)/‖X‖²   weighs the loss of no classifier, n·log(c), against that of no factors, ξ‖X‖²
+    λ = t·σ₁(X)²          filter model: activations of size 1 along the first factor cost about t·n
+    λ = t                 feature model: the price of the activations themselves, whatever the units of X
+
+so that X, 1000·X and every sample twice lead to the same choice.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+
+from superfactor.selection.rank import Scree
+
+XI_STEPS = (0.1, 1.0, 10.0)
+# Strong ridge first: of equal scores the first counts.
+LAM_STEPS = {"filter": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5), "feature": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)}
+
+
+def candidates(
+    n_components: Any, model: Any, xi: Any, lam: Any, scale: Scree, n: float, n_classes: int
+) -> list[dict[str, Any]]:
+    """Every combination as a dict of parameters, in the order of scikit-learn's ParameterGrid.
+
+    Parameters
+    ----------
+    n_components, model, xi, lam : one value, a list, or (not `model`) "auto"
+    scale : of the preprocessed X, weighted by the samples' weights
+    n : total weight of the samples
+    """
+    ranks = [scale.elbow] if _is_auto(n_components) else _listed("n_components", n_components)
+    grids = []
+    for name in _listed("model", model):
+        unit = scale.singular_values[0] ** 2 if name == "filter" else 1.0
+        weights = (
+            [t * n * math.log(n_classes) / scale.total for t in XI_STEPS] if _is_auto(xi) else xi
+        )
+        ridges = [t * unit for t in LAM_STEPS[name]] if _is_auto(lam) else lam
+        grids.append(
+            {
+                "model": [name],
+                "n_components": ranks,
+                "xi": _listed("xi", weights),
+                "lam": _listed("lam", ridges),
+            }
+        )
+    return list(ParameterGrid(grids))
+
+
+def check_choices(n_components: Any, model: Any, xi: Any, lam: Any) -> None:
+    """Each value must be one that `SMFClassifier` takes; the message names the parameter."""
+    for name in _listed("model", model):
+        if name not in ("filter", "feature"):
+            raise ValueError(f"model={model!r}: 'filter', 'feature' or a list of both is required")
+    for rank in [] if _is_auto(n_components) else _listed("n_components", n_components):
+        if not isinstance(rank, Integral) or isinstance(rank, bool) or rank < 1:
+            raise ValueError(
+                f"n_components={n_components!r}: 'auto', a positive integer or a list of them is required"
+            )
+    for label, values, least in (("xi", xi, "> 0"), ("lam", lam, ">= 0")):
+        for value in [] if _is_auto(values) else _listed(label, values):
+            number = isinstance(value, Real) and math.isfinite(value)
+            if not number or value < 0 or (value == 0 and least == "> 0"):
+                raise ValueError(
+                    f"{label}={values!r}: 'auto', a finite number {least} or a list of them is required"
+                )
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    """One value or several as a list without repetitions, in their order."""
+    if isinstance(value, str) or np.ndim(value) == 0:
+        return [value]
+    values = [v.item() if isinstance(v, np.generic) else v for v in value]
+    if not values:
+        raise ValueError(f"{name}=[]: at least one value is required")
+    return list(dict.fromkeys(values))

@@ -1,0 +1,103 @@
+"""How much each further factor could add, and where to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.utils import check_array
+
+# The Gram matrix of a side up to this size is decomposed in full; beyond, only its top is found.
+_FULL_SIDE = 2000
+
+
+@dataclass(frozen=True)
+class Scree:
+    """The singular values of a data matrix.
+
+    Attributes
+    ----------
+    singular_values : σ (k,), descending
+    share : σ²/‖X‖² (k,), the share of the total sum of squares
+    total : ‖X‖², that of all singular values and not of the first k alone
+    elbow : the rank after which little is gained, at least 1
+    """
+
+    singular_values: np.ndarray
+    share: np.ndarray
+    total: float
+    elbow: int
+
+
+def scree(X: Any, *, n_values: int | None = None, center: bool = True) -> Scree:
+    """Singular values of X (n, p), and the rank at their elbow.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+    n_values : int, optional
+        How many to compute; default min(50, n_samples, n_features).
+    center : bool, default=True
+        Take the mean of each feature off first (sparse X stays sparse). Without it the first value
+        is mostly that of the means.
+    """
+    X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
+    k = min(50 if n_values is None else n_values, *X.shape)
+    if k < 1:
+        raise ValueError(f"n_values={n_values}: a number from 1 to {min(X.shape)} is required")
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() * float(center)
+    norm = sp.linalg.norm(X) if sp.issparse(X) else np.linalg.norm(X)
+    total = max(float(norm) ** 2 - X.shape[0] * float(mean @ mean), 0.0)
+    if min(X.shape) <= _FULL_SIDE:
+        squares = np.linalg.eigvalsh(_gram(X, mean))[::-1][:k]
+    else:
+        start = np.random.default_rng(0).standard_normal(min(X.shape))
+        squares = np.sort(svds(_centred(X, mean), k, v0=start, return_singular_vectors=False))
+        squares = squares[::-1] ** 2
+    values = np.sqrt(np.maximum(squares, 0.0))
+    share = values**2 / total if total > 0 else np.zeros(k)
+    return Scree(values, share, total, elbow(values))
+
+
+def _gram(X: Any, mean: np.ndarray) -> np.ndarray:
+    """The Gram matrix of the smaller side of X − 1·meanᵀ."""
+    n, p = X.shape
+    if n > p:
+        K = X.T @ X
+        return np.asarray((K.toarray() if sp.issparse(K) else K) - n * np.outer(mean, mean))
+    K, cross = X @ X.T, X @ mean
+    K = K.toarray() if sp.issparse(K) else K
+    return np.asarray(K - cross[:, None] - cross[None, :] + mean @ mean)
+
+
+def _centred(X: Any, mean: np.ndarray) -> LinearOperator:
+    """X − 1·meanᵀ through its products."""
+    return LinearOperator(
+        X.shape,
+        matvec=lambda v: X @ v.ravel() - mean @ v.ravel(),
+        rmatvec=lambda u: X.T @ u.ravel() - mean * u.sum(),
+        dtype=np.float64,
+    )
+
+
+def elbow(values: Any) -> int:
+    """The number of values before the curve flattens: the point farthest below its chord.
+
+    Parameters
+    ----------
+    values : array-like of shape (k,), descending, for example singular values
+
+    Returns
+    -------
+    rank : int
+        From 1 to k. The chord joins the first value and the last; the farthest point below it is
+        where the curve has stopped falling, so the factors before it are counted.
+    """
+    v = np.asarray(values, dtype=float)
+    if v.size < 3 or not v[0] > v[-1]:
+        return 1
+    chord = np.linspace(v[0], v[-1], v.size)
+    return max(int(np.argmax(chord - v)), 1)

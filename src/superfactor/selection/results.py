@@ -1,0 +1,47 @@
+"""Scores of all splits as scikit-learn's `cv_results_`, and the choice they lead to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+RULES = ("best", "one_standard_error")
+
+
+def tabulate(points: list[dict[str, Any]], scores: np.ndarray) -> dict[str, Any]:
+    """`cv_results_` from test score, fit seconds and score seconds: (splits, candidates, 3)."""
+    table: dict[str, Any] = {}
+    for k, name in enumerate(("fit_time", "score_time"), start=1):
+        table[f"mean_{name}"] = scores[:, :, k].mean(axis=0)
+        table[f"std_{name}"] = scores[:, :, k].std(axis=0)
+    for name in sorted(points[0]):
+        values = [point[name] for point in points]
+        table[f"param_{name}"] = np.ma.array(values, mask=np.zeros(len(values), dtype=bool))
+    table["params"] = points
+    test = scores[:, :, 0]
+    for k, split in enumerate(test):
+        table[f"split{k}_test_score"] = split
+    table["mean_test_score"] = test.mean(axis=0)
+    table["std_test_score"] = test.std(axis=0)
+    # A score that is no number ranks last.
+    losses = -np.where(np.isnan(table["mean_test_score"]), -np.inf, table["mean_test_score"])
+    table["rank_test_score"] = rankdata(losses, method="min").astype(np.int32)
+    return table
+
+
+def choose(table: dict[str, Any], rule: str) -> int:
+    """The position of the chosen candidate; of equals the first."""
+    best = int(np.argmin(table["rank_test_score"]))
+    if rule == "best":
+        return best
+    splits = sum(key.endswith("_test_score") and key.startswith("split") for key in table)
+    error = table["std_test_score"][best] / np.sqrt(splits)
+    near = np.flatnonzero(table["mean_test_score"] >= table["mean_test_score"][best] - error)
+
+    def complexity(i: int) -> tuple[float, float, float]:
+        point = table["params"][i]
+        return point["n_components"], -point["lam"], -point["xi"]
+
+    return min((int(i) for i in near), key=complexity)
