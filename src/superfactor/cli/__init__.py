@@ -1,0 +1,39 @@
+"""The command ``superfactor``: from a table on disk to factors, predictions and a page to show.
+
+============= ==================================================================================
+file          idea
+============= ==================================================================================
+``app``       the commands and their options, with nothing heavy imported
+``errors``    one clear line and an exit code instead of a traceback
+``screen``    what people see: tables, notes, progress bars; or one JSON object for scripts
+``output``    files that are either complete or not there
+``prepare``   a table becomes X, labels and sample ids; ``cells``, ``labels``, ``covariates`` help
+``model_file`` a fitted model with all it takes to use it, in the skops format
+``learning``  split, select, fit, score: what ``fit`` and ``demo`` share
+``fit`` …     one file a command: ``demo``, ``fit``, ``predict``, ``select``, ``report``
+============= ==================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 2 bad input (one line says which), 130 interrupted.
+
+    Parameters
+    ----------
+    arguments : the words after ``superfactor``; None takes those of the process
+    """
+    from superfactor.cli.errors import exit_with
+
+    exit_with(_run, arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    from superfactor.cli.app import run
+
+    return run(arguments)

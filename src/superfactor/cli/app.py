@@ -1,0 +1,326 @@
+"""The commands and their options. Whatever takes time to import is imported when it is needed."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import superfactor
+from superfactor.cli.errors import UserError
+from superfactor.cli.screen import Screen
+
+# typer has its own copy of click's exceptions since 0.26 and no public name for their root.
+_UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+app = typer.Typer(
+    name="superfactor",
+    help="Supervised matrix factorization: from a table to factors you can read and a label they predict.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # two columns of plain text: readable at 80 columns, and sooner there
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_command = ["superfactor"]
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; usage errors become one line."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    _command[1:] = words = words or ["--help"]
+    command = typer.main.get_command(app)
+    try:
+        return command.main(words, prog_name="superfactor", standalone_mode=False) or 0
+    except _UsageError as error:
+        where = getattr(getattr(error, "ctx", None), "command_path", "superfactor")
+        raise UserError(f"{error.format_message()} ({where} --help lists what there is)") from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+
+
+# --- options that several commands share -----------------------------------------------------------
+
+Table = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV or TSV (.gz too) or Parquet; one sample a row, one feature a column.",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="Written by superfactor fit.", show_default=False),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column with the labels. A CuMiDa table: type."),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id", metavar="COL", help="Column with names of samples. A CuMiDa table: samples."
+    ),
+]
+Covariates = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL,…",
+        help="Columns that help to predict but are not factorized: age, sex. Words are fine.",
+        show_default=False,
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL,…", help="Columns to leave out.", show_default=False),
+]
+Rank = Annotated[str, typer.Option(metavar="N|auto", help="Number of factors, or several: 2,4,8.")]
+Xi = Annotated[str, typer.Option(metavar="X|auto", help="Weight of the reconstruction, or several.")]
+Lam = Annotated[str, typer.Option(metavar="X|auto", help="Ridge, or several values.")]
+Kind = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="filter|feature",
+        help="filter predicts from projections of a sample, feature from codes that bend to the label.",
+    ),
+]
+Standardize = Annotated[
+    bool,
+    typer.Option(
+        "--standardize/--no-standardize",
+        help="Give every feature variance 1, or only take its mean off.",
+    ),
+]
+Log2 = Annotated[
+    bool,
+    typer.Option("--log2", help="Take log2 of the features first; values below 1 count as 1."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of the split and the folds.")]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--cv", min=2, metavar="N", help="Folds of the cross-validation.", show_default="5"
+    ),
+]
+Markers = Annotated[
+    Path | None,
+    typer.Option(metavar="CSV", help="Known features and a note on each, to point out."),
+]
+Resamples = Annotated[
+    int,
+    typer.Option(
+        "--stability", min=0, metavar="N", help="Refit to N resamples: which features come back?"
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"superfactor {superfactor.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+# --- commands --------------------------------------------------------------------------------------
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where to put table, model and page.")
+    ] = Path("superfactor-demo"),
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Try it on real data: breast-cancer biopsies.
+
+    Writes a table, a model and a page to look at.
+    """
+    from superfactor.cli import demo
+
+    demo.run(out, shlex.join(_command), Screen(quiet=quiet, as_json=json))
+
+
+@app.command()
+def fit(
+    table: Table,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The model, by convention .skops.", show_default=False)
+    ],
+    target: Target = None,
+    id: Id = None,
+    covariates: Covariates = None,
+    drop: Drop = None,
+    rank: Rank = "auto",
+    xi: Xi = "auto",
+    lam: Lam = "auto",
+    model: Kind = "filter",
+    standardize: Standardize = True,
+    log2: Log2 = False,
+    test_size: Annotated[
+        float, typer.Option(metavar="F", help="Share of the samples to hold out; 0 for none.")
+    ] = 0.25,
+    seed: Seed = 0,
+    cv: Folds = None,
+    markers: Markers = None,
+    stability: Resamples = 0,
+    report: Annotated[
+        Path | None, typer.Option(metavar="HTML", help="Write a page about the model, too.")
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Fit factors and classifier to a table and save the model.
+
+    Rank and weights are chosen by cross-validation on the samples that are not held out; the model
+    that is saved is fitted to those samples, and its accuracy measured on the others.
+    """
+    from superfactor.cli import fit
+
+    settings = _settings(rank, xi, lam, model, standardize, seed, cv, test_size)
+    outputs = fit.Outputs(out, report, markers, stability, shlex.join(_command))
+    screen = Screen(quiet=quiet, as_json=json)
+    fit.run(table, _columns(target, id, covariates, drop), log2, settings, outputs, screen)
+
+
+@app.command()
+def predict(
+    model: Model,
+    table: Table,
+    out: Annotated[
+        Path, typer.Option(metavar="CSV", help="Where to write predictions.", show_default=False)
+    ],
+    id: Id = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Predict the samples of another table.
+
+    Writes a row a sample: its name, the predicted label and the probability of each class.
+    """
+    from superfactor.cli import predict
+
+    predict.run(model, table, id, out, Screen(quiet=quiet, as_json=json))
+
+
+@app.command()
+def select(
+    table: Table,
+    target: Target = None,
+    id: Id = None,
+    covariates: Covariates = None,
+    drop: Drop = None,
+    rank: Rank = "auto",
+    xi: Xi = "auto",
+    lam: Lam = "auto",
+    model: Kind = "filter",
+    standardize: Standardize = True,
+    log2: Log2 = False,
+    seed: Seed = 0,
+    cv: Folds = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Write the scores of all settings.")
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Compare ranks and weights by cross-validation.
+
+    Shows the scree and the best settings; fits no model.
+    """
+    from superfactor.cli import select
+
+    settings = _settings(rank, xi, lam, model, standardize, seed, cv)
+    columns = _columns(target, id, covariates, drop)
+    select.run(table, columns, log2, settings, out, Screen(quiet=quiet, as_json=json))
+
+
+@app.command()
+def report(
+    model: Model,
+    table: Table,
+    out: Annotated[
+        Path, typer.Option(metavar="HTML", help="Where to write the page.", show_default=False)
+    ],
+    markers: Markers = None,
+    stability: Resamples = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Write the page about a model.
+
+    Needs the table the model was fitted to; its other samples count as held out.
+    """
+    from superfactor.cli import report
+
+    report.run(model, table, out, markers, stability, Screen(quiet=quiet, as_json=json))
+
+
+# --- from words to values --------------------------------------------------------------------------
+
+
+def _columns(
+    target: str | None, id: str | None, covariates: list[str] | None, drop: list[str] | None
+) -> Any:
+    from superfactor.cli.prepare import Columns
+
+    def names(values: list[str] | None) -> tuple[str, ...]:
+        every = (name.strip() for value in values or [] for name in value.split(","))
+        return tuple(dict.fromkeys(name for name in every if name))
+
+    return Columns(target, id, names(covariates), names(drop))
+
+
+def _settings(
+    rank: str,
+    xi: str,
+    lam: str,
+    model: str,
+    standardize: bool,
+    seed: int,
+    folds: int | None,
+    test_size: float = 0.0,
+) -> Any:
+    from superfactor.cli.learning import Settings
+
+    if model not in ("filter", "feature"):
+        raise UserError(f"--model {model}: filter or feature is required")
+    return Settings(
+        rank=_choice("--rank", rank, int, lambda n: n >= 1, "auto or a whole number from 1"),
+        xi=_choice("--xi", xi, float, lambda x: 0 < x < float("inf"), "auto or a number above 0"),
+        lam=_choice("--lam", lam, float, lambda x: 0 <= x < float("inf"), "auto or a number from 0"),
+        model=model,
+        standardize=standardize,
+        test_size=test_size,
+        seed=seed,
+        folds=folds,
+    )
+
+
+def _choice(option: str, text: str, kind: Any, allowed: Any, required: str) -> Any:
+    """``auto``, one number, or several with commas between them as a list."""
+    if text == "auto":
+        return text
+    try:
+        values = [kind(word) for word in text.split(",")]
+    except ValueError:
+        values = []
+    if not values or not all(map(allowed, values)):
+        raise UserError(f"{option} {text}: {required} is required, or several with commas between")
+    return values[0] if len(values) == 1 else values

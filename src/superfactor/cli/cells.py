@@ -1,0 +1,77 @@
+"""Columns of numbers out of a table, and cells that are none named by sample, line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from superfactor.cli.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def numbers(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = None) -> Any:
+    """The columns `names` (n, p) as finite float64.
+
+    Parameters
+    ----------
+    path : the file, for messages
+    ids : names of the samples (n,), or None where they have none
+    """
+    import numpy as np
+
+    kinds = dict(zip(table.columns, table.dtypes, strict=True))
+    text = [name for name in names if kinds[name] == object]
+    if text:
+        _refuse_text(path, table, text, ids)
+    block = table[list(names)].to_numpy(dtype=np.float64)
+    # Finite whenever all cells are, save for overflow: one pass, no array of flags.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = block.sum()
+    if not np.isfinite(total):
+        bad = np.argwhere(~np.isfinite(block))
+        if len(bad):
+            row, column = bad[0]
+            value = block[row, column]
+            what = "a missing value" if np.isnan(value) else f"an infinite value ({value})"
+            raise UserError(
+                f"{path}: {what} at {place(table, row, ids)}, column {names[column]!r}"
+                f"{_more(len(bad))}; numbers are required everywhere"
+            )
+    return block
+
+
+def place(table: pd.DataFrame, row: int, ids: Any = None) -> str:
+    """Where to look: ``sample GSM12 (line 17)``, or ``line 17`` where samples have no names."""
+    where = f"{table.index.name} {table.index[row]}"
+    return where if ids is None else f"sample {ids[row]} ({where})"
+
+
+def shortened(names: Sequence[Any], most: int = 5) -> str:
+    """The first few, and how many there are besides."""
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> None:
+    """A stray word among numbers is one thing, a column of words another."""
+    from superfactor.datasets.tables import is_number
+
+    for name in names:
+        cells = list(table[name])
+        given = [cell for cell in cells if cell is not None]
+        words = [cell for cell in given if not is_number(cell)]
+        if words and 2 * len(words) <= len(given):
+            raise UserError(
+                f"{path}: {words[0]!r} is not a number, at "
+                f"{place(table, cells.index(words[0]), ids)}, column {name!r}{_more(len(words))}"
+            )
+    raise UserError(
+        f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with "
+        "--drop, or say what they are with --id or --covariates"
+    )
+
+
+def _more(count: int) -> str:
+    return "" if count == 1 else f" (and {count - 1} more such cells)"

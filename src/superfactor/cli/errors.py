@@ -1,0 +1,80 @@
+"""One clear line and an exit code instead of a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+# What the extra `cli` brings; numpy and scikit-learn come with the package itself.
+_EXTRA = {"typer", "rich", "pandas", "pyarrow", "skops"}
+# With this in the environment an internal error shows where it happened.
+DEBUG = "SUPERFACTOR_DEBUG"
+
+DONE, INTERNAL, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+
+
+class UserError(Exception):
+    """Something the user can put right; the message is one line that says what and how."""
+
+
+@contextmanager
+def as_user_error(prefix: str = "") -> Iterator[None]:
+    """The library's ValueErrors are about the data and the options it is given here."""
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(prefix + str(error)) from error
+
+
+def exit_with(run: Callable[[Any], int], arguments: Any) -> NoReturn:
+    """Exit with what `run(arguments)` returns, or with the code of what went wrong."""
+    signal.signal(signal.SIGTERM, _terminate)  # unwinds, so that temporary files are removed
+    try:
+        code = run(arguments)
+        sys.stdout.flush()
+    except UserError as error:
+        code = _say(str(error), BAD_INPUT)
+    except BrokenPipeError:
+        # The reader of our output has gone; Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = INTERNAL
+    except OSError as error:
+        name = "" if error.filename is None else f"{os.fspath(error.filename)}: "
+        code = _say(f"{name}{error.strerror or error}", BAD_INPUT)
+    except KeyboardInterrupt:
+        code = _say("interrupted", INTERRUPTED)
+    except MemoryError:
+        code = _say("not enough memory for this table", BAD_INPUT)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            code = _internal(error)
+        else:
+            code = _say(
+                f'the package {error.name} is missing; pip install "superfactor[cli]" brings it',
+                BAD_INPUT,
+            )
+    except Exception as error:
+        code = _internal(error)
+    raise SystemExit(code)
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get(DEBUG):
+        raise error
+    return _say(
+        f"internal error: {type(error).__name__}: {error} ({DEBUG}=1 shows where)", INTERNAL
+    )
+
+
+def _say(message: str, code: int) -> int:
+    """Print one line, whatever line breaks names of files and columns may hold."""
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def _terminate(signum: int, frame: Any) -> NoReturn:
+    raise SystemExit(TERMINATED)

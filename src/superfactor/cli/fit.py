@@ -1,0 +1,149 @@
+"""`superfactor fit`: from a table to a model, its factors and a page about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from superfactor.cli import model_file, prepare, summary
+from superfactor.cli.errors import as_user_error
+from superfactor.cli.factors import show_factors
+from superfactor.cli.learning import Learned, Settings, learn
+from superfactor.cli.output import check_writable
+from superfactor.cli.prepare import Columns
+from superfactor.cli.record import metadata
+from superfactor.cli.screen import Screen
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is made of a fit.
+
+    Attributes
+    ----------
+    out, report : files to write; no page where `report` is None
+    markers : CSV of known features, or None
+    stability : number of resamples, 0 for none
+    command : the shell command, to be written down
+    baselines : accuracy of other methods on the held-out samples by name
+    """
+
+    out: Path
+    report: Path | None = None
+    markers: Path | None = None
+    stability: int = 0
+    command: str = ""
+
+
+def run(
+    path: Path, columns: Columns, log2: bool, settings: Settings, outputs: Outputs, screen: Screen
+) -> None:
+    """Fit a model to a table and write it down."""
+    check_writable(outputs.out, "--out", path)
+    check_writable(outputs.report, "--report", path)
+    with screen.step("read"):
+        samples = prepare.for_fitting(path, columns, log2, screen)
+    finish(learn(samples, settings, screen), log2, outputs, screen)
+
+
+def finish(
+    learned: Learned,
+    log2: bool,
+    outputs: Outputs,
+    screen: Screen,
+    baselines: dict[str, float] | None = None,
+) -> None:
+    """Say what was learned, save it, and write the page."""
+    markers = read_markers(outputs.markers)
+    summary.describe(learned, log2, screen)
+    factors = show_factors(learned.model, screen, markers)
+    summary.verdict(learned, baselines or {}, screen)
+    X, y = learned.part(learned.train)
+    stability = resampled(learned.model, X, y, outputs.stability, learned.settings.seed, screen)
+    about = metadata(learned, log2, outputs.command)
+    with screen.step("save"):
+        model_file.save(outputs.out, learned.model, about)
+    files = {"model": str(outputs.out)}
+    if outputs.report is not None:
+        with screen.step("report"):
+            _write_page(learned, log2, outputs, markers, stability, baselines, screen)
+        files["report"] = str(outputs.report)
+    screen.say()
+    screen.fields(list(files.items()))
+    screen.finish(
+        {
+            "command": outputs.command,
+            "versions": about["versions"],
+            "table": summary.table_facts(learned.samples),
+            "params": about["params"],
+            "selection": summary.selection_facts(learned.search),
+            "scores": learned.scores | ({"baselines": baselines} if baselines else {}),
+            "factors": factors,
+            "certificate": summary.certificate_facts(learned.estimator),
+            "files": files,
+        }
+    )
+
+
+def read_markers(path: Path | None) -> dict[str, str] | None:
+    """Notes by feature, or None without a file."""
+    if path is None:
+        return None
+    from superfactor.interpretation import read_markers as read
+
+    with as_user_error(f"--markers {path}: "):
+        return read(path)
+
+
+def resampled(model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Screen) -> Any:
+    """The Stability of a model, or None where no resamples are asked for."""
+    if not resamples:
+        return None
+    from superfactor.interpretation import stability
+
+    with (
+        screen.step("stability"),
+        screen.progress(f"refitting to {resamples} resamples") as progress,
+        as_user_error("--stability: "),
+    ):
+        return stability(model, X, y, resamples, random_state=seed, progress=progress)
+
+
+def page_notes(log2: bool, notes: list[str]) -> list[str]:
+    """What was done to the table before the model saw it, and what was noted on the way."""
+    return ["Feature values below 1 were set to 1, then log2 was taken."] * log2 + notes
+
+
+def _write_page(
+    learned: Learned,
+    log2: bool,
+    outputs: Outputs,
+    markers: dict[str, str] | None,
+    stability: Any,
+    baselines: dict[str, float] | None,
+    screen: Screen,
+) -> None:
+    from superfactor.report import write_report
+
+    assert outputs.report is not None
+    samples, held_out = learned.samples, learned.held_out
+    X, y = learned.part(learned.train)
+    X_test, y_test = learned.part(held_out) if len(held_out) else (None, None)
+    write_report(
+        outputs.report,
+        learned.model,
+        X,
+        y,
+        X_test=X_test,
+        y_test=y_test,
+        search=learned.search,
+        stability=stability,
+        markers=markers,
+        baselines=baselines,
+        title=f"Supervised factors of {samples.path.name}",
+        target=samples.columns.target,
+        ids=[*samples.ids[learned.train], *samples.ids[held_out]],
+        command=outputs.command,
+        notes=page_notes(log2, screen.notes),
+    )

@@ -1,0 +1,175 @@
+"""Split, select, fit, score: what `fit` and `demo` share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from superfactor.cli.errors import UserError, as_user_error
+from superfactor.cli.prepare import Samples
+from superfactor.cli.screen import Screen
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to learn.
+
+    Attributes
+    ----------
+    rank, xi, lam : one value, a list to choose from, or "auto"
+    model : "filter" or "feature"
+    standardize : give every column mean 0 and variance 1; otherwise only the mean is taken off
+    test_size : share of the samples to hold out, 0 for none
+    seed : of the split and the folds
+    folds : of the cross-validation, 5 at most or as asked
+    """
+
+    rank: Any = "auto"
+    xi: Any = "auto"
+    lam: Any = "auto"
+    model: str = "filter"
+    standardize: bool = True
+    test_size: float = 0.25
+    seed: int = 0
+    folds: int | None = None
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model and what it was learned from.
+
+    Attributes
+    ----------
+    search : SMFClassifierCV, fitted to the training samples
+    train, held_out : positions of the samples in the table
+    accuracy : scores by name, see `scores`
+    """
+
+    samples: Samples
+    settings: Settings
+    search: Any
+    train: Any
+    held_out: Any
+    scores: dict[str, Any]
+
+    @property
+    def model(self) -> Any:
+        """The fitted pipeline."""
+        return self.search.best_estimator_
+
+    @property
+    def estimator(self) -> Any:
+        """The SMFClassifier at its end."""
+        return self.model[-1]
+
+    def part(self, positions: Any) -> tuple[Any, Any]:
+        """X (DataFrame) and labels of some of the samples."""
+        return self.samples.X.iloc[positions], self.samples.y[positions]
+
+
+def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
+    """Hold samples out, choose rank and weights on the others, fit, and score on those held out."""
+    train, held_out = split(samples, settings)
+    X, y = samples.X.iloc[train], samples.y[train]
+    search = search_for(samples, settings, y)
+    with (
+        screen.step("select and fit"),
+        screen.progress("choosing rank and weights") as progress,
+        as_user_error(),
+    ):
+        search._progress = progress
+        search.fit(X, y)
+        search._progress = None
+    learned = Learned(samples, settings, search, train, held_out, {})
+    with screen.step("score"):
+        learned.scores.update(_scores(learned))
+    return learned
+
+
+def split(samples: Samples, settings: Settings) -> tuple[Any, Any]:
+    """Positions of the samples to learn from and of those held out, class by class."""
+    import numpy as np
+
+    if not 0 <= settings.test_size < 1:
+        raise UserError(f"--test-size {settings.test_size:g}: from 0 up to but without 1 is required")
+    everyone = np.arange(len(samples.y))
+    if settings.test_size == 0:
+        return everyone, everyone[:0]
+    from sklearn.model_selection import train_test_split
+
+    classes, counts = np.unique(samples.y, return_counts=True)
+    # Two for the cross-validation, one to hold out.
+    if counts.min() < 3:
+        raise UserError(
+            f"{samples.path}: class {str(classes[counts.argmin()])!r} has {counts.min()} sample(s); 3 are "
+            "required, or 2 with --test-size 0"
+        )
+    with as_user_error(f"--test-size {settings.test_size:g}: "):
+        train, held_out = train_test_split(
+            everyone, test_size=settings.test_size, stratify=samples.y, random_state=settings.seed
+        )
+    return np.sort(train), np.sort(held_out)
+
+
+def search_for(samples: Samples, settings: Settings, y: Any) -> Any:
+    """The search with the folds these labels (n,) allow, not yet fitted."""
+    import numpy as np
+    from sklearn.model_selection import StratifiedKFold
+
+    from superfactor.selection import SMFClassifierCV
+
+    classes, counts = np.unique(y, return_counts=True)
+    fewest = int(counts.min())
+    if fewest < 2:
+        raise UserError(
+            f"{samples.path}: class {str(classes[counts.argmin()])!r} has one sample to learn from; "
+            "cross-validation needs 2 of each"
+        )
+    folds = min(settings.folds or FOLDS, fewest)
+    _check_ranks(settings.rank, len(y) - -(-len(y) // folds), samples.n_features)
+    p, q = samples.n_features, samples.n_covariates
+    return SMFClassifierCV(
+        settings.rank,
+        model=settings.model,
+        xi=settings.xi,
+        lam=settings.lam,
+        preprocess="standardize" if settings.standardize else "center",
+        cv=StratifiedKFold(folds, shuffle=True, random_state=settings.seed),
+        covariate_columns=list(range(p, p + q)) or None,
+        random_state=settings.seed,
+    )
+
+
+def _check_ranks(rank: Any, n_samples: int, n_features: int) -> None:
+    largest = min(n_samples, n_features)
+    for value in [] if rank == "auto" else rank if isinstance(rank, list) else [rank]:
+        if not 1 <= value <= largest:
+            raise UserError(
+                f"--rank {value}: from 1 to {largest} is possible here ({n_samples} samples in the "
+                f"smallest training part of the cross-validation, {n_features} features)"
+            )
+
+
+def _scores(learned: Learned) -> dict[str, Any]:
+    import numpy as np
+
+    from superfactor.report.evaluation import evaluate
+
+    def figures(positions: Any) -> dict[str, Any] | None:
+        if not len(positions):
+            return None
+        X, y = learned.part(positions)
+        truth = np.searchsorted(learned.model.classes_, y)  # classes are sorted
+        found = evaluate(truth, learned.model.predict_proba(X))
+        return {
+            "samples": found.n,
+            "accuracy": found.accuracy,
+            "accuracy_interval_95": list(found.interval),
+            "balanced_accuracy": found.balanced_accuracy,
+            "roc_auc": found.area,
+            "confusion": found.confusion.tolist(),
+        }
+
+    return {"held_out": figures(learned.held_out), "training": figures(learned.train)}

@@ -1,0 +1,131 @@
+"""A fitted model with all it takes to use it, in one file of the skops format.
+
+skops stores plain data and names of types. A file is loaded only if every type in it is one of
+skops' own list (NumPy, scikit-learn) or a class of this package; nothing else is imported or run.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from superfactor.cli.errors import UserError
+from superfactor.cli.output import replacing
+
+FORMAT = 1
+_KEYS = {"superfactor_model", "estimator", "metadata"}
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a file holds.
+
+    Attributes
+    ----------
+    estimator : Pipeline that ends in an SMFClassifier
+    metadata : dict of plain values; `superfactor.cli.fit.metadata` lists them
+    """
+
+    estimator: Any
+    metadata: dict[str, Any]
+
+
+def save(path: Path, estimator: Any, metadata: dict[str, Any]) -> None:
+    """Write a model, complete or not at all."""
+    with _skops() as skops:
+        content = {
+            "superfactor_model": FORMAT,
+            "estimator": _compact(estimator),
+            "metadata": metadata,
+        }
+        with replacing(path) as temporary:
+            skops.dump(content, temporary)
+
+
+def load(path: Path) -> ModelFile:
+    """Read a model; anything else is a UserError, and nothing of it is run."""
+    with open(path, "rb"):  # a missing file is an OSError of the usual kind
+        pass
+    with _skops() as skops:
+        try:
+            wanted = skops.get_untrusted_types(file=path)
+            foreign = [name for name in wanted if not _is_ours(name)]
+            content = None if foreign else skops.load(path, trusted=wanted)
+        except Exception as error:  # the many ways in which a file can be something else
+            raise UserError(f"{path}: not a superfactor model ({_reason(error)})") from error
+    if foreign:
+        raise UserError(
+            f"{path}: not loaded, since it holds types that are not superfactor's: "
+            f"{', '.join(foreign[:3])}"
+        )
+    return _checked(path, content)
+
+
+def _checked(path: Path, content: Any) -> ModelFile:
+    from sklearn.pipeline import Pipeline
+
+    from superfactor.estimators import SMFClassifier
+
+    if not isinstance(content, dict) or set(content) != _KEYS:
+        raise UserError(f"{path}: a skops file, but not a superfactor model")
+    if content["superfactor_model"] != FORMAT:
+        raise UserError(
+            f"{path}: format {content['superfactor_model']!r} of superfactor models; this version "
+            f"reads {FORMAT}"
+        )
+    estimator = content["estimator"]
+    if not isinstance(estimator, Pipeline) or not isinstance(estimator[-1], SMFClassifier):
+        raise UserError(f"{path}: not a superfactor model ({type(estimator).__name__} inside)")
+    return ModelFile(estimator, content["metadata"])
+
+
+def _is_ours(name: str) -> bool:
+    """Is this a class that one of our own modules defines? Importing those does no harm."""
+    from importlib import import_module
+
+    module, _, attribute = name.rpartition(".")
+    if not module.startswith("superfactor."):
+        return False
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ImportError:
+        return False
+    return isinstance(found, type) and found.__module__ == module
+
+
+def _compact(pipeline: Any) -> Any:
+    """A copy with names as NumPy strings: skops stores those in one piece, objects one by one."""
+    pipeline = copy.copy(pipeline)
+    pipeline.steps = [(name, copy.copy(step)) for name, step in pipeline.steps]
+    for _, step in pipeline.steps:
+        for key, value in vars(step).items():
+            if getattr(value, "dtype", None) == object:
+                setattr(step, key, value.astype(str))
+    return pipeline
+
+
+def _reason(error: Exception) -> str:
+    first = str(error).strip().splitlines()
+    return first[0] if first else type(error).__name__
+
+
+@contextmanager
+def _skops() -> Iterator[Any]:
+    """`skops.io`. Its import walks all of scikit-learn, one module of which imports PyTorch.
+
+    That takes seconds and is not needed, so that PyTorch counts as not installed meanwhile.
+    """
+    hidden = "torch" not in sys.modules
+    if hidden:
+        sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        import skops.io
+    finally:
+        if hidden:
+            del sys.modules["torch"]
+    yield skops.io

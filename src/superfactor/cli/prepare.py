@@ -1,0 +1,207 @@
+"""A table becomes X, labels and names of samples, for a fit and for a model that has been fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from superfactor.cli import covariates as encoding_of
+from superfactor.cli.cells import numbers, shortened
+from superfactor.cli.covariates import Encoding
+from superfactor.cli.errors import UserError, as_user_error
+from superfactor.cli.labels import labels_of
+from superfactor.cli.screen import Screen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column of a table is what; all others are features."""
+
+    target: str | None = None
+    id: str | None = None
+    covariates: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of one table.
+
+    Attributes
+    ----------
+    path : the file
+    columns : which of its columns is what, defaults filled in
+    X : DataFrame (n, p + q) of float64, features first, then the columns of the covariates
+    y : labels (n,) or None
+    ids : names of the samples (n,), their numbers from 1 where the table has none
+    encoding : how the covariates became columns
+    notes : what the user should know about how the table was read
+    """
+
+    path: Path
+    columns: Columns
+    X: pd.DataFrame
+    y: Any
+    ids: Any
+    encoding: Encoding
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_covariates(self) -> int:
+        """q, the number of columns at the end of X that are covariates."""
+        return len(encoding_of.column_names(self.encoding))
+
+    @property
+    def n_features(self) -> int:
+        """p, the number of columns at the beginning of X that are factorized."""
+        return int(self.X.shape[1]) - self.n_covariates
+
+
+def load(path: Path, columns: Columns, screen: Screen) -> tuple[pd.DataFrame, Columns]:
+    """The table, and its columns with the defaults that show only now."""
+    from superfactor.datasets.tables import CUMIDA, ROW_NAMES, read_table
+
+    known = [name for name in (columns.target, columns.id) if name is not None]
+    with screen.progress(f"reading {path.name}") as progress, as_user_error():
+        table = read_table(path, text=known, progress=progress)
+    names = list(table.columns)
+    cumida = tuple(names[:2]) == CUMIDA
+    target = columns.target or (CUMIDA[1] if cumida else None)
+    sample = columns.id or (CUMIDA[0] if cumida else None)
+    if sample is None and names[0] == ROW_NAMES:
+        sample = ROW_NAMES
+    return table, Columns(target, sample, columns.covariates, columns.drop)
+
+
+def for_fitting(path: Path, columns: Columns, log2: bool, screen: Screen) -> Samples:
+    """Samples with labels, everything about their columns found out from the table itself."""
+    table, columns = load(path, columns, screen)
+    if columns.target is None:
+        raise UserError(
+            f"{path}: --target is required, the column with the labels; the columns are "
+            f"{shortened(list(table.columns))}"
+        )
+    return arrange(path, table, columns, log2)
+
+
+def arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> Samples:
+    """Samples of a table whose target is known."""
+    _check_roles(path, table, columns)
+    special = {columns.target, columns.id, *columns.covariates, *columns.drop}
+    features = [name for name in table.columns if name not in special]
+    if not features:
+        raise UserError(f"{path}: no columns are left to factorize")
+    ids, named = sample_ids(table, columns.id)
+    encoding = encoding_of.learn_encoding(path, table, columns.covariates)
+    X = _matrix(path, table, features, encoding, log2, named)
+    y = labels_of(table[columns.target], f"{path}: column {columns.target!r}")
+    notes = [*_empty_levels(encoding), *([] if log2 else _hint(X.iloc[:, : len(features)]))]
+    return Samples(path, columns, X, y, ids, encoding, tuple(notes))
+
+
+def for_model(
+    path: Path,
+    table: pd.DataFrame,
+    columns: Columns,
+    features: Sequence[str],
+    encoding: Encoding,
+    log2: bool,
+) -> Samples:
+    """Samples in the columns of a fitted model; any others are left alone, and y is not looked at."""
+    present = set(table.columns)
+    missing = [name for name in (*features, *encoding) if name not in present]
+    if missing:
+        raise UserError(
+            f"{path}: {len(missing)} of the model's {len(features) + len(encoding)} columns are "
+            f"missing: {shortened(missing)}"
+        )
+    if columns.id is not None and columns.id not in present:
+        raise UserError(_unknown(path, "--id", columns.id, table))
+    ids, named = sample_ids(table, columns.id)
+    X = _matrix(path, table, features, encoding, log2, named)
+    return Samples(path, columns, X, None, ids, encoding)
+
+
+def sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:
+    """Names of the samples (n,) for the output, and those to call them by in messages, or None."""
+    import numpy as np
+
+    if column is None:
+        return np.array([str(row) for row in range(1, len(table) + 1)]), None
+    cells = table[column]
+    ids = np.array(["" if gone else str(c) for c, gone in zip(cells, cells.isna(), strict=True)])
+    return ids, ids
+
+
+def _check_roles(path: Path, table: pd.DataFrame, columns: Columns) -> None:
+    present = set(table.columns)
+    asked = [("--target", columns.target), ("--id", columns.id)]
+    asked += [("--covariates", name) for name in columns.covariates]
+    asked += [("--drop", name) for name in columns.drop]
+    for option, name in asked:
+        if name is not None and name not in present:
+            raise UserError(_unknown(path, option, name, table))
+    roles: dict[str, str] = {}
+    for option, name in asked:
+        if name is not None and roles.setdefault(name, option) != option:
+            raise UserError(f"column {name!r} is given both as {roles[name]} and as {option}")
+
+
+def _unknown(path: Path, option: str, name: str, table: pd.DataFrame) -> str:
+    import difflib
+
+    names = [str(column) for column in table.columns]
+    close = difflib.get_close_matches(name, names[:2000], n=3, cutoff=0.6)
+    what = f"did you mean {shortened(close)}?" if close else f"the columns are {shortened(names)}"
+    return f"{path}: {option}: there is no column {name!r}; {what}"
+
+
+def _matrix(
+    path: Path,
+    table: pd.DataFrame,
+    features: Sequence[str],
+    encoding: Encoding,
+    log2: bool,
+    ids: Any,
+) -> pd.DataFrame:
+    import numpy as np
+    import pandas as pd
+
+    block = numbers(path, table, features, ids)
+    if log2:
+        # Background-corrected intensities may be negative; below 1 there is no signal to speak of.
+        block = np.log2(np.maximum(block, 1.0))
+    extra = encoding_of.encode(path, table, encoding, ids)
+    names = [*features, *encoding_of.column_names(encoding)]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"{path}: a covariate would become a second column {twice!r}; rename one")
+    both = np.hstack([block, extra]) if extra.shape[1] else block
+    return pd.DataFrame(both, columns=names, copy=False)
+
+
+def _empty_levels(encoding: Encoding) -> list[str]:
+    return [
+        f"covariate {name!r}: empty cells count as a level of their own"
+        for name, levels in encoding.items()
+        if encoding_of.EMPTY in levels
+    ]
+
+
+def _hint(features: pd.DataFrame) -> list[str]:
+    """Raw intensities: many columns, a long right tail, hardly anything negative."""
+    import numpy as np
+
+    values = features.to_numpy()
+    if values.shape[1] < 200:
+        return []
+    some = values[:, :: max(1, values.shape[1] // 2000)]
+    low, middle, high = np.quantile(some, [0.05, 0.5, 0.999])
+    if high > 100 and high - middle > 10 * (middle - low) and -low < 0.1 * high:
+        return [f"values reach {values.max():,.0f} with a long tail: --log2 may help"]
+    return []

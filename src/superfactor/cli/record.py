@@ -1,0 +1,97 @@
+"""What a model file tells about its model, in plain values and NumPy arrays, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from superfactor.cli.learning import Learned
+
+_SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
+
+
+def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
+    """All there is to know to use the model on another table, and to tell how it came about."""
+    from datetime import UTC, datetime
+
+    import numpy as np
+
+    samples, settings = learned.samples, learned.settings
+    preprocess = "standardize" if settings.standardize else "center"
+    return {
+        "versions": versions(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "table": samples.path.name,
+        "target": samples.columns.target,
+        "id": samples.columns.id,
+        "log2": log2,
+        "features": np.array(samples.X.columns[: samples.n_features], dtype=str),
+        "covariates": samples.encoding,
+        "classes": learned.model.classes_.tolist(),
+        "params": {**learned.search.best_params_, "preprocess": preprocess, "log2": log2},
+        "scores": learned.scores,
+        "seed": settings.seed,
+        "search": _search(learned.search),
+        "training_ids": names(samples.ids)[learned.train],
+        "held_out_ids": names(samples.ids)[learned.held_out],
+        "training_checksum": checksum(samples.X.iloc[learned.train]),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of this package and those a model depends on."""
+    import platform
+    from importlib.metadata import version
+
+    import superfactor
+
+    own = {"superfactor": superfactor.__version__, "python": platform.python_version()}
+    return own | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "skops")}
+
+
+def checksum(X: Any) -> str:
+    """Of the values of a table (n, p): are these the samples the model was fitted to?"""
+    import hashlib
+
+    import numpy as np
+
+    # Single precision: the last digits of a logarithm may differ between versions of NumPy.
+    return hashlib.sha256(X.to_numpy(dtype=np.float32, copy=True).tobytes()).hexdigest()
+
+
+def names(ids: Any) -> Any:
+    """Names (n,) that tell the samples of a table apart; their numbers where `ids` do not."""
+    import numpy as np
+
+    unique = len(set(ids.tolist())) == len(ids)
+    return ids if unique else np.array([str(row) for row in range(1, len(ids) + 1)])
+
+
+def _search(search: Any) -> dict[str, Any]:
+    results, scree = search.cv_results_, search.scree_
+    return {
+        "params": [dict(point) for point in results["params"]],
+        **{name: results[name] for name in _SCORES},
+        "n_splits": search.n_splits_,
+        "best_index": search.best_index_,
+        "singular_values": scree.singular_values,
+        "share": scree.share,
+        "total": scree.total,
+        "elbow": scree.elbow,
+    }
+
+
+def recorded_search(record: dict[str, Any]) -> Any:
+    """An SMFClassifierCV with the attributes a page about the search looks at."""
+    from superfactor.selection import Scree, SMFClassifierCV
+
+    search = SMFClassifierCV()
+    search.cv_results_ = {name: record[name] for name in ("params", *_SCORES)}
+    search.n_splits_ = record["n_splits"]
+    search.best_index_ = record["best_index"]
+    search.best_params_ = record["params"][search.best_index_]
+    search.best_score_ = float(record["mean_test_score"][search.best_index_])
+    search.scree_ = Scree(
+        record["singular_values"], record["share"], record["total"], record["elbow"]
+    )
+    return search

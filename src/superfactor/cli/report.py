@@ -1,0 +1,74 @@
+"""`superfactor report`: the page about a model, from its file and the table it was fitted to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from superfactor.cli.errors import UserError
+from superfactor.cli.fit import page_notes, read_markers, resampled
+from superfactor.cli.labels import labels_among
+from superfactor.cli.model_file import ModelFile
+from superfactor.cli.output import check_writable
+from superfactor.cli.predict import open_model, read_for
+from superfactor.cli.prepare import Samples
+from superfactor.cli.record import checksum, names, recorded_search, versions
+from superfactor.cli.screen import Screen
+
+
+def run(
+    model: Path, path: Path, out: Path, markers: Path | None, stability: int, screen: Screen
+) -> None:
+    """Write the page; samples that the model was not fitted to count as held out."""
+    from superfactor.report import write_report
+
+    check_writable(out, "--out", path, model)
+    notes = read_markers(markers)
+    with screen.step("load"):
+        loaded = open_model(model, screen)
+    about = loaded.metadata
+    with screen.step("read"):
+        samples = read_for(loaded, path, None, screen, labels=True)
+    train, others = _parts(loaded, samples)
+    X, y = samples.X.iloc[train], samples.y[train]
+    found = resampled(loaded.estimator, X, y, stability, about["seed"], screen)
+    with screen.step("report"):
+        write_report(
+            out,
+            loaded.estimator,
+            X,
+            y,
+            X_test=samples.X.iloc[others] if others else None,
+            y_test=samples.y[others] if others else None,
+            search=recorded_search(about["search"]),
+            stability=found,
+            markers=notes,
+            title=f"Supervised factors of {about['table']}",
+            target=about["target"],
+            ids=[*samples.ids[train], *samples.ids[others]],
+            command=about["command"],
+            notes=page_notes(about["log2"], screen.notes),
+        )
+    screen.fields(
+        [
+            ("model", str(model)),
+            ("table", str(path)),
+            ("samples", f"{len(train):,} fitted, {len(others):,} held out"),
+            ("report", str(out)),
+        ]
+    )
+    counts = {"fitted": len(train), "held_out": len(others)}
+    screen.finish({"versions": versions(), "samples": counts, "files": {"report": str(out)}})
+
+
+def _parts(loaded: ModelFile, samples: Samples) -> tuple[list[int], list[int]]:
+    """Positions of the samples the model was fitted to, in their order, and of all others."""
+    position: dict[Any, int] = {name: i for i, name in enumerate(names(samples.ids).tolist())}
+    train = [position.get(name, -1) for name in loaded.metadata["training_ids"].tolist()]
+    if -1 in train or checksum(samples.X.iloc[train]) != loaded.metadata["training_checksum"]:
+        raise UserError(
+            f"{samples.path}: not the table this model was fitted to ({loaded.metadata['table']}), "
+            "which a report needs; new samples are for superfactor predict"
+        )
+    seen = set(train)
+    return train, [i for i in range(len(samples.ids)) if i not in seen]

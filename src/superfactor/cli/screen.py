@@ -1,0 +1,149 @@
+"""What people see: text, tables and notes, progress bars; or one JSON object for scripts.
+
+Results go to standard output, all else (notes, bars, errors) to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Progress = Callable[[int, int], None]
+
+
+class Screen:
+    """Where a command speaks.
+
+    Parameters
+    ----------
+    quiet : say nothing but errors
+    as_json : say nothing but one JSON object, in `finish`
+    """
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False):
+        self.as_json = as_json
+        self.silent = quiet or as_json
+        self.notes: list[str] = []
+        self.seconds: dict[str, float] = {}
+        self._begin = time.perf_counter()
+        self._out: Console | None = None
+
+    @property
+    def out(self) -> Console:
+        """Standard output, as wide as the terminal and no wider than people read."""
+        if self._out is None:
+            from rich.console import Console
+
+            console = Console(highlight=False, soft_wrap=False)
+            width = min(console.width, 120)
+            self._out = Console(highlight=False, width=width)
+        return self._out
+
+    def say(self, text: str = "", *, style: str | None = None) -> None:
+        """A line or paragraph of the result; markup is not interpreted."""
+        if not self.silent:
+            self.out.print(text, style=style, markup=False)
+
+    def fields(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Names and what they are, in two columns."""
+        if self.silent:
+            return
+        from rich.table import Table
+        from rich.text import Text
+
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(style="dim", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, value in rows:
+            grid.add_row(Text(name), Text(value))
+        self.out.print(grid)
+
+    def table(
+        self,
+        title: str,
+        columns: Sequence[tuple[str, str]],
+        rows: Sequence[Sequence[str]],
+        *,
+        chosen: int | None = None,
+    ) -> None:
+        """A table; `columns` are (name, "left" or "right"), row number `chosen` stands out."""
+        if self.silent:
+            return
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+        for name, side in columns:
+            right = side == "right"
+            table.add_column(
+                Text(name), justify="right" if right else "left", no_wrap=right, overflow="fold"
+            )
+        for i, row in enumerate(rows):
+            cells = [Text(cell) for cell in row]
+            table.add_row(*cells, style="bold green" if i == chosen else None)
+        self.out.print(table)
+
+    def note(self, text: str) -> None:
+        """Something to know that is neither result nor error, said once."""
+        if text in self.notes:
+            return
+        self.notes.append(text)
+        if not self.silent:
+            print(f"note: {text}", file=sys.stderr)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Measure a part of the work, and turn its warnings into notes."""
+        begin = time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)
+            yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+        for warning in caught:
+            self.note(" ".join(str(warning.message).split()))
+
+    @contextmanager
+    def progress(self, text: str) -> Iterator[Progress | None]:
+        """A bar on standard error while the block runs; None where nobody would see it."""
+        if self.silent or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        bars = Bars(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        with bars:
+            task = bars.add_task(text, total=None)
+            yield lambda done, total: bars.update(task, completed=done, total=total)
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """The end: seconds of every step, and the whole result for scripts."""
+        self.seconds["total"] = time.perf_counter() - self._begin
+        if self.as_json:
+            everything = {**result, "notes": self.notes, "seconds": self.seconds}
+            print(json.dumps(everything, indent=2, default=_plain, allow_nan=True))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays, and paths, as JSON has them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)

@@ -1,0 +1,124 @@
+"""`superfactor select`: how many factors, and with which weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from superfactor.cli import prepare, summary
+from superfactor.cli.errors import as_user_error
+from superfactor.cli.learning import Settings, search_for
+from superfactor.cli.output import check_writable, write_csv
+from superfactor.cli.prepare import Columns
+from superfactor.cli.record import versions
+from superfactor.cli.screen import Screen
+
+SHOWN = 10
+_PARAMETERS = ("model", "n_components", "xi", "lam")
+
+
+def run(
+    path: Path, columns: Columns, log2: bool, settings: Settings, out: Path | None, screen: Screen
+) -> None:
+    """Score every setting on every fold of all samples; fit nothing for good."""
+    check_writable(out, "--out", path)
+    with screen.step("read"):
+        samples = prepare.for_fitting(path, columns, log2, screen)
+    search = search_for(samples, settings, samples.y).set_params(refit=False)
+    with screen.step("select"), screen.progress("scoring settings") as progress, as_user_error():
+        search._progress = progress
+        search.fit(samples.X, samples.y)
+    for note in samples.notes:
+        screen.note(note)
+    best, simple = choices(search)
+    _show(samples, search, best, simple, screen)
+    if out is not None:
+        _write(out, search)
+        screen.fields([("all settings", str(out))])
+    screen.finish(
+        {
+            "versions": versions(),
+            "table": summary.table_facts(samples),
+            "selection": summary.selection_facts(search),
+            "best": _point(search, best),
+            "one_standard_error": _point(search, simple),
+            "share_of_variance": search.scree_.share,
+            "files": {} if out is None else {"settings": str(out)},
+        }
+    )
+
+
+def choices(search: Any) -> tuple[int, int]:
+    """Positions of the best setting and of the simplest one within a standard error of it."""
+    from superfactor.selection.results import choose
+
+    return choose(search.cv_results_, "best"), choose(search.cv_results_, "one_standard_error")
+
+
+def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> None:
+    results, scree = search.cv_results_, search.scree_
+    screen.fields(
+        [
+            ("table", str(samples.path)),
+            ("samples", f"{len(samples.y):,} ({', '.join(summary.counted(samples.y))})"),
+            ("features", f"{samples.n_features:,}"),
+        ]
+    )
+    head = min(len(scree.share), max(SHOWN, scree.elbow + 2))
+    rows = [
+        [str(i + 1), f"{share:.1%}", f"{scree.share[: i + 1].sum():.1%}", bar(share / scree.share[0])]
+        for i, share in enumerate(scree.share[:head])
+    ]
+    columns = [("rank", "right"), ("variance", "right"), ("together", "right"), ("", "left")]
+    title = f"Scree; the elbow is at rank {scree.elbow}"
+    screen.table(title, columns, rows, chosen=scree.elbow - 1)
+
+    order = sorted(range(len(results["params"])), key=lambda i: (results["rank_test_score"][i], i))
+    shown = order[:SHOWN] + [i for i in (simple,) if i not in order[:SHOWN]]
+    columns = [(name, "right") for name in ("place", "model", "rank", "xi", "lam", "accuracy", "±")]
+    rows = [_row(results, i, best, simple) for i in shown]
+    title = f"Accuracy over {search.n_splits_} folds, {len(shown)} of {len(order)} settings"
+    screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))
+    point = results["params"][simple]
+    screen.say(f"best: {summary.parameters(results['params'][best])}")
+    screen.say(f"simplest within one standard error: {summary.parameters(point)}")
+
+
+def _row(results: Any, i: int, best: int, simple: int) -> list[str]:
+    point = results["params"][i]
+    remarks = ["best"] * (i == best) + ["one standard error"] * (i == simple)
+    return [
+        str(results["rank_test_score"][i]),
+        point["model"],
+        str(point["n_components"]),
+        f"{point['xi']:.3g}",
+        f"{point['lam']:.3g}",
+        f"{results['mean_test_score'][i]:.1%}",
+        f"{results['std_test_score'][i]:.1%}",
+        ", ".join(remarks),
+    ]
+
+
+def bar(share: float, width: int = 24) -> str:
+    """A bar of up to `width` characters for a share between 0 and 1."""
+    return "█" * round(share * width)
+
+
+def _point(search: Any, i: int) -> dict[str, Any]:
+    results = search.cv_results_
+    return {
+        **results["params"][i],
+        "accuracy": results["mean_test_score"][i],
+        "standard_deviation": results["std_test_score"][i],
+    }
+
+
+def _write(out: Path, search: Any) -> None:
+    results = search.cv_results_
+    folds = [f"split{k}_test_score" for k in range(search.n_splits_)]
+    scores = ["rank_test_score", "mean_test_score", "std_test_score", *folds]
+    rows = [
+        [point[name] for name in _PARAMETERS] + [results[name][i].item() for name in scores]
+        for i, point in enumerate(results["params"])
+    ]
+    write_csv(out, [*_PARAMETERS, *scores], rows)
