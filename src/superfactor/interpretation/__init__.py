@@ -1,14 +1,33 @@
-"""Factors by name: what each holds, which features make it up, and whether it would come back.
+"""Factors by name: what each holds, which features make it up, and whether they would come back.
 
-============== =================================================================================
-file           idea
-============== =================================================================================
-``view``       ``FactorView``: factors in a fixed order and sign
-``rotation``   varimax
-``models``     what counts as a fitted model, and the names of its features
-============== =================================================================================
+================ ===============================================================================
+file             idea
+================ ===============================================================================
+``view``         ``FactorView``: factors in a fixed order and sign
+``tables``       one row per factor, or one per extreme feature
+``svd``          the same view of plain SVD, for comparison
+``resampling``   refits on parts of the samples, factors matched to the fit
+``rotation``     varimax
+``markers``      notes on features a user knows already
+``models``       what counts as a fitted model, and the names of its features
+``data``         a user's X and y as the estimator inside a model sees them
+``progress``     silence, a bar, or a function of the user's
+================ ===============================================================================
 """
 
+from superfactor.interpretation.markers import read_markers
+from superfactor.interpretation.resampling import Stability, stability
+from superfactor.interpretation.svd import unsupervised
+from superfactor.interpretation.tables import supervised_factors, top_features
 from superfactor.interpretation.view import FactorView, factor_view
 
-__all__ = ["FactorView", "factor_view"]
+__all__ = [
+    "FactorView",
+    "Stability",
+    "factor_view",
+    "read_markers",
+    "stability",
+    "supervised_factors",
+    "top_features",
+    "unsupervised",
+]

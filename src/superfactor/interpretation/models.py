@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -46,7 +47,7 @@ class FittedModel:
         for step in self.steps:
             try:
                 names = step.get_feature_names_out(names)
-            except (AttributeError, ValueError):
+            except (AttributeError, TypeError, ValueError):
                 continue
         if names is None or len(names) != estimator.n_features_in_:
             return estimator.component_names_
@@ -64,6 +65,11 @@ def fitted_model(model: Any) -> FittedModel:
         return FittedModel(inner.estimator, before + inner.steps)
     if hasattr(model, "best_estimator_"):
         return fitted_model(model.best_estimator_)
+    if hasattr(model, "refit"):
+        raise NotFittedError(
+            f"model={type(model).__name__}: a search is shown by its best_estimator_, which it has "
+            "after fit with refit=True"
+        )
     raise TypeError(
         f"model={type(model).__name__}: a fitted SMFClassifier or SMFRegressor, a Pipeline that "
         "ends in one, or a search with its best_estimator_ is required"

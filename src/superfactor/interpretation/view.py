@@ -25,12 +25,12 @@ from superfactor._arrays import to_numpy
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.rotation import varimax
 
-# A contribution this small beside the largest is rounding, and neither orders nor signs a factor.
+# A contribution this small beside the largest is rounding: none at all.
 _NEGLIGIBLE = 1e-9
 _NAMES = ("features", "classes", "outputs", "model", "supervised")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FactorView:
     """Everything needed to show factors; NumPy arrays only. Factors are in display order and sign.
 
@@ -114,11 +114,12 @@ def arrange(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, 
     """
     coef = effect * codes.std(axis=0)
     contribution = np.linalg.norm(coef, axis=0)
-    contribution[contribution <= _NEGLIGIBLE * contribution.max()] = 0
+    negligible = contribution <= _NEGLIGIBLE * contribution.max()
+    coef[:, negligible], contribution[negligible] = 0, 0
     order = np.lexsort((-share, -contribution))
     weights, codes, coef = weights[order], codes[:, order], coef[:, order]
     if (weights < 0).any() or (codes < 0).any():
-        signs = _signs(weights, coef, contribution[order] > 0)
+        signs = _signs(weights, coef)
         weights, codes, coef = weights * signs[:, None], codes * signs, coef * signs
     largest = np.max(np.abs(weights), axis=1, keepdims=True)
     scaled = weights / np.where(largest > 0, largest, 1)
@@ -126,12 +127,12 @@ def arrange(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, 
     return FactorView(weights + 0.0, scaled + 0.0, coef + 0.0, share[order], codes + 0.0, **names)
 
 
-def _signs(weights: Any, coef: Any, matters: Any) -> Any:
+def _signs(weights: Any, coef: Any) -> Any:
     """±1 (r,): makes the largest coefficient of each factor positive, or else its largest weight."""
     factors = np.arange(len(weights))
     leading_coef = coef[np.argmax(np.abs(coef), axis=0), factors]
     leading_weight = weights[factors, np.argmax(np.abs(weights), axis=1)]
-    return np.where(np.where(matters, leading_coef, leading_weight) < 0, -1.0, 1.0)
+    return np.where(np.where(leading_coef != 0, leading_coef, leading_weight) < 0, -1.0, 1.0)
 
 
 def _turned(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, Any]) -> FactorView:
@@ -167,22 +168,23 @@ def _of_estimator(fitted: FittedModel, rotation: str | None) -> FactorView:
     )
     # The filter model predicts from projections on the atoms, the feature model from the codes.
     effect = coef @ (weights @ weights.T) if estimator.model == "filter" else coef
-    classes, outputs = output_names(estimator)
-    names = {
-        "features": np.array([str(name) for name in fitted.feature_names], dtype=object),
+    put = arrange if rotation is None else _turned
+    return put(weights, codes, effect, share, view_names(fitted))
+
+
+def view_names(fitted: FittedModel) -> dict[str, Any]:
+    """The fields of a view that are no numbers."""
+    estimator = fitted.estimator
+    classes, kappa = None, len(estimator.coef_)
+    outputs = ("y",) if kappa == 1 else tuple(f"y{k}" for k in range(kappa))
+    if hasattr(estimator, "classes_"):
+        classes = tuple(str(label) for label in estimator.classes_)
+        outputs = classes[1:]
+    features = np.array([str(name) for name in fitted.feature_names], dtype=object)
+    return {
+        "features": features,
         "classes": classes,
         "outputs": outputs,
         "model": estimator.model,
         "supervised": True,
     }
-    put = arrange if rotation is None else _turned
-    return put(weights, codes, effect, share, names)
-
-
-def output_names(estimator: Any) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
-    """The names of the classes (None in regression), and of the κ rows of ``coef_``."""
-    if hasattr(estimator, "classes_"):
-        classes = tuple(str(label) for label in estimator.classes_)
-        return classes, classes[1:]
-    count = len(estimator.coef_)
-    return None, ("y",) if count == 1 else tuple(f"y{k}" for k in range(count))

@@ -1,0 +1,75 @@
+"""Notes on features a user knows already."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def read_markers(markers: str | os.PathLike[str] | DataFrame | dict[Any, Any]) -> dict[str, str]:
+    """Known markers as a dict from feature to note.
+
+    Parameters
+    ----------
+    markers : path of a CSV (or .tsv) file, DataFrame, or dict
+        Two columns, the feature and a note on it. A header, or the columns of a DataFrame, may call
+        them ``feature`` and ``note`` in any order and among others; otherwise they are the first
+        two. Without notes every marker is noted as "marker". Notes on the same feature are joined.
+
+    Returns
+    -------
+    notes : dict
+        Features the model does not have do no harm.
+    """
+    if isinstance(markers, dict):
+        return _notes(markers.items())
+    if isinstance(markers, str | os.PathLike):
+        rows = _read(markers)
+    elif hasattr(markers, "columns"):
+        rows = [list(markers.columns), *markers.to_numpy(dtype=object).tolist()]
+        if _columns(rows[0]) is None:
+            rows = rows[1:]
+    else:
+        raise TypeError(
+            f"markers={type(markers).__name__}: the path of a CSV file, a DataFrame with the columns "
+            "feature and note, or a dict from feature to note is required"
+        )
+    named = _columns(rows[0]) if rows else None
+    return _notes(_pairs(rows[1:], *named) if named else _pairs(rows, 0, 1))
+
+
+def _read(path: str | os.PathLike[str]) -> list[list[str]]:
+    """The rows of a file that are not blank."""
+    delimiter = "\t" if os.fspath(path).endswith(".tsv") else ","
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        return [row for row in csv.reader(file, delimiter=delimiter) if any(map(str.strip, row))]
+
+
+def _columns(header: list[Any]) -> tuple[int, int] | None:
+    """Positions of "feature" and "note" in a header (the second past its end where it has none)."""
+    names = [str(name).strip().lower() for name in header]
+    if "feature" not in names:
+        return None
+    return names.index("feature"), names.index("note") if "note" in names else len(names)
+
+
+def _pairs(rows: list[list[Any]], feature: int, note: int) -> Iterator[tuple[Any, Any]]:
+    """Feature and note of each row; "" where a cell is missing."""
+    for row in rows:
+        cells = [cell if cell is not None and cell == cell else "" for cell in row]
+        cells += [""] * (max(feature, note) + 1 - len(cells))
+        yield cells[feature], cells[note]
+
+
+def _notes(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+    notes: dict[str, str] = {}
+    for key, value in pairs:
+        name, note = str(key).strip(), str(value).strip() or "marker"
+        if name:
+            notes[name] = f"{notes[name]}; {note}" if name in notes else note
+    return notes

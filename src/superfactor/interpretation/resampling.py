@@ -1,0 +1,204 @@
+"""Would the same features come back? Refits on parts of the samples, factors matched to the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone, is_classifier
+
+from superfactor.estimators import inputs
+from superfactor.estimators.parameters import seed_of
+from superfactor.interpretation.data import ModelData, model_data, refittable
+from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.progress import reporting
+from superfactor.interpretation.rotation import varimax
+from superfactor.interpretation.tables import check_count, extremes, top_features
+from superfactor.interpretation.view import factor_view
+from superfactor.spectrum import Compression, DataMatrix, compress
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """How often the factors of a model and their top features return.
+
+    Attributes
+    ----------
+    table : DataFrame
+        `top_features` of the model with a further column ``frequency``, from 0 to 1: the share of
+        resamples in which the feature is again among the top n at the same end of the same factor.
+    similarity : (n_resamples, r)
+        |cosine| between each factor of the model and the one matched to it: 1 is the same factor.
+    n_resamples : int
+    """
+
+    table: DataFrame
+    similarity: Any
+    n_resamples: int
+
+
+def stability(
+    model: Any,
+    X: Any,
+    y: Any,
+    n_resamples: int = 50,
+    *,
+    n: int = 5,
+    fraction: float = 0.8,
+    rotation: str | None = None,
+    covariates: Any = None,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    progress: Any = None,
+    n_jobs: int | None = None,
+) -> Stability:
+    """How often each top feature of each factor returns when some of the samples are left out.
+
+    The chosen estimator is fitted again to random parts of the samples, drawn without replacement
+    and class by class. Preprocessing stays as it was fitted to all samples, and a search is not
+    repeated: this is the stability of the factors, given those. Each resample is weighted up to the
+    weight of all samples, so that ξ and λ mean the same in every fit. Factors of a refit are matched
+    one to one to those of the model such that the sum of |cosine| of their atoms is largest, and
+    take their signs.
+
+    Parameters
+    ----------
+    model : fitted model
+        As for `factor_view`, but no FactorView.
+    X, y, covariates, sample_weight : the training data, in the form ``model.fit`` took
+    n_resamples : int, default=50
+    n : int, default=5
+        Features at each end of a factor, as in `top_features`.
+    fraction : float, default=0.8
+        Share of the samples of each class in a resample, between 0 and 1.
+    rotation : None or "varimax", default=None
+        As in `factor_view`; refits are turned likewise.
+    random_state : int, Generator, RandomState or None, default=None
+        For the choice of samples. None is a fixed seed.
+    progress : None, True or function of (done, total), default=None
+        True shows a bar (which needs rich).
+    n_jobs : int or None, default=None
+        Processes, as in scikit-learn.
+
+    Returns
+    -------
+    stability : Stability
+        A feature that means nothing returns with a frequency of about n/p.
+    """
+    check_count("n_resamples", n_resamples)
+    fitted = fitted_model(model)
+    view = factor_view(model, rotation=rotation)
+    table = top_features(view, n)
+    data = model_data(fitted, X, y, covariates, "stability")
+    weight = inputs.check_weights(sample_weight, data.X)
+    weight = np.ones(data.X.shape[0]) if weight is None else weight
+    strata = data.y if is_classifier(fitted.estimator) else np.zeros(len(data.y))
+    rank = len(view.weights)
+    parts = list(_resamples(strata, weight, n_resamples, fraction, rank, random_state))
+
+    small = _compression(fitted.estimator, data.X, rank)
+    estimator = refittable(fitted.estimator)
+    ends = [extremes(scaled, n) for scaled in view.scaled]
+    similarity, returns = np.empty((n_resamples, rank)), np.zeros(len(table))
+    with reporting(progress, "Refitting on resamples") as report:
+        refits = _refits(estimator, _compressed(data, small), weight, parts, n_jobs)
+        report(0, n_resamples)
+        for done, atoms in enumerate(refits, start=1):
+            if small is not None:
+                atoms = small.expand(atoms.T).T
+            if rotation is not None:
+                atoms = varimax(atoms).T @ atoms
+            atoms, similarity[done - 1] = _matched(view.weights, atoms)
+            returns += _returned(ends, [extremes(row, n) for row in atoms])
+            report(done, n_resamples)
+    table["frequency"] = returns / n_resamples
+    return Stability(table, similarity, n_resamples)
+
+
+def _resamples(
+    strata: Any, weight: Any, count: int, fraction: float, rank: int, random_state: Any
+) -> Iterator[Any]:
+    """Positions of the samples in each resample, sorted: `fraction` of every stratum, one at least."""
+    if not isinstance(fraction, Real) or not 0 < fraction < 1:
+        raise ValueError(f"fraction={fraction!r}: a number between 0 and 1 is required")
+    rng = np.random.default_rng(seed_of(random_state))
+    present = np.flatnonzero(weight)  # a sample of weight zero is no sample
+    groups = [present[strata[present] == value] for value in np.unique(strata[present])]
+    sizes = [max(1, round(fraction * len(group))) for group in groups]
+    if sum(sizes) < rank:
+        raise ValueError(
+            f"fraction={fraction!r}: resamples of {sum(sizes)} samples are too few for {rank} factors"
+        )
+    for _ in range(count):
+        chosen = [rng.choice(g, size, replace=False) for g, size in zip(groups, sizes, strict=True)]
+        yield np.sort(np.concatenate(chosen))
+
+
+def _compression(estimator: Any, X: Any, rank: int) -> Compression | None:
+    """Wide X in coordinates of its row space, where all refits live; None where that may not be.
+
+    A constraint is on entries of the original, and does not carry over.
+    """
+    small = compress(DataMatrix(X)) if estimator.constraint is None else None
+    return small if small is not None and len(small.values) >= rank else None
+
+
+def _compressed(data: ModelData, small: Compression | None) -> ModelData:
+    if small is None:
+        return data
+    X = small.rows * (small.values * small.original.scale)
+    return ModelData(X, data.y, data.covariates)
+
+
+def _refits(
+    estimator: Any, data: ModelData, weight: Any, parts: list[Any], n_jobs: int | None
+) -> Iterator[Any]:
+    """The atoms (r, p) of each refit, in order."""
+    from joblib import Parallel, delayed
+
+    jobs = (delayed(_refit)(estimator, data, weight, rows) for rows in parts)
+    atoms: Iterator[Any] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    return atoms
+
+
+def _refit(estimator: Any, data: ModelData, weight: Any, rows: Any) -> Any:
+    refit = clone(estimator).fit(
+        inputs.take(data.X, rows, axis=0),
+        data.y[rows],
+        covariates=None if data.covariates is None else data.covariates[rows],
+        sample_weight=weight[rows] * (weight.sum() / weight[rows].sum()),
+    )
+    return np.asarray(refit.components_, dtype=np.float64)
+
+
+def _matched(reference: Any, atoms: Any) -> tuple[Any, Any]:
+    """Atoms (r, p) in the order and sign of the reference (r, p), and their |cosine| with it (r,)."""
+    cosine = _directions(reference) @ _directions(atoms).T
+    rows, columns = linear_sum_assignment(np.abs(cosine), maximize=True)
+    matched = cosine[rows, columns]
+    signs = np.where(matched < 0, -1.0, 1.0)
+    return atoms[columns] * signs[:, None], np.abs(matched)
+
+
+def _directions(atoms: Any) -> Any:
+    """Rows of length one; a zero row stays zero."""
+    length = np.linalg.norm(atoms, axis=1, keepdims=True)
+    return atoms / np.where(length > 0, length, 1)
+
+
+def _returned(ends: list[tuple[Any, Any]], again: list[tuple[Any, Any]]) -> Any:
+    """For each top feature, factor by factor and end by end: is it among those found again?"""
+    return np.concatenate(
+        [
+            np.isin(before, after)
+            for pair, other in zip(ends, again, strict=True)
+            for before, after in zip(pair, other, strict=True)
+        ]
+    )

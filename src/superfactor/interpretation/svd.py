@@ -1,0 +1,99 @@
+"""The same view of plain SVD, for comparison: factors that have not seen the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import svds
+
+from superfactor.estimators.parameters import check_rank
+from superfactor.interpretation.data import ModelData, model_data, refittable
+from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.tables import check_count
+from superfactor.interpretation.view import FactorView, arrange, view_names
+from superfactor.spectrum import DataMatrix, compress, truncated_svd
+from superfactor.spectrum.compression import LARGEST_FULL_SIDE
+
+
+def unsupervised(
+    model: Any, X: Any, y: Any, *, covariates: Any = None, n_components: int | None = None
+) -> FactorView:
+    """What the factors would be without supervision, at the same rank and on the same data.
+
+    The truncated SVD of X after the model's preprocessing, and a regression of y on its codes with
+    the model's link, class weights, covariates and ridge λ: the model in the limit ξ → ∞.
+
+    Parameters
+    ----------
+    model : fitted model
+        As for `factor_view`, but no FactorView.
+    X, y, covariates : the training data, in the form ``model.fit`` took
+    n_components : int, optional
+        The rank, if not that of the model.
+
+    Returns
+    -------
+    view : FactorView
+        With ``model="svd"`` and ``supervised=False``, in the order and sign `factor_view` explains.
+        It may stand wherever a model may: ``top_features(unsupervised(model, X, y))``.
+    """
+    fitted = fitted_model(model)
+    rank = fitted.estimator.n_components if n_components is None else n_components
+    check_count("n_components", rank)
+    data = model_data(fitted, X, y, covariates, "unsupervised")
+    check_rank(rank, *data.X.shape)
+    U, values, atoms, share = _svd(data.X, rank)
+    effect = _regression(fitted.estimator, data, U, values)
+    names = view_names(fitted) | {"model": "svd", "supervised": False}
+    return arrange(atoms.T, U * values, effect, share, names)
+
+
+def _svd(X: Any, rank: int) -> tuple[Any, Any, Any, Any]:
+    """U (n, r), σ (r,), V (p, r) of X (n, p), and the shares σ²/‖X‖² (r,); zeros beyond the rank."""
+    n, p = X.shape
+    data = DataMatrix(X if n <= p else X.T)
+    small = compress(data)
+    if small is not None:  # through the smaller Gram matrix, which loses no digits here
+        k = min(rank, len(small.values))
+        short, values = small.rows[:, :k], small.values[:k] * data.scale
+        long = small.expand(np.eye(len(small.values), k))
+        U, V = (short, long) if n <= p else (long, short)
+    elif min(n, p) <= LARGEST_FULL_SIDE or rank == min(n, p):
+        U, values, Vt = truncated_svd(X.toarray() if sp.issparse(X) else X, rank)
+        V = Vt.T
+    else:
+        U, values, Vt = svds(X, k=rank, rng=np.random.default_rng(0))
+        U, values, V = U[:, ::-1], values[::-1], Vt[::-1].T
+    k = int(np.sum(values > values[0] * max(n, p) * np.finfo(values.dtype).eps))
+    U, values, V = (_kept(part, k, rank) for part in (U, values, V))
+    return U, values, V, (values / data.scale) ** 2 / (data.squared_norm or 1.0)
+
+
+def _kept(part: Any, k: int, rank: int) -> Any:
+    """The first k entries along the last axis in float64, zeros after them up to `rank`."""
+    out = np.zeros((*part.shape[:-1], rank))
+    out[..., :k] = part[..., :k]
+    return out
+
+
+def _regression(estimator: Any, data: ModelData, U: Any, values: Any) -> Any:
+    """Coefficients (κ, r) of the regression of y on the codes Uσ, with the ridge of the model.
+
+    Factorizing codes at full rank leaves nothing but their regression: all of A is free, and the
+    reconstruction exact. The ridge of the feature model is on the activations, which is one on the
+    coefficients of U, whose columns are orthonormal.
+    """
+    used = values > 0
+    codes = (U * values if estimator.model == "filter" else U)[:, used]
+    effect = np.zeros((len(estimator.coef_), len(values)))
+    if codes.shape[1]:
+        free = {"constraint": None, "solver": "auto", "step_size": "auto", "max_iter": None}
+        regression = refittable(estimator, model="filter", n_components=codes.shape[1], **free).fit(
+            codes, data.y, covariates=data.covariates
+        )
+        effect[:, used] = regression.coef_ @ regression.components_
+        if estimator.model == "feature":
+            effect[:, used] /= values[used]
+    return effect

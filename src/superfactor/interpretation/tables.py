@@ -1,0 +1,128 @@
+"""Factors as tables: one row per factor, or one per extreme feature."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from superfactor.interpretation.markers import read_markers
+from superfactor.interpretation.view import FactorView, factor_view
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ENDS = ("high", "low")
+
+
+def supervised_factors(model: Any, *, rotation: str | None = None) -> DataFrame:
+    """One row per factor: how much of X it holds, and what it says about the outcome.
+
+    Parameters
+    ----------
+    model : fitted model or FactorView
+        As for `factor_view`, which explains order and sign.
+    rotation : None or "varimax", default=None
+
+    Returns
+    -------
+    table : DataFrame
+        Index ``factor`` 1, …, r. Columns:
+
+        - ``share_of_variance``: share of the sum of squares of X, variance where X is centred;
+        - ``coef[<output>]``, one per output: what one standard deviation of the factor adds to the
+          log-odds of that class against the first one, or to that target in its units;
+        - ``direction`` in words: the class that becomes more likely as the factor goes up, with
+          three classes or more also the one as it goes down; or the target it raises.
+    """
+    import pandas as pd
+
+    view = factor_view(model, rotation=rotation)
+    columns: dict[str, Any] = {"share_of_variance": view.share}
+    columns |= {f"coef[{name}]": row for name, row in zip(view.outputs, view.coef, strict=True)}
+    columns["direction"] = [_direction(view, column) for column in view.coef.T]
+    return pd.DataFrame(columns, index=pd.RangeIndex(1, len(view.share) + 1, name="factor"))
+
+
+def _direction(view: FactorView, coef: Any) -> str:
+    """What goes with high values of a factor, given its coefficients (κ,)."""
+    if not np.any(coef):
+        return "no effect"
+    if view.classes is None:
+        leading = int(np.argmax(np.abs(coef)))
+        return f"higher → {'larger' if coef[leading] > 0 else 'smaller'} {view.outputs[leading]}"
+    scores = np.append(0.0, coef)  # the first class is what the others are compared with
+    words = f"higher → {view.classes[int(np.argmax(scores))]}"
+    if len(view.classes) > 2:
+        words += f", lower → {view.classes[int(np.argmin(scores))]}"
+    return words
+
+
+def top_features(
+    model: Any,
+    n: int = 5,
+    *,
+    rotation: str | None = None,
+    markers: str | os.PathLike[str] | DataFrame | dict[Any, Any] | None = None,
+) -> DataFrame:
+    """The most extreme features at both ends of each factor.
+
+    Parameters
+    ----------
+    model : fitted model or FactorView
+        As for `factor_view`, which explains order and sign.
+    n : int, default=5
+        How many at each end, at most: the high end has features of positive weight only, the low
+        end of negative weight, so that no feature is at both and a one-sided factor has one end.
+    rotation : None or "varimax", default=None
+    markers : path of a CSV file, DataFrame or dict, optional
+        Known features and a note on each, as `read_markers` takes them.
+
+    Returns
+    -------
+    table : DataFrame
+        One row per feature with the columns ``factor`` (1, …, r), ``end`` ("high" or "low"),
+        ``rank`` (1 is the most extreme; equal weights in the order of the columns of X),
+        ``feature``, ``weight`` (from −1 to 1: divided by the largest of the factor in size) and,
+        with markers, ``note`` (empty where there is none).
+    """
+    import pandas as pd
+
+    check_count("n", n)
+    view = factor_view(model, rotation=rotation)
+    rows = [
+        (factor, end, rank, view.features[i], scaled[i])
+        for factor, scaled in enumerate(view.scaled, start=1)
+        for end, positions in zip(ENDS, extremes(scaled, n), strict=True)
+        for rank, i in enumerate(positions, start=1)
+    ]
+    table = pd.DataFrame(rows, columns=["factor", "end", "rank", "feature", "weight"])
+    if markers is not None:
+        notes = read_markers(markers)
+        table["note"] = [notes.get(name, "") for name in table["feature"]]
+    return table
+
+
+def extremes(weights: Any, n: int) -> tuple[Any, Any]:
+    """Positions of the (at most) n largest positive and n smallest negative weights (p,).
+
+    The most extreme first, equal ones in their order.
+    """
+    return _largest(weights, n), _largest(-weights, n)
+
+
+def _largest(weights: Any, n: int) -> Any:
+    n = min(n, len(weights))
+    # One linear pass leaves few candidates to sort; all that equal the last one are among them.
+    least = np.partition(weights, len(weights) - n)[len(weights) - n]
+    candidates = np.flatnonzero((weights >= least) & (weights > 0))
+    return candidates[np.argsort(-weights[candidates], kind="stable")][:n]
+
+
+def check_count(name: str, value: Any) -> None:
+    """An integer of at least one."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        kind = ValueError if isinstance(value, Integral) else TypeError
+        raise kind(f"{name}={value!r}: an integer >= 1 is required")
