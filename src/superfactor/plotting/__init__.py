@@ -1,0 +1,33 @@
+"""Plots as scikit-learn Displays: make one with ``from_estimator``, change it through its axes.
+
+=============== ================================================================================
+file            idea
+=============== ================================================================================
+``factors``     the most extreme features of each factor, under its coefficients
+``samples``     samples in the space of two factors, coloured by class
+``scree``       how much each direction of X holds, with the elbow
+``convergence`` the objective against iterations or seconds
+``cv_surface``  the cross-validated score over ξ and λ
+``stability``   how often top features return under resampling
+``drawing``     colours, panels, and names that fit
+=============== ================================================================================
+
+matplotlib is needed once something is drawn: ``pip install "superfactor[plot]"``. Nothing here
+shows a figure, closes one or changes matplotlib's settings.
+"""
+
+from superfactor.plotting.convergence import ConvergenceDisplay
+from superfactor.plotting.cv_surface import CVSurfaceDisplay
+from superfactor.plotting.factors import FactorsDisplay
+from superfactor.plotting.samples import SamplesDisplay
+from superfactor.plotting.scree import ScreeDisplay
+from superfactor.plotting.stability import StabilityDisplay
+
+__all__ = [
+    "CVSurfaceDisplay",
+    "ConvergenceDisplay",
+    "FactorsDisplay",
+    "SamplesDisplay",
+    "ScreeDisplay",
+    "StabilityDisplay",
+]

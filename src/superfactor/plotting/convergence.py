@@ -1,0 +1,141 @@
+"""`ConvergenceDisplay`: the objective on the way to its optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from superfactor.interpretation.models import fitted_model
+from superfactor.plotting import drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class ConvergenceDisplay:
+    """Objective against iteration or seconds, for one fit or several.
+
+    Parameters
+    ----------
+    histories : dict of dicts
+        Name of a fit → its ``history_``, with lists "objective" and "seconds".
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    lines_ : dict of Line2D
+        One per fit, by name.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.plotting import ConvergenceDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> fits = {
+    ...     solver: SMFClassifier(2, solver=solver).fit(scale(X), y)
+    ...     for solver in ("lifted-newton", "bcd")
+    ... }
+    >>> best = min(fit.objective_ for fit in fits.values())
+    >>> display = ConvergenceDisplay.from_estimator(fits, x="seconds", best=best)
+    >>> sorted(display.lines_)
+    ['bcd', 'lifted-newton']
+    """
+
+    def __init__(self, histories: Mapping[str, Mapping[str, Any]]):
+        self.histories = histories
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        *,
+        x: str = "iteration",
+        value: str = "excess",
+        best: float | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot how a fit, or several, came to their optimum.
+
+        Parameters
+        ----------
+        model : SMFClassifier, SMFRegressor, a pipeline that ends in one, SMFClassifierCV, or a dict
+            A dict of several, by name, draws one line each.
+        x, value, best, ax, **kwargs
+            See ``plot``.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+        """
+        models = model if isinstance(model, Mapping) else {"": model}
+        if not models:
+            raise ValueError("model={}: at least one fitted model is required")
+        histories = {str(k): fitted_model(fit).estimator.history_ for k, fit in models.items()}
+        return cls(histories).plot(ax, x=x, value=value, best=best, **kwargs)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        x: str = "iteration",
+        value: str = "excess",
+        best: float | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw one line per fit.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            None makes a new figure.
+        x : {"iteration", "seconds"}, default="iteration"
+        value : {"excess", "objective"}, default="excess"
+            "excess" is the objective minus `best`, on a logarithmic scale, where exponential
+            convergence is a straight line; points at the best itself have no place on it.
+        best : float, optional
+            None takes the least objective each fit has seen. To compare solvers on one problem,
+            give the least of all of them, or a bound: ``model.certificate_.lower_bound``.
+        **kwargs
+            Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        self
+        """
+        drawing.check_choice("x", x, ("iteration", "seconds"))
+        drawing.check_choice("value", value, ("excess", "objective"))
+        self.ax_ = ax = drawing.single(ax)
+        self.figure_ = ax.figure
+        self.lines_ = {}
+        logarithmic = False
+        for k, (name, history) in enumerate(self.histories.items()):
+            height = np.asarray(history["objective"], dtype=float)
+            across = np.arange(1, len(height) + 1)
+            if x == "seconds":
+                across = np.asarray(history["seconds"], dtype=float)
+            if value == "excess":
+                height = height - (height.min() if best is None else best)
+                above = height > 0
+                if above.any():
+                    across, height, logarithmic = across[above], height[above], True
+            look = drawing.style(k) | {"markersize": 4, "linewidth": 1.4}
+            look["markevery"] = max(1, len(height) // 15)
+            (self.lines_[name],) = ax.plot(across, height, **look | kwargs)
+        if logarithmic:
+            ax.set_yscale("log")
+        else:
+            ax.ticklabel_format(axis="y", useOffset=False)
+        if len(self.lines_) > 1:
+            drawing.add_legend(ax, list(self.lines_.values()), list(self.lines_))
+        ax.set_xlabel(x if x == "iteration" else "seconds since the start of the fit")
+        ax.set_ylabel("objective" if value == "objective" else "objective − best")
+        if x == "iteration":
+            drawing.whole_numbers(ax.xaxis)
+        drawing.tidy(ax)
+        return self

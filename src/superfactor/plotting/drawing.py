@@ -1,0 +1,302 @@
+"""What the displays share: colours, panels, and names that fit.
+
+matplotlib is imported inside functions: the package works without it, and starts without waiting
+for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from superfactor.interpretation.tables import check_count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+
+# Okabe and Ito's colours, told apart by colour-blind readers too; the lightest come last.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+# One shape per class as well, so that a plot printed in grey says the same.
+SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", "h")
+POSITIVE, NEGATIVE = COLORS[0], COLORS[1]
+SMALL = 8.0  # points, for names and numbers
+ROW = 0.17  # inches a bar takes
+NAMES = 110.0  # points a name may take
+
+
+def pyplot() -> Any:
+    """`matplotlib.pyplot`, or one line that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'plots need matplotlib, which is not installed: pip install "superfactor[plot]"'
+        ) from error
+    return plt
+
+
+def single(ax: Axes | None, size: tuple[float, float] = (6.0, 4.0)) -> Axes:
+    """The axes to draw in: the user's, or those of a new figure of `size` inches."""
+    plt = pyplot()
+    if ax is not None:
+        return ax
+    _, made = plt.subplots(figsize=size, layout="constrained")
+    return made  # type: ignore[no-any-return]
+
+
+def panels(
+    ax: Any,
+    cells: Sequence[tuple[int, int]],
+    size: tuple[float, float],
+    spacing: dict[str, float] | None = None,
+) -> np.ndarray:
+    """One axes for each (row, column) of `cells`, as an array (len(cells),).
+
+    Parameters
+    ----------
+    ax : None for a new figure of `size` inches; axes, whose place the grid takes; or as many axes.
+    spacing : gridspec's, see `spread`; None leaves it to matplotlib, which is slow for many panels.
+    """
+    plt = pyplot()
+    from matplotlib.axes import Axes
+
+    if len(cells) == 1 and isinstance(ax, Axes):
+        return np.array([ax], dtype=object)
+    shape = _extent(cells)
+    if ax is None:
+        figure = plt.figure(figsize=size, layout=None if spacing else "constrained")
+        grid = figure.add_gridspec(*shape, **spacing or {})
+    elif isinstance(ax, Axes):
+        place = ax.get_subplotspec()
+        if place is None:
+            raise ValueError(
+                "ax: axes made by plt.subplots or add_subplot are required, since several panels "
+                "take their place; these have no place in a grid"
+            )
+        figure = ax.figure
+        ax.set_axis_off()
+        grid = place.subgridspec(*shape)
+    else:
+        given = np.asarray(ax, dtype=object).ravel()
+        if len(given) != len(cells):
+            raise ValueError(
+                f"ax: {len(given)} axes for {len(cells)} panels; None, one axes or {len(cells)} of "
+                "them are required"
+            )
+        return given
+    made = np.empty(len(cells), dtype=object)
+    for k, cell in enumerate(cells):
+        made[k] = figure.add_subplot(grid[cell])
+    return made
+
+
+def spread(
+    cells: Sequence[tuple[int, int]],
+    panel: tuple[float, float],
+    gaps: tuple[float, float],
+    edges: tuple[float, float, float, float],
+) -> tuple[tuple[float, float], dict[str, float]]:
+    """Size of a figure, and spacing of its grid, from lengths in inches.
+
+    Parameters
+    ----------
+    cells : (row, column) of each panel
+    panel : width and height of a panel without its labels
+    gaps : between columns, between rows
+    edges : left, bottom, right, top
+    """
+    rows, columns = _extent(cells)
+    left, bottom, right, top = edges
+    width = left + columns * panel[0] + (columns - 1) * gaps[0] + right
+    height = bottom + rows * panel[1] + (rows - 1) * gaps[1] + top
+    spacing = {
+        "left": left / width,
+        "right": 1 - right / width,
+        "bottom": bottom / height,
+        "top": 1 - top / height,
+        "wspace": gaps[0] / panel[0],
+        "hspace": gaps[1] / panel[1],
+    }
+    return (width, height), spacing
+
+
+def _extent(cells: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Numbers of rows and columns."""
+    rows, columns = (1 + max(numbers) for numbers in zip(*cells, strict=True))
+    return rows, columns
+
+
+def room_for_names(ax: Any, columns: int) -> float:
+    """Points a name may take: less than half a panel, where the user's axes set its width."""
+    if ax is None:
+        return NAMES
+    share = 0.45 / (columns if np.size(ax) == 1 else 1)
+    return min(NAMES, share * axes_width(np.ravel(ax)[0]))
+
+
+def axes_width(ax: Axes) -> float:
+    """Points."""
+    return 72 * float(ax.get_window_extent().width) / float(ax.figure.dpi)
+
+
+def caption(figure: Figure, text: str) -> None:
+    """Text in the top left corner of a figure, as it is."""
+    height = 1 - 0.08 / figure.get_figheight()
+    look = {"x": 0.01, "y": height, "ha": "left", "va": "top", "fontsize": 9, "parse_math": False}
+    figure.suptitle(text, **look)
+
+
+def grid_shape(count: int, widest: int = 4) -> tuple[int, int]:
+    """Rows and columns for `count` panels: as many columns as fit, rows about equally full."""
+    rows = math.ceil(count / widest)
+    return rows, math.ceil(count / rows)
+
+
+def style(index: int) -> dict[str, Any]:
+    """Colour and shape of class (or line) number `index`: no two of the first 24 alike."""
+    return {"color": COLORS[index % len(COLORS)], "marker": SHAPES[index % len(SHAPES)]}
+
+
+def point_style(index: int) -> dict[str, Any]:
+    """The same for `Axes.scatter`: with a darker edge, and hollow where colours come again."""
+    from matplotlib.colors import to_rgb
+
+    color, marker = style(index).values()
+    if index >= len(COLORS):
+        return {"facecolor": "none", "edgecolor": color, "linewidth": 1.0, "marker": marker}
+    edge = [0.6 * part for part in to_rgb(color)]
+    return {"facecolor": color, "edgecolor": edge, "linewidth": 0.4, "marker": marker}
+
+
+def tidy(*axes: Axes) -> None:
+    """Only the two spines that carry a scale, and small print."""
+    for ax in axes:
+        ax.xaxis.label.set_fontsize(9)
+        ax.yaxis.label.set_fontsize(9)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(labelsize=SMALL)
+
+
+def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
+    """Width in points, as it will be drawn."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    prop = FontProperties(size=size, weight=weight)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, prop, False)
+    return float(width)
+
+
+def shorten(name: str, width: float, size: float = SMALL, weight: str = "normal") -> str:
+    """`name` on one line, at most `width` points wide; an ellipsis stands for what is left out.
+
+    The ends stay, since names of one family often differ in their last letters.
+    """
+    name = " ".join(str(name).split())
+    if text_width(name, size, weight) <= width:
+        return name
+    kept, most = 1, len(name) - 1
+    while kept < most:
+        middle = (kept + most + 1) // 2
+        if text_width(_without_middle(name, middle), size, weight) <= width:
+            kept = middle
+        else:
+            most = middle - 1
+    return _without_middle(name, kept)
+
+
+def _without_middle(name: str, kept: int) -> str:
+    tail = kept // 3
+    return f"{name[: kept - tail].rstrip()}…{name[len(name) - tail :].lstrip()}"
+
+
+def name_rows(ax: Axes, places: Any, names: Sequence[str]) -> None:
+    """Names (already short) as labels of the vertical axis, never read as formulas."""
+    ax.set_yticks(places, labels=names, fontsize=SMALL, parse_math=False)
+    ax.tick_params(axis="y", length=0)
+
+
+def short_names(names: Iterable[str], width: float, weight: str = "normal") -> dict[str, str]:
+    """What each of the names is called in at most `width` points."""
+    return {name: shorten(name, width, weight=weight) for name in set(names)}
+
+
+def inches(names: Iterable[str], weight: str = "normal") -> float:
+    """Width of the widest of these names."""
+    return max((text_width(name, SMALL, weight) for name in names), default=0.0) / 72
+
+
+def longest(table: Any) -> int:
+    """The largest number of top features any factor has, in a table of them."""
+    return max(table.groupby("factor").size(), default=0)
+
+
+def features_down(table: Any, factor: int, start: float) -> tuple[Any, np.ndarray]:
+    """Rows of a table of top features that belong to `factor`, and their places downwards.
+
+    The high end comes first, its most extreme feature on top; the low end ends with its own. A gap
+    stands for all features between.
+    """
+    rows = table[table["factor"] == factor]
+    high = np.flatnonzero(rows["end"] == "high")
+    low = np.flatnonzero(rows["end"] == "low")
+    places = start - np.arange(len(rows), dtype=float)
+    places[len(high) :] -= 0.6
+    return rows.iloc[[*high, *low[::-1]]], places
+
+
+def how_many(total: int, most: int | None) -> int:
+    """The number of factors to show."""
+    if most is None:
+        return total
+    check_count("max_factors", most)
+    return min(int(most), total)
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """One of the words that are allowed."""
+    if value not in allowed:
+        words = ", ".join(map(repr, allowed))
+        raise ValueError(f"{name}={value!r}: one of {words} is required")
+
+
+def whole_numbers(axis: Axis) -> None:
+    """Ticks at integers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def ring(ax: Axes, x: float, y: float, **kwargs: Any) -> Line2D:
+    """A ring around a chosen point."""
+    look: dict[str, Any] = {
+        "marker": "o",
+        "markersize": 10,
+        "color": "black",
+        "markeredgewidth": 1.5,
+    } | kwargs
+    (mark,) = ax.plot([x], [y], linestyle="none", markerfacecolor="none", zorder=4, **look)
+    return mark
+
+
+def add_legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], **kwargs: Any) -> Legend:
+    """A legend that shows any label as it is, even one that starts with _ or holds a $."""
+    legend = ax.legend(handles, ["x"] * len(labels), fontsize=SMALL, **kwargs)
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        text.set_parse_math(False)
+        text.set_text(shorten(label, 160))
+    return legend
+
+
+def percent(share: float) -> str:
+    """A share as people write it: 44 %, 3.1 %, <0.1 %."""
+    if share < 0.001:
+        return "<0.1 %"
+    return f"{share:.0%}"[:-1] + " %" if share >= 0.0995 else f"{100 * share:.1f} %"

@@ -1,0 +1,282 @@
+"""`FactorsDisplay`: what each factor is made of, under its coefficients."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from superfactor.interpretation import (
+    FactorView,
+    factor_view,
+    read_markers,
+    top_features,
+    unsupervised,
+)
+from superfactor.plotting import drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+
+ROW_TITLES = {
+    "filter": "supervised (filter)",
+    "feature": "supervised (feature)",
+    "svd": "unsupervised (SVD)",
+}
+BARS = 1.9  # inches the bars of a panel take
+
+
+class FactorsDisplay:
+    """The most extreme features of each factor, under the factor's coefficients.
+
+    One panel per factor. The grey band on top holds its coefficients: by how much the log-odds of a
+    class against the base class (the prediction, in regression) change with one standard deviation
+    of the factor. Below are the features at both ends with their weights, the largest being ±1.
+    Bars to the right are positive (blue), bars to the left negative (orange).
+
+    Parameters
+    ----------
+    view : FactorView
+        From `superfactor.interpretation.factor_view`.
+    unsupervised : FactorView, optional
+        Factors to compare with, drawn in rows under those of `view`.
+    n : int, default=5
+        Features at each end.
+    markers : dict, DataFrame or path of a CSV, optional
+        Known features and a note on each; they are drawn bold, with a diamond and the note.
+
+    Attributes
+    ----------
+    axes_ : array of shape (number of views, number of factors) of Axes
+        None where a view has no such factor.
+    bars_ : array of the same shape of BarContainer
+        The features' bars, from top to bottom.
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.plotting import FactorsDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X = (X - X.mean()) / X.std()
+    >>> display = FactorsDisplay.from_estimator(SMFClassifier(2).fit(X, y), X, y, n=3)
+    >>> display.axes_.shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        view: FactorView,
+        *,
+        unsupervised: FactorView | None = None,
+        n: int = 5,
+        markers: Any = None,
+    ):
+        self.view = view
+        self.unsupervised = unsupervised
+        self.n = n
+        self.markers = markers
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        covariates: Any = None,
+        n: int = 5,
+        rotation: str | None = None,
+        markers: Any = None,
+        compare: bool = True,
+        max_factors: int | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot the factors of a fitted model.
+
+        Parameters
+        ----------
+        model : SMFClassifier, SMFRegressor, a pipeline that ends in one, SMFClassifierCV, FactorView
+        X, y : training data, optional
+            As ``model.fit`` took them. Where given, the factors of a plain SVD of the same data are
+            drawn beside those of the model.
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            As ``model.fit`` took them.
+        n : int, default=5
+            Features at each end of a factor.
+        rotation : None or "varimax", default=None
+        markers : dict, DataFrame or path of a CSV, optional
+            Known features and a note on each.
+        compare : bool, default=True
+            False leaves the unsupervised factors out even where X and y are given.
+        max_factors, ax, **kwargs
+            See ``plot``.
+
+        Returns
+        -------
+        display : FactorsDisplay
+        """
+        view = factor_view(model, rotation=rotation)
+        if (X is None) != (y is None):
+            missing, given = ("X", "y") if X is None else ("y", "X")
+            raise ValueError(f"{missing}=None with {given} given: both or neither are required")
+        other = None
+        if compare and X is not None:
+            other = unsupervised(model, X, y, covariates=covariates)
+            other = factor_view(other, rotation=rotation)
+        display = cls(view, unsupervised=other, n=n, markers=markers)
+        return display.plot(ax, max_factors=max_factors, **kwargs)
+
+    def plot(self, ax: Any = None, *, max_factors: int | None = None, **kwargs: Any) -> Self:
+        """Draw the panels.
+
+        Parameters
+        ----------
+        ax : None, Axes or array of Axes, default=None
+            None makes a figure that is large enough. Axes give their place to the panels. With an
+            array each panel takes one; those of the unsupervised factors come last.
+        max_factors : int, optional
+            Show the first few factors only: those that contribute most to the prediction.
+        **kwargs
+            Passed on to ``Axes.barh``, for the features' bars.
+
+        Returns
+        -------
+        self
+        """
+        views = [self.view] if self.unsupervised is None else [self.view, self.unsupervised]
+        shown = [drawing.how_many(len(view.weights), max_factors) for view in views]
+        _, columns = drawing.grid_shape(max(shown))
+        panels = [(v, j) for v in range(len(views)) for j in range(shown[v])]
+        # Under each row of the first view comes the same row of the second.
+        cells = [(j // columns * len(views) + v, j % columns) for v, j in panels]
+        shared = _Shared.of(self, views, drawing.room_for_names(ax, columns))
+        caption = self._caption(shown[0], columns * (BARS + shared.left))
+        size, spacing = drawing.spread(
+            cells,
+            panel=(BARS, drawing.ROW * (len(self.view.outputs) + shared.most + 1)),
+            gaps=(shared.left + 0.1, 0.62),
+            edges=(shared.left + 0.3, 0.3, 0.12, 0.45 + 0.16 * caption.count("\n")),
+        )
+        axes = drawing.panels(ax, cells, size, spacing)
+        self.figure_ = axes[0].figure
+        self.axes_ = np.full((len(views), max(shown)), None, dtype=object)
+        self.bars_ = self.axes_.copy()
+        for panel, (v, j), (_, column) in zip(axes, panels, cells, strict=True):
+            self.axes_[v, j] = panel
+            self.bars_[v, j] = _draw_factor(panel, views[v], j, shared.tables[v], shared, kwargs)
+            if column == 0 and np.size(ax) == 1:
+                panel.set_ylabel(ROW_TITLES[views[v].model], fontsize=9, fontweight="bold")
+        if ax is None:
+            drawing.caption(self.figure_, caption)
+        return self
+
+    def _caption(self, shown: int, width: float) -> str:
+        """What the panels show, on lines of `width` inches."""
+        view, total = self.view, len(self.view.weights)
+        first = f"The first {shown} of {total} factors. " if shown < total else ""
+        if view.classes is None:
+            change = "change of the prediction"
+        else:
+            base = drawing.shorten(view.classes[0], drawing.NAMES)
+            change = f"change of the log-odds against {base}"
+        lines = (
+            f"{first}Grey band: {change} with one standard deviation of the factor.",
+            "Below: weights of the most extreme features, the largest being ±1.",
+        )
+        return "\n".join(textwrap.fill(line, int(15 * width)) for line in lines)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What all panels need: the top features of each view, short names, notes, inches."""
+
+    tables: list[Any]
+    names: dict[str, str]
+    outputs: dict[str, str]
+    notes: dict[str, str]
+    most: int
+    left: float
+
+    @classmethod
+    def of(cls, display: FactorsDisplay, views: list[FactorView], room: float) -> Self:
+        tables = [top_features(view, display.n) for view in views]
+        features = (name for table in tables for name in table["feature"])
+        names = drawing.short_names(features, room)
+        outputs = drawing.short_names(views[0].outputs, room, "bold")
+        notes = {} if display.markers is None else read_markers(display.markers)
+        left = max(drawing.inches(names.values()), drawing.inches(outputs.values(), "bold")) + 0.1
+        return cls(tables, names, outputs, notes, max(map(drawing.longest, tables)), left)
+
+
+def _draw_factor(
+    ax: Axes, view: FactorView, j: int, table: Any, shared: _Shared, kwargs: dict[str, Any]
+) -> BarContainer:
+    """Coefficients of factor j on top, its features below; returns the features' bars."""
+    outputs, coef = len(view.outputs), view.coef[:, j]
+    tops = -np.arange(outputs, dtype=float)
+    rows, places = drawing.features_down(table, j + 1, -outputs - 0.3)
+    ax.axhspan(0.6, 0.5 - outputs, color="0.5", alpha=0.18, linewidth=0)
+    # Paler where the labels had no say, so that rows that take turns are told apart.
+    kwargs = {"alpha": 1.0 if view.supervised else 0.6} | kwargs
+    largest = float(np.abs(view.coef).max()) or 1.0
+    _signed_bars(ax, tops, coef / largest, alpha=kwargs["alpha"])
+    bars = _signed_bars(ax, places, rows["weight"], **kwargs)
+    ax.axvline(0, color="0.3", linewidth=0.8)
+    for place, value in zip(tops, coef, strict=True):
+        _beside_zero(ax, place, value, _written(value, largest), drawing.SMALL)
+    names = [shared.outputs[name] for name in view.outputs]
+    names += [shared.names[name] for name in rows["feature"]]
+    drawing.name_rows(ax, [*tops, *places], names)
+    labels = ax.get_yticklabels()
+    for label in labels[:outputs]:
+        label.set_fontweight("bold")
+    for label, place, row in zip(labels[outputs:], places, rows.itertuples(), strict=True):
+        if row.feature in shared.notes:
+            label.set_bbox({"boxstyle": "round,pad=0.15", "facecolor": "none", "linewidth": 0.8})
+            note = drawing.shorten(shared.notes[row.feature], drawing.axes_width(ax) / 2 - 6, 7)
+            _beside_zero(ax, place, row.weight, note, 7)
+    ax.set_xlim(-1.05, 1.05)
+    # All panels in one scale, even where a factor has fewer features at an end.
+    ax.set_ylim(-outputs - 0.3 - shared.most - 0.2, 0.6)
+    ax.set_xticks([-1, 0, 1], labels=["−1", "0", "1"])
+    ax.set_title(f"Factor {j + 1}: {drawing.percent(view.share[j])} of variance", fontsize=9)
+    drawing.tidy(ax)
+    ax.spines["left"].set_visible(False)
+    return bars
+
+
+def _signed_bars(ax: Axes, places: Any, lengths: Any, **kwargs: Any) -> BarContainer:
+    """Horizontal bars from zero, coloured by their sign."""
+    colors = [drawing.POSITIVE if length >= 0 else drawing.NEGATIVE for length in lengths]
+    look: dict[str, Any] = {"height": 0.72, "color": colors} | kwargs
+    return ax.barh(places, lengths, **look)
+
+
+def _written(value: float, largest: float) -> str:
+    """A coefficient with its sign, to about a hundredth of the largest one."""
+    digits = max(0, 2 - math.floor(math.log10(largest)))
+    rounded = round(value, digits)
+    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else "0"
+
+
+def _beside_zero(ax: Axes, place: float, length: float, text: str, size: float) -> None:
+    """Text in the half of the panel that a bar of this length leaves empty."""
+    side = -1 if length >= 0 else 1
+    ax.annotate(
+        text,
+        (0, place),
+        xytext=(4 * side, 0),
+        textcoords="offset points",
+        ha="right" if side < 0 else "left",
+        va="center_baseline",
+        fontsize=size,
+        parse_math=False,
+        annotation_clip=False,
+    )

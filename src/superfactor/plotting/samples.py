@@ -1,0 +1,235 @@
+"""`SamplesDisplay`: samples in the space of two factors, or along one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from superfactor.estimators.inputs import as_numpy
+from superfactor.interpretation import FactorView, factor_view
+from superfactor.interpretation.models import fitted_model
+from superfactor.plotting import drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class SamplesDisplay:
+    """Samples by their codes, coloured by class (or by the target, in regression).
+
+    With two factors a scatter plot; with one, a row of points per class.
+
+    Parameters
+    ----------
+    codes : array of shape (n_samples, 2) or (n_samples, 1)
+    y : array of shape (n_samples,), optional
+        Labels as strings, or real targets. None draws all samples alike.
+    factors : names of the axes, one for each column of `codes`
+    classes : sequence of str, optional
+        All labels, in the order of the legend. None where y is real.
+    target : str, default="y"
+        What y is called where it is real.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    points_ : dict of PathCollection
+        By class; one entry "all" where there are none.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.plotting import SamplesDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SMFClassifier(3).fit(scale(X), y)
+    >>> display = SamplesDisplay.from_estimator(model, scale(X), y, factors=(1, 3))
+    >>> sorted(display.points_)
+    ['0', '1', '2']
+    """
+
+    def __init__(
+        self,
+        codes: Any,
+        y: Any = None,
+        *,
+        factors: Sequence[str],
+        classes: Sequence[str] | None = None,
+        target: str = "y",
+    ):
+        self.codes = codes
+        self.y = y
+        self.factors = factors
+        self.classes = classes
+        self.target = target
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        covariates: Any = None,
+        factors: int | Sequence[int] = (1, 2),
+        rotation: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot samples in the factor space of a fitted model.
+
+        Parameters
+        ----------
+        model : SMFClassifier, SMFRegressor, a pipeline that ends in one, SMFClassifierCV, FactorView
+        X : array-like or sparse matrix of shape (n_samples, n_features), optional
+            Samples to code, as ``model.predict`` takes them. None shows the codes the training
+            samples got, as it has to be with a FactorView; those of the feature model have seen the
+            labels.
+        y : array-like of shape (n_samples,), optional
+            Their labels (targets); labels the model does not know are shown too.
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Accepted as everywhere; codes do not depend on them.
+        factors : int or one or two of them, default=(1, 2)
+            Numbers of the factors, from 1 in display order. A model with one factor shows that.
+        rotation : None or "varimax", default=None
+        ax, **kwargs
+            See ``plot``.
+
+        Returns
+        -------
+        display : SamplesDisplay
+        """
+        view = factor_view(model, rotation=rotation)
+        chosen = _check_factors(factors, len(view.weights))
+        codes = view.codes if X is None else _codes(model, view, X, covariates)
+        labels, classes = _labels(y, len(codes), view.classes)
+        display = cls(
+            codes[:, [j - 1 for j in chosen]],
+            labels,
+            factors=[
+                f"factor {j} ({drawing.percent(view.share[j - 1])} of variance)" for j in chosen
+            ],
+            classes=classes,
+            target=view.outputs[0],
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the samples.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            None makes a new figure.
+        **kwargs
+            Passed on to ``Axes.scatter``.
+
+        Returns
+        -------
+        self
+        """
+        codes = np.asarray(self.codes)
+        flat = codes.shape[1] == 1
+        strip = flat and (self.y is None or self.classes is not None)
+        rows = len(self.classes or "1")
+        self.ax_ = ax = drawing.single(ax, (6.0, 0.9 + 0.4 * rows if strip else 4.2))
+        self.figure_ = ax.figure
+        # Smaller where there are more, and never too small to see.
+        size = float(np.clip(600 / np.sqrt(max(len(codes), 1)), 12, 32))
+        look = {"s": size, "alpha": 0.8} | kwargs
+        ax.set_xlabel(self.factors[0])
+        if self.classes is not None:
+            self.points_ = self._by_class(ax, codes, look)
+        elif self.y is not None:
+            self.points_ = self._by_value(ax, codes, look)
+        else:
+            height = _scattered(len(codes)) if flat else codes[:, 1]
+            self.points_ = {"all": ax.scatter(codes[:, 0], height, **drawing.point_style(0) | look)}
+        if not flat:
+            ax.set_ylabel(self.factors[1])
+        elif self.y is None:
+            ax.set_yticks([])
+        drawing.tidy(ax)
+        return self
+
+    def _by_class(self, ax: Axes, codes: np.ndarray, look: dict[str, Any]) -> dict[str, Any]:
+        """One colour and shape per class, and a legend; along one factor a row per class instead."""
+        points, y, classes = {}, np.asarray(self.y), self.classes or ()
+        for k, name in enumerate(classes):
+            mine = codes[y == name]
+            height = mine[:, 1] if codes.shape[1] > 1 else _scattered(len(mine)) - k
+            points[name] = ax.scatter(mine[:, 0], height, **drawing.point_style(k) | look)
+        if codes.shape[1] > 1:
+            drawing.add_legend(
+                ax,
+                list(points.values()),
+                list(points),
+                loc="upper left",
+                bbox_to_anchor=(1.01, 1.0),
+                borderaxespad=0.0,
+                frameon=False,
+                markerscale=np.sqrt(32 / look["s"]),
+                ncols=-(-len(points) // 20),
+            )
+        else:
+            names = drawing.short_names(classes, drawing.room_for_names(ax, 1))
+            drawing.name_rows(ax, -np.arange(len(classes)), [names[name] for name in classes])
+        return points
+
+    def _by_value(self, ax: Axes, codes: np.ndarray, look: dict[str, Any]) -> dict[str, Any]:
+        """Colour from dark to light by the target; along one factor the target is the height."""
+        if codes.shape[1] == 1:
+            ax.set_ylabel(self.target, parse_math=False)
+            return {"all": ax.scatter(codes[:, 0], self.y, **drawing.point_style(0) | look)}
+        points = ax.scatter(codes[:, 0], codes[:, 1], c=self.y, **{"cmap": "cividis"} | look)
+        bar = ax.figure.colorbar(points, ax=ax)
+        bar.set_label(self.target, fontsize=9, parse_math=False)
+        bar.ax.tick_params(labelsize=drawing.SMALL)
+        return {"all": points}
+
+
+def _check_factors(factors: Any, r: int) -> list[int]:
+    """One or two numbers from 1 to r."""
+    chosen: list[Any] = [factors] if isinstance(factors, Integral) else list(factors)
+    if r == 1 and chosen == [1, 2]:
+        return [1]
+    whole = all(isinstance(j, Integral) and not isinstance(j, bool) for j in chosen)
+    if not (whole and len(chosen) in (1, 2) and all(1 <= j <= r for j in chosen)):
+        raise ValueError(f"factors={factors!r}: one or two integers from 1 to {r} are required")
+    return [int(j) for j in chosen]
+
+
+def _codes(model: Any, view: FactorView, X: Any, covariates: Any) -> Any:
+    """Codes (n, r) of new samples, in the order, sign and rotation of the view."""
+    if isinstance(model, FactorView):
+        raise ValueError("X: None is required with a FactorView, which cannot code other samples")
+    fitted = fitted_model(model)
+    codes = fitted.estimator.transform(fitted.preprocess(X), covariates=covariates)
+    # view.weights = Rᵀ components_ with R orthogonal, so that codes turn by R.
+    turn = np.linalg.pinv(as_numpy(fitted.estimator.components_).T) @ view.weights.T
+    return np.asarray(as_numpy(codes)) @ turn
+
+
+def _labels(y: Any, n: int, classes: Any) -> tuple[np.ndarray | None, list[str] | None]:
+    """y (n,) as strings with all classes, those of the model first; or as numbers and None."""
+    if y is None:
+        return None, None
+    y = np.asarray(as_numpy(y))
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.shape != (n,):
+        raise ValueError(f"y of shape {y.shape}: one value for each of {n} samples is required")
+    if classes is None:
+        return y.astype(float), None
+    labels = np.array([str(label) for label in y], dtype=object)
+    return labels, [*classes, *sorted(set(labels) - set(classes))]
+
+
+def _scattered(count: int) -> Any:
+    """Heights (count,) around 0 that look random and are the same each time."""
+    golden = (np.sqrt(5) - 1) / 2
+    return 0.5 * (np.arange(count) * golden % 1 - 0.5)

@@ -1,0 +1,170 @@
+"""`ScreeDisplay`: how much each direction of X holds, and where the elbow is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from superfactor.estimators import inputs
+from superfactor.interpretation.models import fitted_model
+from superfactor.plotting import drawing
+from superfactor.selection import Scree, scree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class ScreeDisplay:
+    """Share of the sum of squares of X in each direction, with the elbow marked.
+
+    Parameters
+    ----------
+    scree : Scree
+        From `superfactor.selection.scree`.
+    n_components : int, optional
+        The rank of a model, marked beside the elbow where it is another one.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    line_ : Line2D
+        The shares, in percent.
+    elbow_ : Line2D
+        The mark at the elbow.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from superfactor.plotting import ScreeDisplay
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> display = ScreeDisplay.from_data(X, n_values=20)
+    >>> len(display.line_.get_xdata())
+    20
+    """
+
+    def __init__(self, scree: Scree, *, n_components: int | None = None):
+        self.scree = scree
+        self.n_components = n_components
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        *,
+        n_values: int | None = None,
+        center: bool = True,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot the scree of a data matrix.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        n_values, center
+            See `superfactor.selection.scree`.
+        ax, **kwargs
+            See ``plot``.
+        """
+        return cls(scree(X, n_values=n_values, center=center)).plot(ax, **kwargs)
+
+    @classmethod
+    def from_scree(cls, scree: Scree, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Plot a scree that is already computed; ``ax`` and ``kwargs`` as in ``plot``."""
+        return cls(scree).plot(ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any = None,
+        *,
+        n_values: int | None = None,
+        center: bool = True,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot the scree behind a fitted model, with the model's rank marked.
+
+        Parameters
+        ----------
+        model : SMFClassifier, SMFRegressor, a pipeline that ends in one, or SMFClassifierCV
+        X : array-like or sparse matrix of shape (n_samples, n_features), optional
+            The training data; its scree is taken after the model's preprocessing. Not needed for a
+            search that chose its rank by the elbow: it keeps its scree.
+        n_values, center
+            See `superfactor.selection.scree`.
+        ax, **kwargs
+            See ``plot``.
+        """
+        fitted = fitted_model(model)
+        estimator = fitted.estimator
+        if X is not None:
+            X = inputs.check_data(estimator, fitted.preprocess(X), reset=False, method="scree")
+            X, _ = inputs.split_columns(X, estimator._covariate_index)
+            found = scree(inputs.as_numpy(X), n_values=n_values, center=center)
+        elif hasattr(model, "scree_"):
+            found = model.scree_
+        else:
+            raise ValueError(
+                f"X=None: the training data is required, since this {type(model).__name__} keeps "
+                "no scree_"
+            )
+        return cls(found, n_components=len(estimator.components_)).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the shares against their number.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            None makes a new figure.
+        **kwargs
+            Passed on to ``Axes.plot``, for the line of shares.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = ax = drawing.single(ax)
+        self.figure_ = ax.figure
+        share = np.asarray(self.scree.share)
+        look: dict[str, Any] = {
+            "color": drawing.COLORS[0],
+            "marker": "o",
+            "markersize": 4,
+            "linewidth": 1.2,
+        }
+        (self.line_,) = ax.plot(np.arange(1, len(share) + 1), 100 * share, **look | kwargs)
+        elbow = int(self.scree.elbow)
+        self.elbow_ = drawing.ring(ax, elbow, 100 * share[elbow - 1])
+        marks = {f"elbow: {_holding(share, elbow)}": self.elbow_}
+        rank = self.n_components
+        if rank is not None and rank != elbow and rank <= len(share):
+            mark = drawing.ring(
+                ax, rank, 100 * share[rank - 1], marker="s", color=drawing.COLORS[1]
+            )
+            marks[f"model: {_holding(share, rank)}"] = mark
+        drawing.add_legend(
+            ax,
+            list(marks.values()),
+            list(marks),
+            loc="upper right",
+            frameon=False,
+            labelspacing=0.8,
+        )
+        ax.set_xlabel("factor of a plain SVD")
+        ax.set_ylabel("share of the sum of squares (%)")
+        ax.set_ylim(bottom=0)
+        ax.set_xlim(0.5 - 0.02 * len(share), 0.5 + 1.02 * len(share))
+        drawing.whole_numbers(ax.xaxis)
+        drawing.tidy(ax)
+        return self
+
+
+def _holding(share: np.ndarray, rank: int) -> str:
+    """What the first `rank` factors hold, in words."""
+    noun = "factor" if rank == 1 else "factors"
+    return f"{rank} {noun}, {drawing.percent(float(share[:rank].sum()))}"

@@ -1,0 +1,182 @@
+"""`StabilityDisplay`: how often the top features of each factor come back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from superfactor.interpretation import Stability, stability
+from superfactor.plotting import drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+
+BARS = 1.5  # inches the bars of a panel take
+
+
+class StabilityDisplay:
+    """Share of resamples in which each top feature returns, one panel per factor.
+
+    The title of a panel says how much the factor itself changes: the median over resamples of the
+    cosine between it and the factor matched to it, 1 being the same factor. Features of the high
+    end are on top, those of the low end below and hatched.
+
+    Parameters
+    ----------
+    stability : Stability
+        From `superfactor.interpretation.stability`.
+
+    Attributes
+    ----------
+    axes_ : array of shape (number of factors,) of Axes
+    ax_ : Axes
+        The first of them.
+    bars_ : list of BarContainer
+        Per factor, from top to bottom.
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.plotting import StabilityDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SMFClassifier(2).fit(scale(X), y)
+    >>> display = StabilityDisplay.from_estimator(model, scale(X), y, n_resamples=5, n=3)
+    >>> len(display.axes_)
+    2
+    """
+
+    def __init__(self, stability: Stability):
+        self.stability = stability
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        n_resamples: int = 50,
+        *,
+        n: int = 5,
+        fraction: float = 0.8,
+        rotation: str | None = None,
+        covariates: Any = None,
+        sample_weight: Any = None,
+        random_state: Any = None,
+        progress: Any = None,
+        n_jobs: int | None = None,
+        max_factors: int | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Refit a model on resamples and plot what returns.
+
+        Parameters
+        ----------
+        model, X, y, n_resamples, n, fraction, rotation, covariates, sample_weight
+            See `superfactor.interpretation.stability`.
+        random_state, progress, n_jobs
+            See `superfactor.interpretation.stability`.
+        max_factors, ax, **kwargs
+            See ``plot``.
+
+        Returns
+        -------
+        display : StabilityDisplay
+        """
+        found = stability(
+            model,
+            X,
+            y,
+            n_resamples,
+            n=n,
+            fraction=fraction,
+            rotation=rotation,
+            covariates=covariates,
+            sample_weight=sample_weight,
+            random_state=random_state,
+            progress=progress,
+            n_jobs=n_jobs,
+        )
+        return cls(found).plot(ax, max_factors=max_factors, **kwargs)
+
+    @classmethod
+    def from_stability(
+        cls,
+        stability: Stability,
+        *,
+        max_factors: int | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot what `superfactor.interpretation.stability` returned; the rest as in ``plot``."""
+        return cls(stability).plot(ax, max_factors=max_factors, **kwargs)
+
+    def plot(self, ax: Any = None, *, max_factors: int | None = None, **kwargs: Any) -> Self:
+        """Draw the panels.
+
+        Parameters
+        ----------
+        ax : None, Axes or array of Axes, default=None
+            None makes a figure that is large enough. Axes give their place to the panels. With an
+            array each panel takes one.
+        max_factors : int, optional
+            Show the first few factors only.
+        **kwargs
+            Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        self
+        """
+        table, similarity = self.stability.table, np.asarray(self.stability.similarity)
+        shown = drawing.how_many(similarity.shape[1], max_factors)
+        _, columns = drawing.grid_shape(shown)
+        cells = [divmod(j, columns) for j in range(shown)]
+        names = drawing.short_names(table["feature"], drawing.room_for_names(ax, columns))
+        left, most = drawing.inches(names.values()) + 0.1, drawing.longest(table)
+        size, spacing = drawing.spread(
+            cells,
+            panel=(BARS, drawing.ROW * (most + 1)),
+            gaps=(left + 0.2, 0.62),
+            edges=(left + 0.1, 0.3, 0.2, 0.55),
+        )
+        self.axes_ = drawing.panels(ax, cells, size, spacing)
+        self.bars_ = []
+        for j, panel in enumerate(self.axes_):
+            self.bars_.append(_draw_factor(panel, table, j + 1, names, kwargs))
+            panel.set_ylim(-most - 0.2, 0.6)  # the same scale in all panels
+            alike = float(np.median(similarity[:, j]))
+            panel.set_title(f"Factor {j + 1}: similarity {alike:.2f}", fontsize=9)
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        if ax is None:
+            text = f"Share of {self.stability.n_resamples} resamples in which a top feature returns"
+            drawing.caption(self.figure_, text)
+        return self
+
+
+def _draw_factor(
+    ax: Axes, table: Any, factor: int, names: dict[str, str], kwargs: dict[str, Any]
+) -> BarContainer:
+    rows, places = drawing.features_down(table, factor, 0.0)
+    high = rows["end"] == "high"
+    look: dict[str, Any] = {
+        "height": 0.72,
+        "color": np.where(high, drawing.POSITIVE, drawing.NEGATIVE),
+        "hatch": np.where(high, "", "////"),
+        "edgecolor": "white",
+        "linewidth": 0,
+    }
+    bars = ax.barh(places, rows["frequency"], **look | kwargs)
+    drawing.name_rows(ax, places, [names[name] for name in rows["feature"]])
+    ax.set_xlim(0, 1)
+    ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
+    ax.grid(axis="x", linewidth=0.4, alpha=0.5)
+    ax.set_axisbelow(True)
+    drawing.tidy(ax)
+    return bars
