@@ -1,0 +1,76 @@
+// Bars of the extreme features of each factor, supervised beside plain SVD.
+
+const ROW = 19;
+
+figure("factors", (node, width) => {
+  const {supervised, plain} = payload.factors;
+  const show = byId("compare").value;
+  const perEnd = Number(byId("per-end").value);
+  const kinds = [["supervised", "Supervised", supervised], ["plain", "Plain SVD", plain]]
+    .filter(([key]) => show === "both" || show === key);
+  const side = kinds.length === 2 && width >= 650 ? (width - 40) / 2 : Math.min(width, 760);
+  const one = byId("factor").value;
+  supervised.forEach((_, j) => {
+    if (one !== "all" && j !== Number(one)) return;
+    const sides = kinds.map(([, name, factors]) => factorSide(name, factors, j, perEnd, side));
+    node.append(html("div", {class: "factor"}, html("h3", {}, `Factor ${j + 1}`), html("div", {class: "sides"}, ...sides)));
+  });
+}, "factor", "per-end", "compare");
+
+function factorSide(name, factors, j, perEnd, width) {
+  const factor = factors[j];
+  const head = html("p", {}, html("b", {}, name), ` · ${factor.share} of the variance`);
+  const parts = html("div", {class: "parts"});
+  let part = width;
+  if (factor.coef.length === 1) {
+    head.append(` · coefficient ${signed(factor.coef[0], 2)} towards ${classes[1]}`);
+  } else {
+    const largest = Math.max(...factors.flatMap((f) => f.coef.map(Math.abs)));
+    if (width >= 440) part = (width - 18) / 2;
+    parts.append(coefficientBars(`${name} factor ${j + 1}`, factor.coef, largest, part));
+  }
+  parts.append(featureBars(`${name} factor ${j + 1}`, factor, perEnd, part));
+  return html("div", {class: "side"}, head, parts);
+}
+
+// Bars to both sides of a middle line, each with its name on the free side.
+function bothSides(label, title, rows, largest, width) {
+  const middle = width / 2;
+  const reach = middle - 8;
+  const top = title ? 20 : 2;
+  const nodes = rows.map(({name, value, lines, strong, gap}, i) => {
+    const y = top + i * ROW + gap;
+    const size = largest ? Math.abs(value) / largest * reach : 0;
+    const right = value >= 0;
+    return mark(
+      svg("g", {class: right ? "high" : "low"},
+        svg("rect", {x: 0, y, width, height: ROW, fill: "transparent"}),
+        svg("rect", {class: "bar", x: right ? middle : middle - size, y: y + 3, width: Math.max(size, 0.5), height: ROW - 6, rx: 1.5}),
+        svg("text", {x: right ? middle - 8 : middle + 8, y: y + 13.5, "text-anchor": right ? "end" : "start", class: strong ? "strong" : null},
+          cut((strong ? "★ " : "") + name, reach - 4))),
+      lines);
+  });
+  const height = top + rows.length * ROW + (rows.length ? rows[rows.length - 1].gap : 0) + 4;
+  return drawing(width, height, label,
+    title ? svg("text", {class: "quiet", x: 0, y: 12}, cut(title, width)) : null,
+    svg("line", {class: "reference", x1: middle, x2: middle, y1: top - 2, y2: height - 2}),
+    ...nodes);
+}
+
+function coefficientBars(label, coef, largest, width) {
+  const rows = coef.map((value, i) => ({
+    name: classes[i + 1], value, gap: 0, lines: [classes[i + 1], `coefficient ${signed(value, 2)} against ${classes[0]}`],
+  }));
+  return bothSides(`Coefficients of ${label}`, `Coefficients, largest ${shown(largest)}, against ${classes[0]}`, rows, largest, width);
+}
+
+function featureBars(label, factor, perEnd, width) {
+  const row = (end) => ([name, scaled, weight, note], i) => ({
+    name, value: scaled, strong: note !== undefined, gap: end === "high" ? 0 : 8,
+    lines: [name, `weight ${signed(scaled)} of the largest, ${shown(weight)} in units of the fit`, `place ${i + 1} at the ${end} end`]
+      .concat(note === undefined ? [] : [note]),
+  });
+  const high = factor.high.slice(0, perEnd).map(row("high"));
+  const low = factor.low.slice(0, perEnd).map(row("low")).reverse();
+  return bothSides(`Top features of ${label}`, factor.coef.length > 1 ? "Features" : null, [...high, ...low], 1, width);
+}

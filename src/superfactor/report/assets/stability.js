@@ -1,0 +1,30 @@
+// How often the top features return under resampling.
+
+figure("stability", (node, width) => {
+  const {features, similarity} = payload.stability;
+  const columns = width >= 650 ? 2 : 1;
+  const side = columns === 2 ? (width - 40) / 2 : width;
+  const cards = similarity.map(([low, middle, high], j) => {
+    const own = features.filter((f) => f.factor === j + 1);
+    return html("div", {class: "side factor"}, html("h3", {}, `Factor ${j + 1}`),
+      html("p", {}, `similarity ${middle.toFixed(2)} (10 % to 90 %: ${low.toFixed(2)} to ${high.toFixed(2)})`),
+      frequencyBars(`Factor ${j + 1}`, own, side));
+  });
+  node.append(html("div", {class: "sides"}, ...cards));
+});
+
+function frequencyBars(label, features, width) {
+  const start = width * 0.42;
+  const reach = width - start - 48;
+  const rows = features.map(({name, end, weight, frequency}, i) => {
+    const y = 4 + i * ROW;
+    return mark(
+      svg("g", {class: end},
+        svg("rect", {class: "track-line", x: start, y: y + 3, width: reach, height: ROW - 6, rx: 1.5}),
+        svg("rect", {class: "bar", x: start, y: y + 3, width: Math.max(frequency * reach, 0.5), height: ROW - 6, rx: 1.5}),
+        svg("text", {x: start - 8, y: y + 13.5, "text-anchor": "end"}, cut(name, start - 10)),
+        svg("text", {class: "quiet", x: start + reach + 6, y: y + 13.5}, `${Math.round(100 * frequency)} %`)),
+      [name, `returns in ${percent(frequency)} of the resamples`, `${end} end, weight ${signed(weight)} of the largest`]);
+  });
+  return drawing(width, features.length * ROW + 8, `Frequencies of the top features of ${label}`, ...rows);
+}

@@ -1,0 +1,199 @@
+"""Everything the page tells, computed once: predictions, factors, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from superfactor.estimators import SMFClassifier
+from superfactor.estimators.inputs import as_numpy, split_columns
+from superfactor.estimators.parameters import shown
+from superfactor.interpretation import FactorView, factor_view, unsupervised
+from superfactor.interpretation.models import fitted_model
+from superfactor.report.evaluation import Evaluation, evaluate
+from superfactor.report.nameless import without_names
+from superfactor.report.text import label
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples with what the model says about them.
+
+    Attributes
+    ----------
+    ids : names, n of them
+    truth : (n,) class numbers
+    probabilities : (n, classes)
+    codes : (n, r), as new samples get them (without their labels), in display order and sign
+    """
+
+    ids: list[str]
+    truth: Any
+    probabilities: Any
+    codes: Any
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the sections of the page read."""
+
+    model: Any
+    estimator: Any
+    steps: tuple[Any, ...]
+    classes: list[str]
+    n_covariates: int
+    view: FactorView
+    plain: FactorView
+    seen: Any  # X (n, p) as the estimator saw it
+    train: Samples
+    test: Samples | None
+    search: Any = None
+    stability: Any = None
+    markers: Mapping[str, str] = field(default_factory=dict)
+    baselines: Mapping[str, float] = field(default_factory=dict)
+    title: str = ""
+    target: str = ""
+    command: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of factors r."""
+        return len(self.view.weights)
+
+    @property
+    def factorized(self) -> Any:
+        """X (n, p) without covariate columns, dense or sparse."""
+        X = as_numpy(self.seen)
+        X = X if hasattr(X, "tocsr") else np.asarray(X)
+        return split_columns(X, self.estimator._covariate_index)[0]
+
+    @property
+    def samples(self) -> Samples:
+        """Those the model is judged by: held out where there are any."""
+        return self.train if self.test is None else self.test
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """The figures of `samples`."""
+        return evaluate(self.samples.truth, self.samples.probabilities)
+
+
+def gather(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    X_test: Any,
+    y_test: Any,
+    covariates: Any,
+    covariates_test: Any,
+    ids: Sequence[Any] | None,
+    **told: Any,
+) -> Facts:
+    """The facts of a classifier; `told` are those the caller knows (search, title, …)."""
+    fitted = fitted_model(model)
+    if not isinstance(fitted.estimator, SMFClassifier):
+        raise TypeError(
+            f"model={type(fitted.estimator).__name__}: the report shows classifiers; "
+            "SMFClassifier, a Pipeline that ends in one or SMFClassifierCV is required"
+        )
+    if (X_test is None) != (y_test is None):
+        missing = "y_test" if y_test is None else "X_test"
+        raise ValueError(f"{missing}=None: X_test and y_test are required together, or neither")
+    view, names = factor_view(model), _names(ids, X, X_test)
+    bare, (X, X_test) = without_names(fitted, X, X_test)
+    estimator, seen = bare.estimator, bare.preprocess(X)
+    train = _samples("y", estimator, view, names[0], seen, y, covariates)
+    test = None
+    if X_test is not None:
+        new = bare.preprocess(X_test)
+        test = _samples("y_test", estimator, view, names[1], new, y_test, covariates_test)
+    plain = unsupervised(estimator, seen, y, covariates=covariates)
+    return Facts(
+        model=model,
+        estimator=fitted.estimator,
+        steps=fitted.steps,
+        classes=[label(c) for c in estimator.classes_],
+        n_covariates=int(estimator.covariate_coef_.shape[1]),
+        view=view,
+        plain=replace(plain, features=view.features),
+        seen=seen,
+        train=train,
+        test=test,
+        **told,
+    )
+
+
+def _samples(
+    name: str, estimator: Any, view: FactorView, ids: list[str], X: Any, y: Any, covariates: Any
+) -> Samples:
+    """X (n, p) as the estimator wants it, y its labels; `name` is what the caller calls them."""
+    truth = _class_numbers(name, y, estimator.classes_)
+    if len(truth) != len(ids):
+        raise ValueError(
+            f"{name}: {len(truth)} labels for {len(ids)} samples; the numbers must agree"
+        )
+    probabilities = _numbers(estimator.predict_proba(X, covariates=covariates))
+    order, signs = _display(view, _numbers(estimator.components_))
+    return Samples(
+        ids=ids,
+        truth=truth,
+        probabilities=probabilities / probabilities.sum(axis=1, keepdims=True),
+        codes=_numbers(estimator.transform(X))[:, order] * signs,
+    )
+
+
+def _numbers(values: Any) -> Any:
+    return np.asarray(as_numpy(values), dtype=np.float64)
+
+
+def _display(view: FactorView, components: Any) -> tuple[Any, Any]:
+    """Which component (r,) each factor of the view is, and its sign (r,)."""
+    products = view.weights @ components.T
+    scale = np.linalg.norm(view.weights, axis=1)[:, None] * np.linalg.norm(components, axis=1)
+    cosines = products / np.where(scale > 0, scale, 1)
+    _, order = linear_sum_assignment(-np.abs(cosines))
+    return order, np.where(cosines[np.arange(len(order)), order] < 0, -1.0, 1.0)
+
+
+def _class_numbers(name: str, y: Any, classes: Any) -> Any:
+    """Labels as positions in `classes`."""
+    labels = np.ravel(np.asarray(as_numpy(y)))
+    position = {c: i for i, c in enumerate(classes.tolist())}
+    try:
+        return np.array([position[value] for value in labels.tolist()], dtype=int)
+    except KeyError as error:
+        raise ValueError(
+            f"{name}: {shown(error.args[0])} is no class of the model, {shown(classes.tolist())}"
+        ) from None
+
+
+def _names(ids: Sequence[Any] | None, X: Any, X_test: Any) -> tuple[list[str], list[str]]:
+    """Names of the training and of the held-out samples."""
+    n, m = np.shape(X)[0], 0 if X_test is None else np.shape(X_test)[0]
+    if ids is None:
+        return _own_names(X, n, ""), _own_names(X_test, m, "held-out ")
+    given = [label(name) for name in ids]
+    if len(given) == n + m:
+        return given[:n], given[n:]
+    if len(given) == n:
+        return given, _own_names(X_test, m, "held-out ")
+    allowed = f"{n} (training samples)" + (f" or {n + m} (then held-out ones)" if m else "")
+    raise ValueError(f"ids: {len(given)} names are given, {allowed} are required")
+
+
+def _own_names(X: Any, n: int, prefix: str) -> list[str]:
+    """A DataFrame's index, else numbers from 1."""
+    index = getattr(X, "index", None)
+    if index is not None and not callable(index):
+        return [label(name) for name in index]
+    return [f"{prefix}{i + 1}" for i in range(n)]

@@ -1,0 +1,118 @@
+"""The factors: their extreme features, coefficients and shares, beside those of a plain SVD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from superfactor.interpretation import FactorView
+from superfactor.interpretation.tables import extremes
+from superfactor.report.facts import Facts
+from superfactor.report.section import Section
+from superfactor.report.text import (
+    LONGEST_NOTE,
+    compact,
+    controls,
+    figure,
+    fixed,
+    label,
+    percent,
+    select,
+    table,
+)
+
+# Features kept of each end of a factor.
+FEATURES_PER_END = 20
+
+
+def section(facts: Facts) -> Section:
+    """Bars of both kinds of factors, and their tables."""
+    factors = [(str(j), str(j + 1)) for j in range(facts.rank)]
+    html = (
+        _explanation(facts.classes[0])
+        + figure(
+            "factors",
+            "Right, in orange: the high end of a factor; left, in blue: its low end. Weights are "
+            "scaled so that the largest of each factor is 1 or −1; a star marks a known marker. "
+            "Point at a bar, or move through the bars with the arrow keys, for exact values.",
+            controls(
+                select("factor", "Factor", [("all", "all"), *factors]),
+                select("per-end", "Features at each end", [("5", "5"), ("10", "10"), ("20", "20")]),
+                select(
+                    "compare",
+                    "Show",
+                    [
+                        ("both", "supervised beside plain SVD"),
+                        ("supervised", "supervised only"),
+                        ("plain", "plain SVD only"),
+                    ],
+                ),
+            ),
+            kind="long",
+        )
+        + "<h3>Supervised factors</h3>"
+        + _factor_table("Learned together with the classifier", facts.view, facts.classes)
+        + "<h3>Plain SVD, for comparison</h3><p>The same number of factors of the same data, found "
+        "without the labels; a regression on the labels then reads them.</p>"
+        + _factor_table("Found without the labels", facts.plain, facts.classes)
+    )
+    payload = {
+        "supervised": _payload(facts.view, facts.markers),
+        "plain": _payload(facts.plain, facts.markers),
+    }
+    return Section("factors", "Factors", "What the factors are made of", html, payload)
+
+
+def _explanation(base: str) -> str:
+    return (
+        "<p>A factor is a weighted combination of features. Samples that are high on it have more of "
+        "the features at its upper end and less of those at its lower end. A coefficient says what one "
+        "standard deviation more of the factor adds to the log-odds of a class against "
+        f"<b>{escape(base)}</b>, the class the others are compared with. The most predictive factor "
+        "comes first, and its sign is such that its largest coefficient is positive.</p>"
+    )
+
+
+def _factor_table(caption: str, view: FactorView, classes: list[str]) -> str:
+    rows = [
+        [
+            str(j + 1),
+            percent(float(view.share[j])),
+            *(fixed(float(c), 2) for c in view.coef[:, j]),
+            _direction(view.coef[:, j], classes),
+        ]
+        for j in range(len(view.weights))
+    ]
+    head = ["Factor", "Share of variance", *classes[1:], "Direction"]
+    caption = f"{caption}; coefficients against “{classes[0]}”"
+    return table(caption, head, rows, numbers=range(1, 1 + len(classes)), kind="coefficients")
+
+
+def _direction(coefficients: Any, classes: list[str]) -> str:
+    """In words: the class that high samples lean to. Coefficients (κ,) are against the first class."""
+    effects = np.append(0.0, coefficients)
+    if not np.any(effects):
+        return "no effect"
+    words = f"higher → {classes[int(np.argmax(effects))]}"
+    return words if len(classes) == 2 else f"{words}, lower → {classes[int(np.argmin(effects))]}"
+
+
+def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any]]:
+    factors = []
+    for j, scaled in enumerate(view.scaled):
+        high, low = (
+            [_bar(view, j, i, markers) for i in end] for end in extremes(scaled, FEATURES_PER_END)
+        )
+        share = percent(float(view.share[j]))
+        factors.append({"share": share, "coef": compact(view.coef[:, j]), "high": high, "low": low})
+    return factors
+
+
+def _bar(view: FactorView, factor: int, feature: int, markers: Mapping[str, str]) -> list[Any]:
+    """Name, scaled weight, weight in the units of the fit, and the marker's note where there is one."""
+    name = view.features[feature]
+    bar = [label(name), *compact([view.scaled[factor, feature], view.weights[factor, feature]])]
+    return [*bar, label(markers[name], LONGEST_NOTE)] if name in markers else bar

@@ -1,0 +1,117 @@
+"""`write_report`: from a fitted model to one file anyone can open."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from superfactor.interpretation import read_markers
+from superfactor.report.facts import gather
+from superfactor.report.page import render
+from superfactor.report.text import label
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    X_test: Any = None,
+    y_test: Any = None,
+    covariates: Any = None,
+    covariates_test: Any = None,
+    search: Any = None,
+    stability: Any = None,
+    markers: Any = None,
+    baselines: Mapping[str, float] | None = None,
+    title: str | None = None,
+    target: str | None = None,
+    ids: Sequence[Any] | None = None,
+    command: str | None = None,
+    notes: Iterable[str] = (),
+) -> Path:
+    """Write a page about a fitted classifier: one HTML file that loads nothing from anywhere.
+
+    The file appears complete or not at all: it is written under another name in the same folder and
+    renamed. It holds names and weights of the top features and the positions of up to 2,000 samples,
+    not X.
+
+    Parameters
+    ----------
+    path : path of the HTML file
+    model : SMFClassifier, a Pipeline that ends in one, or SMFClassifierCV
+        Fitted.
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        The training samples, in the form ``model.fit`` took.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    X_test, y_test : samples the model has not seen and their labels, optional
+        Accuracy, ROC and confusion are measured on them; without them on the training samples, and
+        the page says that this is optimistic.
+    covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
+        As given to ``model.fit``.
+    search : SMFClassifierCV, optional
+        The fitted search that chose the model, for its scree and scores; `model` itself where it is
+        one.
+    stability : Stability, optional
+        From `superfactor.interpretation.stability`.
+    markers : path of a CSV file, DataFrame or dict, optional
+        Known features and a note on each, as `superfactor.interpretation.read_markers` takes them.
+    baselines : dict from name to accuracy on the held-out samples, optional
+    title, target : str, optional
+        What the page is called, and what the labels are called.
+    ids : sequence of n_samples names, or of n_samples + n_test, optional
+        Names of the training samples, then of the held-out ones. Default: the index of a DataFrame,
+        or numbers.
+    command : str, optional
+        The shell command that leads here.
+    notes : lines of text, optional
+
+    Returns
+    -------
+    path : Path
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist"
+        )
+    if search is None and hasattr(model, "cv_results_"):
+        search = model
+    facts = gather(
+        model,
+        X,
+        y,
+        X_test=X_test,
+        y_test=y_test,
+        covariates=covariates,
+        covariates_test=covariates_test,
+        ids=ids,
+        search=search,
+        stability=stability,
+        markers={} if markers is None else read_markers(markers),
+        baselines={} if baselines is None else baselines,
+        title=label(
+            title or (f"Supervised factors of {target}" if target else "Supervised factors")
+        ),
+        target="" if target is None else label(target),
+        command=command,
+        notes=tuple(str(note) for note in notes),
+    )
+    return _write(path, render(facts))
+
+
+def _write(path: Path, text: str) -> Path:
+    """All of the text, or no file."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
