@@ -38,4 +38,4 @@ def _bar() -> Any:
         from rich.progress import Progress
     except ImportError as error:
         raise ImportError("progress=True: the bar needs rich (pip install rich)") from error
-    return Progress(console=Console(stderr=True), transient=True)
+    return Progress(console=Console(stderr=True))

@@ -18,7 +18,7 @@ from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.progress import reporting
 from superfactor.interpretation.rotation import varimax
 from superfactor.interpretation.tables import check_count, extremes, top_features
-from superfactor.interpretation.view import factor_view
+from superfactor.interpretation.view import factor_view, filled
 from superfactor.spectrum import Compression, DataMatrix, compress
 
 if TYPE_CHECKING:
@@ -90,7 +90,12 @@ def stability(
     Returns
     -------
     stability : Stability
-        A feature that means nothing returns with a frequency of about n/p.
+
+    Notes
+    -----
+    Pure chance returns a feature with frequency n/p, but resamples share samples with the fit, and
+    what is peculiar to these samples returns with them. A low frequency says that a feature is one
+    of many alike; a high one that it does not hang on single samples, not that it means something.
     """
     check_count("n_resamples", n_resamples)
     fitted = fitted_model(model)
@@ -175,7 +180,7 @@ def _refit(estimator: Any, data: ModelData, weight: Any, rows: Any) -> Any:
         covariates=None if data.covariates is None else data.covariates[rows],
         sample_weight=weight[rows] * (weight.sum() / weight[rows].sum()),
     )
-    return np.asarray(refit.components_, dtype=np.float64)
+    return filled(refit.components_.astype(np.float64), refit.explained_variance_ratio_)
 
 
 def _matched(reference: Any, atoms: Any) -> tuple[Any, Any]:

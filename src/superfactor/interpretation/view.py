@@ -27,6 +27,8 @@ from superfactor.interpretation.rotation import varimax
 
 # A contribution this small beside the largest is rounding: none at all.
 _NEGLIGIBLE = 1e-9
+# A smaller share of X is rounding, in single precision too: spare rank, with arbitrary weights.
+_NOTHING = 1e-14
 _NAMES = ("features", "classes", "outputs", "model", "supervised")
 
 
@@ -37,7 +39,8 @@ class FactorView:
     Attributes
     ----------
     weights : (r, p)
-        The atoms, in the units of the fit: after a StandardScaler, standardised features.
+        The atoms, in the units of the fit: after a StandardScaler, standardised features. Zero
+        where a factor holds nothing of X, because X has fewer than r dimensions.
     scaled : (r, p)
         ``weights`` divided by the largest of each factor in size: from −1 to 1.
     coef : (κ, r)
@@ -112,6 +115,7 @@ def arrange(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, 
     share : (r,)
     names : the other fields of the view
     """
+    weights = filled(weights, share)
     coef = effect * codes.std(axis=0)
     contribution = np.linalg.norm(coef, axis=0)
     negligible = contribution <= _NEGLIGIBLE * contribution.max()
@@ -137,10 +141,16 @@ def _signs(weights: Any, coef: Any) -> Any:
 
 def _turned(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, Any]) -> FactorView:
     """The same after varimax; ‖X‖² is what the shares before it were taken of."""
+    weights = filled(weights, share)
     R = varimax(weights)
     total = _sizes(weights, codes).sum() / (share.sum() or 1.0)
     weights, codes = R.T @ weights, codes @ R
     return arrange(weights, codes, effect @ R, _sizes(weights, codes) / (total or 1.0), names)
+
+
+def filled(weights: Any, share: Any) -> Any:
+    """The weights (r, p), all zero in factors that hold nothing of X: those would be arbitrary."""
+    return np.where(share[:, None] > _NOTHING, weights, 0.0)
 
 
 def _sizes(weights: Any, codes: Any) -> Any:

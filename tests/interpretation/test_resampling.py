@@ -1,0 +1,233 @@
+"""`stability` against planted factors, and against refits written out."""
+
+import sys
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from tests.interpretation.data import classifier, pipeline, regressor, table
+
+from superfactor import SMFClassifierCV
+from superfactor.constraints import Box
+from superfactor.interpretation import factor_view, resampling, stability, top_features
+
+
+def planted(n=80, p=300, k=4, noise=0.3, seed=0):
+    """Two factors of 2k features each, high ones and low ones, in noise; labels from the first."""
+    rng = np.random.default_rng(seed)
+    codes = rng.standard_normal((n, 2)) * [3.0, 4.0]
+    atoms = np.zeros((2, p))
+    for j in range(2):
+        atoms[j, 2 * k * j : 2 * k * j + k] = 1
+        atoms[j, 2 * k * j + k : 2 * k * (j + 1)] = -1
+    X = codes @ atoms + noise * rng.standard_normal((n, p))
+    return pd.DataFrame(X, columns=[f"g{j}" for j in range(p)]), np.where(codes[:, 0] > 0, "b", "a")
+
+
+def one_by_one(fit, X, y, parts, n, weight=None):
+    """Frequencies and similarities the slow way: refits to the raw rows, every matching tried."""
+    from itertools import permutations
+
+    view, r = factor_view(fit), len(factor_view(fit).weights)
+    weight = np.ones(len(y)) if weight is None else weight
+    counts, similarity = {}, []
+    for rows in parts:
+        scaled = weight[rows] * weight.sum() / weight[rows].sum()
+        refit = clone(fit).set_params(certify=None).fit(X[rows], y[rows], sample_weight=scaled)
+        atoms = refit.components_ / np.linalg.norm(refit.components_, axis=1, keepdims=True)
+        unit = view.weights / np.linalg.norm(view.weights, axis=1, keepdims=True)
+        best = max(
+            permutations(range(r)),
+            key=lambda order: np.abs((unit * atoms[list(order)]).sum(1)).sum(),
+        )
+        cosine = (unit * atoms[list(best)]).sum(axis=1)
+        similarity.append(np.abs(cosine))
+        for j in range(r):
+            order = np.argsort(np.sign(cosine[j]) * atoms[best[j]])
+            for end, tops in (("high", order[-n:]), ("low", order[:n])):
+                for i in tops:
+                    key = (j + 1, end, view.features[i])
+                    counts[key] = counts.get(key, 0) + 1 / len(parts)
+    return counts, np.array(similarity)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    X, y = planted()
+    return X, y, pipeline(rank=2).fit(X, y)
+
+
+def test_planted_features_return_and_others_do_not(wide):
+    X, y, fit = wide
+    found = stability(fit, X, y, 20, n=4, random_state=0)
+    assert found.n_resamples == 20
+    assert found.similarity.shape == (20, 2)
+    assert found.similarity.min() > 0.8
+    assert set(found.table["frequency"]) == {1.0}
+    more = stability(fit, X, y, 20, n=8, fraction=0.5, random_state=0).table
+    noise = ~more["feature"].isin([f"g{j}" for j in range(16)])
+    assert noise.sum() > 5
+    assert set(more.loc[more["rank"] <= 4, "frequency"]) == {1.0}
+    assert more.loc[noise, "frequency"].mean() < 0.5
+
+
+def test_features_of_noise_return_as_often_as_chance_has_it():
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((300, 40)), np.arange(300) % 2
+    fit = classifier(rank=1, lam=1e4).fit(X, y)
+    # A tenth of the samples tells next to nothing about the rest.
+    found = stability(fit, X, y, 60, n=4, fraction=0.1, random_state=1)
+    assert found.table["frequency"].mean() < 0.3
+
+
+def test_table_is_that_of_the_top_features(wide):
+    X, y, fit = wide
+    found = stability(fit, X, y, 3, n=3).table
+    pd.testing.assert_frame_equal(found.drop(columns="frequency"), top_features(fit, 3))
+    assert found["frequency"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("shape", [(30, 60), (60, 12)], ids=["wide", "tall"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+def test_same_as_refits_one_by_one(model, shape, weighted):
+    X, y = planted(*shape, k=2, noise=2.0)
+    X = X.to_numpy()
+    weight = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
+    fit = classifier(model, rank=2, tol=1e-10).fit(X, y, sample_weight=weight)
+    found = stability(fit, X, y, 4, n=3, sample_weight=weight, random_state=3)
+    ones = np.ones(len(y))
+    parts = list(resampling._resamples(y, ones, 4, 0.8, 2, 3))
+    frequency, similarity = one_by_one(fit, X, y, parts, 3, weight)
+    np.testing.assert_allclose(found.similarity, similarity, atol=1e-5)
+    for row in found.table.itertuples():
+        expected = frequency.get((row.factor, row.end, row.feature), 0)
+        np.testing.assert_allclose(row.frequency, expected)
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "constraint"])
+def test_other_ways_to_the_same_answer(wide, kind):
+    X, y, _ = wide
+    X = X.to_numpy()[:, :100] / 10
+    # A box that no entry touches: the same problem, which may not be compressed.
+    params = {"constraint": Box(-1e6, 1e6), "tol": 1e-4} if kind == "constraint" else {}
+    fit = classifier(rank=2, **params).fit(X, y)
+    found = stability(fit, sp.csr_array(X) if kind == "sparse" else X, y, 3, n=4)
+    assert set(found.table["frequency"]) == {1.0}
+
+
+def test_rotation_is_part_of_every_refit(wide):
+    X, y, fit = wide
+    found = stability(fit, X, y, 5, n=4, rotation="varimax")
+    pd.testing.assert_frame_equal(
+        found.table.drop(columns="frequency"), top_features(fit, 4, rotation="varimax")
+    )
+    assert set(found.table["frequency"]) == {1.0}
+    assert found.similarity.min() > 0.9
+
+
+def test_random_state_decides(wide):
+    X, y, fit = wide
+    first = stability(fit, X, y, 4, random_state=1)
+    again = stability(fit, X, y, 4, random_state=1)
+    other = stability(fit, X, y, 4, random_state=2)
+    pd.testing.assert_frame_equal(first.table, again.table)
+    np.testing.assert_array_equal(first.similarity, again.similarity)
+    assert not np.allclose(first.similarity, other.similarity)
+    with joblib.parallel_config("threading"):  # processes are slow to start
+        jobs = stability(fit, X, y, 4, random_state=1, n_jobs=2)
+    pd.testing.assert_frame_equal(first.table, jobs.table)
+
+
+def test_resamples_keep_every_class_and_no_sample_of_weight_zero():
+    strata = np.repeat(["a", "b", "c"], [20, 10, 1])
+    weight = np.ones(31)
+    weight[:10] = 0
+    for rows in resampling._resamples(strata, weight, 20, 0.7, 2, 0):
+        assert len(set(rows)) == len(rows)
+        assert list(np.unique(strata[rows], return_counts=True)[1]) == [7, 7, 1]
+        assert rows.min() >= 10
+
+
+def test_search_covariates_and_regression():
+    X, y = table(n=60)
+    search = SMFClassifierCV([2], xi=[0.01], lam=[10.0], preprocess="standardize", cv=3).fit(X, y)
+    assert stability(search, X, y, 2).similarity.shape == (2, 2)
+    extra = np.random.default_rng(3).standard_normal((60, 2))
+    fit = classifier(rank=2, covariate_columns="gene2").fit(X, y, covariates=extra)
+    assert "gene2" not in set(stability(fit, X, y, 2, n=9, covariates=extra).table["feature"])
+    Y = X[["gene0", "gene1"]].to_numpy()
+    assert stability(regressor(rank=2).fit(X, Y), X, Y, 3).similarity.min() > 0.5
+
+
+def test_spare_rank_does_no_harm():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((20, 2)) @ rng.standard_normal((2, 50))
+    y = X[:, 0] > 0
+    found = stability(classifier(rank=4).fit(X, y), X, y, 3, n=2, rotation="varimax")
+    np.testing.assert_array_equal(found.similarity[:, 2:], 0)
+    assert found.similarity[:, :2].min() > 0.9
+
+
+# --- progress -----------------------------------------------------------------------------------------
+
+
+def test_a_function_hears_every_step(wide):
+    X, y, fit = wide
+    heard = []
+    stability(fit, X, y, 3, progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("progress", [None, False], ids=["none", "false"])
+def test_silence(wide, progress, capsys):
+    X, y, fit = wide
+    stability(fit, X, y, 2, progress=progress)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_leaves_the_standard_output_alone(wide, capsys, monkeypatch):
+    pytest.importorskip("rich")
+    X, y, fit = wide
+    stability(fit, X, y, 2, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Refitting on resamples" in err
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    with pytest.raises(ImportError, match="needs rich"):
+        stability(fit, X, y, 2, progress=True)
+
+
+# --- bad input ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        pytest.param({"n_resamples": 0}, ValueError, "n_resamples=0: an integer", id="resamples"),
+        pytest.param({"n": 0}, ValueError, "n=0: an integer", id="n"),
+        pytest.param({"fraction": 1.0}, ValueError, "fraction=1.0: a number", id="fraction"),
+        pytest.param({"fraction": 0.001}, ValueError, "1 samples are too few", id="too-few"),
+        pytest.param({"progress": 3}, TypeError, "progress=3: None, True or", id="progress"),
+        pytest.param({"random_state": "x"}, TypeError, "random_state='x'", id="seed"),
+        pytest.param({"sample_weight": [1.0]}, ValueError, "sample_weight: 1 samples", id="weight"),
+    ],
+)
+def test_bad_options(options, error, words):
+    X, _ = table()
+    fit = regressor(rank=2).fit(X, X["gene0"])
+    with pytest.raises(error, match=words):
+        stability(fit, X, X["gene0"], **options)
+
+
+def test_data_of_another_shape(wide):
+    X, y, fit = wide
+    with pytest.raises(ValueError, match="y: 79 samples, but X has 80"):
+        stability(fit, X, y[1:])
+    with pytest.raises(ValueError, match="feature names"):
+        stability(fit, X.iloc[:, 1:], y)
+    with pytest.raises(TypeError, match="model=FactorView: a fitted SMFClassifier"):
+        stability(factor_view(fit), X, y)

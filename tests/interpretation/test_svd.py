@@ -1,0 +1,131 @@
+"""`unsupervised` against NumPy's SVD and scikit-learn's regressions."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+from tests.interpretation.data import activations, classifier, pipeline, regressor, table
+
+from superfactor import SMFClassifierCV
+from superfactor.interpretation import factor_view, supervised_factors, top_features, unsupervised
+from superfactor.interpretation import svd as module
+
+
+def two_classes(shape, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal(shape) * np.linspace(3, 1, shape[1])
+    return X, X[:, 0] + rng.standard_normal(shape[0]) > 0
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40), (20, 20)], ids=["tall", "wide", "square"])
+def test_factors_and_shares_are_those_of_the_svd(shape, kind):
+    X, y = two_classes(shape)
+    fit = classifier(rank=3).fit(X, y)
+    view = unsupervised(fit, X if kind == "dense" else sp.csr_array(X), y)
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    assert (view.model, view.supervised, view.classes) == ("svd", False, ("False", "True"))
+    np.testing.assert_allclose(np.sort(view.share)[::-1], s[:3] ** 2 / np.sum(s**2), rtol=1e-8)
+    np.testing.assert_allclose(view.codes @ view.weights, (U[:, :3] * s[:3]) @ Vt[:3], atol=1e-8)
+    np.testing.assert_allclose(view.weights @ view.weights.T, np.eye(3), atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_large_data_goes_through_a_few_products(kind, monkeypatch):
+    X, y = two_classes((40, 12))
+    fit = classifier(rank=3).fit(X, y)
+    expected = unsupervised(fit, X, y)
+    monkeypatch.setattr(module, "LARGEST_FULL_SIDE", 5)
+    monkeypatch.setattr(module, "compress", lambda data: None)
+    view = unsupervised(fit, X if kind == "dense" else sp.csc_array(X), y)
+    for name in ("weights", "coef", "share", "codes"):
+        np.testing.assert_allclose(getattr(view, name), getattr(expected, name), atol=1e-6)
+
+
+@pytest.mark.parametrize("balanced", [None, "balanced"], ids=["plain", "balanced"])
+def test_filter_coefficients_are_those_of_logistic_regression_on_the_codes(balanced):
+    X, y = two_classes((60, 8))
+    fit = classifier(rank=3, lam=0.3, class_weight=balanced).fit(X, y)
+    view = unsupervised(fit, X, y)
+    peer = LogisticRegression(C=1 / (2 * 0.3), class_weight=balanced, tol=1e-10, max_iter=10_000)
+    peer.fit(view.codes, y)
+    np.testing.assert_allclose(view.coef, peer.coef_ * view.codes.std(axis=0), rtol=1e-5)
+
+
+def test_feature_coefficients_have_the_ridge_on_activations():
+    X, y = two_classes((60, 8))
+    fit = classifier("feature", rank=3, lam=0.3).fit(X, y)
+    view = unsupervised(fit, X, y)
+    size = np.linalg.norm(view.codes, axis=0)
+    peer = LogisticRegression(C=1 / (2 * 0.3), tol=1e-10, max_iter=10_000).fit(view.codes / size, y)
+    np.testing.assert_allclose(view.coef, peer.coef_ / size * view.codes.std(axis=0), rtol=1e-5)
+
+
+def test_regression_coefficients_are_those_of_ridge():
+    X, _ = two_classes((60, 8))
+    Y = X[:, :2] @ [[1.0, 2.0], [0.0, 1.0]] + 3
+    fit = regressor(rank=3, lam=0.7).fit(X, Y)
+    view = unsupervised(fit, X, Y)
+    peer = Ridge(alpha=0.7).fit(view.codes, Y)
+    np.testing.assert_allclose(view.coef, peer.coef_ * view.codes.std(axis=0), rtol=1e-6)
+
+
+def test_preprocessing_and_covariates_are_those_of_the_model():
+    X, y = table()
+    extra = np.random.default_rng(3).standard_normal((len(y), 2))
+    fit = pipeline(rank=2, covariate_columns=[2]).fit(X, y, smfclassifier__covariates=extra)
+    view = unsupervised(fit, X, y, covariates=extra)
+    Z = np.delete(StandardScaler().fit_transform(X), 2, axis=1)
+    s = np.linalg.svd(Z, compute_uv=False)
+    np.testing.assert_allclose(np.sort(view.share)[::-1], s[:2] ** 2 / np.sum(s**2), rtol=1e-8)
+    assert list(view.features) == ["gene0", "gene1", "gene3", "gene4", "gene5", "gene6"]
+    with pytest.raises(ValueError, match="covariates=None: the model was fitted with 2"):
+        unsupervised(fit, X, y)
+
+
+@pytest.mark.parametrize("classes", [2, 3], ids=["two", "three"])
+def test_it_is_the_limit_of_much_reconstruction(classes):
+    X, y = table(classes=classes)
+    fit = pipeline(rank=2, xi=1e5).fit(X, y)
+    view, limit = unsupervised(fit, X, y), factor_view(fit)
+    np.testing.assert_allclose(view.share, limit.share, atol=1e-4)
+    np.testing.assert_allclose(activations(view), activations(limit), atol=1e-2)
+
+
+def test_it_stands_where_a_model_stands():
+    X, y = table(n=60)
+    search = SMFClassifierCV([2], xi=[0.01], lam=[10.0], preprocess="center", cv=3).fit(X, y)
+    view = unsupervised(search, X, y, n_components=4)
+    assert list(supervised_factors(view).index) == [1, 2, 3, 4]
+    assert set(top_features(view, 1, rotation="varimax")["factor"]) == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_spare_rank_is_shown_empty(model):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((30, 2)) @ rng.standard_normal((2, 8))
+    y = X[:, 0] > 0
+    view = unsupervised(classifier(model, rank=4).fit(X, y), X, y)
+    assert view.weights.shape == (4, 8)
+    assert not view.weights[2:].any()
+    assert not view.coef[:, 2:].any()
+    np.testing.assert_allclose(view.share.sum(), 1)
+
+
+def test_arrays_of_another_library():
+    torch = pytest.importorskip("torch")
+    X, y = two_classes((30, 8))
+    there = torch.asarray(X)
+    view = unsupervised(classifier(rank=2).fit(there, y), there, y)
+    expected = unsupervised(classifier(rank=2).fit(X, y), X, y)
+    np.testing.assert_allclose(view.coef, expected.coef, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rank", "error"), [(0, ValueError), (1.5, TypeError), (9, ValueError)], ids=["zero", "float", "large"]
+)  # fmt: skip
+def test_bad_rank(rank, error):
+    X, y = two_classes((30, 8))
+    with pytest.raises(error, match=f"n_components={rank}: an integer"):
+        unsupervised(classifier(rank=2).fit(X, y), X, y, n_components=rank)

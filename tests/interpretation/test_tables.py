@@ -1,0 +1,147 @@
+"""The tables against the view, sorted the slow way."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.interpretation.data import MODELS, pipeline, regressor, table
+
+from superfactor.interpretation import factor_view, supervised_factors, top_features
+from superfactor.interpretation.tables import extremes
+
+
+def with_weights(view, weights):
+    """The view with other weights (2, p)."""
+    weights = np.asarray(weights, dtype=float)
+    p = weights.shape[1]
+    return replace(
+        view, weights=weights, scaled=weights, features=np.array([f"g{j}" for j in range(p)])
+    )
+
+
+@pytest.fixture(scope="module")
+def view():
+    X, y = table()
+    return factor_view(pipeline(rank=2).fit(X, y))
+
+
+# --- supervised_factors -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_one_row_per_factor(model):
+    X, y = table(classes=3)
+    fit = pipeline(model).fit(X, y)
+    shown, view = supervised_factors(fit), factor_view(fit)
+    assert list(shown.index) == [1, 2, 3]
+    assert shown.index.name == "factor"
+    assert list(shown) == ["share_of_variance", "coef[tumoral]", "coef[unclear]", "direction"]
+    np.testing.assert_array_equal(shown["share_of_variance"], view.share)
+    np.testing.assert_array_equal(shown[["coef[tumoral]", "coef[unclear]"]].T, view.coef)
+
+
+def test_direction_of_two_classes_is_the_one_that_becomes_more_likely():
+    X, y = table()
+    fit = pipeline(rank=2).fit(X, y)
+    view = factor_view(fit)
+    assert list(supervised_factors(fit)["direction"]) == ["higher → tumoral"] * 2
+    moved = X + 3 * view.codes[:, 0].std() * view.weights[0] * fit[0].scale_
+    assert np.all(fit.predict_proba(moved)[:, 1] > fit.predict_proba(X)[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("coef", "direction"),
+    [
+        ([2.0, 1.0], "higher → b, lower → a"),
+        ([2.0, -1.0], "higher → b, lower → c"),
+        ([-2.0, -1.0], "higher → a, lower → b"),
+        ([0.0, 0.0], "no effect"),
+    ],
+    ids=["base-low", "both", "base-high", "none"],
+)
+def test_directions_of_several_classes_count_the_first_one(view, coef, direction):
+    shown = replace(view, coef=np.tile(coef, (2, 1)).T, classes=("a", "b", "c"), outputs=("b", "c"))
+    assert list(supervised_factors(shown)["direction"]) == [direction] * 2
+
+
+def test_direction_of_a_regression_is_the_target_it_moves_most():
+    X, _ = table()
+    Y = np.stack([0.1 * X["gene2"], 5 * X["gene0"]], axis=1)
+    shown = supervised_factors(regressor(rank=2).fit(X - X.mean(), Y - Y.mean(axis=0)))
+    assert list(shown) == ["share_of_variance", "coef[y0]", "coef[y1]", "direction"]
+    assert shown["direction"][1] == "higher → larger y1"
+
+
+# --- top_features -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 3, 100])
+@pytest.mark.parametrize("rotation", [None, "varimax"], ids=["plain", "varimax"])
+def test_ends_are_those_of_a_full_sort(n, rotation):
+    X, y = table(p=12)
+    fit = pipeline(rank=3).fit(X, y)
+    shown = top_features(fit, n, rotation=rotation)
+    view = factor_view(fit, rotation=rotation)
+    assert list(shown) == ["factor", "end", "rank", "feature", "weight"]
+    expected = []
+    for j, weights in enumerate(view.scaled, start=1):
+        pairs = sorted(zip(weights, view.features, strict=True), key=lambda pair: pair[0])
+        high = [pair for pair in reversed(pairs) if pair[0] > 0][:n]
+        low = [pair for pair in pairs if pair[0] < 0][:n]
+        for end, chosen in (("high", high), ("low", low)):
+            expected += [(j, end, k, name, w) for k, (w, name) in enumerate(chosen, start=1)]
+    assert [tuple(row) for row in shown.itertuples(index=False)] == expected
+
+
+def test_no_feature_is_at_both_ends_and_a_part_has_one_end(view):
+    shown = top_features(with_weights(view, [[1, 0.5, 0, 0.2], [0.3, -1, 0, 0]]), 10)
+    assert shown.groupby(["factor", "end"])["feature"].apply(list).to_dict() == {
+        (1, "high"): ["g0", "g1", "g3"],
+        (2, "high"): ["g0"],
+        (2, "low"): ["g1"],
+    }
+
+
+def test_equal_weights_come_in_the_order_of_the_columns(view):
+    shown = top_features(with_weights(view, [[0.5, 1, -1, 0.5, -1, 0.5, 1]] * 2), 3)
+    first = shown[shown["factor"] == 1]
+    assert list(first["feature"]) == ["g1", "g6", "g0", "g2", "g4"]
+    assert list(first["rank"]) == [1, 2, 3, 1, 2]
+
+
+def test_an_empty_factor_has_no_features(view):
+    assert len(top_features(with_weights(view, np.zeros((2, 4))))) == 0
+
+
+def test_extremes_of_many_ties():
+    rng = np.random.default_rng(0)
+    weights = rng.integers(-3, 4, 200).astype(float)
+    for n in (1, 10, 60, 200):
+        high, low = extremes(weights, n)
+        whole = np.argsort(-weights, kind="stable")
+        assert list(high) == list(whole[weights[whole] > 0][:n])
+        whole = np.argsort(weights, kind="stable")
+        assert list(low) == list(whole[weights[whole] < 0][:n])
+
+
+def test_duplicate_names_are_shown_as_they_are(view):
+    twice = replace(view, features=np.array(["same"] * 7, dtype=object))
+    assert set(top_features(twice)["feature"]) == {"same"}
+
+
+def test_markers_are_noted(view, tmp_path):
+    name = str(view.features[np.argmax(view.scaled[0])])
+    file = tmp_path / "markers.csv"
+    file.write_text(f"feature,note\n{name},known since 1990\nunknown,nothing\n")
+    shown = top_features(view, markers=file)
+    assert list(shown) == ["factor", "end", "rank", "feature", "weight", "note"]
+    assert set(shown.loc[shown["feature"] == name, "note"]) == {"known since 1990"}
+    assert set(shown.loc[shown["feature"] != name, "note"]) == {""}
+
+
+@pytest.mark.parametrize(
+    ("n", "error"), [(0, ValueError), (-1, ValueError), (2.5, TypeError), (True, ValueError)]
+)
+def test_bad_n(view, n, error):
+    with pytest.raises(error, match=f"n={n}: an integer >= 1 is required"):
+        top_features(view, n)
