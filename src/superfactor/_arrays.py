@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import array_api_compat.numpy as numpy_namespace
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 
@@ -37,6 +38,9 @@ __all__ = [
 
 def namespace(*arrays: Array) -> Any:
     """The array-API namespace the arrays share."""
+    # Solvers ask thousands of times, and mostly about NumPy: the general answer takes ten times as long.
+    if all(type(x) is np.ndarray for x in arrays):
+        return numpy_namespace
     return array_namespace(*arrays)
 
 

@@ -54,6 +54,7 @@ class Samples:
             )
         self.covariates, self.extra = covariates, extra
         self.weight, self.preprocess = weight, preprocess
+        self.squared_norm = DataMatrix(X, rescale=False).squared_norm
         # One Gram matrix for all folds; standardised folds need one each, of X itself.
         self.X = X if preprocess == "standardize" else short_rows(X)
 

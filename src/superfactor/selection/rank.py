@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils import check_array
+
+from superfactor.spectrum import DataMatrix
 
 # The Gram matrix of a side up to this size is decomposed in full; beyond, only its top is found.
 _FULL_SIDE = 2000
@@ -49,8 +50,8 @@ def scree(X: Any, *, n_values: int | None = None, center: bool = True) -> Scree:
     if k < 1:
         raise ValueError(f"n_values={n_values}: a number from 1 to {min(X.shape)} is required")
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() * float(center)
-    norm = sp.linalg.norm(X) if sp.issparse(X) else np.linalg.norm(X)
-    total = max(float(norm) ** 2 - X.shape[0] * float(mean @ mean), 0.0)
+    total = DataMatrix(X, rescale=False).squared_norm - X.shape[0] * float(mean @ mean)
+    total = max(total, 0.0)
     if min(X.shape) <= _FULL_SIDE:
         squares = np.linalg.eigvalsh(_gram(X, mean))[::-1][:k]
     else:
@@ -63,14 +64,15 @@ def scree(X: Any, *, n_values: int | None = None, center: bool = True) -> Scree:
 
 
 def _gram(X: Any, mean: np.ndarray) -> np.ndarray:
-    """The Gram matrix of the smaller side of X − 1·meanᵀ."""
+    """The Gram matrix of the smaller side of X − 1·meanᵀ, in float64."""
     n, p = X.shape
+    K = np.asarray(DataMatrix(X, rescale=False).gram())
     if n > p:
-        K = X.T @ X
-        return np.asarray((K.toarray() if sp.issparse(K) else K) - n * np.outer(mean, mean))
-    K, cross = X @ X.T, X @ mean
-    K = K.toarray() if sp.issparse(K) else K
-    return np.asarray(K - cross[:, None] - cross[None, :] + mean @ mean)
+        return K - n * np.outer(mean, mean)
+    if not mean.any():
+        return K
+    rows = K.mean(axis=1)  # X·mean
+    return K - rows[:, None] - rows[None, :] + rows.mean()
 
 
 def _centred(X: Any, mean: np.ndarray) -> LinearOperator:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array
 from superfactor.estimators import SMFClassifier, inputs
+from superfactor.estimators.parameters import shown
 from superfactor.losses import Link
 from superfactor.selection import grid, results
 from superfactor.selection.coordinates import PREPROCESSING, Samples, scaler_of
@@ -179,7 +180,7 @@ class SMFClassifierCV(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y: {type(self).__name__} needs samples of at least 2 classes in the data, but the "
-                f"data contains one class only: {self.classes_[0]!r}"
+                f"data contains one class only: {shown(self.classes_[0])}"
             )
         weight = inputs.check_weights(sample_weight, data)
         names = inputs.column_names(X)
@@ -189,6 +190,7 @@ class SMFClassifierCV(ClassifierMixin, BaseEstimator):
 
         splitter = check_cv(self.cv, labels, classifier=True)
         splits = list(splitter.split(data, labels, groups))
+        _check_splits(splits, labels)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.shape[1] - len(columns))
         self.scree_ = self._scree(samples, largest)
@@ -229,7 +231,8 @@ class SMFClassifierCV(ClassifierMixin, BaseEstimator):
             root = np.sqrt(samples.weight)[:, None]
             rows = rows.multiply(root).tocsr() if hasattr(rows, "multiply") else rows * root
         found = scree(rows, n_values=min(50, largest), center=False)
-        if not found.total > 0:
+        # Rounding leaves a trace of what has been centred away.
+        if not found.total > 1e-25 * samples.squared_norm:
             raise ValueError("X: all zero after preprocessing; features that vary are required")
         return found
 
@@ -355,6 +358,16 @@ class _WithCovariates(ClassifierMixin, BaseEstimator):
 def _given(covariates: Any) -> dict[str, Any]:
     """Pipelines pass on what they are given, None too; a model without covariates wants none."""
     return {} if covariates is None else {"covariates": covariates}
+
+
+def _check_splits(splits: list[Any], labels: Any) -> None:
+    for k, (train, _) in enumerate(splits, start=1):
+        classes = np.unique(labels[train])
+        if len(classes) < 2:
+            raise ValueError(
+                f"cv: the training part of split {k} has one class only: {shown(classes[0])}; two or more "
+                "are required (fewer splits, or stratified ones)"
+            )
 
 
 def _check_ranks(points: list[dict[str, Any]], largest: int) -> None:

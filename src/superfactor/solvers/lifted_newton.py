@@ -59,6 +59,7 @@ def solve(
         search.grow()
         if starts and not search.proven and not monitor.stopped:
             search.restart()
+        search.sharpen()
         return search.solution(problem, expand)
 
 
@@ -152,12 +153,21 @@ class Search:
         self._rounds()
 
     def resume(self) -> None:
-        """From the point of other weights: that, the supervised start and PCA, whichever is lowest."""
-        old, inside = self.point, self.inside
-        self.point = inside.polish(old.W, old.beta, old.gamma, max_iter=30, tol=1e-10)
-        self._supervised_start()
-        self.point = self.descent.proximal(self.point)
+        """From the point of other weights; where its end is not proven optimal, from the ridge solution too."""
+        old = self.point
+        self.point = self.inside.polish(old.W, old.beta, old.gamma, max_iter=30, tol=1e-4)
         self._rounds()
+        if self.proven or self.monitor.stopped:
+            return
+        first, outcome = self.held, self.outcome
+        W, A, gamma = ridge_subspace(self.inside, self.point, self.problem.lam)
+        start = self.inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
+        self.point, left = self.descent.run(start, 0.1 * self.goal, limit=6)
+        if self.point.F - 10 * left < first[0].F:  # it may still get below
+            self._rounds()
+        if first[0].F <= self.point.F:
+            self._return_to(*first)
+            self.left, self.reason, self.converged = outcome
 
     def _rounds(self) -> None:
         """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
@@ -250,10 +260,8 @@ class Search:
         value = self.supervised
         points = starting_points(self.inside, self.point, effort, self._random)
         found = promising(self.inside, points, effort, self.point.F, 1e-5 * value, self.monitor)
-        # Held in full coordinates: the basis may turn before a point is used again.
         held = [(point, self.basis.S @ point.W) for point in found]
-        best = (self.point, self.basis.S @ self.point.W)
-        outcome, seen = (self.left, self.reason, self.converged), [self.point.F]
+        best, outcome, seen = self.held, self.outcome, [self.point.F]
         for point, W in held:
             if len(seen) > effort.finished or self.monitor.stopped:
                 break
@@ -263,10 +271,18 @@ class Search:
             self._return_to(point, W)
             self._rounds()
             if self.point.F < best[0].F:
-                best = (self.point, self.basis.S @ self.point.W)
-                outcome = (self.left, self.reason, self.converged)
+                best, outcome = self.held, self.outcome
         self._return_to(*best)
         self.left, self.reason, self.converged = outcome
+
+    @property
+    def held(self) -> tuple[Point, Array]:
+        """The point, and its W in full coordinates: the basis may turn before it is used again."""
+        return self.point, self.basis.S @ self.point.W
+
+    @property
+    def outcome(self) -> tuple[float, str, bool]:
+        return self.left, self.reason, self.converged
 
     def _return_to(self, point: Point, W: Array) -> None:
         self.basis.extend(W)
@@ -275,18 +291,23 @@ class Search:
 
     # --- the answer ---------------------------------------------------------------------------------
 
-    def solution(self, problem: LiftedProblem, expand: Callable[[Array], Array]) -> Solution:
+    def sharpen(self) -> None:
+        """The last digits: β and γ to the end, then W, beyond what F itself can show."""
         inside = self.inside
         point = inside.polish(self.point.W, self.point.beta, self.point.gamma, max_iter=10)
         if not self.monitor.stopped:
             slack = self.descent.slack * abs(point.F)
             last = self.descent.proximal(point)
             point = last if point.F - slack > last.F else point
-            # One step more squares what error is left in W, below what F itself can show.
+            # One step more squares what error is left in W.
             step = newton_step(inside, point)
             if step is not None and not step.saddle and step.decrease <= self.goal:
                 sharper = step.apply(inside, point, 1.0)
                 point = sharper if point.F + slack >= sharper.F else point
+        self.point = point
+
+    def solution(self, problem: LiftedProblem, expand: Callable[[Array], Array]) -> Solution:
+        point = self.point
         xp = problem.data.xp
 
         def back(x: Array) -> Array:

@@ -1,0 +1,303 @@
+"""SMFClassifierCV against brute force: scikit-learn's GridSearchCV over SMFClassifier."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import accuracy_score, log_loss, make_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier, SMFClassifierCV
+from superfactor.selection import coordinates
+
+# Enough ridge that every candidate is proven optimal: brute force then has no choice of optimum either.
+GRID = {"n_components": [1, 3], "xi": [0.001, 0.01], "lam": [200.0, 50.0]}
+FEATURE_GRID = {"n_components": [1, 3], "xi": [0.001, 0.01], "lam": [1.0, 0.1]}
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=1)
+
+
+def genes(n=40, p=120, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2, "tumour", "normal")
+    X = rng.standard_normal((n, p)) * rng.uniform(0.5, 2, p) + 1
+    X[:, :6] += 0.8 * (y == "tumour")[:, None]
+    return X, y
+
+
+def brute_force(X, y, model="filter", preprocess=None, cv=FOLDS, scoring="neg_log_loss", **given):
+    estimator = SMFClassifier(model=model, certify=None, **given)
+    grid = GRID if model == "filter" else FEATURE_GRID
+    if preprocess is not None:
+        scaler = StandardScaler(with_std=preprocess == "standardize")
+        estimator = Pipeline([("scaler", scaler), ("smf", estimator)])
+        grid = {f"smf__{name}": values for name, values in grid.items()}
+    return GridSearchCV(estimator, grid, cv=cv, scoring=scoring, error_score="raise").fit(X, y)
+
+
+def assert_same_search(search, brute, tol=1e-5):
+    ours, theirs = search.cv_results_, brute.cv_results_
+    plain = [{k.removeprefix("smf__"): v for k, v in p.items()} for p in theirs["params"]]
+    assert [{k: p[k] for k in GRID} for p in ours["params"]] == plain
+    for key in [k for k in theirs if k.endswith("test_score") and not k.startswith("rank")]:
+        np.testing.assert_allclose(ours[key], theirs[key], rtol=tol, atol=tol, err_msg=key)
+    assert search.best_index_ == brute.best_index_
+    assert search.best_score_ == pytest.approx(brute.best_score_, rel=tol)
+
+
+@pytest.mark.parametrize("preprocess", [None, "center", "standardize"], ids=str)
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("shape", ["wide", "tall"])
+def test_same_scores_and_choice_as_brute_force(shape, model, preprocess):
+    X, y = genes() if shape == "wide" else genes(60, 8)
+    grid = GRID if model == "filter" else FEATURE_GRID
+    search = SMFClassifierCV(
+        **grid, model=model, preprocess=preprocess, cv=FOLDS, scoring="neg_log_loss"
+    ).fit(X, y)
+    brute = brute_force(X, y, model, preprocess)
+    assert_same_search(search, brute)
+    np.testing.assert_allclose(search.predict_proba(X), brute.predict_proba(X), atol=1e-5)
+    assert type(search.best_estimator_) is type(brute.best_estimator_)
+
+
+def test_sparse_data_are_searched_as_they_are():
+    X, y = genes(40, 30)
+    X = sp.csr_matrix(X * (X > 1))
+    search = SMFClassifierCV(**GRID, cv=FOLDS, scoring="neg_log_loss").fit(X, y)
+    assert_same_search(search, brute_force(X, y))
+
+
+def test_several_classes_and_the_accuracy_by_default():
+    X, y = load_iris(return_X_y=True)
+    search = SMFClassifierCV(**GRID, preprocess="standardize").fit(X, y)
+    assert_same_search(search, brute_force(X, y, preprocess="standardize", cv=None, scoring=None))
+    assert search.score(X, y) == accuracy_score(y, search.predict(X))
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    ["roc_auc", "f1_macro", make_scorer(accuracy_score), lambda m, X, y: m.predict_proba(X)[0, 0]],
+    ids=["name with scores", "name with labels", "scorer", "function"],
+)
+def test_any_scorer(scoring):
+    X, y = genes()
+    search = SMFClassifierCV(**GRID, cv=FOLDS, scoring=scoring).fit(X, y)
+    assert_same_search(search, brute_force(X, y, scoring=scoring))
+
+
+@pytest.mark.parametrize("kind", ["repeated", "groups", "list"])
+def test_any_splitter(kind):
+    X, y = genes()
+    groups = np.arange(len(y)) // 4
+    cv = {
+        "repeated": RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
+        "groups": GroupKFold(4),
+        "list": list(FOLDS.split(X, y)),
+    }[kind]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that the others do not look at groups
+        search = SMFClassifierCV(**GRID, cv=cv, scoring="neg_log_loss").fit(X, y, groups=groups)
+        splits = list(cv.split(X, y, groups)) if kind != "list" else cv
+    assert search.n_splits_ == len(splits)
+    assert_same_search(search, brute_force(X, y, cv=splits))
+
+
+@pytest.mark.parametrize("where", ["columns", "beside"])
+@pytest.mark.parametrize("preprocess", [None, "center"], ids=str)
+def test_covariates_by_hand(where, preprocess):
+    X, y = genes(50, 70)
+    age = X[:, [3]] * 0.1 + (y == "tumour")[:, None]
+    scores = np.zeros((3, 8))
+    points = SMFClassifierCV(**GRID, cv=FOLDS, scoring="neg_log_loss").fit(X, y)
+    for f, (train, test) in enumerate(FOLDS.split(X, y)):
+        mean = X[train].mean(axis=0) if preprocess else 0
+        shift = age[train].mean() if preprocess and where == "columns" else 0
+        for i, point in enumerate(points.cv_results_["params"]):
+            fit = SMFClassifier(**point, fit_intercept=False, certify=None)
+            fit.fit(X[train] - mean, y[train], covariates=age[train] - shift)
+            p = fit.predict_proba(X[test] - mean, covariates=age[test] - shift)
+            scores[f, i] = -log_loss(y[test], p)
+    search = SMFClassifierCV(
+        **GRID, cv=FOLDS, scoring="neg_log_loss", preprocess=preprocess, fit_intercept=False
+    )
+    if where == "columns":
+        table = pd.DataFrame(X, columns=[f"g{j}" for j in range(70)])
+        table.insert(2, "age", age[:, 0])
+        search.set_params(covariate_columns=["age"]).fit(table, y)
+        search.predict(table)
+    else:
+        search.fit(X, y, covariates=age)
+        assert search.score(X, y, covariates=age) == pytest.approx(
+            -log_loss(y, search.predict_proba(X, covariates=age))
+        )
+    found = search.cv_results_
+    np.testing.assert_allclose(found["mean_test_score"], scores.mean(axis=0), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("preprocess", [None, "standardize"], ids=str)
+def test_weights_reach_fits_preprocessing_and_scorer(preprocess):
+    X, y = genes(40, 60)
+    weight = np.random.default_rng(3).integers(0, 3, len(y)).astype(float)
+    twice = np.repeat(np.arange(len(y)), weight.astype(int))
+    splits = list(FOLDS.split(X, y))
+    where = [
+        tuple(np.flatnonzero(np.isin(twice, part)) for part in (train, test))
+        for train, test in splits
+    ]
+    options = {**GRID, "scoring": "neg_log_loss", "preprocess": preprocess}
+    weighted = SMFClassifierCV(**options, cv=splits).fit(X, y, sample_weight=weight)
+    repeated = SMFClassifierCV(**options, cv=where).fit(X[twice], y[twice])
+    np.testing.assert_allclose(
+        weighted.cv_results_["mean_test_score"],
+        repeated.cv_results_["mean_test_score"],
+        rtol=1e-5,
+    )
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_automatic_grids_do_not_depend_on_units_or_the_number_of_samples(model):
+    X, y = genes(30, 50)
+    options = {"model": model, "preprocess": "center", "cv": FOLDS, "refit": False}
+    one = SMFClassifierCV(**options).fit(X, y)
+    large = SMFClassifierCV(**options).fit(1000 * X, y)
+    double = SMFClassifierCV(**options).fit(np.r_[X, X], np.r_[y, y])
+    assert one.best_params_["n_components"] == one.scree_.elbow == large.scree_.elbow
+
+    def weights(search):
+        table = search.cv_results_
+        return np.array([table["param_xi"], table["param_lam"]], dtype=float)
+
+    # Everything that F adds up grows with the samples but the feature model's λ, a price for each of them.
+    filters = model == "filter"
+    unit, more = [[1e-6], [1e6 if filters else 1]], [[1], [2 if filters else 1]]
+    np.testing.assert_allclose(weights(large), unit * weights(one), rtol=1e-9)
+    np.testing.assert_allclose(weights(double), more * weights(one), rtol=1e-9)
+    for key in ("mean_test_score", "std_test_score"):
+        np.testing.assert_allclose(large.cv_results_[key], one.cv_results_[key], atol=1e-9)
+
+
+def test_one_standard_error_takes_the_simplest_of_the_good():
+    X, y = genes(60, 80)
+    options = {**GRID, "cv": FOLDS, "scoring": "accuracy"}
+    best = SMFClassifierCV(**options).fit(X, y)
+    simple = SMFClassifierCV(**options, rule="one_standard_error").fit(X, y)
+    table = best.cv_results_
+    splits = np.array([table[f"split{k}_test_score"] for k in range(3)])
+    top = splits.mean(axis=0).argmax()
+    floor = splits.mean(axis=0)[top] - splits[:, top].std() / np.sqrt(3)
+    good = [p for p, s in zip(table["params"], splits.mean(axis=0), strict=True) if s >= floor]
+    expected = sorted(good, key=lambda p: (p["n_components"], -p["lam"], -p["xi"]))[0]
+    assert simple.best_params_ == expected
+    assert len(good) > 1
+
+
+def test_both_models_in_one_search():
+    X, y = genes()
+    search = SMFClassifierCV(1, model=["filter", "feature"], xi=0.01, cv=FOLDS).fit(X, y)
+    models = [point["model"] for point in search.cv_results_["params"]]
+    assert set(models) == {"filter", "feature"}
+    assert search.best_estimator_.model == search.best_params_["model"]
+
+
+def test_parallel_folds_give_the_same():
+    X, y = genes()
+    options = {**GRID, "cv": FOLDS, "scoring": "neg_log_loss"}
+    one, two = (SMFClassifierCV(**options, n_jobs=k).fit(X, y) for k in (1, 2))
+    np.testing.assert_array_equal(
+        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("preprocess", "grams"), [(None, 1), ("center", 1), ("standardize", 4)], ids=str
+)
+def test_wide_data_are_multiplied_once_and_not_for_every_candidate(preprocess, grams, monkeypatch):
+    X, y = genes()
+    seen = []
+    original = coordinates.compress
+    monkeypatch.setattr(
+        coordinates, "compress", lambda data: (seen.append(data.shape), original(data))[1]
+    )
+    SMFClassifierCV(**GRID, cv=FOLDS, preprocess=preprocess, refit=False).fit(X, y)
+    # Standardised: one for each of three folds, one for the scree of the whole.
+    assert seen.count(X.shape) == grams
+
+
+def test_progress_is_told_of_every_fold():
+    X, y = genes()
+    search, calls = SMFClassifierCV(**GRID, cv=FOLDS), []
+    search._progress = lambda done, total: calls.append((done, total))
+    search.fit(X, y)
+    assert calls == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_rank_deficient_data_and_more_components_than_it_has():
+    X, y = genes(30, 90)
+    X = X[:, :4] @ np.random.default_rng(0).standard_normal((4, 90))
+    search = SMFClassifierCV([2, 7], xi=0.1, lam=0.1, cv=FOLDS).fit(X, y)
+    assert search.best_estimator_.components_.shape[1] == 90
+
+
+def test_nothing_to_predict_with_without_a_refit():
+    X, y = genes()
+    search = SMFClassifierCV(**GRID, cv=FOLDS, refit=False).fit(X, y)
+    assert search.best_params_ in search.cv_results_["params"]
+    with pytest.raises(AttributeError, match="refit=False"):
+        search.predict(X)
+
+
+def test_it_can_be_searched_in_turn_and_cloned():
+    X, y = load_wine(return_X_y=True)
+    outer = GridSearchCV(
+        SMFClassifierCV([1, 2], xi=0.1, lam=1.0, cv=2),
+        {"preprocess": ["center", "standardize"]},
+        cv=2,
+    ).fit(X, y)
+    assert outer.best_params_ == {"preprocess": "standardize"}
+    assert clone(outer.best_estimator_).get_params() == outer.best_estimator_.get_params()
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"n_components": 0}, "n_components=0: 'auto', a positive integer"),
+        ({"n_components": [2, 99]}, "n_components=99: at most 26 is allowed"),
+        ({"n_components": []}, r"n_components=\[\]: at least one value"),
+        ({"model": "both"}, "model='both': 'filter', 'feature'"),
+        ({"xi": [0.0]}, "xi=.*> 0"),
+        ({"xi": "large"}, "xi='large': 'auto', a finite number > 0"),
+        ({"lam": -1}, "lam=-1: 'auto', a finite number >= 0"),
+        ({"preprocess": "log"}, "preprocess='log': None, 'center' or 'standardize'"),
+        ({"rule": "worst"}, "rule='worst': 'best' or 'one_standard_error'"),
+        ({"scoring": ["accuracy", "f1"]}, "scoring=.*one scorer"),
+        ({"covariate_columns": [700]}, "700 is not a column of X"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_bad_options_get_one_line(options, line):
+    X, y = genes()
+    with pytest.raises(ValueError, match=line):
+        SMFClassifierCV(**{"cv": FOLDS, **options}).fit(X, y)
+
+
+def test_bad_data_get_one_line():
+    X, y = genes()
+    with pytest.raises(ValueError, match="one class only: 'a'"):
+        SMFClassifierCV().fit(X, ["a"] * len(y))
+    with pytest.raises(ValueError, match="centring would make sparse X dense"):
+        SMFClassifierCV(preprocess="center").fit(sp.csr_matrix(X), y)
+    with pytest.raises(ValueError, match="all zero after preprocessing"):
+        SMFClassifierCV(preprocess="center").fit(np.ones_like(X), y)
+    with pytest.raises(ValueError, match=r"split 1.*one class only"):
+        SMFClassifierCV(cv=[(np.arange(5) * 2, np.arange(20))]).fit(X, y)
