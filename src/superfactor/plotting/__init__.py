@@ -9,7 +9,9 @@ file            idea
 ``convergence`` the objective against iterations or seconds
 ``cv_surface``  the cross-validated score over ξ and λ
 ``stability``   how often top features return under resampling
-``drawing``     colours, panels, and names that fit
+``candidates``  the candidates of a search, as they are arranged in a plot
+``drawing``     colours, figures and panels
+``lettering``   names that fit
 =============== ================================================================================
 
 matplotlib is needed once something is drawn: ``pip install "superfactor[plot]"``. Nothing here

@@ -132,7 +132,7 @@ class ConvergenceDisplay:
         else:
             ax.ticklabel_format(axis="y", useOffset=False)
         if len(self.lines_) > 1:
-            drawing.add_legend(ax, list(self.lines_.values()), list(self.lines_))
+            drawing.add_legend(ax, self.lines_, beside=len(self.lines_) > 6)
         ax.set_xlabel(x if x == "iteration" else "seconds since the start of the fit")
         ax.set_ylabel("objective" if value == "objective" else "objective − best")
         if x == "iteration":

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from superfactor.plotting import drawing
+from superfactor.plotting import candidates, drawing, lettering
+from superfactor.plotting.candidates import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.collections import QuadMesh
     from matplotlib.lines import Line2D
-
-Point = dict[str, Any]
 
 AXIS = {
     "xi": "ξ, weight of the reconstruction",
@@ -23,6 +23,7 @@ AXIS = {
 }
 SCORE = "mean score over splits"
 CELL = (0.62, 0.42)  # inches of a cell, enough for its number
+PAGE = 13.0  # inches that panels in a row may take
 WIDEST = 12  # cells a side of which every one is labelled
 
 
@@ -36,8 +37,8 @@ class CVSurfaceDisplay:
     Parameters
     ----------
     cv_results : dict of arrays
-        ``cv_results_`` of `SMFClassifierCV`, or of a ``GridSearchCV`` over `SMFClassifier`'s xi, lam,
-        n_components and model.
+        ``cv_results_`` of `SMFClassifierCV`, or of a ``GridSearchCV`` over some of `SMFClassifier`'s
+        xi, lam, n_components and model.
     best_index : int
         The chosen candidate.
 
@@ -123,153 +124,94 @@ class CVSurfaceDisplay:
         -------
         self
         """
-        points = _points(self.cv_results, self.best_index)
-        points = _only(_only(points, "n_components", n_components), "model", model)
-        varied = [name for name in ("xi", "lam") if len({point[name] for point in points}) > 1]
+        points = candidates.listed(self.cv_results, self.best_index)
+        points = candidates.only(points, "n_components", n_components)
+        points = candidates.only(points, "model", model)
+        varied = [name for name in ("xi", "lam") if len(candidates.distinct(points, name)) > 1]
         self.best_: Line2D | None = None
         if varied == ["xi", "lam"]:
-            self._heat_maps(ax, _grouped(points, "model", "n_components"), kwargs)
+            self._heat_maps(ax, candidates.grouped(points, "model", "n_components"), kwargs)
         elif varied:
-            self._lines(ax, varied[0], _grouped(points, "model", "n_components"), kwargs)
+            groups = candidates.grouped(points, "model", "n_components")
+            self._lines(ax, varied[0], groups, kwargs)
         else:
-            self._lines(ax, "n_components", _grouped(points, "model"), kwargs)
+            self._lines(ax, "n_components", candidates.grouped(points, "model"), kwargs)
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         return self
 
-    def _heat_maps(self, ax: Any, groups: dict[str, list[Point]], kwargs: Any) -> None:
+    def _heat_maps(self, ax: Any, groups: dict[str, list[Point]], kwargs: dict[str, Any]) -> None:
         """One panel per group, all on one scale of colours."""
-        everyone = [point for points in groups.values() for point in points]
-        cells, wide, high = _layout(groups)
-        rows, columns = (1 + max(numbers) for numbers in zip(*cells, strict=True))
+        places = [
+            tuple(candidates.places(points, name) for name in ("xi", "lam"))
+            for points in groups.values()
+        ]
+        wide, high = (min(WIDEST, max(map(_cells, side))) for side in zip(*places, strict=True))
         width, height = 1.0 + CELL[0] * wide, max(2.2, 0.9 + CELL[1] * high)
+        cells = candidates.cells(groups, widest=max(1, int(PAGE / width)))
+        rows, columns = drawing.extent(cells)
         self.axes_ = drawing.panels(ax, cells, (columns * width + 0.9, rows * height))
-        means = [point["mean"] for point in everyone]
-        look = {"vmin": np.nanmin(means), "vmax": np.nanmax(means), "cmap": "viridis"} | kwargs
-        for panel, (title, points) in zip(self.axes_, groups.items(), strict=True):
-            mesh = _heat_map(panel, points, look)
+        means = [point["mean"] for points in groups.values() for point in points]
+        finite = [mean for mean in means if np.isfinite(mean)] or [0.0]
+        look = {"vmin": min(finite), "vmax": max(finite), "cmap": "viridis"} | kwargs
+        for panel, title, (xi, lam) in zip(self.axes_, groups, places, strict=True):
+            mesh = _heat_map(panel, groups[title], xi, lam, look)
             panel.set_title(title, fontsize=9)
-            chosen = _chosen(points)
+            chosen = candidates.chosen(groups[title])
             if chosen is not None:
-                place = _places(points, "xi")[chosen["xi"]], _places(points, "lam")[chosen["lam"]]
+                place = xi[chosen["xi"]], lam[chosen["lam"]]
                 size = 28 if max(wide, high) < WIDEST else 12
                 drawing.ring(panel, *place, markersize=size, color="white", markeredgewidth=4)
                 self.best_ = drawing.ring(panel, *place, markersize=size)
         bar = self.axes_[0].figure.colorbar(mesh, ax=list(self.axes_))
         bar.set_label(SCORE, fontsize=9)
-        bar.ax.tick_params(labelsize=drawing.SMALL)
+        bar.ax.tick_params(labelsize=lettering.SMALL)
 
-    def _lines(self, ax: Any, name: str, groups: dict[str, list[Point]], kwargs: Any) -> None:
+    def _lines(
+        self, ax: Any, name: str, groups: dict[str, list[Point]], kwargs: dict[str, Any]
+    ) -> None:
         """One line per group over the one parameter that varies, in one panel."""
         panel = drawing.single(ax if ax is None else np.ravel(ax)[0])
         self.axes_ = np.array([panel], dtype=object)
         everyone = [point for points in groups.values() for point in points]
-        places = _places(everyone, name)
-        handles: list[Any] = []
-        for k, points in enumerate(groups.values()):
-            points.sort(key=lambda point: point[name])
+        places = candidates.places(everyone, name)
+        entries: dict[str, Any] = {}
+        for k, (title, points) in enumerate(groups.items()):
+            points = sorted(points, key=lambda point: point[name])
             across = [places[point[name]] for point in points]
             mean, spread = ([point[what] for point in points] for what in ("mean", "std"))
             look = drawing.style(k) | {"markersize": 5, "linewidth": 1.2, "capsize": 2} | kwargs
-            handles.append(panel.errorbar(across, mean, yerr=spread, **look))
-        chosen = _chosen(everyone)
+            entries[title] = panel.errorbar(across, mean, yerr=spread, **look)
+        chosen = candidates.chosen(everyone)
         if chosen is not None:
             self.best_ = drawing.ring(panel, places[chosen[name]], chosen["mean"])
-            handles.append(self.best_)
-        labels = [*groups, "chosen"][: len(handles)]
-        drawing.add_legend(panel, handles, labels, frameon=False)
+            entries["chosen"] = self.best_
+        drawing.add_legend(panel, entries, beside=len(entries) > 6)
         if name != "n_components":
             panel.set_xscale("log")
         _mark_values(panel.xaxis, places)
-        panel.set_xlabel(AXIS[name], fontsize=9)
-        panel.set_ylabel(SCORE, fontsize=9)
+        panel.set_xlabel(AXIS[name])
+        panel.set_ylabel(SCORE)
         drawing.tidy(panel)
 
 
-def _points(results: dict[str, Any], best_index: int) -> list[Point]:
-    """The candidates with their scores; parameters of a pipeline's step go by their short names."""
-    points = []
-    for k, params in enumerate(results["params"]):
-        point: Point = {"xi": 1.0, "lam": 1.0, "n_components": 2, "model": "filter"}
-        point |= {name.split("__")[-1]: value for name, value in params.items()}
-        point["mean"] = float(results["mean_test_score"][k])
-        point["std"] = float(results["std_test_score"][k])
-        point["chosen"] = k == best_index
-        points.append(point)
-    return points
-
-
-def _only(points: list[Point], name: str, value: Any) -> list[Point]:
-    """The points with this value of a parameter; None keeps all."""
-    kept = [point for point in points if value is None or point[name] == value]
-    if not kept:
-        found = ", ".join(repr(v) for v in _distinct(points, name))
-        raise ValueError(f"{name}={value!r}: None or one of {found} is required")
-    return kept
-
-
-def _distinct(points: list[Point], name: str) -> list[Any]:
-    return sorted({point[name] for point in points})
-
-
-def _chosen(points: list[Point]) -> Point | None:
-    return next((point for point in points if point["chosen"]), None)
-
-
-def _grouped(points: list[Point], *names: str) -> dict[str, list[Point]]:
-    """Points that agree in these parameters, by a title such as "filter model, 3 factors"."""
-    groups: dict[str, list[Point]] = {}
-    # The filter model first, as everywhere.
-    for point in sorted(
-        points, key=lambda point: (point["model"] != "filter", point["n_components"])
-    ):
-        r = point["n_components"]
-        words = {
-            "n_components": f"{r} factor" if r == 1 else f"{r} factors",
-            "model": f"{point['model']} model",
-        }
-        groups.setdefault(", ".join(words[name] for name in names), []).append(point)
-    return groups
-
-
-def _layout(groups: dict[str, list[Point]]) -> tuple[list[tuple[int, int]], int, int]:
-    """A cell for each group, one model under the other, and the size of a panel in ξs and λs."""
-    models = [points[0]["model"] for points in groups.values()]
-    rows, columns = drawing.grid_shape(max(map(models.count, models)))
-    cells = []
-    for k, model in enumerate(models):
-        first = models.index(model)
-        row, column = divmod(k - first, columns)
-        cells.append((row + (rows if first else 0), column))
-    wide, high = (
-        min(WIDEST, max(len(_distinct(points, name)) for points in groups.values()))
-        for name in ("xi", "lam")
-    )
-    return cells, wide, high
-
-
-def _places(points: list[Point], name: str) -> dict[Any, float]:
-    """Where each value stands on its axis: at itself, but λ = 0 one step before all others."""
-    values = _distinct(points, name)
-    if name == "n_components" or values[0] > 0:
-        return {value: float(value) for value in values}
-    positive = values[1:]
-    step = positive[1] / positive[0] if len(positive) > 1 else 10.0
-    return {0: positive[0] / step} | {value: float(value) for value in positive}
-
-
-def _heat_map(ax: Axes, points: list[Point], look: dict[str, Any]) -> QuadMesh:
-    """Coloured cells with their scores written in, where there are few enough to read."""
-    xi, lam = _places(points, "xi"), _places(points, "lam")
-    mean = np.full((len(lam), len(xi)), np.nan)
+def _heat_map(
+    ax: Axes,
+    points: list[Point],
+    xi: dict[Any, float],
+    lam: dict[Any, float],
+    look: dict[str, Any],
+) -> QuadMesh:
+    """Coloured cells with their scores written in, where these are large enough."""
     columns, rows = list(xi), list(lam)
+    mean = np.full((len(rows), len(columns)), np.nan)
     for point in points:
         mean[rows.index(point["lam"]), columns.index(point["xi"])] = point["mean"]
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_facecolor("0.85")  # a score that is no number leaves its cell empty
-    mesh = ax.pcolormesh(_edges(xi.values()), _edges(lam.values()), mean, **look)
-    if max(mean.shape) <= WIDEST:
+    mesh = ax.pcolormesh(_edges(xi), _edges(lam), mean, **look)
+    if max(_cells(xi), _cells(lam)) <= WIDEST:
         for point in points:
             if np.isfinite(point["mean"]):
                 _write_score(ax, xi[point["xi"]], lam[point["lam"]], point["mean"], mesh)
@@ -277,7 +219,7 @@ def _heat_map(ax: Axes, points: list[Point], look: dict[str, Any]) -> QuadMesh:
     _mark_values(ax.yaxis, lam)
     ax.set_xlabel(AXIS["xi"], fontsize=9)
     ax.set_ylabel(AXIS["lam"], fontsize=9)
-    ax.tick_params(labelsize=drawing.SMALL)
+    ax.tick_params(labelsize=lettering.SMALL)
     return mesh
 
 
@@ -290,18 +232,30 @@ def _write_score(ax: Axes, x: float, y: float, score: float, mesh: QuadMesh) -> 
     ax.text(x, y, text, ha="center", va="center", fontsize=7.5, color="w" if dark else "k")
 
 
-def _edges(places: Any) -> Any:
+def _edges(places: dict[Any, float]) -> Any:
     """Boundaries (k + 1,) of cells around k places on a logarithmic axis."""
-    logs = np.log(list(places))
+    logs = np.log(list(places.values()))
     middles = (logs[1:] + logs[:-1]) / 2
     first, last = 2 * logs[0] - middles[0], 2 * logs[-1] - middles[-1]
     return np.exp(np.concatenate([[first], middles, [last]]))
 
 
+def _cells(places: dict[Any, float]) -> int:
+    """How many cells as narrow as the narrowest one fill the axis: in an even grid, all of them."""
+    logs = np.log(_edges(places))
+    return math.ceil(float((logs[-1] - logs[0]) / np.diff(logs).min()) - 1e-6)
+
+
 def _mark_values(axis: Axis, places: dict[Any, float]) -> None:
-    """Ticks at the values tried, every second or so where there are many."""
-    kept = list(places)[:: 1 + (len(places) - 1) // WIDEST]
+    """Ticks at the values tried, without those too near to the last one marked."""
+    scale = np.array(list(places.values()))
+    scale = np.log(scale) if axis.get_scale() == "log" else scale
+    least, kept = (scale[-1] - scale[0]) / WIDEST, [0]
+    for k in range(1, len(scale)):
+        if scale[k] - scale[kept[-1]] >= least:
+            kept.append(k)
+    values = [list(places)[k] for k in kept]
     # Three digits, and 1530 rather than 1.53e+03.
-    labels = [f"{float(f'{value:.3g}'):g}" for value in kept]
-    axis.set_ticks([places[value] for value in kept], labels=labels)
+    labels = [f"{float(f'{value:.3g}'):g}" for value in values]
+    axis.set_ticks([places[value] for value in values], labels=labels)
     axis.set_ticks([], minor=True)

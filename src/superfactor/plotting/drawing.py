@@ -1,4 +1,4 @@
-"""What the displays share: colours, panels, and names that fit.
+"""What the displays share: colours, figures and panels.
 
 matplotlib is imported inside functions: the package works without it, and starts without waiting
 for it.
@@ -7,12 +7,13 @@ for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from superfactor.interpretation.tables import check_count
+from superfactor.plotting.lettering import SMALL, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +27,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 # One shape per class as well, so that a plot printed in grey says the same.
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", "h")
 POSITIVE, NEGATIVE = COLORS[0], COLORS[1]
-SMALL = 8.0  # points, for names and numbers
 ROW = 0.17  # inches a bar takes
-NAMES = 110.0  # points a name may take
 
 
 def pyplot() -> Any:
@@ -69,7 +68,7 @@ def panels(
 
     if len(cells) == 1 and isinstance(ax, Axes):
         return np.array([ax], dtype=object)
-    shape = _extent(cells)
+    shape = extent(cells)
     if ax is None:
         figure = plt.figure(figsize=size, layout=None if spacing else "constrained")
         grid = figure.add_gridspec(*shape, **spacing or {})
@@ -112,7 +111,7 @@ def spread(
     gaps : between columns, between rows
     edges : left, bottom, right, top
     """
-    rows, columns = _extent(cells)
+    rows, columns = extent(cells)
     left, bottom, right, top = edges
     width = left + columns * panel[0] + (columns - 1) * gaps[0] + right
     height = bottom + rows * panel[1] + (rows - 1) * gaps[1] + top
@@ -127,23 +126,10 @@ def spread(
     return (width, height), spacing
 
 
-def _extent(cells: Sequence[tuple[int, int]]) -> tuple[int, int]:
+def extent(cells: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Numbers of rows and columns."""
     rows, columns = (1 + max(numbers) for numbers in zip(*cells, strict=True))
     return rows, columns
-
-
-def room_for_names(ax: Any, columns: int) -> float:
-    """Points a name may take: less than half a panel, where the user's axes set its width."""
-    if ax is None:
-        return NAMES
-    share = 0.45 / (columns if np.size(ax) == 1 else 1)
-    return min(NAMES, share * axes_width(np.ravel(ax)[0]))
-
-
-def axes_width(ax: Axes) -> float:
-    """Points."""
-    return 72 * float(ax.get_window_extent().width) / float(ax.figure.dpi)
 
 
 def caption(figure: Figure, text: str) -> None:
@@ -175,62 +161,12 @@ def point_style(index: int) -> dict[str, Any]:
     return {"facecolor": color, "edgecolor": edge, "linewidth": 0.4, "marker": marker}
 
 
-def tidy(*axes: Axes) -> None:
+def tidy(ax: Axes) -> None:
     """Only the two spines that carry a scale, and small print."""
-    for ax in axes:
-        ax.xaxis.label.set_fontsize(9)
-        ax.yaxis.label.set_fontsize(9)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(labelsize=SMALL)
-
-
-def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
-    """Width in points, as it will be drawn."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    prop = FontProperties(size=size, weight=weight)
-    width, _, _ = text_to_path.get_text_width_height_descent(text, prop, False)
-    return float(width)
-
-
-def shorten(name: str, width: float, size: float = SMALL, weight: str = "normal") -> str:
-    """`name` on one line, at most `width` points wide; an ellipsis stands for what is left out.
-
-    The ends stay, since names of one family often differ in their last letters.
-    """
-    name = " ".join(str(name).split())
-    if text_width(name, size, weight) <= width:
-        return name
-    kept, most = 1, len(name) - 1
-    while kept < most:
-        middle = (kept + most + 1) // 2
-        if text_width(_without_middle(name, middle), size, weight) <= width:
-            kept = middle
-        else:
-            most = middle - 1
-    return _without_middle(name, kept)
-
-
-def _without_middle(name: str, kept: int) -> str:
-    tail = kept // 3
-    return f"{name[: kept - tail].rstrip()}…{name[len(name) - tail :].lstrip()}"
-
-
-def name_rows(ax: Axes, places: Any, names: Sequence[str]) -> None:
-    """Names (already short) as labels of the vertical axis, never read as formulas."""
-    ax.set_yticks(places, labels=names, fontsize=SMALL, parse_math=False)
-    ax.tick_params(axis="y", length=0)
-
-
-def short_names(names: Iterable[str], width: float, weight: str = "normal") -> dict[str, str]:
-    """What each of the names is called in at most `width` points."""
-    return {name: shorten(name, width, weight=weight) for name in set(names)}
-
-
-def inches(names: Iterable[str], weight: str = "normal") -> float:
-    """Width of the widest of these names."""
-    return max((text_width(name, SMALL, weight) for name in names), default=0.0) / 72
+    ax.xaxis.label.set_fontsize(9)
+    ax.yaxis.label.set_fontsize(9)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=SMALL)
 
 
 def longest(table: Any) -> int:
@@ -286,10 +222,17 @@ def ring(ax: Axes, x: float, y: float, **kwargs: Any) -> Line2D:
     return mark
 
 
-def add_legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], **kwargs: Any) -> Legend:
-    """A legend that shows any label as it is, even one that starts with _ or holds a $."""
-    legend = ax.legend(handles, ["x"] * len(labels), fontsize=SMALL, **kwargs)
-    for text, label in zip(legend.get_texts(), labels, strict=True):
+def add_legend(ax: Axes, entries: Mapping[str, Any], *, beside: bool, **kwargs: Any) -> Legend:
+    """A legend of handles by label, inside the axes or `beside` them, in columns of twenty.
+
+    It shows any label as it is, even one that starts with _ or holds a $.
+    """
+    if beside:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+        kwargs = place | {"ncols": math.ceil(len(entries) / 20)} | kwargs
+    kwargs = {"frameon": False, "fontsize": SMALL} | kwargs
+    legend = ax.legend(list(entries.values()), ["x"] * len(entries), **kwargs)
+    for text, label in zip(legend.get_texts(), entries, strict=True):
         text.set_parse_math(False)
         text.set_text(shorten(label, 160))
     return legend

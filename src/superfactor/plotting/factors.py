@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +15,7 @@ from superfactor.interpretation import (
     top_features,
     unsupervised,
 )
-from superfactor.plotting import drawing
+from superfactor.plotting import drawing, lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +27,7 @@ ROW_TITLES = {
     "svd": "unsupervised (SVD)",
 }
 BARS = 1.9  # inches the bars of a panel take
+SHORTEST = 1.5  # inches a row's title takes
 
 
 class FactorsDisplay:
@@ -122,6 +122,7 @@ class FactorsDisplay:
         -------
         display : FactorsDisplay
         """
+        drawing.pyplot()  # say that it is missing before the work, not after
         view = factor_view(model, rotation=rotation)
         if (X is None) != (y is None):
             missing, given = ("X", "y") if X is None else ("y", "X")
@@ -150,17 +151,18 @@ class FactorsDisplay:
         -------
         self
         """
+        drawing.pyplot()
         views = [self.view] if self.unsupervised is None else [self.view, self.unsupervised]
         shown = [drawing.how_many(len(view.weights), max_factors) for view in views]
         _, columns = drawing.grid_shape(max(shown))
         panels = [(v, j) for v in range(len(views)) for j in range(shown[v])]
         # Under each row of the first view comes the same row of the second.
         cells = [(j // columns * len(views) + v, j % columns) for v, j in panels]
-        shared = _Shared.of(self, views, drawing.room_for_names(ax, columns))
+        shared = _Shared.of(self, views, lettering.room_for_names(ax, columns))
         caption = self._caption(shown[0], columns * (BARS + shared.left))
         size, spacing = drawing.spread(
             cells,
-            panel=(BARS, drawing.ROW * (len(self.view.outputs) + shared.most + 1)),
+            panel=(BARS, max(SHORTEST, drawing.ROW * (len(self.view.outputs) + shared.most + 1))),
             gaps=(shared.left + 0.1, 0.62),
             edges=(shared.left + 0.3, 0.3, 0.12, 0.45 + 0.16 * caption.count("\n")),
         )
@@ -184,13 +186,13 @@ class FactorsDisplay:
         if view.classes is None:
             change = "change of the prediction"
         else:
-            base = drawing.shorten(view.classes[0], drawing.NAMES)
+            base = lettering.shorten(view.classes[0], lettering.NAMES)
             change = f"change of the log-odds against {base}"
-        lines = (
+        sentences = (
             f"{first}Grey band: {change} with one standard deviation of the factor.",
             "Below: weights of the most extreme features, the largest being ±1.",
         )
-        return "\n".join(textwrap.fill(line, int(15 * width)) for line in lines)
+        return lettering.wrapped(sentences, width)
 
 
 @dataclass(frozen=True)
@@ -208,10 +210,12 @@ class _Shared:
     def of(cls, display: FactorsDisplay, views: list[FactorView], room: float) -> Self:
         tables = [top_features(view, display.n) for view in views]
         features = (name for table in tables for name in table["feature"])
-        names = drawing.short_names(features, room)
-        outputs = drawing.short_names(views[0].outputs, room, "bold")
+        names = lettering.short_names(features, room)
+        outputs = lettering.short_names(views[0].outputs, room, "bold")
         notes = {} if display.markers is None else read_markers(display.markers)
-        left = max(drawing.inches(names.values()), drawing.inches(outputs.values(), "bold")) + 0.1
+        left = (
+            max(lettering.inches(names.values()), lettering.inches(outputs.values(), "bold")) + 0.1
+        )
         return cls(tables, names, outputs, notes, max(map(drawing.longest, tables)), left)
 
 
@@ -230,17 +234,17 @@ def _draw_factor(
     bars = _signed_bars(ax, places, rows["weight"], **kwargs)
     ax.axvline(0, color="0.3", linewidth=0.8)
     for place, value in zip(tops, coef, strict=True):
-        _beside_zero(ax, place, value, _written(value, largest), drawing.SMALL)
+        _beside_zero(ax, place, value, _written(value, largest), lettering.SMALL)
     names = [shared.outputs[name] for name in view.outputs]
     names += [shared.names[name] for name in rows["feature"]]
-    drawing.name_rows(ax, [*tops, *places], names)
+    lettering.name_rows(ax, [*tops, *places], names)
     labels = ax.get_yticklabels()
     for label in labels[:outputs]:
         label.set_fontweight("bold")
     for label, place, row in zip(labels[outputs:], places, rows.itertuples(), strict=True):
         if row.feature in shared.notes:
             label.set_bbox({"boxstyle": "round,pad=0.15", "facecolor": "none", "linewidth": 0.8})
-            note = drawing.shorten(shared.notes[row.feature], drawing.axes_width(ax) / 2 - 6, 7)
+            note = lettering.shorten(shared.notes[row.feature], lettering.axes_width(ax) / 2 - 6, 7)
             _beside_zero(ax, place, row.weight, note, 7)
     ax.set_xlim(-1.05, 1.05)
     # All panels in one scale, even where a factor has fewer features at an end.

@@ -11,7 +11,7 @@ import numpy as np
 from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation import FactorView, factor_view
 from superfactor.interpretation.models import fitted_model
-from superfactor.plotting import drawing
+from superfactor.plotting import drawing, lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,20 +165,11 @@ class SamplesDisplay:
             height = mine[:, 1] if codes.shape[1] > 1 else _scattered(len(mine)) - k
             points[name] = ax.scatter(mine[:, 0], height, **drawing.point_style(k) | look)
         if codes.shape[1] > 1:
-            drawing.add_legend(
-                ax,
-                list(points.values()),
-                list(points),
-                loc="upper left",
-                bbox_to_anchor=(1.01, 1.0),
-                borderaxespad=0.0,
-                frameon=False,
-                markerscale=np.sqrt(32 / look["s"]),
-                ncols=-(-len(points) // 20),
-            )
+            scale = float(np.sqrt(32 / np.mean(look["s"])))
+            drawing.add_legend(ax, points, beside=True, markerscale=scale)
         else:
-            names = drawing.short_names(classes, drawing.room_for_names(ax, 1))
-            drawing.name_rows(ax, -np.arange(len(classes)), [names[name] for name in classes])
+            names = lettering.short_names(classes, lettering.room_for_names(ax, 1))
+            lettering.name_rows(ax, -np.arange(len(classes)), [names[name] for name in classes])
         return points
 
     def _by_value(self, ax: Axes, codes: np.ndarray, look: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +180,7 @@ class SamplesDisplay:
         points = ax.scatter(codes[:, 0], codes[:, 1], c=self.y, **{"cmap": "cividis"} | look)
         bar = ax.figure.colorbar(points, ax=ax)
         bar.set_label(self.target, fontsize=9, parse_math=False)
-        bar.ax.tick_params(labelsize=drawing.SMALL)
+        bar.ax.tick_params(labelsize=lettering.SMALL)
         return {"all": points}
 
 

@@ -147,14 +147,7 @@ class ScreeDisplay:
                 ax, rank, 100 * share[rank - 1], marker="s", color=drawing.COLORS[1]
             )
             marks[f"model: {_holding(share, rank)}"] = mark
-        drawing.add_legend(
-            ax,
-            list(marks.values()),
-            list(marks),
-            loc="upper right",
-            frameon=False,
-            labelspacing=0.8,
-        )
+        drawing.add_legend(ax, marks, beside=False, loc="upper right", labelspacing=0.8)
         ax.set_xlabel("factor of a plain SVD")
         ax.set_ylabel("share of the sum of squares (%)")
         ax.set_ylim(bottom=0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from superfactor.interpretation import Stability, stability
-from superfactor.plotting import drawing
+from superfactor.plotting import drawing, lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,6 +88,7 @@ class StabilityDisplay:
         -------
         display : StabilityDisplay
         """
+        drawing.pyplot()  # say that it is missing before the work, not after
         found = stability(
             model,
             X,
@@ -133,17 +134,20 @@ class StabilityDisplay:
         -------
         self
         """
+        drawing.pyplot()
         table, similarity = self.stability.table, np.asarray(self.stability.similarity)
         shown = drawing.how_many(similarity.shape[1], max_factors)
         _, columns = drawing.grid_shape(shown)
         cells = [divmod(j, columns) for j in range(shown)]
-        names = drawing.short_names(table["feature"], drawing.room_for_names(ax, columns))
-        left, most = drawing.inches(names.values()) + 0.1, drawing.longest(table)
+        names = lettering.short_names(table["feature"], lettering.room_for_names(ax, columns))
+        left, most = lettering.inches(names.values()) + 0.1, drawing.longest(table)
+        text = f"Share of {self.stability.n_resamples} resamples in which a top feature returns"
+        text = lettering.wrapped([text], columns * (BARS + left))
         size, spacing = drawing.spread(
             cells,
             panel=(BARS, drawing.ROW * (most + 1)),
             gaps=(left + 0.2, 0.62),
-            edges=(left + 0.1, 0.3, 0.2, 0.55),
+            edges=(left + 0.1, 0.3, 0.2, 0.45 + 0.16 * text.count("\n")),
         )
         self.axes_ = drawing.panels(ax, cells, size, spacing)
         self.bars_ = []
@@ -155,7 +159,6 @@ class StabilityDisplay:
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         if ax is None:
-            text = f"Share of {self.stability.n_resamples} resamples in which a top feature returns"
             drawing.caption(self.figure_, text)
         return self
 
@@ -173,7 +176,7 @@ def _draw_factor(
         "linewidth": 0,
     }
     bars = ax.barh(places, rows["frequency"], **look | kwargs)
-    drawing.name_rows(ax, places, [names[name] for name in rows["feature"]])
+    lettering.name_rows(ax, places, [names[name] for name in rows["feature"]])
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
     ax.grid(axis="x", linewidth=0.4, alpha=0.5)

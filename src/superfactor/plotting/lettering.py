@@ -1,0 +1,82 @@
+"""Names that fit: shortened, measured, and shown as they are."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SMALL = 8.0  # points, for names and numbers
+NAMES = 110.0  # points a name may take
+
+
+def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
+    """Width in points, as it will be drawn."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    prop = FontProperties(size=size, weight=weight)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, prop, False)
+    return float(width)
+
+
+def shorten(name: str, width: float, size: float = SMALL, weight: str = "normal") -> str:
+    """`name` on one line, at most `width` points wide; an ellipsis stands for what is left out.
+
+    The ends stay, since names of one family often differ in their last letters.
+    """
+    name = " ".join(str(name).split())
+    if text_width(name, size, weight) <= width:
+        return name
+    kept, most = 1, len(name) - 1
+    while kept < most:
+        middle = (kept + most + 1) // 2
+        if text_width(_without_middle(name, middle), size, weight) <= width:
+            kept = middle
+        else:
+            most = middle - 1
+    return _without_middle(name, kept)
+
+
+def _without_middle(name: str, kept: int) -> str:
+    tail = kept // 3
+    return f"{name[: kept - tail].rstrip()}…{name[len(name) - tail :].lstrip()}"
+
+
+def short_names(names: Iterable[str], width: float, weight: str = "normal") -> dict[str, str]:
+    """What each of the names is called in at most `width` points."""
+    return {name: shorten(name, width, weight=weight) for name in set(names)}
+
+
+def inches(names: Iterable[str], weight: str = "normal") -> float:
+    """Width of the widest of these names."""
+    return max((text_width(name, SMALL, weight) for name in names), default=0.0) / 72
+
+
+def wrapped(sentences: Sequence[str], width: float) -> str:
+    """Each sentence on lines of its own, about `width` inches long at 9 points."""
+    return "\n".join(textwrap.fill(sentence, int(14.5 * width)) for sentence in sentences)
+
+
+def room_for_names(ax: Any, columns: int) -> float:
+    """Points a name may take: less than half a panel, where the user's axes set its width."""
+    if ax is None:
+        return NAMES
+    share = 0.45 / (columns if np.size(ax) == 1 else 1)
+    return min(NAMES, share * axes_width(np.ravel(ax)[0]))
+
+
+def axes_width(ax: Axes) -> float:
+    """Points."""
+    return 72 * float(ax.get_window_extent().width) / float(ax.figure.dpi)
+
+
+def name_rows(ax: Axes, places: Any, names: Sequence[str]) -> None:
+    """Names (already short) as labels of the vertical axis, never read as formulas."""
+    ax.set_yticks(places, labels=names, fontsize=SMALL, parse_math=False)
+    ax.tick_params(axis="y", length=0)

@@ -1,0 +1,73 @@
+"""Fitted models and hand-made views that several test files plot."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier
+from superfactor.interpretation import FactorView
+
+
+@cache
+def cancer():
+    """Two classes: X (569, 30) DataFrame, y strings, a fitted pipeline of rank 3."""
+    data = load_breast_cancer(as_frame=True)
+    return _fitted(data.data, data.target_names[data.target], 3)
+
+
+@cache
+def wine():
+    """Three classes: X (178, 13) DataFrame, y strings, a fitted pipeline of rank 3."""
+    data = load_wine(as_frame=True)
+    return _fitted(data.data, data.target_names[data.target], 3)
+
+
+def _fitted(X, y, rank):
+    return X, y, make_pipeline(StandardScaler(), SMFClassifier(rank)).fit(X, y)
+
+
+def made_view(rank, *, p=60, outputs=1, n=40, names=None, seed=0):
+    """A view of random factors, with weights of both signs."""
+    rng = np.random.default_rng(seed)
+    weights = rng.standard_normal((rank, p))
+    classes = tuple(f"class {k}" for k in range(outputs + 1))
+    return FactorView(
+        weights=weights,
+        scaled=weights / np.abs(weights).max(axis=1, keepdims=True),
+        coef=rng.standard_normal((outputs, rank)),
+        share=rng.dirichlet(np.ones(rank + 1))[:rank],
+        codes=rng.standard_normal((n, rank)),
+        features=np.array(
+            [f"gene {i}" for i in range(p)] if names is None else names, dtype=object
+        ),
+        classes=classes,
+        outputs=classes[1:],
+        model="filter",
+        supervised=True,
+    )
+
+
+ODD_NAMES = [
+    "α-synuclein (ΔG₀ₓ) β→γ transition, mitochondrial membrane associated variant 2",
+    "_hidden",
+    "$x_1$ and $y$",
+    "two\nlines\tand a tab",
+    "W" * 40,
+    "AFFX-HUMISGF3A/M97935_5_at///HLA-DRB1///HLA-DRB4",
+    "ünïcödé Ωmega",
+    "γ" * 60,
+    "x",
+    "y" * 200,
+    "100 % <b>&amp;",
+    "ivory & ebony {keys}",
+]
+
+
+def odd_frame(n=60, seed=0):
+    """X (n, 12) with column names that plots tend to trip over."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(rng.standard_normal((n, len(ODD_NAMES))), columns=ODD_NAMES)

@@ -1,0 +1,227 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from sklearn.datasets import load_diabetes
+from tests.plotting.models import cancer, made_view, wine
+
+from superfactor import SMFClassifier, SMFRegressor
+from superfactor.interpretation import factor_view
+from superfactor.plotting import FactorsDisplay
+from superfactor.plotting.drawing import NEGATIVE, POSITIVE
+
+
+def labels(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def extremes(weights, n):
+    """Positions of the n largest positive and the n smallest negative weights, descending."""
+    order = np.argsort(-weights)
+    high = [i for i in order[:n] if weights[i] > 0]
+    low = [i for i in order[-n:] if weights[i] < 0]
+    return high + low
+
+
+@pytest.mark.parametrize("n", [1, 5, 20], ids="n={}".format)
+def test_bars_are_the_scaled_weights_of_the_features_beside_them(n):
+    X, _, model = cancer()
+    view = factor_view(model)
+    display = FactorsDisplay.from_estimator(model, n=n)
+    assert display.axes_.shape == (1, 3)
+    for j in range(3):
+        expected = extremes(view.scaled[j], n)
+        lengths = [bar.get_width() for bar in display.bars_[0, j]]
+        np.testing.assert_allclose(lengths, view.scaled[j][expected])
+        assert labels(display.axes_[0, j])[1:] == [X.columns[i] for i in expected]
+        # From the top down, each beside its own label.
+        middles = [bar.get_y() + bar.get_height() / 2 for bar in display.bars_[0, j]]
+        assert np.all(np.diff(middles) < 0)
+        np.testing.assert_allclose(middles, display.axes_[0, j].get_yticks()[1:])
+
+
+def test_colours_follow_the_sign():
+    display = FactorsDisplay(made_view(4)).plot()
+    for bars in display.bars_.ravel():
+        for bar in bars:
+            expected = POSITIVE if bar.get_width() > 0 else NEGATIVE
+            assert to_hex(bar.get_facecolor()).upper() == expected
+
+
+def test_coefficients_are_written_and_drawn_above_the_features():
+    _, _, model = wine()
+    view = factor_view(model)
+    display = FactorsDisplay.from_estimator(model)
+    largest = np.abs(view.coef).max()
+    for j, ax in enumerate(display.axes_[0]):
+        assert labels(ax)[:2] == list(view.outputs)
+        bars = ax.containers[0]
+        np.testing.assert_allclose([bar.get_width() for bar in bars], view.coef[:, j] / largest)
+        assert min(bar.get_y() for bar in bars) > max(bar.get_y() for bar in display.bars_[0, j])
+        written = [float(text.get_text().replace("−", "-")) for text in ax.texts]
+        np.testing.assert_allclose(written, view.coef[:, j], atol=0.006 * largest)
+
+
+@pytest.mark.parametrize(
+    "coef, text",
+    [
+        (1234.0, "+1234"),
+        (55.34, "+55.3"),
+        (-2.0, "−2.00"),
+        (0.0123, "+0.0123"),
+        (1e-12, "+0.00000000000100"),
+        (0.0, "0"),
+    ],
+)
+def test_a_coefficient_has_three_digits(coef, text):
+    view = made_view(1)
+    view.coef[...] = coef
+    assert FactorsDisplay(view).plot().axes_[0, 0].texts[0].get_text() == text
+
+
+def test_titles_say_share_and_number():
+    view = made_view(3)
+    view.share[...] = 0.4412, 0.0312, 0.0001
+    titles = [ax.get_title() for ax in FactorsDisplay(view).plot().axes_[0]]
+    assert titles == [
+        "Factor 1: 44 % of variance",
+        "Factor 2: 3.1 % of variance",
+        "Factor 3: <0.1 % of variance",
+    ]
+
+
+def test_the_second_row_is_the_svd_of_the_same_data():
+    X, y, model = cancer()
+    display = FactorsDisplay.from_estimator(model, X, y, n=4)
+    assert display.axes_.shape == (2, 3)
+    standard = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
+    atoms = np.linalg.svd(standard, full_matrices=False)[2][:3]
+    found = []
+    for j in range(3):
+        features = labels(display.axes_[1, j])[1:]
+        lengths = np.array([bar.get_width() for bar in display.bars_[1, j]])
+        shown = atoms[:, [X.columns.get_loc(name) for name in features]]
+        shown = shown / np.abs(atoms).max(axis=1, keepdims=True)
+        distance = np.minimum(np.abs(shown - lengths), np.abs(shown + lengths)).max(axis=1)
+        found.append(int(np.argmin(distance)))
+        assert distance.min() < 1e-6
+    assert sorted(found) == [0, 1, 2]
+
+
+def test_row_titles_name_the_kind_of_factors():
+    X, y, model = cancer()
+    display = FactorsDisplay.from_estimator(model, X, y)
+    assert display.axes_[0, 0].get_ylabel() == "supervised (filter)"
+    assert display.axes_[1, 0].get_ylabel() == "unsupervised (SVD)"
+    assert not any(ax.get_ylabel() for ax in display.axes_[:, 1:].ravel())
+
+
+@pytest.mark.parametrize(
+    "given, rows",
+    [({}, 1), ({"compare": False}, 1), ({"max_factors": 2}, 2)],
+    ids=["no data", "no comparison", "few"],
+)
+def test_what_is_shown(given, rows):
+    X, y, model = wine()
+    data = (X, y) if given else ()
+    display = FactorsDisplay.from_estimator(model, *data, **given)
+    assert display.axes_.shape == (rows, given.get("max_factors", 3))
+    few = "The first 2 of 3 factors" in display.figure_.get_suptitle()
+    assert few == ("max_factors" in given)
+
+
+def test_rotation_reaches_both_rows():
+    X, y, model = cancer()
+    view = factor_view(model, rotation="varimax")
+    display = FactorsDisplay.from_estimator(model, X, y, rotation="varimax", n=30)
+    lengths = sorted(bar.get_width() for bar in display.bars_[0, 0])
+    np.testing.assert_allclose(lengths, sorted(view.scaled[0]))
+    plain = FactorsDisplay.from_estimator(model, X, y, n=30)
+    turned = [bar.get_width() for bar in display.bars_[1, 0]]
+    assert not np.allclose(turned, [bar.get_width() for bar in plain.bars_[1, 0]])
+
+
+def test_known_markers_are_boxed_and_carry_their_note():
+    _, _, model = cancer()
+    name = labels(FactorsDisplay.from_estimator(model).axes_[0, 0])[1]
+    display = FactorsDisplay.from_estimator(model, markers={name: "seen before", "nobody": "?"})
+    ax = display.axes_[0, 0]
+    boxed = [label.get_text() for label in ax.get_yticklabels() if label.get_bbox_patch()]
+    assert boxed == [name]
+    assert ax.texts[-1].get_text() == "seen before"
+    # Beside the bar, not on it.
+    assert ax.texts[-1].xyann[0] * display.bars_[0, 0][0].get_width() < 0
+
+
+@pytest.mark.parametrize("rank", [1, 2, 5, 9])
+def test_the_grid_wraps_and_the_figure_grows(rank):
+    display = FactorsDisplay(made_view(rank)).plot()
+    lefts = {round(ax.get_position().x0, 6) for ax in display.axes_[0]}
+    tops = {round(ax.get_position().y0, 6) for ax in display.axes_[0]}
+    assert len(lefts) == {1: 1, 2: 2, 5: 3, 9: 3}[rank]
+    assert len(tops) == {1: 1, 2: 1, 5: 2, 9: 3}[rank]
+    height = display.axes_[0, 0].get_position().height * display.figure_.get_figheight()
+    assert height > 11 * 0.15  # eleven bars, however many panels
+
+
+def test_regression_and_feature_model():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = SMFRegressor(2, model="feature", lam=1e-3).fit(X, np.c_[y, -y])
+    display = FactorsDisplay.from_estimator(model, X, np.c_[y, -y])
+    assert labels(display.axes_[0, 0])[:2] == ["y0", "y1"]
+    assert "change of the prediction" in display.figure_.get_suptitle()
+    assert display.axes_[0, 0].get_ylabel() == "supervised (feature)"
+
+
+def test_a_factor_of_zeros_has_no_bars():
+    view = made_view(2)
+    view.scaled[1] = 0
+    display = FactorsDisplay(view).plot()
+    assert [len(bars) for bars in display.bars_[0]] == [10, 0]
+
+
+def test_a_search_stands_for_its_best_estimator():
+    X, y, _ = wine()
+
+    class Search:
+        best_estimator_ = SMFClassifier(2).fit((X - X.mean()) / X.std(), y)
+
+    assert FactorsDisplay.from_estimator(Search()).axes_.shape == (1, 2)
+
+
+def test_in_the_users_axes():
+    view = made_view(3)
+    figure, axes = plt.subplots(1, 2, figsize=(12, 4))
+    display = FactorsDisplay(view).plot(axes[0])
+    assert display.figure_ is figure
+    assert all(ax.get_position().x1 <= axes[0].get_position().x1 + 1e-9 for ax in display.axes_[0])
+    _, axes = plt.subplots(3, 1)
+    display = FactorsDisplay(view).plot(axes)
+    assert list(display.axes_[0]) == list(axes)
+    _, ax = plt.subplots()
+    assert FactorsDisplay(view).plot(ax, max_factors=1).axes_[0, 0] is ax
+
+
+def test_keywords_reach_the_bars():
+    display = FactorsDisplay(made_view(2)).plot(color="black", height=0.5)
+    bar = display.bars_[0, 0][0]
+    assert (to_hex(bar.get_facecolor()), bar.get_height()) == ("#000000", 0.5)
+
+
+def test_bad_input_is_named_in_one_line():
+    X, y, model = cancer()
+    view = made_view(3)
+    _, two = plt.subplots(1, 2)
+    free = plt.figure().add_axes((0, 0, 1, 1))
+    for call, line in [
+        (lambda: FactorsDisplay.from_estimator(model, X), "y=None with X given"),
+        (lambda: FactorsDisplay.from_estimator(model, y=y), "X=None with y given"),
+        (lambda: FactorsDisplay.from_estimator(model, n=0), "n=0: an integer >= 1"),
+        (lambda: FactorsDisplay.from_estimator(model, rotation="oblimin"), "rotation='oblimin'"),
+        (lambda: FactorsDisplay(view).plot(max_factors=0), "max_factors=0: an integer >= 1"),
+        (lambda: FactorsDisplay(view).plot(two), "ax: 2 axes for 3 panels"),
+        (lambda: FactorsDisplay(view).plot(free), "ax: axes made by plt.subplots"),
+    ]:
+        with pytest.raises(ValueError, match=line) as caught:
+            call()
+        assert "\n" not in str(caught.value)

@@ -1,0 +1,55 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from tests.plotting.models import made_view, wine
+
+from superfactor.interpretation import Stability, stability, top_features
+from superfactor.plotting import StabilityDisplay
+
+
+def made(rank=3, n=2):
+    rng = np.random.default_rng(0)
+    table = top_features(made_view(rank), n)
+    table["frequency"] = rng.uniform(size=len(table))
+    return Stability(table, rng.uniform(size=(7, rank)), 7)
+
+
+def test_bars_are_the_frequencies_of_the_features_beside_them():
+    found = made()
+    display = StabilityDisplay.from_stability(found)
+    for j, (ax, bars) in enumerate(zip(display.axes_, display.bars_, strict=True)):
+        rows = found.table[found.table["factor"] == j + 1]
+        expected = dict(zip(rows["feature"], rows["frequency"], strict=True))
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        assert len(names) == 4
+        assert {name: bar.get_width() for name, bar in zip(names, bars, strict=True)} == expected
+        # As in the plot of factors: from the highest weight on top to the lowest.
+        order = rows.sort_values("weight", ascending=False)["feature"]
+        assert names == list(order)
+        assert ax.get_title().endswith(f"{np.median(found.similarity[:, j]):.2f}")
+
+
+def test_the_low_end_is_told_apart_without_colour():
+    display = StabilityDisplay.from_stability(made(1))
+    assert [bool(bar.get_hatch()) for bar in display.bars_[0]] == [False, False, True, True]
+
+
+def test_from_a_model_as_from_its_stability():
+    X, y, model = wine()
+    found = stability(model, X, y, 4, n=3, fraction=0.7, random_state=1)
+    display = StabilityDisplay.from_estimator(model, X, y, 4, n=3, fraction=0.7, random_state=1)
+    assert display.stability.n_resamples == 4
+    np.testing.assert_array_equal(display.stability.similarity, found.similarity)
+    shown = sorted(bar.get_width() for bars in display.bars_ for bar in bars)
+    assert shown == sorted(found.table["frequency"])
+
+
+def test_few_factors_and_the_users_axes():
+    found = made(5)
+    assert len(StabilityDisplay.from_stability(found, max_factors=2).axes_) == 2
+    _, axes = plt.subplots(5)
+    display = StabilityDisplay.from_stability(found, ax=axes, color="0.5")
+    assert list(display.axes_) == list(axes)
+    assert display.ax_ is axes[0]
+    with pytest.raises(ValueError, match="ax: 5 axes for 3 panels"):
+        StabilityDisplay.from_stability(found, ax=axes, max_factors=3)
