@@ -20,13 +20,22 @@ from sklearn.model_selection import ParameterGrid
 
 from superfactor.selection.rank import Scree
 
-XI_STEPS = (0.1, 1.0, 10.0)
-# Strong ridge first: of equal scores the first counts.
-LAM_STEPS = {"filter": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5), "feature": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)}
+# t of the grids, weak to strong: of equal scores the first counts, and on microarrays the weakest of equals
+# predicts best. Beyond these, smaller λ gains nothing and larger ξ costs accuracy (docs/selection.md).
+XI_STEPS = {"filter": (0.01, 0.1, 1.0), "feature": (0.1, 1.0, 10.0)}
+LAM_STEPS = {"filter": (1e-5, 1e-4, 1e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2, 1e-1)}
 
 
 def candidates(
-    n_components: Any, model: Any, xi: Any, lam: Any, scale: Scree, n: float, n_classes: int
+    n_components: Any,
+    model: Any,
+    xi: Any,
+    lam: Any,
+    *,
+    scale: Scree,
+    n: float,
+    n_classes: int,
+    largest: int,
 ) -> list[dict[str, Any]]:
     """Every combination as a dict of parameters, in the order of scikit-learn's ParameterGrid.
 
@@ -35,14 +44,15 @@ def candidates(
     n_components, model, xi, lam : one value, a list, or (not `model`) "auto"
     scale : of the preprocessed X, weighted by the samples' weights
     n : total weight of the samples
+    largest : rank that X allows in every fold; "auto" is the elbow, but no fewer factors than classes
     """
-    ranks = [scale.elbow] if _is_auto(n_components) else _listed("n_components", n_components)
+    elbow = min(max(scale.elbow, n_classes), largest)
+    ranks = [elbow] if _is_auto(n_components) else _listed("n_components", n_components)
     grids = []
     for name in _listed("model", model):
         unit = scale.singular_values[0] ** 2 if name == "filter" else 1.0
-        weights = (
-            [t * n * math.log(n_classes) / scale.total for t in XI_STEPS] if _is_auto(xi) else xi
-        )
+        null = n * math.log(n_classes) / scale.total
+        weights = [t * null for t in XI_STEPS[name]] if _is_auto(xi) else xi
         ridges = [t * unit for t in LAM_STEPS[name]] if _is_auto(lam) else lam
         grids.append(
             {

@@ -63,10 +63,10 @@ def scree(X: Any, *, n_values: int | None = None, center: bool = True) -> Scree:
     return Scree(values, share, total, elbow(values))
 
 
-def _gram(X: Any, mean: np.ndarray) -> np.ndarray:
+def _gram(X: Any, mean: np.ndarray) -> Any:
     """The Gram matrix of the smaller side of X − 1·meanᵀ, in float64."""
     n, p = X.shape
-    K = np.asarray(DataMatrix(X, rescale=False).gram())
+    K: np.ndarray = DataMatrix(X, rescale=False).gram()
     if n > p:
         return K - n * np.outer(mean, mean)
     if not mean.any():
@@ -99,6 +99,7 @@ def elbow(values: Any) -> int:
         where the curve has stopped falling, so the factors before it are counted.
     """
     v = np.asarray(values, dtype=float)
+    v = v[v > 1e-6 * max(v[0], 0.0)]  # centring leaves a last value of rounding errors
     if v.size < 3 or not v[0] > v[-1]:
         return 1
     chord = np.linspace(v[0], v[-1], v.size)

@@ -8,7 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
@@ -26,7 +31,9 @@ from superfactor.selection.rank import Scree, scree
 _SHARED = ("link", "fit_intercept", "class_weight", "prediction", "tol", "certify", "random_state")
 
 
-class SMFClassifierCV(ClassifierMixin, BaseEstimator):
+class SMFClassifierCV(
+    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+):
     """`SMFClassifier` with rank, model and weights chosen by cross-validation.
 
     Chooses what ``GridSearchCV`` over `SMFClassifier` would choose, for much less: wide X enters
@@ -36,8 +43,8 @@ class SMFClassifierCV(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, list of int or "auto", default="auto"
-        "auto" is the elbow of the scree of the preprocessed X (``scree_``), no more than the folds
-        allow.
+        "auto" is the elbow of the scree of the preprocessed X (``scree_``), but no fewer than there
+        are classes and no more than the folds allow.
     model : {"filter", "feature"} or a list of both, default="filter"
     xi, lam : float, list of float or "auto", default="auto"
         "auto" is a grid in the units of the data, so that the choice depends neither on the units
@@ -196,7 +203,14 @@ class SMFClassifierCV(ClassifierMixin, BaseEstimator):
         self.scree_ = self._scree(samples, largest)
         n = float(len(labels)) if weight is None else float(np.sum(weight))
         points = grid.candidates(
-            self.n_components, self.model, self.xi, self.lam, self.scree_, n, len(self.classes_)
+            self.n_components,
+            self.model,
+            self.xi,
+            self.lam,
+            scale=self.scree_,
+            n=n,
+            n_classes=len(self.classes_),
+            largest=largest,
         )
         _check_ranks(points, largest)
 
@@ -331,7 +345,12 @@ class SMFClassifierCV(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.best_params_["n_components"])
 
 
 class _WithCovariates(ClassifierMixin, BaseEstimator):

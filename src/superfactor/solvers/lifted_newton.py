@@ -153,7 +153,7 @@ class Search:
         self._rounds()
 
     def resume(self) -> None:
-        """From the point of other weights; where its end is not proven optimal, from the ridge solution too."""
+        """From the point of other weights; if its end is not proven optimal, from the ridge solution too."""
         old = self.point
         self.point = self.inside.polish(old.W, old.beta, old.gamma, max_iter=30, tol=1e-4)
         self._rounds()
