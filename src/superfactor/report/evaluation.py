@@ -77,7 +77,8 @@ def wilson(right: int, n: int) -> tuple[float, float]:
     z2, p = _NORMAL_975**2, right / n
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = _NORMAL_975 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    # The proportion itself is inside, which rounding could undo at 0 and 1.
+    return max(min(centre - half, p), 0.0), min(max(centre + half, p), 1.0)
 
 
 def _curves(truth: Any, probabilities: Any) -> list[Curve]:

@@ -17,7 +17,7 @@ from superfactor.interpretation import FactorView, factor_view, unsupervised
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.evaluation import Evaluation, evaluate
 from superfactor.report.nameless import without_names
-from superfactor.report.text import label
+from superfactor.report.text import LONGEST_CLASS, label
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def gather(
         model=model,
         estimator=fitted.estimator,
         steps=fitted.steps,
-        classes=[label(c) for c in estimator.classes_],
+        classes=[label(c, LONGEST_CLASS) for c in estimator.classes_],
         n_covariates=int(estimator.covariate_coef_.shape[1]),
         view=view,
         plain=replace(plain, features=view.features),

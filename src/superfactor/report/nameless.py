@@ -32,7 +32,10 @@ def without_names(fitted: FittedModel, *tables: Any) -> tuple[FittedModel, list[
 
 
 def _has_names(X: Any, names: list[str]) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "to_numpy") and X.columns.tolist() == names
+    if not hasattr(X, "columns") or not hasattr(X, "to_numpy"):
+        return False
+    columns = X.columns
+    return (columns.tolist() if hasattr(columns, "tolist") else list(columns)) == names
 
 
 def _nameless(step: Any) -> Any:

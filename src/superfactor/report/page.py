@@ -86,8 +86,8 @@ def render(facts: Facts) -> str:
 
 def embedded(payload: Any) -> str:
     """JSON that no HTML parser takes for anything else, whatever the data are called."""
-    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)  # ASCII only
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    text = json.dumps(payload, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return text.translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
 def _lead(facts: Facts) -> str:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 # Longer names are cut in the middle: the ends of probe names tell them apart.
-LONGEST_NAME = 80
-LONGEST_NOTE = 300
+LONGEST_NAME = 200
+LONGEST_CLASS = 60
+LONGEST_NOTE = 2000
 # A table of more columns is printed small.
 MANY_COLUMNS = 8
 # Controls, halves of surrogate pairs and marks that reverse the direction of the text around them.

@@ -11,7 +11,8 @@ from typing import Any
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
 from superfactor.report.page import render
-from superfactor.report.text import label
+from superfactor.report.text import LONGEST_NOTE, label
+from superfactor.selection import SMFClassifierCV
 
 
 def write_report(
@@ -80,8 +81,12 @@ def write_report(
         raise FileNotFoundError(
             f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist"
         )
-    if search is None and hasattr(model, "cv_results_"):
+    if search is None and isinstance(model, SMFClassifierCV):
         search = model
+    if search is not None and not isinstance(search, SMFClassifierCV):
+        raise TypeError(
+            f"search={type(search).__name__}: a fitted SMFClassifierCV or None is required"
+        )
     facts = gather(
         model,
         X,
@@ -100,7 +105,7 @@ def write_report(
         ),
         target="" if target is None else label(target),
         command=command,
-        notes=tuple(str(note) for note in notes),
+        notes=tuple(label(note, LONGEST_NOTE) for note in notes),
     )
     return _write(path, render(facts))
 
@@ -109,7 +114,7 @@ def _write(path: Path, text: str) -> Path:
     """All of the text, or no file."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with open(part, "x", encoding="utf-8", newline="\n") as file:
+        with open(part, "x", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(text)
         os.replace(part, path)
     finally:

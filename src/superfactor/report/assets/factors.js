@@ -11,7 +11,7 @@ figure("factors", (node, width) => {
   const side = kinds.length === 2 && width >= 650 ? (width - 40) / 2 : Math.min(width, 760);
   const one = byId("factor").value;
   supervised.forEach((_, j) => {
-    if (one !== "all" && j !== Number(one)) return;
+    if (one !== "all" && j + 1 !== Number(one)) return;
     const sides = kinds.map(([, name, factors]) => factorSide(name, factors, j, perEnd, side));
     node.append(html("div", {class: "factor"}, html("h3", {}, `Factor ${j + 1}`), html("div", {class: "sides"}, ...sides)));
   });

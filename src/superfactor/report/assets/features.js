@@ -3,7 +3,7 @@
 function watchFeatures() {
   const table = document.querySelector("table.features");
   const rows = [...table.tBodies[0].rows];
-  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const texts = rows.map((row) => [...row.cells].map((cell) => cell.textContent.toLowerCase()).join(" "));
   const report = (text) => { byId("found").textContent = text; };
   const search = () => {
     const words = byId("search").value.toLowerCase().split(/\s+/).filter((word) => word);
@@ -24,7 +24,7 @@ function watchFeatures() {
 // The rows that are not hidden, with plain minus signs for other programs.
 function csv(table) {
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const number = (text) => (/^−[\d.]+/.test(text) ? text.replaceAll("−", "-") : text);
+  const number = (text) => (/^−[\d.]+(e[−+]?\d+)?$/.test(text) ? text.replaceAll("−", "-") : text);
   return [...table.rows]
     .filter((row) => !row.hidden)
     .map((row) => [...row.cells].map((cell) => quoted(number(cell.textContent))).join(","))

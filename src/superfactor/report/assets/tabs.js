@@ -23,11 +23,14 @@ function makeTabs() {
     tabs[(next + tabs.length) % tabs.length].focus();
   });
   addEventListener("hashchange", openAddress);
+  select(0);
   openAddress();
 }
 
+// Other addresses, such as that of the skip link, leave the tab as it is.
 function openAddress() {
-  select(Math.max(panels.findIndex((panel) => `#${panel.id}` === location.hash), 0));
+  const index = panels.findIndex((panel) => `#${panel.id}` === location.hash);
+  if (index >= 0) select(index);
 }
 
 function select(index) {

@@ -28,7 +28,7 @@ MOST_SINGULAR_VALUES = 50
 
 def section(facts: Facts) -> Section:
     """Scree, and the surface of scores over (ξ, λ) where there was a search."""
-    values = getattr(facts.search, "scree_", None) or scree(facts.factorized, center=False)
+    values = getattr(facts.search, "scree_", None) or _scree_of(facts)
     html = _scree(facts, values)
     payload: dict[str, Any] = {"scree": _scree_payload(facts, values)}
     if facts.search is not None:
@@ -39,6 +39,11 @@ def section(facts: Facts) -> Section:
     return Section("choice", "Choice", "How rank and weights were chosen", html, payload)
 
 
+def _scree_of(facts: Facts) -> Scree:
+    X = facts.factorized
+    return scree(X, n_values=min(max(MOST_SINGULAR_VALUES, facts.rank), *X.shape), center=False)
+
+
 # --- rank ----------------------------------------------------------------------------------------
 
 
@@ -47,7 +52,7 @@ def _scree(facts: Facts, values: Scree) -> str:
         "Share of the variance of each further factor of a plain SVD. The model uses "
         f"{plural(facts.rank, 'factor')}; the curve bends after {plural(values.elbow, 'factor')}."
     )
-    shown = values.share[:MOST_SINGULAR_VALUES]
+    shown = values.share[: max(MOST_SINGULAR_VALUES, facts.rank)]
     rows = [
         [
             str(i + 1),
@@ -66,7 +71,7 @@ def _scree(facts: Facts, values: Scree) -> str:
 
 
 def _scree_payload(facts: Facts, values: Scree) -> dict[str, Any]:
-    share = compact(values.share[:MOST_SINGULAR_VALUES])
+    share = compact(values.share[: max(MOST_SINGULAR_VALUES, facts.rank)])
     return {"share": share, "rank": facts.rank, "elbow": int(values.elbow)}
 
 

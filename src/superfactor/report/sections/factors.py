@@ -24,15 +24,17 @@ from superfactor.report.text import (
     table,
 )
 
-# Features kept of each end of a factor.
+# Features kept of each end of a factor, fewer where there are many factors.
 FEATURES_PER_END = 20
+MOST_BARS = 600
 
 
 def section(facts: Facts) -> Section:
     """Bars of both kinds of factors, and their tables."""
-    factors = [(str(j), str(j + 1)) for j in range(facts.rank)]
+    factors = [(str(j), str(j)) for j in range(1, facts.rank + 1)]
+    counts = [(str(n), str(n)) for n in (5, 10, 20) if n <= per_end(facts.rank)]
     html = (
-        _explanation(facts.classes[0])
+        _explanation(facts.classes[0], facts.estimator.link == "logistic")
         + figure(
             "factors",
             "Right, in orange: the high end of a factor; left, in blue: its low end. Weights are "
@@ -40,7 +42,7 @@ def section(facts: Facts) -> Section:
             "Point at a bar, or move through the bars with the arrow keys, for exact values.",
             controls(
                 select("factor", "Factor", [("all", "all"), *factors]),
-                select("per-end", "Features at each end", [("5", "5"), ("10", "10"), ("20", "20")]),
+                select("per-end", "Features at each end", counts),
                 select(
                     "compare",
                     "Show",
@@ -66,11 +68,17 @@ def section(facts: Facts) -> Section:
     return Section("factors", "Factors", "What the factors are made of", html, payload)
 
 
-def _explanation(base: str) -> str:
+def per_end(rank: int) -> int:
+    """How many features the page has of each end."""
+    return min(FEATURES_PER_END, max(MOST_BARS // rank, 5))
+
+
+def _explanation(base: str, logistic: bool) -> str:
+    what = "log-odds" if logistic else "score"
     return (
         "<p>A factor is a weighted combination of features. Samples that are high on it have more of "
         "the features at its upper end and less of those at its lower end. A coefficient says what one "
-        "standard deviation more of the factor adds to the log-odds of a class against "
+        f"standard deviation more of the factor adds to the {what} of a class against "
         f"<b>{escape(base)}</b>, the class the others are compared with. The most predictive factor "
         "comes first, and its sign is such that its largest coefficient is positive.</p>"
     )
@@ -104,7 +112,8 @@ def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any
     factors = []
     for j, scaled in enumerate(view.scaled):
         high, low = (
-            [_bar(view, j, i, markers) for i in end] for end in extremes(scaled, FEATURES_PER_END)
+            [_bar(view, j, i, markers) for i in end]
+            for end in extremes(scaled, per_end(len(view.scaled)))
         )
         share = percent(float(view.share[j]))
         factors.append({"share": share, "coef": compact(view.coef[:, j]), "high": high, "low": low})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from superfactor.interpretation.tables import ENDS, extremes
 from superfactor.report.facts import Facts
 from superfactor.report.section import Section
-from superfactor.report.sections.factors import FEATURES_PER_END
+from superfactor.report.sections.factors import per_end
 from superfactor.report.sections.stability import frequencies
-from superfactor.report.text import LONGEST_NOTE, fixed, label, number, table
+from superfactor.report.text import LONGEST_NOTE, fixed, label, table
 
 _TOOLS = """<div class="controls tools">
 <label class="control">Search <input type="search" id="search" autocomplete="off" spellcheck="false"></label>
@@ -23,13 +23,13 @@ def section(facts: Facts) -> Section:
     head += ["Returns"] if returned else []
     head += ["Note"] if facts.markers else []
     kind = "features noted" if facts.markers else "features"
-    view, rows = facts.view, []
+    view, most, rows = facts.view, per_end(facts.rank), []
     for j, scaled in enumerate(view.scaled):
-        for end, positions in zip(ENDS, extremes(scaled, FEATURES_PER_END), strict=True):
+        for end, positions in zip(ENDS, extremes(scaled, most), strict=True):
             for rank, i in enumerate(positions, start=1):
                 name = view.features[i]
                 row = [label(name), str(j + 1), end, str(rank), fixed(float(scaled[i]))]
-                row.append(number(float(view.weights[j, i])))
+                row.append(f"{view.weights[j, i]:.4g}".replace("-", "−"))
                 row += [returned.get((j + 1, end, name), "")] if returned else []
                 row += (
                     [label(facts.markers[name], LONGEST_NOTE) if name in facts.markers else ""]
@@ -38,7 +38,7 @@ def section(facts: Facts) -> Section:
                 )
                 rows.append(row)
     html = (
-        f"<p>Up to {FEATURES_PER_END} features at each end of each supervised factor. Scaled weights lie "
+        f"<p>Up to {most} features at each end of each supervised factor. Scaled weights lie "
         "between −1 and 1, the others are in the units of the fit.</p>"
         + _TOOLS
         + table("Top features", head, rows, numbers=range(1, 7 if returned else 6), kind=kind)

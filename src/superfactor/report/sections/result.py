@@ -188,7 +188,7 @@ def _fitted(facts: Facts) -> str:
         ),
         ("ξ, weight of the reconstruction", number(float(estimator.xi))),
         ("λ, ridge", number(float(estimator.lam))),
-        ("Iterations", f"{plural(estimator.n_iter_, 'iteration')}, {number(_seconds(facts))} s"),
+        ("Solver", f"{plural(estimator.n_iter_, 'iteration')}, {number(_seconds(facts))} s"),
     ]
     head = ["Class", "Training"] + (["Held-out"] if facts.test else [])
     counts = [_counts(s, len(facts.classes)) for s in (facts.train, facts.test) if s is not None]

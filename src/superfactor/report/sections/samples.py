@@ -13,6 +13,8 @@ from superfactor.report.text import compact, controls, figure, fixed, select, ta
 # More points than this hide each other, and make the page heavy.
 MOST_TRAINING = 1200
 MOST_HELD_OUT = 800
+# Numbers kept, over all points and factors.
+MOST_CODES = 60_000
 # A rare class keeps at least this many of its points.
 FEWEST_OF_CLASS = 10
 
@@ -25,7 +27,7 @@ def section(facts: Facts) -> Section:
     if facts.test is not None:
         show[1:1] = [("0", "training"), ("1", "held-out")]
     parts = [
-        (s, thinned(s.truth, most), held_out)
+        (s, thinned(s.truth, min(most, MOST_CODES // facts.rank)), held_out)
         for s, most, held_out in [
             (facts.train, MOST_TRAINING, 0),
             (facts.test, MOST_HELD_OUT, 1),

@@ -6,7 +6,7 @@ import numpy as np
 
 from superfactor.report.facts import Facts
 from superfactor.report.section import Section
-from superfactor.report.text import compact, figure, fixed, label, percent, plural, table
+from superfactor.report.text import compact, figure, fixed, label, plural, table
 
 
 def section(facts: Facts) -> Section | None:
@@ -66,4 +66,4 @@ def frequencies(facts: Facts) -> dict[tuple[int, str, str], str]:
         return {}
     found = facts.stability.table
     rows = zip(found["factor"], found["end"], found["feature"], found["frequency"], strict=True)
-    return {(int(f), str(e), str(n)): percent(float(q), 0) for f, e, n, q in rows}
+    return {(int(f), str(e), str(n)): fixed(float(q), 2) for f, e, n, q in rows}

@@ -1,0 +1,183 @@
+"""Models to report on, their pages, and a browser to open them in."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier
+from superfactor.interpretation import stability, top_features
+from superfactor.report import write_report
+from superfactor.selection import SMFClassifierCV
+
+HOSTILE = [
+    "</script><img src=x onerror=\"window.hacked = 'name'\">",
+    "<b>bold</b> & &amp; \"quoted\" 'too'",
+    "k__Bacteria;p__Firmicutes;c__Clostridia;" * 8,
+    "\u202eexe.gnp",
+    "line\nbreak\u2028and\u2029more",
+    "${payload} {{ 7 * 7 }} $title",
+    "=HYPERLINK(0)",
+    "遺伝子",
+    "",
+]
+
+
+@dataclass
+class Case:
+    """A fitted model with the data it was fitted to, and what else the report is told."""
+
+    model: Any
+    X: Any
+    y: Any
+    X_test: Any = None
+    y_test: Any = None
+    told: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, path: Path, **changed: Any) -> Path:
+        told = {"X_test": self.X_test, "y_test": self.y_test} | self.told | changed
+        return write_report(path, self.model, self.X, self.y, **told)
+
+
+def table(n: int, p: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """X (n, p) with named rows and columns, and labels that depend on it."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    truth = np.arange(n) % classes
+    X[:, :classes] += 1.6 * (truth[:, None] == np.arange(classes))
+    names = [f"gene {i}" for i in range(p)]
+    frame = pd.DataFrame(X, columns=names, index=[f"sample {i}" for i in range(n)])
+    return frame, np.array([f"class {k}" for k in truth])
+
+
+def scaled(**options: Any) -> Pipeline:
+    return Pipeline([("scaler", StandardScaler()), ("smf", SMFClassifier(**options))])
+
+
+@pytest.fixture(scope="session")
+def two_classes() -> Case:
+    """Everything there is: search, held-out samples, stability, markers, baselines, a command."""
+    X, y = table(90, 40, 2)
+    search = SMFClassifierCV(
+        [1, 2], model=["filter", "feature"], xi=[0.01, 0.1], lam=[1.0, 0.1],
+        preprocess="standardize", cv=3,
+    ).fit(X[:60], y[:60])  # fmt: skip
+    found = stability(search, X[:60], y[:60], n_resamples=4, random_state=0)
+    known = top_features(search, 1)["feature"].iloc[0]
+    told = {
+        "search": search,
+        "stability": found,
+        "markers": {known: "a known marker"},
+        "baselines": {"PCA + logistic regression": 0.75},
+        "title": "Two classes",
+        "target": "kind",
+        "command": "superfactor fit table.csv --target kind",
+        "notes": ["A note."],
+    }
+    return Case(search, X[:60], y[:60], X[60:], y[60:], told)
+
+
+@pytest.fixture(scope="session")
+def many() -> Case:
+    """Ten classes, twenty factors."""
+    X, y = table(160, 50, 10)
+    model = scaled(n_components=20, xi=0.01, lam=10.0, tol=1e-4, certify=None)
+    return Case(model.fit(X[:100], y[:100]), X[:100], y[:100], X[100:], y[100:])
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Case:
+    """Names that try to be code wherever a name may stand."""
+    X, y = table(60, 20, 3)
+    evil = HOSTILE + [f"gene {i}" for i in range(len(HOSTILE), 20)]
+    X.columns = evil
+    X.index = [f"<i onclick='window.hacked = 1'>{i}</i>" for i in range(60)]
+    names = [
+        "</title><script>window.hacked = 'class'</script>",
+        "<style>*{display:none}",
+        "c" * 300,
+    ]
+    y = np.array(names)[np.arange(60) % 3]
+    model = SMFClassifier(2, xi=0.05, lam=1.0).fit(X[:40], y[:40])
+    code = "</code><script>window.hacked = 'command'</script>"
+    told = {
+        "title": "<script>window.hacked = 'title'</script>",
+        "target": "<img src=x onerror=\"window.hacked = 'target'\">",
+        "markers": {evil[0]: "<svg onload=\"window.hacked = 'note'\">"},
+        "baselines": {"<script>window.hacked = 'baseline'</script>": 0.5},
+        "command": code,
+        "notes": [code, "half a pair \ud800"],
+    }
+    return Case(model, X[:40], y[:40], X[40:], y[40:], told)
+
+
+@pytest.fixture(scope="session")
+def training_only() -> Case:
+    """One factor, no held-out samples, nothing told."""
+    X, y = table(50, 30, 2)
+    return Case(SMFClassifier(1, model="feature", xi=0.1, lam=0.01).fit(X, y), X, y)
+
+
+CASES = ("two_classes", "many", "hostile", "training_only")
+
+
+@pytest.fixture(scope="session")
+def pages(request, tmp_path_factory) -> dict[str, Path]:
+    """A page of each case, by its name."""
+    folder = tmp_path_factory.mktemp("pages")
+    return {name: request.getfixturevalue(name).write(folder / f"{name}.html") for name in CASES}
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium, one for all tests."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no chromium on this machine")
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+class Opened:
+    """A page in the browser, and what it said and asked for while it was open."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any):
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(5000)
+        self.said: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def tab(self, name: str) -> None:
+        self.page.click(f"#tabs a[href='#{name}']")
+
+
+@pytest.fixture
+def opened(browser, pages):
+    """opened("many", viewport=…): the page of a case, closed when the test ends."""
+    contexts = []
+
+    def open_page(name: str, **options: Any) -> Opened:
+        result = Opened(browser, pages[name], **options)
+        contexts.append(result.context)
+        return result
+
+    yield open_page
+    for context in contexts:
+        context.close()

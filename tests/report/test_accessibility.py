@@ -1,0 +1,169 @@
+"""Names, labels, order and contrast: what a screen reader, a keyboard and tired eyes need."""
+
+import itertools
+import re
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+CSS = (files("superfactor.report") / "assets" / "page.css").read_text(encoding="utf-8")
+COLOURS = {
+    name: {"light": light, "dark": dark}
+    for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", CSS)
+}
+CLASSES = [name for name in COLOURS if name.startswith("class-")]
+THEMES = ("light", "dark")
+
+
+def rgb(colour):
+    """Linear light of a colour #rrggbb (3,)."""
+    c = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one, other):
+    """WCAG 2: (L₁ + 0.05)/(L₂ + 0.05) of the relative luminances."""
+    a, b = sorted(float(rgb(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other))
+    return (b + 0.05) / (a + 0.05)
+
+
+def mixed(one, other, share):
+    parts = [(int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in parts)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [
+        *itertools.product(["ink", "quiet", "accent"], ["ground", "panel"]),
+        *itertools.product(["ink", "quiet"], ["wash", "proven-wash", "bounded-wash", "open-wash"]),
+        ("accent", "proven-wash"),
+        ("accent", "bounded-wash"),
+        ("accent", "open-wash"),
+        ("proven", "proven-wash"),
+        ("bounded", "bounded-wash"),
+        ("open", "open-wash"),
+        ("panel", "ink"),  # the tooltip
+    ],
+)
+def test_text_stands_out(theme, text, ground):
+    assert contrast(COLOURS[text][theme], COLOURS[ground][theme]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("shade", ["cell", "wrong"])
+def test_numbers_stand_out_on_shaded_cells(theme, shade):
+    for share in np.linspace(0, 1, 11):
+        ground = mixed(COLOURS[shade][theme], COLOURS["ground"][theme], share)
+        assert contrast(COLOURS["ink"][theme], ground) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("mark", ["edge", "high", "low", "accent", *CLASSES])
+def test_marks_stand_out(theme, mark):
+    assert contrast(COLOURS[mark][theme], COLOURS["panel"][theme]) >= 3
+
+
+# Linear light as people without one kind of cone see it (Viénot, Brettel and Mollon 1999).
+SEEN = {
+    "usual": np.eye(3),
+    "protan": np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]),
+    "deutan": np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]),
+}
+
+
+def lab(light):
+    """CIE L*a*b* of linear sRGB (3,)."""
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    x, y, z = np.cbrt(np.clip(to_xyz @ light / [0.9505, 1, 1.089], 1e-6, None))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("eyes", SEEN)
+def test_classes_of_one_shape_differ_in_colour(theme, eyes):
+    """Five shapes and seven colours: among 20 classes, those of one shape have these colours."""
+    seen = [lab(SEEN[eyes] @ rgb(COLOURS[name][theme])) for name in CLASSES]
+    for shape in range(5):
+        own = [k % 7 for k in range(20) if k % 5 == shape]
+        for i, j in itertools.combinations(own, 2):
+            assert np.linalg.norm(seen[i] - seen[j]) > 12
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("eyes", SEEN)
+def test_both_ends_of_a_factor_differ_in_colour(theme, eyes):
+    high, low = (lab(SEEN[eyes] @ rgb(COLOURS[name][theme])) for name in ("high", "low"))
+    assert np.linalg.norm(high - low) > 40
+
+
+AUDIT = """() => {
+  const found = [];
+  const say = (problem, node) => found.push(problem + ": " + node.outerHTML.slice(0, 120));
+  const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
+  const twice = ids.filter((id, i) => ids.indexOf(id) !== i);
+  if (twice.length) found.push("ids twice: " + twice);
+  for (const node of document.querySelectorAll("button, select, input, a")) {
+    const name = node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent;
+    if (!name.trim()) say("no name", node);
+  }
+  for (const node of document.querySelectorAll("svg:not([aria-hidden])")) {
+    if (!node.getAttribute("aria-label") || !node.getAttribute("role")) say("no label", node);
+  }
+  for (const node of document.querySelectorAll("[role=img] [tabindex], [role=img] [role=img]")) {
+    say("hidden in an image", node);
+  }
+  for (const node of document.querySelectorAll("svg[role=group]")) {
+    const stops = node.querySelectorAll("[tabindex='0']").length;
+    if (stops !== 1) say(stops + " tab stops", node);
+  }
+  for (const node of document.querySelectorAll("[tabindex]")) {
+    if (node.tabIndex > 0) say("positive tabindex", node);
+  }
+  for (const name of ["aria-controls", "aria-labelledby"]) {
+    for (const node of document.querySelectorAll(`[${name}]`)) {
+      if (!document.getElementById(node.getAttribute(name))) say("points nowhere", node);
+    }
+  }
+  for (const node of document.querySelectorAll("table")) {
+    if (!node.caption || node.querySelector("th:not([scope])")) say("bare table", node);
+  }
+  const levels = [...document.querySelectorAll("h1, h2, h3, h4")].map((node) => Number(node.tagName[1]));
+  if (levels.some((level, i) => i && level > levels[i - 1] + 1)) found.push("headings skip: " + levels);
+  if (levels.filter((level) => level === 1).length !== 1) found.push("not one h1");
+  if (!document.documentElement.lang) found.push("no language");
+  for (const tag of ["main", "header", "footer"]) {
+    if (!document.querySelector("body > " + tag)) found.push("no " + tag);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("name", ["two_classes", "many"])
+def test_everything_has_a_name_and_a_place(opened, name):
+    page = opened(name, viewport={"width": 1400, "height": 900})
+    links = page.page.locator("#tabs a")
+    for index in range(links.count()):
+        links.nth(index).click()
+    assert page.page.evaluate(AUDIT) == []
+
+
+def test_every_control_can_be_reached_and_seen_by_keyboard(opened):
+    page = opened("two_classes", viewport={"width": 1400, "height": 900})
+
+    def reached(steps):
+        for _ in range(steps):
+            page.page.keyboard.press("Tab")
+            node = page.page.locator(":focus")
+            assert node.evaluate("node => getComputedStyle(node).outlineStyle") != "none"
+            yield node.get_attribute("id") or node.get_attribute("class")
+
+    assert list(reached(3)) == ["skip", "theme", "result-tab"]
+    page.page.locator("#samples-tab").click()
+    stops = list(reached(6))
+    assert stops[:3] == ["x-factor", "y-factor", "which-samples"]
+    assert stops[5].startswith("sample ")  # after the two classes of the legend

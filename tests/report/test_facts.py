@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+from sklearn.preprocessing import MinMaxScaler
+from tests.report.conftest import scaled, table
+
+from superfactor import SMFClassifier
+from superfactor.interpretation import factor_view, unsupervised
+from superfactor.interpretation.models import fitted_model
+from superfactor.report.facts import gather
+from superfactor.report.nameless import without_names
+from superfactor.report.sections import choice, factors
+from superfactor.report.sections.samples import thinned
+
+
+def facts_of(model, X, y, X_test=None, y_test=None, **told):
+    empty = dict.fromkeys(["covariates", "covariates_test", "ids"])
+    return gather(model, X, y, X_test=X_test, y_test=y_test, **(empty | told))
+
+
+@pytest.mark.parametrize("name", ["two_classes", "many"])
+def test_predictions_and_factors_are_those_of_the_model(name, request):
+    case = request.getfixturevalue(name)
+    facts = facts_of(case.model, case.X, case.y, case.X_test, case.y_test)
+    np.testing.assert_allclose(
+        facts.test.probabilities, case.model.predict_proba(case.X_test), rtol=1e-9, atol=1e-12
+    )
+    assert facts.evaluation.accuracy == case.model.score(case.X_test, case.y_test)
+    np.testing.assert_allclose(facts.view.weights, factor_view(case.model).weights)
+    plain = unsupervised(case.model, case.X, case.y)
+    np.testing.assert_allclose(facts.plain.share, plain.share)
+    assert list(facts.plain.features) == list(plain.features)
+
+
+def test_positions_are_the_codes_in_the_order_and_sign_of_the_view():
+    X, y = table(80, 12, 3)
+    model = scaled(n_components=4, xi=0.05, lam=0.5).fit(X, y)
+    facts = facts_of(model, X, y, X[:10], y[:10])
+    # Atoms of the filter model are orthonormal, so the codes are products with them.
+    products = model[0].transform(X) @ facts.view.weights.T
+    np.testing.assert_allclose(facts.train.codes, products, atol=1e-10)
+    np.testing.assert_allclose(facts.test.codes, products[:10], atol=1e-10)
+
+
+def test_held_out_names_come_from_the_index_or_from_ids():
+    X, y = table(40, 8, 2)
+    model = SMFClassifier(1).fit(X[:30], y[:30])
+    parts = (X[:30], y[:30], X[30:], y[30:])
+    assert facts_of(model, *parts).test.ids == list(X.index[30:])
+    assert facts_of(model, *parts, ids=range(30)).train.ids[:2] == ["0", "1"]
+    both = facts_of(model, *parts, ids=[f"s{i}" for i in range(40)])
+    assert (both.train.ids[0], both.test.ids[-1]) == ("s0", "s39")
+
+
+class TestWithoutNames:
+    def test_the_model_and_its_table_are_left_as_they_are(self):
+        X, y = table(40, 8, 2)
+        model = scaled(n_components=2).fit(X, y)
+        model[0].set_output(transform="pandas")
+        bare, (array,) = without_names(fitted_model(model), X)
+        assert isinstance(array, np.ndarray) and isinstance(bare.preprocess(array), np.ndarray)
+        assert list(model[0].feature_names_in_) == list(X.columns)
+        assert hasattr(model[0].transform(X), "columns")
+
+    def test_other_steps_see_the_table_they_know(self):
+        X, y = table(40, 8, 2)
+        model = scaled(n_components=2).set_params(scaler=MinMaxScaler()).fit(X, y)
+        assert without_names(fitted_model(model), X)[1][0] is X
+
+    def test_wrong_names_are_not_swept_under_the_carpet(self):
+        X, y = table(40, 8, 2)
+        model = scaled(n_components=2).fit(X, y)
+        with pytest.raises(ValueError, match="feature names"):
+            facts_of(model, X[X.columns[::-1]], y)
+
+
+class TestThinning:
+    def test_all_are_kept_where_they_fit(self):
+        np.testing.assert_array_equal(thinned(np.zeros(50, int), 50), np.arange(50))
+
+    def test_every_class_keeps_its_share_and_rare_ones_some(self):
+        truth = np.repeat([0, 1, 2], [12_000, 7_995, 5])
+        kept = thinned(truth, 1000)
+        counts = np.bincount(truth[kept])
+        assert counts[0] == 600 and counts[1] == 399 and counts[2] == 5
+        np.testing.assert_array_equal(kept, thinned(truth, 1000))
+        assert len(np.unique(kept)) == len(kept)
+
+
+def test_bars_are_the_extreme_features(two_classes):
+    facts = facts_of(two_classes.model, two_classes.X, two_classes.y, markers={"gene 0": "note"})
+    payload = factors.section(facts).payload["supervised"]
+    for factor, weights in zip(payload, facts.view.scaled, strict=True):
+        order = np.argsort(-weights)
+        assert [bar[0] for bar in factor["high"][:5]] == list(facts.view.features[order[:5]])
+        assert [bar[0] for bar in factor["low"][:5]] == list(facts.view.features[order[::-1][:5]])
+        assert factor["high"][0][1] == pytest.approx(weights[order[0]], rel=1e-3)
+    notes = {
+        bar[3]
+        for factor in payload
+        for end in ("high", "low")
+        for bar in factor[end]
+        if len(bar) > 3
+    }
+    assert notes == {"note"}
+
+
+def test_surfaces_hold_every_score_of_the_search(two_classes):
+    search = two_classes.model
+    facts = facts_of(search, two_classes.X, two_classes.y, search=search)
+    payload = choice.section(facts).payload
+    drawn = [v for surface in payload["surfaces"] for row in surface["mean"] for v in row]
+    np.testing.assert_allclose(
+        sorted(drawn), sorted(search.cv_results_["mean_test_score"]), rtol=1e-3
+    )
+    (chosen,) = (s for s in payload["surfaces"] if s["chosen"])
+    row, column = chosen["chosen"]
+    assert chosen["mean"][row][column] == pytest.approx(search.best_score_, rel=1e-3)
+    assert (chosen["model"], chosen["rank"]) == (
+        search.best_params_["model"],
+        search.best_params_["n_components"],
+    )
+    assert chosen["xi"][column] == pytest.approx(search.best_params_["xi"], rel=1e-3)
+    assert chosen["lam"][row] == pytest.approx(search.best_params_["lam"], rel=1e-3)
