@@ -13,8 +13,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
 
-demo: $(READY) ## factors of the breast-cancer data, with their certificate
-	$(BIN)/python examples/breast_cancer.py
+demo: $(READY) ## factors of the breast-cancer data, their certificate and a page: superfactor-demo/
+	$(BIN)/superfactor demo
 
 test: $(READY) ## run the tests; ARGS="-k lpgd" is passed on to pytest
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
@@ -32,7 +32,7 @@ bench: .venv/.bench ## side by side with the peers, in one run
 
 clean: ## remove caches and builds; .venv stays
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(READY): pyproject.toml tools/setup.sh
 	PYTHON="$(PYTHON)" bash tools/setup.sh dev

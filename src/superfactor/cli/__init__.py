@@ -20,6 +20,9 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
+# What the extra `cli` brings; numpy and scikit-learn come with the package itself.
+_EXTRA = ("typer", "rich", "pandas", "pyarrow", "skops")
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 2 bad input (one line says which), 130 interrupted.
@@ -34,6 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    from importlib.util import find_spec
+
+    from superfactor.cli.errors import UserError
+
+    missing = [name for name in _EXTRA if find_spec(name) is None]
+    if missing:  # said now, and not when the model is fitted and cannot be saved
+        raise UserError(f'{", ".join(missing)} missing; pip install "superfactor[cli]" brings all')
     from superfactor.cli.app import run
 
     return run(arguments)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import superfactor
-from superfactor.cli.errors import UserError
+from superfactor.cli.errors import DONE, INTERRUPTED, UserError
 from superfactor.cli.screen import Screen
 
 # typer has its own copy of click's exceptions since 0.26 and no public name for their root.
@@ -25,21 +25,25 @@ app = typer.Typer(
     rich_markup_mode=None,  # two columns of plain text: readable at 80 columns, and sooner there
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+# What was typed, to be written into models and pages.
 _command = ["superfactor"]
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; usage errors become one line."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    _command[1:] = words = words or ["--help"]
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    _command[1:] = words
     command = typer.main.get_command(app)
     try:
-        return command.main(words, prog_name="superfactor", standalone_mode=False) or 0
+        code = command.main(words, prog_name="superfactor", standalone_mode=False) or DONE
     except _UsageError as error:
         where = getattr(getattr(error, "ctx", None), "command_path", "superfactor")
         raise UserError(f"{error.format_message()} ({where} --help lists what there is)") from None
     except typer.Abort:
-        raise KeyboardInterrupt from None
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # typer has swallowed it
+        raise KeyboardInterrupt
+    return code
 
 
 # --- options that several commands share -----------------------------------------------------------
@@ -79,7 +83,9 @@ Drop = Annotated[
     typer.Option(metavar="COL,…", help="Columns to leave out.", show_default=False),
 ]
 Rank = Annotated[str, typer.Option(metavar="N|auto", help="Number of factors, or several: 2,4,8.")]
-Xi = Annotated[str, typer.Option(metavar="X|auto", help="Weight of the reconstruction, or several.")]
+Xi = Annotated[
+    str, typer.Option(metavar="X|auto", help="Weight of the reconstruction, or several.")
+]
 Lam = Annotated[str, typer.Option(metavar="X|auto", help="Ridge, or several values.")]
 Kind = Annotated[
     str,
@@ -99,6 +105,13 @@ Standardize = Annotated[
 Log2 = Annotated[
     bool,
     typer.Option("--log2", help="Take log2 of the features first; values below 1 count as 1."),
+]
+Certify = Annotated[
+    str,
+    typer.Option(
+        metavar="residual|ascent",
+        help="The proof of optimality: at no cost, or a tighter one in seconds to minutes.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of the split and the folds.")]
 Folds = Annotated[
@@ -161,7 +174,8 @@ def demo(
 def fit(
     table: Table,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="The model, by convention .skops.", show_default=False)
+        Path,
+        typer.Option(metavar="FILE", help="The model, by convention .skops.", show_default=False),
     ],
     target: Target = None,
     id: Id = None,
@@ -180,6 +194,7 @@ def fit(
     cv: Folds = None,
     markers: Markers = None,
     stability: Resamples = 0,
+    certify: Certify = "residual",
     report: Annotated[
         Path | None, typer.Option(metavar="HTML", help="Write a page about the model, too.")
     ] = None,
@@ -193,8 +208,8 @@ def fit(
     """
     from superfactor.cli import fit
 
-    settings = _settings(rank, xi, lam, model, standardize, seed, cv, test_size)
-    outputs = fit.Outputs(out, report, markers, stability, shlex.join(_command))
+    settings = _settings(rank, xi, lam, model, standardize, seed, cv, test_size, certify)
+    outputs = fit.Outputs(out, report, fit.read_markers(markers), stability, shlex.join(_command))
     screen = Screen(quiet=quiet, as_json=json)
     fit.run(table, _columns(target, id, covariates, drop), log2, settings, outputs, screen)
 
@@ -268,8 +283,10 @@ def report(
     Needs the table the model was fitted to; its other samples count as held out.
     """
     from superfactor.cli import report
+    from superfactor.cli.fit import read_markers
 
-    report.run(model, table, out, markers, stability, Screen(quiet=quiet, as_json=json))
+    screen = Screen(quiet=quiet, as_json=json)
+    report.run(model, table, out, read_markers(markers), stability, screen)
 
 
 # --- from words to values --------------------------------------------------------------------------
@@ -296,20 +313,26 @@ def _settings(
     seed: int,
     folds: int | None,
     test_size: float = 0.0,
+    certify: str = "residual",
 ) -> Any:
     from superfactor.cli.learning import Settings
 
     if model not in ("filter", "feature"):
         raise UserError(f"--model {model}: filter or feature is required")
+    if certify not in ("residual", "ascent"):
+        raise UserError(f"--certify {certify}: residual or ascent is required")
     return Settings(
         rank=_choice("--rank", rank, int, lambda n: n >= 1, "auto or a whole number from 1"),
         xi=_choice("--xi", xi, float, lambda x: 0 < x < float("inf"), "auto or a number above 0"),
-        lam=_choice("--lam", lam, float, lambda x: 0 <= x < float("inf"), "auto or a number from 0"),
+        lam=_choice(
+            "--lam", lam, float, lambda x: 0 <= x < float("inf"), "auto or a number from 0"
+        ),
         model=model,
         standardize=standardize,
         test_size=test_size,
         seed=seed,
         folds=folds,
+        certify=certify,
     )
 
 

@@ -22,7 +22,7 @@ def numbers(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = Non
     import numpy as np
 
     kinds = dict(zip(table.columns, table.dtypes, strict=True))
-    text = [name for name in names if kinds[name] == object]
+    text = [name for name in names if kinds[name].kind == "O"]
     if text:
         _refuse_text(path, table, text, ids)
     block = table[list(names)].to_numpy(dtype=np.float64)

@@ -23,7 +23,7 @@ def learn_encoding(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Enco
     """What the levels of each covariate are; more than fifty is probably not meant."""
     encoding: Encoding = {}
     for name in names:
-        levels = sorted(set(_levels(table[name]))) if table[name].dtype == object else []
+        levels = sorted(set(_levels(table[name]))) if table[name].dtype.kind == "O" else []
         if len(levels) > MOST_LEVELS:
             raise UserError(
                 f"{path}: covariate {name!r} has {len(levels)} different values; at most "
@@ -66,7 +66,9 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
 
 def _levels(column: pd.Series[Any]) -> list[str]:
     """The cells as words; whole numbers without their .0."""
-    return [EMPTY if gone else _word(cell) for cell, gone in zip(column, column.isna(), strict=True)]
+    return [
+        EMPTY if gone else _word(cell) for cell, gone in zip(column, column.isna(), strict=True)
+    ]
 
 
 def _word(cell: Any) -> str:

@@ -34,7 +34,7 @@ def run(folder: Path, command: str, screen: Screen) -> None:
         folder / "model.skops", folder / "report.html", stability=RESAMPLES, command=command
     )
     finish(learned, False, outputs, screen, baselines)
-    screen.say(f"\nThe same on a table of yours: superfactor fit TABLE --target {TARGET.upper()} --out MODEL")
+    screen.say("\nOn a table of yours: superfactor fit TABLE --target COL --out MODEL")
 
 
 def _write_table(path: Path) -> None:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-# What the extra `cli` brings; numpy and scikit-learn come with the package itself.
-_EXTRA = {"typer", "rich", "pandas", "pyarrow", "skops"}
 # With this in the environment an internal error shows where it happened.
 DEBUG = "SUPERFACTOR_DEBUG"
 
@@ -32,34 +30,37 @@ def as_user_error(prefix: str = "") -> Iterator[None]:
 
 def exit_with(run: Callable[[Any], int], arguments: Any) -> NoReturn:
     """Exit with what `run(arguments)` returns, or with the code of what went wrong."""
-    signal.signal(signal.SIGTERM, _terminate)  # unwinds, so that temporary files are removed
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # an arrow should not end the work on an old terminal
+            stream.reconfigure(errors="replace")
+    before = signal.signal(signal.SIGTERM, _terminate)  # unwinds: temporary files are removed
+    try:
+        code = _code(run, arguments)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    raise SystemExit(code)
+
+
+def _code(run: Callable[[Any], int], arguments: Any) -> int:
     try:
         code = run(arguments)
         sys.stdout.flush()
+        return code
     except UserError as error:
-        code = _say(str(error), BAD_INPUT)
+        return _say(str(error), BAD_INPUT)
     except BrokenPipeError:
         # The reader of our output has gone; Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = INTERNAL
+        return INTERNAL
     except OSError as error:
-        name = "" if error.filename is None else f"{os.fspath(error.filename)}: "
-        code = _say(f"{name}{error.strerror or error}", BAD_INPUT)
+        name = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        return _say(f"{name}{error.strerror or error}", BAD_INPUT)
     except KeyboardInterrupt:
-        code = _say("interrupted", INTERRUPTED)
+        return _say("interrupted", INTERRUPTED)
     except MemoryError:
-        code = _say("not enough memory for this table", BAD_INPUT)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _EXTRA:
-            code = _internal(error)
-        else:
-            code = _say(
-                f'the package {error.name} is missing; pip install "superfactor[cli]" brings it',
-                BAD_INPUT,
-            )
+        return _say("not enough memory for this table", BAD_INPUT)
     except Exception as error:
-        code = _internal(error)
-    raise SystemExit(code)
+        return _internal(error)
 
 
 def _internal(error: Exception) -> int:

@@ -17,7 +17,7 @@ def show_factors(model: Any, screen: Screen, markers: Any = None) -> list[dict[s
     ----------
     model : fitted model
     markers : dict from feature to note, or None
-        Features with a note are marked with an asterisk.
+        Features with a note are shown with it.
     """
     from superfactor.interpretation import factor_view, supervised_factors, top_features
 
@@ -25,18 +25,55 @@ def show_factors(model: Any, screen: Screen, markers: Any = None) -> list[dict[s
     table, top = supervised_factors(view), top_features(view, 5, markers=markers)
     top = top.astype({"weight": float})
     factors = [_plain(number, row, top) for number, row in table.iterrows()]
-    binary = len(view.outputs) == 1
-    columns = [("factor", "right"), ("variance", "right")]
-    columns += [("coef.", "right")] if binary else []
-    columns += [("direction", "left"), ("high end", "left"), ("low end", "left")]
-    rows = []
-    for factor in factors:
-        row = [str(factor["factor"]), f"{factor['share_of_variance']:.1%}"]
-        row += [f"{next(iter(factor['coef'].values())):+.2f}"] if binary else []
-        row += [factor["direction"], _ends(factor["high"]), _ends(factor["low"])]
-        rows.append(row)
-    screen.table("Factors", columns, rows)
+    _show(factors, view.outputs, screen)
     return factors
+
+
+def _show(factors: list[dict[str, Any]], outputs: tuple[str, ...], screen: Screen) -> None:
+    # With two classes every factor speaks for the same one: its sign is chosen so.
+    binary = len(outputs) == 1
+    title = (
+        f"Factors; coef.: log-odds of {outputs[0]} per standard deviation" if binary else "Factors"
+    )
+    columns = [("factor", "right"), ("variance", "right")]
+    columns += [("coef.", "right") if binary else ("direction", "left")]
+    columns += [("high end", "left"), ("low end", "left")]
+    rows = [
+        [
+            str(factor["factor"]),
+            f"{factor['share_of_variance']:.1%}",
+            f"{factor['coef'][outputs[0]]:+.2f}"
+            if binary
+            else factor["direction"].replace(", ", "\n"),
+            _end(factor["high"]),
+            _end(factor["low"]),
+        ]
+        for factor in factors
+    ]
+    screen.table(title, columns, rows)
+
+
+def show_stability(stability: Any, screen: Screen) -> list[dict[str, Any]] | None:
+    """Print how faithfully each factor returns under resampling, and return it as plain values.
+
+    Parameters
+    ----------
+    stability : Stability, or None for nothing
+    """
+    if stability is None:
+        return None
+    import numpy as np
+
+    similarity = np.median(stability.similarity, axis=0)
+    frequency = stability.table.groupby("factor")["frequency"].mean()
+    found = [
+        {"factor": number, "similarity": float(cosine), "frequency": float(frequency[number])}
+        for number, cosine in enumerate(similarity, start=1)
+    ]
+    rows = [[str(f["factor"]), f"{f['similarity']:.2f}", f"{f['frequency']:.0%}"] for f in found]
+    columns = [(name, "right") for name in ("factor", "similarity", "top features that return")]
+    screen.table(f"Stability over {stability.n_resamples} resamples", columns, rows)
+    return found
 
 
 def _plain(number: Any, row: Any, top: Any) -> dict[str, Any]:
@@ -55,5 +92,10 @@ def _plain(number: Any, row: Any, top: Any) -> dict[str, Any]:
     }
 
 
-def _ends(features: list[dict[str, Any]]) -> str:
-    return ", ".join(f["feature"] + "*" * bool(f.get("note")) for f in features[:SHOWN]) or "–"
+def _end(features: list[dict[str, Any]]) -> str:
+    """The first few features, one a line; a known marker with its note."""
+    lines = []
+    for feature in features[:SHOWN]:
+        note = feature.get("note")
+        lines.append(f"{feature['feature']} [{note}]" if note else feature["feature"])
+    return "\n".join(lines) or "–"

@@ -8,7 +8,7 @@ from typing import Any
 
 from superfactor.cli import model_file, prepare, summary
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.factors import show_factors
+from superfactor.cli.factors import show_factors, show_stability
 from superfactor.cli.learning import Learned, Settings, learn
 from superfactor.cli.output import check_writable
 from superfactor.cli.prepare import Columns
@@ -23,15 +23,14 @@ class Outputs:
     Attributes
     ----------
     out, report : files to write; no page where `report` is None
-    markers : CSV of known features, or None
+    markers : notes on known features by name, or None
     stability : number of resamples, 0 for none
     command : the shell command, to be written down
-    baselines : accuracy of other methods on the held-out samples by name
     """
 
     out: Path
     report: Path | None = None
-    markers: Path | None = None
+    markers: dict[str, str] | None = None
     stability: int = 0
     command: str = ""
 
@@ -55,19 +54,19 @@ def finish(
     baselines: dict[str, float] | None = None,
 ) -> None:
     """Say what was learned, save it, and write the page."""
-    markers = read_markers(outputs.markers)
     summary.describe(learned, log2, screen)
-    factors = show_factors(learned.model, screen, markers)
-    summary.verdict(learned, baselines or {}, screen)
+    factors = show_factors(learned.model, screen, outputs.markers)
     X, y = learned.part(learned.train)
     stability = resampled(learned.model, X, y, outputs.stability, learned.settings.seed, screen)
+    returns = show_stability(stability, screen)
+    summary.verdict(learned, baselines or {}, screen)
     about = metadata(learned, log2, outputs.command)
     with screen.step("save"):
         model_file.save(outputs.out, learned.model, about)
     files = {"model": str(outputs.out)}
     if outputs.report is not None:
         with screen.step("report"):
-            _write_page(learned, log2, outputs, markers, stability, baselines, screen)
+            _write_page(learned, log2, outputs, stability, baselines, screen)
         files["report"] = str(outputs.report)
     screen.say()
     screen.fields(list(files.items()))
@@ -80,6 +79,7 @@ def finish(
             "selection": summary.selection_facts(learned.search),
             "scores": learned.scores | ({"baselines": baselines} if baselines else {}),
             "factors": factors,
+            "stability": returns,
             "certificate": summary.certificate_facts(learned.estimator),
             "files": files,
         }
@@ -119,7 +119,6 @@ def _write_page(
     learned: Learned,
     log2: bool,
     outputs: Outputs,
-    markers: dict[str, str] | None,
     stability: Any,
     baselines: dict[str, float] | None,
     screen: Screen,
@@ -139,7 +138,7 @@ def _write_page(
         y_test=y_test,
         search=learned.search,
         stability=stability,
-        markers=markers,
+        markers=outputs.markers,
         baselines=baselines,
         title=f"Supervised factors of {samples.path.name}",
         target=samples.columns.target,

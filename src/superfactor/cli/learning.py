@@ -24,6 +24,7 @@ class Settings:
     test_size : share of the samples to hold out, 0 for none
     seed : of the split and the folds
     folds : of the cross-validation, 5 at most or as asked
+    certify : "residual" or "ascent", the proof of optimality
     """
 
     rank: Any = "auto"
@@ -34,6 +35,7 @@ class Settings:
     test_size: float = 0.25
     seed: int = 0
     folds: int | None = None
+    certify: str = "residual"
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,14 @@ class Learned:
         return self.model[-1]
 
     def part(self, positions: Any) -> tuple[Any, Any]:
-        """X (DataFrame) and labels of some of the samples."""
-        return self.samples.X.iloc[positions], self.samples.y[positions]
+        """X and labels of some of the samples."""
+        return self.samples.X[positions], self.samples.y[positions]
 
 
 def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
     """Hold samples out, choose rank and weights on the others, fit, and score on those held out."""
     train, held_out = split(samples, settings)
-    X, y = samples.X.iloc[train], samples.y[train]
+    X, y = samples.X[train], samples.y[train]
     search = search_for(samples, settings, y)
     with (
         screen.step("select and fit"),
@@ -82,10 +84,20 @@ def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
         search._progress = progress
         search.fit(X, y)
         search._progress = None
+    _name_columns(search.best_estimator_, samples)
     learned = Learned(samples, settings, search, train, held_out, {})
     with screen.step("score"):
         learned.scores.update(_scores(learned))
     return learned
+
+
+def _name_columns(model: Any, samples: Samples) -> None:
+    """Tell a pipeline that was fitted to an array how the columns are called."""
+    import numpy as np
+
+    names = np.array(samples.names)
+    model[0].feature_names_in_ = names
+    model[-1].component_names_ = names[: samples.n_features]
 
 
 def split(samples: Samples, settings: Settings) -> tuple[Any, Any]:
@@ -93,7 +105,9 @@ def split(samples: Samples, settings: Settings) -> tuple[Any, Any]:
     import numpy as np
 
     if not 0 <= settings.test_size < 1:
-        raise UserError(f"--test-size {settings.test_size:g}: from 0 up to but without 1 is required")
+        raise UserError(
+            f"--test-size {settings.test_size:g}: from 0 up to but without 1 is required"
+        )
     everyone = np.arange(len(samples.y))
     if settings.test_size == 0:
         return everyone, everyone[:0]
@@ -138,6 +152,7 @@ def search_for(samples: Samples, settings: Settings, y: Any) -> Any:
         preprocess="standardize" if settings.standardize else "center",
         cv=StratifiedKFold(folds, shuffle=True, random_state=settings.seed),
         covariate_columns=list(range(p, p + q)) or None,
+        certify=settings.certify,
         random_state=settings.seed,
     )
 

@@ -6,11 +6,9 @@ skops' own list (NumPy, scikit-learn) or a class of this package; nothing else i
 
 from __future__ import annotations
 
-import copy
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -37,27 +35,22 @@ class ModelFile:
 
 def save(path: Path, estimator: Any, metadata: dict[str, Any]) -> None:
     """Write a model, complete or not at all."""
-    with _skops() as skops:
-        content = {
-            "superfactor_model": FORMAT,
-            "estimator": _compact(estimator),
-            "metadata": metadata,
-        }
-        with replacing(path) as temporary:
-            skops.dump(content, temporary)
+    content = {"superfactor_model": FORMAT, "estimator": estimator, "metadata": metadata}
+    with replacing(path) as temporary:
+        _skops().dump(content, temporary)
 
 
 def load(path: Path) -> ModelFile:
     """Read a model; anything else is a UserError, and nothing of it is run."""
     with open(path, "rb"):  # a missing file is an OSError of the usual kind
         pass
-    with _skops() as skops:
-        try:
-            wanted = skops.get_untrusted_types(file=path)
-            foreign = [name for name in wanted if not _is_ours(name)]
-            content = None if foreign else skops.load(path, trusted=wanted)
-        except Exception as error:  # the many ways in which a file can be something else
-            raise UserError(f"{path}: not a superfactor model ({_reason(error)})") from error
+    skops = _skops()
+    try:
+        wanted = skops.get_untrusted_types(file=path)
+        foreign = [name for name in wanted if not _is_ours(name)]
+        content = None if foreign else skops.load(path, trusted=wanted)
+    except Exception as error:  # the many ways in which a file can be something else
+        raise UserError(f"{path}: not a superfactor model ({_reason(error)})") from error
     if foreign:
         raise UserError(
             f"{path}: not loaded, since it holds types that are not superfactor's: "
@@ -98,34 +91,25 @@ def _is_ours(name: str) -> bool:
     return isinstance(found, type) and found.__module__ == module
 
 
-def _compact(pipeline: Any) -> Any:
-    """A copy with names as NumPy strings: skops stores those in one piece, objects one by one."""
-    pipeline = copy.copy(pipeline)
-    pipeline.steps = [(name, copy.copy(step)) for name, step in pipeline.steps]
-    for _, step in pipeline.steps:
-        for key, value in vars(step).items():
-            if getattr(value, "dtype", None) == object:
-                setattr(step, key, value.astype(str))
-    return pipeline
-
-
 def _reason(error: Exception) -> str:
     first = str(error).strip().splitlines()
     return first[0] if first else type(error).__name__
 
 
-@contextmanager
-def _skops() -> Iterator[Any]:
-    """`skops.io`. Its import walks all of scikit-learn, one module of which imports PyTorch.
-
-    That takes seconds and is not needed, so that PyTorch counts as not installed meanwhile.
-    """
-    hidden = "torch" not in sys.modules
-    if hidden:
-        sys.modules["torch"] = None  # type: ignore[assignment]
+def _skops() -> Any:
+    """`skops.io`, sooner: its import walks all of scikit-learn, which pulls in what is not needed."""
+    blocked = _Blocked()
+    sys.meta_path.insert(0, blocked)
     try:
         import skops.io
     finally:
-        if hidden:
-            del sys.modules["torch"]
-    yield skops.io
+        sys.meta_path.remove(blocked)
+    return skops.io
+
+
+class _Blocked(MetaPathFinder):
+    """Imports that fail as if PyTorch, which takes seconds, and pytest were not installed."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+        if name in ("torch", "pytest"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)

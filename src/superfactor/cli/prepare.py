@@ -36,7 +36,10 @@ class Samples:
     ----------
     path : the file
     columns : which of its columns is what, defaults filled in
-    X : DataFrame (n, p + q) of float64, features first, then the columns of the covariates
+    X : (n, p + q) float64, features first, then the columns of the covariates. An array, since
+        scikit-learn looks at every column of a DataFrame each time it sees one, which takes longer
+        than most fits where there are tens of thousands
+    names : of the columns of X
     y : labels (n,) or None
     ids : names of the samples (n,), their numbers from 1 where the table has none
     encoding : how the covariates became columns
@@ -45,7 +48,8 @@ class Samples:
 
     path: Path
     columns: Columns
-    X: pd.DataFrame
+    X: Any
+    names: tuple[str, ...]
     y: Any
     ids: Any
     encoding: Encoding
@@ -59,7 +63,7 @@ class Samples:
     @property
     def n_features(self) -> int:
         """p, the number of columns at the beginning of X that are factorized."""
-        return int(self.X.shape[1]) - self.n_covariates
+        return len(self.names) - self.n_covariates
 
 
 def load(path: Path, columns: Columns, screen: Screen) -> tuple[pd.DataFrame, Columns]:
@@ -96,12 +100,12 @@ def arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> Sa
     features = [name for name in table.columns if name not in special]
     if not features:
         raise UserError(f"{path}: no columns are left to factorize")
+    y = labels_of(table[columns.target], f"{path}: column {columns.target!r}")
     ids, named = sample_ids(table, columns.id)
     encoding = encoding_of.learn_encoding(path, table, columns.covariates)
-    X = _matrix(path, table, features, encoding, log2, named)
-    y = labels_of(table[columns.target], f"{path}: column {columns.target!r}")
-    notes = [*_empty_levels(encoding), *([] if log2 else _hint(X.iloc[:, : len(features)]))]
-    return Samples(path, columns, X, y, ids, encoding, tuple(notes))
+    X, names = _matrix(path, table, features, encoding, log2, named)
+    notes = [*_empty_levels(encoding), *([] if log2 else _hint(X[:, : len(features)]))]
+    return Samples(path, columns, X, names, y, ids, encoding, tuple(notes))
 
 
 def for_model(
@@ -123,8 +127,8 @@ def for_model(
     if columns.id is not None and columns.id not in present:
         raise UserError(_unknown(path, "--id", columns.id, table))
     ids, named = sample_ids(table, columns.id)
-    X = _matrix(path, table, features, encoding, log2, named)
-    return Samples(path, columns, X, None, ids, encoding)
+    X, names = _matrix(path, table, features, encoding, log2, named)
+    return Samples(path, columns, X, names, None, ids, encoding)
 
 
 def sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:
@@ -168,21 +172,20 @@ def _matrix(
     encoding: Encoding,
     log2: bool,
     ids: Any,
-) -> pd.DataFrame:
+) -> tuple[Any, tuple[str, ...]]:
+    """The columns of X (n, p + q) and their names."""
     import numpy as np
-    import pandas as pd
 
     block = numbers(path, table, features, ids)
     if log2:
         # Background-corrected intensities may be negative; below 1 there is no signal to speak of.
         block = np.log2(np.maximum(block, 1.0))
     extra = encoding_of.encode(path, table, encoding, ids)
-    names = [*features, *encoding_of.column_names(encoding)]
+    names = (*features, *encoding_of.column_names(encoding))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UserError(f"{path}: a covariate would become a second column {twice!r}; rename one")
-    both = np.hstack([block, extra]) if extra.shape[1] else block
-    return pd.DataFrame(both, columns=names, copy=False)
+    return np.hstack([block, extra]) if extra.shape[1] else block, names
 
 
 def _empty_levels(encoding: Encoding) -> list[str]:
@@ -193,11 +196,10 @@ def _empty_levels(encoding: Encoding) -> list[str]:
     ]
 
 
-def _hint(features: pd.DataFrame) -> list[str]:
+def _hint(values: Any) -> list[str]:
     """Raw intensities: many columns, a long right tail, hardly anything negative."""
     import numpy as np
 
-    values = features.to_numpy()
     if values.shape[1] < 200:
         return []
     some = values[:, :: max(1, values.shape[1] // 2000)]

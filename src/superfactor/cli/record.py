@@ -6,6 +6,7 @@ from typing import Any
 
 from superfactor.cli.learning import Learned
 
+_PARAMETERS = ("n_components", "model", "xi", "lam")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 
@@ -25,7 +26,7 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
         "target": samples.columns.target,
         "id": samples.columns.id,
         "log2": log2,
-        "features": np.array(samples.X.columns[: samples.n_features], dtype=str),
+        "features": np.array(samples.names[: samples.n_features]),
         "covariates": samples.encoding,
         "classes": learned.model.classes_.tolist(),
         "params": {**learned.search.best_params_, "preprocess": preprocess, "log2": log2},
@@ -34,7 +35,7 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
         "search": _search(learned.search),
         "training_ids": names(samples.ids)[learned.train],
         "held_out_ids": names(samples.ids)[learned.held_out],
-        "training_checksum": checksum(samples.X.iloc[learned.train]),
+        "training_checksum": checksum(samples.X[learned.train]),
     }
 
 
@@ -56,7 +57,7 @@ def checksum(X: Any) -> str:
     import numpy as np
 
     # Single precision: the last digits of a logarithm may differ between versions of NumPy.
-    return hashlib.sha256(X.to_numpy(dtype=np.float32, copy=True).tobytes()).hexdigest()
+    return hashlib.sha256(X.astype(np.float32).tobytes()).hexdigest()
 
 
 def names(ids: Any) -> Any:
@@ -68,9 +69,11 @@ def names(ids: Any) -> Any:
 
 
 def _search(search: Any) -> dict[str, Any]:
+    import numpy as np
+
     results, scree = search.cv_results_, search.scree_
     return {
-        "params": [dict(point) for point in results["params"]],
+        **{name: np.array([point[name] for point in results["params"]]) for name in _PARAMETERS},
         **{name: results[name] for name in _SCORES},
         "n_splits": search.n_splits_,
         "best_index": search.best_index_,
@@ -86,10 +89,12 @@ def recorded_search(record: dict[str, Any]) -> Any:
     from superfactor.selection import Scree, SMFClassifierCV
 
     search = SMFClassifierCV()
-    search.cv_results_ = {name: record[name] for name in ("params", *_SCORES)}
+    columns = (record[name].tolist() for name in _PARAMETERS)
+    points = [dict(zip(_PARAMETERS, point, strict=True)) for point in zip(*columns, strict=True)]
+    search.cv_results_ = {"params": points} | {name: record[name] for name in _SCORES}
     search.n_splits_ = record["n_splits"]
     search.best_index_ = record["best_index"]
-    search.best_params_ = record["params"][search.best_index_]
+    search.best_params_ = points[search.best_index_]
     search.best_score_ = float(record["mean_test_score"][search.best_index_])
     search.scree_ = Scree(
         record["singular_values"], record["share"], record["total"], record["elbow"]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError
-from superfactor.cli.fit import page_notes, read_markers, resampled
-from superfactor.cli.labels import labels_among
+from superfactor.cli.factors import show_stability
+from superfactor.cli.fit import page_notes, resampled
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_writable
 from superfactor.cli.predict import open_model, read_for
@@ -17,32 +17,37 @@ from superfactor.cli.screen import Screen
 
 
 def run(
-    model: Path, path: Path, out: Path, markers: Path | None, stability: int, screen: Screen
+    model: Path,
+    path: Path,
+    out: Path,
+    markers: dict[str, str] | None,
+    stability: int,
+    screen: Screen,
 ) -> None:
     """Write the page; samples that the model was not fitted to count as held out."""
     from superfactor.report import write_report
 
     check_writable(out, "--out", path, model)
-    notes = read_markers(markers)
     with screen.step("load"):
         loaded = open_model(model, screen)
     about = loaded.metadata
     with screen.step("read"):
         samples = read_for(loaded, path, None, screen, labels=True)
     train, others = _parts(loaded, samples)
-    X, y = samples.X.iloc[train], samples.y[train]
+    X, y = samples.X[train], samples.y[train]
     found = resampled(loaded.estimator, X, y, stability, about["seed"], screen)
+    returns = show_stability(found, screen)
     with screen.step("report"):
         write_report(
             out,
             loaded.estimator,
             X,
             y,
-            X_test=samples.X.iloc[others] if others else None,
+            X_test=samples.X[others] if others else None,
             y_test=samples.y[others] if others else None,
             search=recorded_search(about["search"]),
             stability=found,
-            markers=notes,
+            markers=markers,
             title=f"Supervised factors of {about['table']}",
             target=about["target"],
             ids=[*samples.ids[train], *samples.ids[others]],
@@ -58,14 +63,21 @@ def run(
         ]
     )
     counts = {"fitted": len(train), "held_out": len(others)}
-    screen.finish({"versions": versions(), "samples": counts, "files": {"report": str(out)}})
+    screen.finish(
+        {
+            "versions": versions(),
+            "samples": counts,
+            "stability": returns,
+            "files": {"report": str(out)},
+        }
+    )
 
 
 def _parts(loaded: ModelFile, samples: Samples) -> tuple[list[int], list[int]]:
     """Positions of the samples the model was fitted to, in their order, and of all others."""
     position: dict[Any, int] = {name: i for i, name in enumerate(names(samples.ids).tolist())}
     train = [position.get(name, -1) for name in loaded.metadata["training_ids"].tolist()]
-    if -1 in train or checksum(samples.X.iloc[train]) != loaded.metadata["training_checksum"]:
+    if -1 in train or checksum(samples.X[train]) != loaded.metadata["training_checksum"]:
         raise UserError(
             f"{samples.path}: not the table this model was fitted to ({loaded.metadata['table']}), "
             "which a report needs; new samples are for superfactor predict"

@@ -6,6 +6,7 @@ Results go to standard output, all else (notes, bars, errors) to standard error.
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 import warnings
@@ -15,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+# Wider than this, tables are harder to follow.
+WIDEST = 120
 
 Progress = Callable[[int, int], None]
 
@@ -42,9 +46,8 @@ class Screen:
         if self._out is None:
             from rich.console import Console
 
-            console = Console(highlight=False, soft_wrap=False)
-            width = min(console.width, 120)
-            self._out = Console(highlight=False, width=width)
+            self._out = Console(highlight=False)
+            self._out.width = min(self._out.width, WIDEST)
         return self._out
 
     def say(self, text: str = "", *, style: str | None = None) -> None:
@@ -81,7 +84,7 @@ class Screen:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+        table = Table(box=box.HORIZONTALS, show_edge=False, pad_edge=False)
         for name, side in columns:
             right = side == "right"
             table.add_column(
@@ -90,6 +93,7 @@ class Screen:
         for i, row in enumerate(rows):
             cells = [Text(cell) for cell in row]
             table.add_row(*cells, style="bold green" if i == chosen else None)
+        self.say(f"\n{title}\n", style="bold")
         self.out.print(table)
 
     def note(self, text: str) -> None:
@@ -107,6 +111,8 @@ class Screen:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
+            # Columns have been matched by name before they became an array.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
         for warning in caught:
@@ -139,11 +145,15 @@ class Screen:
         self.seconds["total"] = time.perf_counter() - self._begin
         if self.as_json:
             everything = {**result, "notes": self.notes, "seconds": self.seconds}
-            print(json.dumps(everything, indent=2, default=_plain, allow_nan=True))
+            print(json.dumps(_plain(everything), indent=2, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays, and paths, as JSON has them."""
+    """NumPy's numbers and arrays as JSON has them; null for what is no number."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
     if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -62,11 +62,17 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
             ("table", str(samples.path)),
             ("samples", f"{len(samples.y):,} ({', '.join(summary.counted(samples.y))})"),
             ("features", f"{samples.n_features:,}"),
+            *([("covariates", ", ".join(samples.encoding))] if samples.encoding else []),
         ]
     )
     head = min(len(scree.share), max(SHOWN, scree.elbow + 2))
     rows = [
-        [str(i + 1), f"{share:.1%}", f"{scree.share[: i + 1].sum():.1%}", bar(share / scree.share[0])]
+        [
+            str(i + 1),
+            f"{share:.1%}",
+            f"{scree.share[: i + 1].sum():.1%}",
+            bar(share / scree.share[0]),
+        ]
         for i, share in enumerate(scree.share[:head])
     ]
     columns = [("rank", "right"), ("variance", "right"), ("together", "right"), ("", "left")]
@@ -80,13 +86,13 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
     title = f"Accuracy over {search.n_splits_} folds, {len(shown)} of {len(order)} settings"
     screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))
     point = results["params"][simple]
-    screen.say(f"best: {summary.parameters(results['params'][best])}")
+    screen.say(f"\nbest: {summary.parameters(results['params'][best])}")
     screen.say(f"simplest within one standard error: {summary.parameters(point)}")
 
 
 def _row(results: Any, i: int, best: int, simple: int) -> list[str]:
     point = results["params"][i]
-    remarks = ["best"] * (i == best) + ["one standard error"] * (i == simple)
+    remarks = ["best"] * (i == best) + ["one s.e."] * (i == simple)
     return [
         str(results["rank_test_score"][i]),
         point["model"],

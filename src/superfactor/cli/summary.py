@@ -17,16 +17,20 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
     held = len(learned.held_out)
     scaling = "standardized" if learned.settings.standardize else "centred"
     features = f"{samples.n_features:,}, {'log2, ' if log2 else ''}{scaling}"
-    if samples.n_covariates:
-        features += f"; covariates beside them: {', '.join(samples.X.columns[samples.n_features :])}"
     best, tried = search.best_params_, len(search.cv_results_["params"])
     spread = search.cv_results_["std_test_score"][search.best_index_]
     screen.fields(
         [
             ("table", str(samples.path)),
             ("samples", f"{len(samples.y):,} ({', '.join(counted(samples.y))})"),
-            ("held out", f"{held:,} of them, for the end" if held else "none"),
+            (
+                "fitted to",
+                f"{len(learned.train):,}; the other {held:,} are held out to measure accuracy"
+                if held
+                else "all of them; none are held out",
+            ),
             ("features", features),
+            *([("covariates", ", ".join(samples.encoding))] if samples.encoding else []),
             ("model", f"{best['model']}, {parameters(best)}"),
             (
                 "chosen by",
@@ -40,6 +44,7 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
 def verdict(learned: Learned, baselines: dict[str, float], screen: Screen) -> None:
     """How good it is on samples it has not seen, and what is proven."""
     held = learned.scores["held_out"]
+    screen.say()
     if held is None:
         screen.say(
             f"accuracy {learned.scores['training']['accuracy']:.1%} on the samples it was fitted to: "
@@ -65,7 +70,7 @@ def parameters(point: dict[str, Any]) -> str:
 
 def counted(labels: Any) -> list[str]:
     """Classes and how many samples they have, as words."""
-    words = [f"{name} {count:,}" for name, count in class_counts(labels).items()]
+    words = [f"{name}: {count:,}" for name, count in class_counts(labels).items()]
     return words if len(words) <= 10 else [*words[:9], f"{len(words) - 9} more classes"]
 
 
@@ -83,7 +88,7 @@ def table_facts(samples: Samples) -> dict[str, Any]:
         "path": str(samples.path),
         "samples": len(samples.y),
         "features": samples.n_features,
-        "covariates": list(samples.X.columns[samples.n_features :]),
+        "covariates": list(samples.names[samples.n_features :]),
         "target": samples.columns.target,
         "classes": class_counts(samples.y),
     }

@@ -11,6 +11,7 @@ import gzip
 import io
 import os
 import re
+import warnings
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -60,7 +61,8 @@ def read_table(
         is text, with None there. The index says where a sample stands in the file: its ``line``, or
         its ``row`` counted from 1 in a Parquet file. A first column without a name, as R and pandas
         write their row names, is called ``row name`` and is text; so are ``samples`` and ``type``
-        where a table begins with them, as those of CuMiDa do.
+        where a table begins with them, as those of CuMiDa do. A name that occurs again is numbered,
+        ``TP53``, ``TP53.1``, with a warning.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def _lines(path: Path) -> Iterator[tuple[io.TextIOWrapper, IO[bytes]]]:
     with open(path, "rb") as raw:
         data: Any = raw
         if path.suffix.lower() == ".gz":
-            data = io.BufferedReader(gzip.GzipFile(fileobj=raw), 1 << 20)  # type: ignore[arg-type]
+            data = io.BufferedReader(gzip.GzipFile(fileobj=raw), 1 << 20)
         with io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as lines:
             yield lines, raw
 
@@ -174,7 +176,9 @@ class _Rows:
 
     def _header(self, cells: list[str]) -> None:
         if not any(cell.strip() for cell in cells):
-            raise ValueError(f"{self.path}: the file is empty; a header with column names is required")
+            raise ValueError(
+                f"{self.path}: empty, or no header on its first line"
+            )
         self.names = [cell.strip() for cell in cells]
 
     def _begin(self, cells: list[str]) -> None:
@@ -182,8 +186,8 @@ class _Rows:
         if len(cells) == len(self.names) + 1:  # R leaves the name of its row names out
             self.names.insert(0, "")
         self.names[0] = self.names[0] or ROW_NAMES
-        _check_names(self.path, self.names)
         self.text = _kept_as_text(self.names, self.text)
+        self.names = _unique(self.path, self.names, self.text)
         for position, (name, cell) in enumerate(zip(self.names, cells, strict=False)):
             if name in self.text or not (is_number(cell) or cell.strip() in MISSING):
                 self.texts[position] = []
@@ -224,7 +228,9 @@ class _Rows:
         for i, row in enumerate(self._numbers):
             block[i] = row[numeric]
         texts = {self.names[j]: column for j, column in self.texts.items()}
-        return _frame(self.names, block, [self.names[j] for j in numeric], texts, self._line, "line")
+        return _frame(
+            self.names, block, [self.names[j] for j in numeric], texts, self._line, "line"
+        )
 
 
 def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -237,17 +243,34 @@ def _kept_as_text(names: list[str], text: Collection[str]) -> set[str]:
     return {ROW_NAMES, *text, *(CUMIDA if tuple(names[:2]) == CUMIDA else ())}
 
 
-def _check_names(path: Path, names: list[str]) -> None:
+def _unique(path: Path, names: list[str], text: set[str]) -> list[str]:
+    """The names, repeated ones numbered: several probes of one gene are usual."""
+    taken = set(names)
+    if len(taken) == len(names) and all(names):
+        return names
+    result: list[str] = []
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if not name:
             raise ValueError(f"{path}: column {position} has no name in the header")
-        if name in seen:
-            raise ValueError(
-                f"{path}: two columns are called {name!r} ({seen[name]} and {position}); names have "
-                "to be unique"
-            )
-        seen[name] = position
+        if name not in seen:
+            seen[name] = 0
+            result.append(name)
+            continue
+        if name in text:
+            raise ValueError(f"{path}: two columns are called {name!r}; which one is not clear")
+        while f"{name}.{seen[name]}" in taken or not seen[name]:
+            seen[name] += 1
+        result.append(f"{name}.{seen[name]}")
+        taken.add(result[-1])
+    new = [name for name, old in zip(result, names, strict=True) if name != old]
+    some = ", ".join(new[:3]) + ", …" * (len(new) > 3)
+    warnings.warn(
+        f"{path}: {len(new)} columns repeat the name of another and were numbered ({some})",
+        UserWarning,
+        stacklevel=2,
+    )
+    return result
 
 
 # --- Parquet --------------------------------------------------------------------------------------
@@ -266,8 +289,8 @@ def _read_parquet(path: Path, text: Collection[str]) -> pd.DataFrame:
     names = [ROW_NAMES if name == "__index_level_0__" else name for name in table.column_names]
     if not table.num_rows or not names:
         raise ValueError(f"{path}: no samples")
-    _check_names(path, names)
     kept = _kept_as_text(names, text)
+    names = _unique(path, names, kept)
     block = np.empty((table.num_rows, len(names)))
     numeric: list[int] = []
     texts: dict[str, list[str | None]] = {}
@@ -294,8 +317,11 @@ def _frame(
     import pandas as pd
 
     where = pd.Index(index, name=unit)
-    table = pd.DataFrame(block, index=where, columns=numeric, copy=False)
+    # Plain strings as names: looking at all of pandas' own, one after the other, takes much longer.
+    table = pd.DataFrame(block, index=where, columns=pd.Index(numeric, dtype=object), copy=False)
     if not texts:
         return table
-    both = pd.concat([pd.DataFrame(texts, index=where, dtype=object), table], axis=1)
+    words = pd.DataFrame(texts, index=where, dtype=object)
+    words.columns = pd.Index(list(texts), dtype=object)
+    both = pd.concat([words, table], axis=1)
     return both if list(both.columns) == names else both[names]

@@ -1,0 +1,70 @@
+"""The command line as a function, and small tables for it."""
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from superfactor.cli import main
+
+# Quick, and the same in every test: two factors, one setting.
+QUICK = ("--rank", "2", "--xi", "0.1", "--lam", "1")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+def superfactor(*words):
+    """Run ``superfactor words…`` in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    code = None
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            main([str(word) for word in words])
+        except SystemExit as done:
+            code = done.code
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def refused(*words):
+    """Run a command that must fail as bad input: code 2, one line, nothing else. Returns the line."""
+    done = superfactor(*words)
+    assert done.code == 2, done
+    assert done.out == ""
+    assert done.err.startswith("error: ")
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.err
+    return done.err
+
+
+def cohort(n=40, p=12, classes=("normal", "tumoral"), seed=0):
+    """Patients with a label that two of the genes know about, their sex and age."""
+    rng = np.random.default_rng(seed)
+    number = np.arange(n) % len(classes)
+    X = rng.normal(size=(n, p)).round(4)
+    X[:, 0] += 3 * number
+    X[:, 1] -= 2 * number
+    table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(p)])
+    table.insert(0, "patient", [f"P{i:03}" for i in range(n)])
+    table.insert(1, "status", np.array(classes)[number])
+    table["sex"] = np.where(rng.random(n) < 0.5, "F", "M")
+    table["age"] = rng.integers(30, 80, size=n)
+    return table
+
+
+def roles(*more):
+    """The options that say which column of `cohort` is what."""
+    return ("--target", "status", "--id", "patient", "--covariates", "sex,age", *more)

@@ -1,0 +1,169 @@
+"""Tables and files that cannot be used: exit code 2 and a line that says why."""
+
+import os
+
+import pytest
+from tests.cli.command import QUICK, cohort, refused, roles
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda d: d.assign(gene3=["oops", *d["gene3"][1:]]),
+            "'oops' is not a number, at sample P000 (line 2), column 'gene3'",
+        ),
+        (
+            lambda d: d.assign(gene3=[*d["gene3"][:-1], "1,5"]),
+            "'1,5' is not a number, at sample P039 (line 41), column 'gene3'",
+        ),
+        (
+            lambda d: d.assign(gene3=["?", "?", *d["gene3"][2:]]),
+            "'?' is not a number, at sample P000 (line 2), column 'gene3' (and 1 more such cells)",
+        ),
+        (
+            lambda d: d.assign(gene3=[None, *d["gene3"][1:]]),
+            "a missing value at sample P000 (line 2), column 'gene3'",
+        ),
+        (
+            lambda d: d.assign(gene3=["NA", None, *d["gene3"][2:]]),
+            "a missing value at sample P000 (line 2), column 'gene3' (and 1 more such cells)",
+        ),
+        (
+            lambda d: d.assign(gene3=["-inf", *d["gene3"][1:]]),
+            "an infinite value (-inf) at sample P000 (line 2), column 'gene3'",
+        ),
+        (
+            lambda d: d.assign(centre="Lyon", batch="b"),
+            "no numbers in columns 'centre', 'batch'; leave out with --drop, or say what they are with "
+            "--id or --covariates",
+        ),
+        (lambda d: d.assign(status="normal"), "column 'status' has one class only, 'normal'"),
+        (
+            lambda d: d.assign(status=d["status"].where(d.index != 4)),
+            "column 'status' is empty for 1 of 40 samples (first: line 6)",
+        ),
+        (lambda d: d.assign(status=d["gene0"]), "column 'status' holds numbers such as"),
+        (lambda d: d.loc[list(range(40)) * 2].assign(status=range(80)), "has 80 different values"),
+        (lambda d: d[d["status"] == "normal"].head(1), "has one class only"),
+        (lambda d: d.assign(status=["a"] * 38 + ["b"] * 2), "class 'b' has 2 sample(s); 3 are required"),
+        (lambda d: d.drop(columns="status"), "--target: there is no column 'status'"),
+        (lambda d: d.rename(columns={"age": "Age"}), "--covariates: there is no column 'age'; did you mean"),
+        (lambda d: d.assign(sex="F"), "covariate 'sex' is 'F' for every sample"),
+        (lambda d: d.filter(regex="patient|status|sex|age"), "no columns are left to factorize"),
+        (lambda d: d.rename(columns={"gene0": "sex=M"}), "a second column 'sex=M'"),
+        (lambda d: d.iloc[:0], "no samples below the header"),
+        (lambda d: d.assign(**{f"gene{j}": 1.0 for j in range(12)}), "all zero after preprocessing"),
+    ],
+    ids=[
+        "word", "decimal-comma", "words", "empty-cell", "empty-cells", "infinite", "text-columns",
+        "one-class", "no-label", "continuous", "many-classes", "one-sample", "few-samples",
+        "no-target", "no-covariate", "constant-covariate", "no-features",
+        "name-taken", "no-rows", "constant-features",
+    ],
+)  # fmt: skip
+def test_tables(change, message, tmp_path):
+    path, out = tmp_path / "t.csv", tmp_path / "m.skops"
+    change(cohort()).to_csv(path, index=False)
+    line = refused("fit", path, *roles(), *QUICK, "--out", out)
+    assert message in line
+    assert not out.exists()
+
+
+def test_many_levels(tmp_path):
+    data = cohort(n=120)
+    data.assign(sex=data["patient"]).to_csv(tmp_path / "t.csv", index=False)
+    line = refused("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m")
+    assert "covariate 'sex' has 120 different values; at most 50" in line
+
+
+def test_target_is_required(table, tmp_path):
+    line = refused("fit", table, "--out", tmp_path / "m")
+    assert "--target is required, the column with the labels; the columns are 'patient'," in line
+
+
+def test_one_column_cannot_be_two_things(table, tmp_path):
+    words = ("--target", "status", "--drop", "sex", "--covariates", "sex", "--out", tmp_path / "m")
+    assert "column 'sex' is given both as --covariates and as --drop" in refused(
+        "fit", table, *words
+    )
+
+
+@pytest.mark.parametrize("rank", ["13", "2,40"])
+def test_rank_too_large(rank, table, tmp_path):
+    line = refused("fit", table, *roles(), "--rank", rank, "--out", tmp_path / "m")
+    largest = rank.split(",")[-1]
+    assert f"--rank {largest}: from 1 to 12 is possible here (24 samples" in line
+
+
+@pytest.mark.parametrize("size", ["1", "-0.1", "2"])
+def test_share_held_out(size, table, tmp_path):
+    line = refused("fit", table, *roles(), *QUICK, "--test-size", size, "--out", tmp_path / "m")
+    assert f"--test-size {size}: from 0" in line
+
+
+def test_share_too_small_to_hold_one_of_each_class(table, tmp_path):
+    line = refused("fit", table, *roles(), *QUICK, "--test-size", "0.01", "--out", tmp_path / "m")
+    assert "--test-size 0.01" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", None, "No such file or directory"),
+        ("a.csv", "", "empty, or no header"),
+        ("a.xlsx", "x", "has to end in .csv"),
+        ("a.csv", "a,b\n1\n", "line 2 has 1 cells"),
+        ("a.csv.gz", "a,b\n1,2\n", "not a complete gzip file"),
+        ("a.parquet", "a,b\n1,2\n", "not a Parquet file"),
+    ],
+    ids=["missing", "empty", "excel", "ragged", "gzip", "parquet"],
+)
+@pytest.mark.parametrize("command", ["fit", "select"])
+def test_files(command, name, text, message, tmp_path):
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    out = ("--out", tmp_path / "m.skops") if command == "fit" else ()
+    line = refused(command, path, "--target", "b", *out)
+    assert str(path) in line
+    assert message in line
+
+
+def test_a_folder_is_no_table(tmp_path):
+    folder = tmp_path / "x.csv"
+    folder.mkdir()
+    assert "Is a directory" in refused("fit", folder, "--target", "b", "--out", tmp_path / "m")
+
+
+def test_a_line_stays_one_line_whatever_columns_are_called(tmp_path):
+    data = cohort().rename(columns={"gene3": "a\nb"}).assign(**{"a\nb": "word"})
+    data.to_csv(tmp_path / "t.csv", index=False)
+    refused("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        ("nowhere/m.skops", "there is no folder"),
+        (".", "a folder; the name of a file is required"),
+        ("table", "this would overwrite what is read"),
+    ],
+    ids=["no-folder", "folder", "input"],
+)
+@pytest.mark.parametrize("option", ["--out", "--report"])
+def test_outputs_are_checked_before_the_work(option, out, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cohort().to_csv("t.csv", index=False)
+    out = "t.csv" if out == "table" else out
+    outputs = {"--out": "m.skops", option: out}
+    line = refused("fit", "t.csv", *roles(), *QUICK, *[w for pair in outputs.items() for w in pair])
+    assert message in line
+    assert line.startswith(f"error: {option} ")
+    assert os.listdir() == ["t.csv"]
+
+
+def test_markers_that_are_missing(table, tmp_path):
+    words = ("--markers", tmp_path / "none.csv", "--out", tmp_path / "m")
+    assert "none.csv: No such file" in refused("fit", table, *roles(), *QUICK, *words)
+    assert not (tmp_path / "m").exists()

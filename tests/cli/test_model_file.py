@@ -1,0 +1,163 @@
+"""Model files: the same predictions after loading, and nothing else is ever loaded."""
+
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.linear_model import LogisticRegression
+from tests.cli.command import QUICK, cohort, refused, roles, superfactor
+
+from superfactor.cli import model_file
+
+
+@pytest.mark.parametrize("kind", ["filter", "feature"])
+def test_the_same_predictions_to_the_last_bit(kind, table, tmp_path, monkeypatch):
+    kept = {}
+    save = model_file.save
+    monkeypatch.setattr(
+        model_file, "save", lambda *given: kept.update(model=given[1]) or save(*given)
+    )
+    words = ("fit", table, *roles(), *QUICK, "--model", kind, "--out", tmp_path / "m.skops")
+    assert superfactor(*words).code == 0
+    loaded = model_file.load(tmp_path / "m.skops").estimator
+    data = cohort(seed=4)
+    X = data.filter(like="gene").assign(**{"sex=M": data["sex"] == "M", "age": data["age"]})
+    X = X.astype(float)
+    np.testing.assert_array_equal(kept["model"].predict_proba(X), loaded.predict_proba(X))
+    np.testing.assert_array_equal(kept["model"].predict(X), loaded.predict(X))
+    assert str(loaded[-1].certificate_) == str(kept["model"][-1].certificate_)
+
+
+def test_tells_how_it_came_about(model, table):
+    about = model_file.load(model).metadata
+    assert about["features"].tolist() == [f"gene{j}" for j in range(12)]
+    assert about["classes"] == ["normal", "tumoral"]
+    assert about["target"] == "status"
+    assert about["id"] == "patient"
+    assert about["log2"] is False
+    assert about["params"]["preprocess"] == "standardize"
+    assert about["params"]["lam"] == 1.0
+    assert about["command"].startswith(f"superfactor fit {table} --target status")
+    assert about["versions"]["superfactor"]
+    assert about["date"][:2] == "20"
+    ids = [*about["training_ids"], *about["held_out_ids"]]
+    assert sorted(ids) == cohort()["patient"].tolist()
+    assert about["scores"]["held_out"]["samples"] == len(about["held_out_ids"]) == 10
+
+
+def test_columns_have_their_names_in_python(model):
+    pipeline = model_file.load(model).estimator
+    names = [*(f"gene{j}" for j in range(12)), "sex=M", "age"]
+    assert pipeline.feature_names_in_.tolist() == names
+    assert pipeline[-1].component_names_.tolist() == names[:12]
+    data = pd.DataFrame(np.zeros((1, 14)), columns=names[::-1])
+    with pytest.raises(ValueError, match="feature names"):
+        pipeline.predict(data)
+
+
+def test_other_versions_are_noted(model, table, tmp_path, monkeypatch):
+    loaded = model_file.load(model)
+    loaded.metadata["versions"]["numpy"] = "1.0"
+    monkeypatch.setattr(model_file, "load", lambda path: loaded)
+    done = superfactor("predict", model, table, "--out", tmp_path / "p.csv")
+    assert done.code == 0
+    assert "was written with numpy 1.0; this is " in done.err
+
+
+class Trap:
+    """Unpickling this creates a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def zipped(path, **members):
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in members.items():
+            file.writestr(name.replace("_", "."), text)
+
+
+def schema(module, name, loader, **more):
+    """A hand-made skops file that asks for one object."""
+    return json.dumps(
+        {"__class__": name, "__module__": module, "__loader__": loader, "__id__": 1, **more}
+        | {"protocol": 2, "_skops_version": skops.__version__}
+    )
+
+
+@pytest.fixture
+def impostors(tmp_path, model):
+    """Files that are no models, by name."""
+    trap = tmp_path / "sprung"
+    made = {name: tmp_path / f"{name}.skops" for name in (
+        "text", "empty", "zip", "pickle", "truncated", "estimator", "dict", "format", "inside",
+        "system", "function", "foreign-class",
+    )}  # fmt: skip
+    made["text"].write_text("gene,weight\n")
+    made["empty"].write_bytes(b"")
+    zipped(made["zip"], a_txt="hello")
+    made["pickle"].write_bytes(pickle.dumps(Trap(trap)))
+    made["truncated"].write_bytes(model.read_bytes()[:-500])
+    skops.io.dump(LogisticRegression(), made["estimator"])
+    skops.io.dump({"a": 1}, made["dict"])
+    right = {"superfactor_model": 1, "estimator": LogisticRegression(), "metadata": {}}
+    skops.io.dump(right | {"superfactor_model": 99}, made["format"])
+    skops.io.dump(right, made["inside"])
+    call = {"content": {"module_path": "os", "function": "system"}}
+    zipped(made["system"], schema_json=schema("os", "system", "FunctionNode", **call))
+    call = {"content": {"module_path": "superfactor.cli.output", "function": "write_bytes"}}
+    zipped(
+        made["function"],
+        schema_json=schema("superfactor.cli.output", "write_bytes", "FunctionNode", **call),
+    )
+    content = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "__id__": 2}
+    content |= {"is_json": True, "content": '"x"'}
+    zipped(
+        made["foreign-class"],
+        schema_json=schema("subprocess", "Popen", "ObjectNode", content=content),
+    )
+    return made, trap
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("text", "not a superfactor model (File is not a zip file)"),
+        ("empty", "not a superfactor model"),
+        ("zip", "not a superfactor model"),
+        ("pickle", "not a superfactor model (File is not a zip file)"),
+        ("truncated", "not a superfactor model"),
+        ("estimator", "a skops file, but not a superfactor model"),
+        ("dict", "a skops file, but not a superfactor model"),
+        ("format", "format 99 of superfactor models; this version reads 1"),
+        ("inside", "not a superfactor model (LogisticRegression inside)"),
+        ("system", "types that are not superfactor's: os.system"),
+        ("function", "types that are not superfactor's: superfactor.cli.output.write_bytes"),
+        ("foreign-class", "types that are not superfactor's: subprocess.Popen"),
+    ],
+)
+@pytest.mark.parametrize("command", ["predict", "report"])
+def test_impostors_are_refused_and_nothing_runs(command, name, message, impostors, table, tmp_path):
+    made, trap = impostors
+    line = refused(command, made[name], table, "--out", tmp_path / "out")
+    assert str(made[name]) in line
+    assert message in line
+    assert not trap.exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_trap_works(tmp_path):
+    pickle.loads(pickle.dumps(Trap(tmp_path / "sprung")))
+    assert (tmp_path / "sprung").exists()
+
+
+def test_missing_model(table, tmp_path):
+    line = refused("predict", tmp_path / "none.skops", table, "--out", tmp_path / "p.csv")
+    assert line == f"error: {tmp_path / 'none.skops'}: No such file or directory\n"

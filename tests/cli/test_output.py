@@ -1,0 +1,181 @@
+"""Files are complete or not there, however a run ends."""
+
+import io
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.command import QUICK, roles, superfactor
+
+from superfactor.cli import model_file, output, screen
+
+# Saving writes half a file, says so, and waits to be stopped.
+SLOW = """
+import sys, time
+from superfactor.cli import main, model_file
+
+class Slow:
+    def dump(self, content, path):
+        path.write_bytes(b"half of a mod")
+        print("half", flush=True)
+        time.sleep(60)
+
+model_file._skops = Slow
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "before"),
+    [
+        (signal.SIGINT, 130, None),
+        (signal.SIGINT, 130, b"an older model"),
+        (signal.SIGTERM, 143, None),
+        (signal.SIGKILL, -signal.SIGKILL, b"an older model"),
+    ],
+    ids=["interrupt", "interrupt-over-an-older-one", "terminate", "kill-over-an-older-one"],
+)
+def test_stopped_while_saving(how, code, before, table, tmp_path):
+    out = tmp_path / "m.skops"
+    if before is not None:
+        out.write_bytes(before)
+    words = ["fit", table, *roles(), *QUICK, "--quiet", "--out", out]
+    run = subprocess.Popen(
+        [sys.executable, "-c", SLOW, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout.readline() == "half\n"
+    run.send_signal(how)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == code
+    assert "Traceback" not in err
+    assert err == ("error: interrupted\n" if how == signal.SIGINT else "")
+    assert (out.read_bytes() if out.exists() else None) == before
+    if how != signal.SIGKILL:  # which leaves no time to clean up
+        assert [p for p in tmp_path.iterdir() if p != out] == []
+
+
+def test_a_failure_while_saving_leaves_nothing(table, tmp_path, monkeypatch):
+    class Full:
+        def dump(self, content, path):
+            Path(path).write_bytes(b"half")
+            raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(model_file, "_skops", Full)
+    done = superfactor("fit", table, *roles(), *QUICK, "-q", "--out", tmp_path / "m.skops")
+    assert done.code == 2
+    assert "No space left on device" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_while_writing_keeps_the_old_file(tmp_path):
+    path = tmp_path / "a.csv"
+    output.write_csv(path, ["a"], [[1]])
+
+    def rows():
+        yield [2]
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        output.write_csv(path, ["a"], rows())
+    assert path.read_text() == "a\n1\n"
+    with pytest.raises(KeyboardInterrupt), output.replacing(path) as temporary:
+        temporary.write_text("half")
+        raise KeyboardInterrupt
+    assert path.read_text() == "a\n1\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_others_may_read_what_a_new_file_lets_them(tmp_path):
+    plain, made = tmp_path / "plain", tmp_path / "made"
+    plain.write_text("")
+    output.write_bytes(made, b"")
+    assert stat.S_IMODE(made.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+def test_bytes_of_the_same_model_in_the_current_folder(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert superfactor("fit", table, *roles(), *QUICK, "-q", "--out", "m.skops").code == 0
+    assert os.listdir() == ["m.skops"]
+
+
+def test_reader_of_the_output_has_gone(table):
+    words = [sys.executable, "-m", "superfactor.cli", "select", str(table), *roles(), *QUICK]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        run.stdout.close()
+        err = run.stderr.read()
+    assert err == b""
+
+
+def test_terminal_that_knows_no_arrows(table, tmp_path):
+    words = [sys.executable, "-m", "superfactor.cli", "select", str(table), *roles(), *QUICK]
+    done = subprocess.run(
+        words, capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == 0
+    assert done.stderr == b""
+    done.stdout.decode("ascii")
+
+
+def test_an_internal_error_is_one_line(table, tmp_path, monkeypatch):
+    def broken(*given):
+        raise TypeError("a bug\nof ours")
+
+    monkeypatch.setattr(model_file, "save", broken)
+    words = ("fit", table, *roles(), *QUICK, "-q", "--out", tmp_path / "m.skops")
+    done = superfactor(*words)
+    assert done.code == 1
+    assert (
+        done.err
+        == "error: internal error: TypeError: a bug of ours (SUPERFACTOR_DEBUG=1 shows where)\n"
+    )
+    monkeypatch.setenv("SUPERFACTOR_DEBUG", "1")
+    with pytest.raises(TypeError, match="a bug"):
+        superfactor(*words)
+
+
+class Terminal(io.StringIO):
+    """A standard error that somebody looks at."""
+
+    def isatty(self):
+        return True
+
+
+def test_bars_only_where_somebody_sees_them(monkeypatch):
+    for quiet, stream, seen in (
+        (False, Terminal(), True),
+        (True, Terminal(), False),
+        (False, io.StringIO(), False),
+    ):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with screen.Screen(quiet=quiet).progress("reading") as progress:
+            assert (progress is not None) == seen
+            if progress:
+                progress(1, 2)
+        assert bool(stream.getvalue()) == seen
+
+
+def test_warnings_become_notes_said_once(capsys):
+    import warnings
+
+    show = screen.Screen()
+    for _ in range(2):
+        with show.step("fit"):
+            warnings.warn("not converged:\n  try more", UserWarning, stacklevel=1)
+            warnings.warn("somebody else's", DeprecationWarning, stacklevel=1)
+    assert capsys.readouterr().err == "note: not converged: try more\n"
+    assert show.notes == ["not converged: try more"]
+
+
+def test_json_has_no_nan(capsys):
+    show = screen.Screen(as_json=True)
+    show.finish({"a": float("nan"), "b": [float("inf"), 1], "c": {1: (2, 3)}})
+    text = capsys.readouterr().out
+    assert "NaN" not in text
+    assert "Infinity" not in text

@@ -1,0 +1,70 @@
+"""`superfactor report`: the page again, from the model and its table."""
+
+import re
+
+import pandas as pd
+import pytest
+from tests.cli.command import QUICK, cohort, refused, roles, superfactor
+
+
+def content(page):
+    """A page without the moment it was written."""
+    return re.sub(r"\d+ \w+ \d{4}, \d\d:\d\d UTC", "", page.read_text())
+
+
+def test_is_the_page_that_fit_wrote(table, tmp_path):
+    out, first, second = tmp_path / "m.skops", tmp_path / "1.html", tmp_path / "2.html"
+    words = ("fit", table, *roles(), *QUICK, "--out", out, "--report", first, "--stability", "3")
+    assert superfactor(*words).code == 0
+    done = superfactor("report", out, table, "--out", second, "--stability", "3")
+    assert done.code == 0, done
+    assert "30 fitted, 10 held out" in done.out
+    assert content(first) == content(second)
+
+
+def test_order_of_the_samples_does_not_matter(model, table, tmp_path):
+    shuffled = tmp_path / "shuffled.csv"
+    cohort().sample(frac=1, random_state=0).to_csv(shuffled, index=False)
+    for path, name in ((table, "1.html"), (shuffled, "2.html")):
+        assert superfactor("report", model, path, "--out", tmp_path / name).code == 0
+    pages = [content(tmp_path / name) for name in ("1.html", "2.html")]
+    accuracy = [re.search(r"[\d.]+ ?% of 10 held-out samples", page).group() for page in pages]
+    assert accuracy[0] == accuracy[1]
+
+
+def test_further_samples_count_as_held_out(model, tmp_path):
+    more = cohort(n=6, seed=9).assign(patient=[f"Q{i}" for i in range(6)])
+    pd.concat([cohort(), more]).to_csv(tmp_path / "more.csv", index=False)
+    done = superfactor(
+        "report", model, tmp_path / "more.csv", "--out", tmp_path / "r.html", "--json"
+    )
+    assert done.json["samples"] == {"fitted": 30, "held_out": 16}
+
+
+def test_samples_of_the_same_name_are_told_apart(tmp_path):
+    path = tmp_path / "t.csv"
+    cohort().assign(patient="P").to_csv(path, index=False)
+    assert superfactor("fit", path, *roles(), *QUICK, "--out", tmp_path / "m").code == 0
+    done = superfactor("report", tmp_path / "m", path, "--out", tmp_path / "r.html", "--json")
+    assert done.json["samples"] == {"fitted": 30, "held_out": 10}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: cohort(seed=1), "not the table this model was fitted to (cohort.csv)"),
+        (lambda d: d.iloc[:20], "not the table this model was fitted to"),
+        (lambda d: d.assign(age=d["age"] + 1), "not the table this model was fitted to"),
+        (lambda d: d.drop(columns="status"), "the column 'status' with the labels is missing"),
+        (
+            lambda d: d.assign(status="cured"),
+            "column 'status' holds 'cured'; the model knows normal, tumoral",
+        ),
+        (lambda d: d.assign(status=None), "column 'status' is empty for 40 of 40 samples"),
+    ],
+    ids=["other-values", "fewer", "changed", "no-labels", "other-labels", "empty-labels"],
+)
+def test_other_tables_are_refused(change, message, model, tmp_path):
+    change(cohort()).to_csv(tmp_path / "t.csv", index=False)
+    assert message in refused("report", model, tmp_path / "t.csv", "--out", tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()

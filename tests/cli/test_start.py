@@ -1,0 +1,95 @@
+"""Before any work: help, versions, what is imported, what is missing."""
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+from tests.cli.command import refused, superfactor
+
+import superfactor as package
+from superfactor.cli import main
+
+COMMANDS = ("demo", "fit", "predict", "select", "report")
+
+
+def python(code, *words, **options):
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_the_script_is_main():
+    (script,) = entry_points(group="console_scripts", name="superfactor")
+    assert script.load() is main
+
+
+def test_version():
+    done = superfactor("--version")
+    assert (done.code, done.out) == (0, f"superfactor {package.__version__}\n")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], []], ids=["long", "short", "nothing"])
+def test_help_lists_the_commands(words):
+    done = superfactor(*words)
+    assert done.code == 0
+    assert done.err == ""
+    for name in COMMANDS:
+        assert f"\n  {name} " in done.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_fits_eighty_columns(command):
+    done = superfactor(command, "--help")
+    assert done.code == 0
+    assert "--quiet" in done.out
+    assert "--json" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys, superfactor.cli.app as app\n"
+        "try: app.run(['fit', '--help'])\n"
+        "finally: print(*{'numpy', 'pandas', 'sklearn', 'scipy'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = python(code)
+    assert "--target" in done.stdout
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich", "pandas", "skops"])
+def test_missing_packages_are_named_at_once(missing, tmp_path):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "from superfactor.cli import main; main(sys.argv[1:])"
+    )
+    done = python(code, "fit", "no-such-table.csv", "--out", str(tmp_path / "m.skops"))
+    assert done.returncode == 2
+    assert done.stderr == f'error: {missing} missing; pip install "superfactor[cli]" brings all\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fits"], "No such command 'fits'"),
+        (["fit"], "Missing argument 'TABLE'"),
+        (["fit", "a.csv"], "Missing option '--out'"),
+        (["fit", "a.csv", "--out", "m", "--ranks", "2"], "No such option"),
+        (["fit", "a.csv", "--out", "m", "--seed", "x"], "--seed"),
+        (["fit", "a.csv", "--out", "m", "--cv", "1"], "--cv"),
+        (["fit", "a.csv", "--out", "m", "--rank", "two"], "--rank two: auto or a whole number"),
+        (["fit", "a.csv", "--out", "m", "--rank", "0"], "--rank 0: auto or a whole number"),
+        (["fit", "a.csv", "--out", "m", "--rank", "2,x"], "--rank 2,x:"),
+        (["fit", "a.csv", "--out", "m", "--xi", "0"], "--xi 0: auto or a number above 0"),
+        (["fit", "a.csv", "--out", "m", "--xi", "nan"], "--xi nan:"),
+        (["fit", "a.csv", "--out", "m", "--lam", "-1"], "--lam -1: auto or a number from 0"),
+        (["fit", "a.csv", "--out", "m", "--lam", "inf"], "--lam inf:"),
+        (["fit", "a.csv", "--out", "m", "--model", "pca"], "--model pca: filter or feature"),
+        (["fit", "a.csv", "--out", "m", "--certify", "x"], "--certify x: residual or ascent"),
+        (["predict", "m.skops"], "Missing argument 'TABLE'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_words_that_make_no_command(words, message):
+    assert message in refused(*words)
