@@ -12,14 +12,13 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone, is_classifier
 
 from superfactor.estimators import inputs
-from superfactor.estimators.parameters import choose_solver, seed_of
+from superfactor.estimators.parameters import seed_of
 from superfactor.interpretation.data import ModelData, model_data, refittable
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.progress import reporting
 from superfactor.interpretation.rotation import varimax
 from superfactor.interpretation.tables import check_count, extremes, top_features
 from superfactor.interpretation.view import factor_view, filled
-from superfactor.solvers import lifted_newton
 from superfactor.spectrum import Compression, DataMatrix, compress
 
 if TYPE_CHECKING:
@@ -65,10 +64,13 @@ def stability(
     The chosen estimator is fitted again to random parts of the samples, drawn without replacement
     and class by class. Preprocessing stays as it was fitted to all samples, and a search is not
     repeated: this is the stability of the factors, given those. Each resample is weighted up to the
-    weight of all samples, so that ξ and λ mean the same in every fit. Refits take the default
-    solver's first answer; they are neither certified nor compared with other starts, which would
-    take ten times as long. Factors of a refit are matched one to one to those of the model such that
-    the sum of |cosine| of their atoms is largest, and take their signs.
+    weight of all samples, so that ξ and λ mean the same in every fit. Factors of a refit are matched
+    one to one to those of the model such that the sum of |cosine| of their atoms is largest, and
+    take their signs.
+
+    Refits are full fits but for the certificate, other starts included where an optimum is hard to
+    prove; wide X is compressed once for all of them. The time is mostly that of `n_resamples` fits
+    of a small matrix.
 
     Parameters
     ----------
@@ -176,31 +178,13 @@ def _refits(
 
 
 def _refit(estimator: Any, data: ModelData, weight: Any, rows: Any) -> Any:
-    """The atoms (r, p) of a fit to some of the samples.
-
-    The default solver compares an answer it cannot prove with other starts, at ten times the time;
-    resamples do without.
-    """
-    refit = clone(estimator)
-    part = (
+    """The atoms (r, p) of a fit to some of the samples."""
+    refit = clone(estimator).fit(
         inputs.take(data.X, rows, axis=0),
         data.y[rows],
-        None if data.covariates is None else data.covariates[rows],
-        weight[rows] * (weight.sum() / weight[rows].sum()),
+        covariates=None if data.covariates is None else data.covariates[rows],
+        sample_weight=weight[rows] * (weight.sum() / weight[rows].sum()),
     )
-    if choose_solver(refit.solver, refit.constraint) == "lifted-newton":
-        stated = refit._state(*part)
-        solution = lifted_newton.solve(
-            stated.problem,
-            refit.n_components,
-            tol=float(refit.tol),
-            max_iter=refit.max_iter,
-            random_state=seed_of(refit.random_state),
-            starts=False,
-        )
-        refit._keep(stated, solution)
-    else:
-        refit.fit(*part)
     return filled(refit.components_.astype(np.float64), refit.explained_variance_ratio_)
 
 
