@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import fits, measure, optimum
+from benchmarks import fits, measure, optimum, selection
 
 BENCHMARKS = {
     "imports": fits.imports,
     "wide": fits.wide,
     "sparse": fits.sparse,
+    "search": selection.search,
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,
 }
