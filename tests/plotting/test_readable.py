@@ -1,12 +1,14 @@
 """Text stays on the page and apart: few and many factors, classes, features; names of all kinds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.plotting.models import ODD_NAMES, made_view, odd_frame
 from tests.plotting.texts import assert_readable
 
 from superfactor import SMFClassifier
-from superfactor.interpretation import FactorView, Stability, top_features
+from superfactor.interpretation import Stability, top_features
 from superfactor.plotting import (
     CVSurfaceDisplay,
     FactorsDisplay,
@@ -19,17 +21,13 @@ from superfactor.selection import scree
 LABELS = np.array(["$healthy$ control with a very long class name", "_b", "type 2\ndiabetes", "d"])
 
 
-def renamed(view, **fields):
-    return FactorView(**{name: getattr(view, name) for name in view.__dataclass_fields__} | fields)
-
-
 @pytest.mark.parametrize(
     "rank, n, outputs",
     [(1, 1, 1), (2, 5, 1), (3, 20, 2), (5, 5, 9)],
 )
 def test_factors_beside_those_of_svd(rank, n, outputs):
     view = made_view(rank, outputs=outputs)
-    other = renamed(made_view(rank, outputs=outputs, seed=1), model="svd", supervised=False)
+    other = replace(made_view(rank, outputs=outputs, seed=1), model="svd", supervised=False)
     assert_readable(FactorsDisplay(view, unsupervised=other, n=n).plot().figure_)
 
 
@@ -40,7 +38,7 @@ def test_twenty_factors():
 @pytest.mark.parametrize("rank", [1, 3])
 def test_factors_of_odd_names(rank):
     view = made_view(rank, p=len(ODD_NAMES), outputs=3, names=ODD_NAMES)
-    view = renamed(view, classes=tuple(LABELS), outputs=tuple(LABELS[1:]))
+    view = replace(view, classes=tuple(LABELS), outputs=tuple(LABELS[1:]))
     markers = {name: f"a note on {name}" for name in ODD_NAMES[::2]}
     display = FactorsDisplay(view, markers=markers).plot()
     assert_readable(display.figure_)

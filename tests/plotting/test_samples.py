@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -78,6 +80,17 @@ def test_labels_the_model_does_not_know_come_last():
     display = SamplesDisplay.from_estimator(model, X, y)
     assert list(display.points_) == ["benign", "malignant", "a third kind"]
     assert len(display.points_["a third kind"].get_offsets()) == 7
+
+
+@pytest.mark.parametrize("factors", [(1, 2), 1], ids=["legend", "rows"])
+def test_labels_are_shown_as_they_are(factors):
+    labels = ["$a$ and $b$", "_hidden"]
+    view = replace(made_view(2), classes=tuple(labels), outputs=("_hidden",))
+    display = SamplesDisplay.from_estimator(view, y=np.array(labels * 20), factors=factors)
+    legend = display.ax_.get_legend()
+    texts = legend.get_texts() if legend else display.ax_.get_yticklabels()
+    assert [text.get_text() for text in texts] == labels
+    assert not any(text.get_parse_math() for text in texts)
 
 
 def test_covariates_change_nothing():

@@ -187,7 +187,7 @@ class FactorsDisplay:
             change = "change of the prediction"
         else:
             base = lettering.shorten(view.classes[0], lettering.NAMES)
-            change = f"change of the log-odds against {base}"
+            change = f"change of the log-odds against “{base}”"
         sentences = (
             f"{first}Grey band: {change} with one standard deviation of the factor.",
             "Below: weights of the most extreme features, the largest being ±1.",

@@ -141,7 +141,7 @@ class SamplesDisplay:
         self.figure_ = ax.figure
         # Smaller where there are more, and never too small to see.
         size = float(np.clip(600 / np.sqrt(max(len(codes), 1)), 12, 32))
-        look = {"s": size, "alpha": 0.8} | kwargs
+        look = {"s": size, "alpha": 0.8 if len(codes) < 1500 else 0.5} | kwargs
         ax.set_xlabel(self.factors[0])
         if self.classes is not None:
             self.points_ = self._by_class(ax, codes, look)
