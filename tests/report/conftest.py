@@ -149,35 +149,43 @@ def browser():
         running.close()
 
 
-class Opened:
-    """A page in the browser, and what it said and asked for while it was open."""
+class Window:
+    """A window of the browser, and what the page in it said and asked for."""
 
-    def __init__(self, browser: Any, path: Path, **options: Any):
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
+    def __init__(self, browser: Any, **options: Any):
+        self.page = browser.new_context(**options).new_page()
         self.page.set_default_timeout(5000)
+        self.size = options["viewport"]
         self.said: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
         self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def open(self, path: Path) -> Window:
+        self.page.set_viewport_size(self.size)
+        self.page.emulate_media(media="screen")
+        self.page.mouse.move(0, 0)
+        self.said.clear()
+        self.requests.clear()
         self.page.goto(path.as_uri())
+        return self
 
     def tab(self, name: str) -> None:
-        self.page.click(f"#tabs a[href='#{name}']")
+        """Open a tab, without the time a mouse takes to get there."""
+        self.page.evaluate(f"document.getElementById('{name}-tab').click()")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def opened(browser, pages):
-    """opened("many", viewport=…): the page of a case, closed when the test ends."""
-    contexts = []
+    """opened("many", viewport=…): the page of a case, fresh in a window with these options."""
+    windows: dict[str, Window] = {}  # opening one takes longer than most tests
 
-    def open_page(name: str, **options: Any) -> Opened:
-        result = Opened(browser, pages[name], **options)
-        contexts.append(result.context)
-        return result
+    def open_page(name: str, **options: Any) -> Window:
+        key = repr(sorted(options.items()))
+        if key not in windows:
+            windows[key] = Window(browser, **options)
+        return windows[key].open(pages[name])
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    return open_page

@@ -43,8 +43,11 @@ def test_no_name_becomes_code(opened):
     page = opened("hostile", viewport=WIDE)
     for tab in tabs_of(page):
         page.tab(tab)
-        for mark in page.page.locator(f"#{tab} [data-mark]").all()[:3]:
-            mark.hover(force=True)
+        page.page.evaluate(
+            """() => document.querySelectorAll(".panel:not([hidden]) [data-mark]").forEach((mark) => {
+              mark.dispatchEvent(new PointerEvent("pointermove", {bubbles: true}));
+            })"""
+        )
     assert page.page.evaluate("window.hacked") is None
     assert (
         page.page.evaluate("document.querySelectorAll('main img, main style, main script').length")
@@ -59,6 +62,12 @@ def test_no_name_becomes_code(opened):
 
 
 class TestTabs:
+    def test_a_click_opens(self, opened):
+        page = opened("two_classes", viewport=WIDE)
+        page.page.get_by_role("tab", name="Samples").click()
+        assert page.page.locator("#samples").is_visible()
+        assert page.page.locator("#result").is_hidden()
+
     def test_keys_move_and_the_address_remembers(self, opened):
         page = opened("two_classes", viewport=WIDE)
         page.page.locator("[role=tab][aria-selected=true]").focus()
@@ -232,7 +241,7 @@ class TestFeatures:
         assert list(table["Feature"]) == shown
         assert page.requests[1:] == [] or all(url.startswith("blob:") for url in page.requests[1:])
 
-    def test_copying(self, browser, opened):
+    def test_copying(self, opened):
         page = opened(
             "two_classes", viewport=WIDE, permissions=["clipboard-read", "clipboard-write"]
         )

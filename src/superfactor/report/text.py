@@ -20,6 +20,8 @@ LONGEST_CLASS = 60
 LONGEST_NOTE = 2000
 # A table of more columns is printed small.
 MANY_COLUMNS = 8
+# Longer names of rows get a wider column.
+SHORT_ROW_NAME = 14
 # Controls, halves of surrogate pairs and marks that reverse the direction of the text around them.
 _INVISIBLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
@@ -91,9 +93,11 @@ def table(
 
     `numbers` are the columns set to the right. Every cell is escaped.
     """
-    right = set(numbers)
+    right, rows = set(numbers), list(rows)
     if len(head) > MANY_COLUMNS:
         kind += " many"
+    if max((len(row[0]) for row in rows), default=0) > SHORT_ROW_NAME:
+        kind += " long-names"
 
     def cells(row: Sequence[str]) -> str:
         first, *others = (_cell(text, i in right) for i, text in enumerate(row))

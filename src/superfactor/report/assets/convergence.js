@@ -28,7 +28,7 @@ figure("convergence", (node, width) => {
   const digits = excess ? 2 : Math.min(12, 3 + Math.ceil(Math.max(0, Math.log10(Math.abs(best) / (Math.max(...values) - best || Math.abs(best))))));
   node.append(drawing(width, height, `${title} against ${time}, ${points.length} points, best ${shown(best, 6)}`,
     leftAxis(y, left, right, title, {format: (v) => shown(v, digits)}),
-    bottomAxis(x, [left, right], height - 52, time, {ticks: width < 600 ? 5 : 10, format: (v) => time === "iteration" && v % 1 ? "" : shown(v)}),
+    bottomAxis(time === "iteration" ? whole(x) : x, [left, right], height - 52, time, {ticks: width < 600 ? 5 : 10}),
     svg("g", {class: "chosen"}, svg("path", {class: "curve", d: path(points.map((p) => [x(p.at), y(p.value)]))})),
     ...floor, ...dots));
 }, "time-axis", "loss-axis");

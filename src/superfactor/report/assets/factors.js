@@ -61,7 +61,7 @@ function coefficientBars(label, coef, largest, width) {
   const rows = coef.map((value, i) => ({
     name: classes[i + 1], value, gap: 0, lines: [classes[i + 1], `coefficient ${signed(value, 2)} against ${classes[0]}`],
   }));
-  return bothSides(`Coefficients of ${label}`, `Coefficients, largest ${shown(largest)}, against ${classes[0]}`, rows, largest, width);
+  return bothSides(`Coefficients of ${label}`, `Coefficients, largest ${shown(largest)}`, rows, largest, width);
 }
 
 function featureBars(label, factor, perEnd, width) {

@@ -52,12 +52,15 @@ function drawing(width, height, label, ...children) {
   return node;
 }
 
-// Text cut to a width; the tooltip has all of it.
+// Text cut in its middle to fit a width, since ends tell names apart; the tooltip has all of it.
 const ruler = document.createElement("canvas").getContext("2d");
 function cut(text, width, size = 12) {
   ruler.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
   if (ruler.measureText(text).width <= width) return text;
   const letters = [...text];
-  while (letters.length > 1 && ruler.measureText(letters.join("") + "…").width > width) letters.pop();
-  return letters.join("") + "…";
+  const keeping = (kept) =>
+    letters.slice(0, Math.ceil(kept / 2)).join("") + "…" + letters.slice(letters.length - Math.floor(kept / 2)).join("");
+  let kept = letters.length - 1;
+  while (kept > 1 && ruler.measureText(keeping(kept)).width > width) kept -= 1;
+  return keeping(kept);
 }

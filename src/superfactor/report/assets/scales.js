@@ -7,6 +7,13 @@ function linear([from, to], [start, end]) {
   return place;
 }
 
+// The same scale with ticks at whole numbers only.
+function whole(scale) {
+  const place = (value) => scale(value);
+  place.ticks = (count) => scale.ticks(count).filter(Number.isInteger);
+  return place;
+}
+
 // Powers of ten; from and to are positive.
 function logarithmic([from, to], range) {
   const inner = linear([Math.log10(from), Math.log10(to)], range);

@@ -11,8 +11,6 @@ figure("scree", (node, width) => {
     svg("rect", {class: `bar ${i < rank ? "chosen" : "plain"}`, x: x(i + 1) - room * 0.38, width: room * 0.76, y: y(value), height: Math.max(height - 52 - y(value), 0.5)}),
     [`Factor ${i + 1}`, `${percent(value)} of the variance`, i < rank ? "used by the model" : "not used"]));
   const count = share.length;
-  const whole = {ticks: (n) => [...new Set(roundTicks(1, count, Math.min(n, count)).map(Math.round))].filter((k) => k >= 1)};
-  const place = Object.assign((value) => x(value), whole);
   const line = (value, name, level) => value > count ? [] : [
     svg("line", {class: "reference", x1: x(value + 0.5), x2: x(value + 0.5), y1: 26, y2: height - 52}),
     svg("text", {class: "note", x: x(value + 0.5) + 6, y: level}, name)];
@@ -20,6 +18,6 @@ figure("scree", (node, width) => {
     : [...line(rank, `rank ${rank}`, 36), ...line(elbow, `bends after ${elbow}`, 56)];
   node.append(drawing(width, height, `Share of variance of ${count} factors; the model uses ${rank}`,
     leftAxis(y, 58, right, "share of variance", {format: percent}),
-    bottomAxis(place, [58, right], height - 52, "factor of the plain SVD", {ticks: width < 600 ? 6 : 12}),
+    bottomAxis(whole(x), [58, right], height - 52, "factor of the plain SVD", {ticks: width < 600 ? 6 : 12}),
     ...bars, ...notes));
 });

@@ -2,8 +2,9 @@
 
 figure("stability", (node, width) => {
   const {features, similarity} = payload.stability;
-  const columns = width >= 650 ? 2 : 1;
-  const side = columns === 2 ? (width - 40) / 2 : width;
+  // As many columns of at least 19rem as the style sheet makes of this width.
+  const columns = Math.max(1, Math.floor((width + 40) / 344));
+  const side = (width + 40) / columns - 40;
   const cards = similarity.map(([low, middle, high], j) => {
     const own = features.filter((f) => f.factor === j + 1);
     return html("div", {class: "side factor"}, html("h3", {}, `Factor ${j + 1}`),

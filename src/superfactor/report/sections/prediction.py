@@ -14,6 +14,8 @@ from superfactor.report.text import caption_of, compact, figure, fixed, frame, p
 # More or longer names than these do not fit over the columns of the confusion matrix.
 _MOST_NAMED_COLUMNS = 6
 _LONGEST_COLUMN_NAME = 14
+# A larger confusion matrix stands below the ROC curves, not beside them.
+_MOST_BESIDE = 8
 
 
 def section(facts: Facts) -> Section:
@@ -33,9 +35,10 @@ def section(facts: Facts) -> Section:
         }
         for curve in evaluation.curves
     ]
+    beside = "columns" if len(facts.classes) <= _MOST_BESIDE else ""
     html = (
-        f'<p>Measured on the <strong>{evaluation.n:,} {escape(where)}</strong>.</p><div class="columns">'
-        f"<div><h3>ROC</h3>{figure('roc', caption)}</div>"
+        f"<p>Measured on the <strong>{evaluation.n:,} {escape(where)}</strong>.</p>"
+        f'<div class="{beside}"><div><h3>ROC</h3>{figure("roc", caption)}</div>'
         f"<div><h3>Confusion matrix</h3>{_confusion(facts, evaluation)}</div></div>"
         f"<h3>By class</h3>{_by_class(facts, evaluation)}{_calibration(facts)}"
     )
@@ -63,9 +66,10 @@ def _confusion(facts: Facts, evaluation: Evaluation) -> str:
         for i, (name, counts) in enumerate(zip(rows, evaluation.confusion, strict=True))
     )
     caption = "Rows: true class. Columns: predicted class" + (", by number." if numbered else ".")
+    kind = "confusion" + " many" * numbered + " long-names" * (longest > _LONGEST_COLUMN_NAME)
     return frame(
         "Confusion matrix",
-        f'<table class="confusion{" many" if numbered else ""}">{caption_of(caption)}<thead><tr>'
+        f'<table class="{kind}">{caption_of(caption)}<thead><tr>'
         f'<th scope="col">True \\ predicted</th>{columns}</tr></thead><tbody>{body}</tbody></table>',
     )
 
