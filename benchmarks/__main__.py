@@ -7,13 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import fits, measure, optimum, selection
+from benchmarks import accuracy, fits, measure, optimum, selection
 
 BENCHMARKS = {
     "imports": fits.imports,
     "wide": fits.wide,
     "sparse": fits.sparse,
     "search": selection.search,
+    "accuracy": accuracy.accuracy,
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,
 }
