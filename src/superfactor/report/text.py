@@ -19,7 +19,7 @@ LONGEST_NAME = 200
 LONGEST_CLASS = 60
 LONGEST_NOTE = 2000
 # A table of more columns is printed small.
-MANY_COLUMNS = 8
+MANY_COLUMNS = 12
 # Longer names of rows get a wider column.
 SHORT_ROW_NAME = 14
 # Controls, halves of surrogate pairs and marks that reverse the direction of the text around them.

@@ -23,7 +23,7 @@ figure("convergence", (node, width) => {
     [`Iteration ${iteration[p.i]}`, `objective ${shown(objective[p.i], 8)}`, `after ${shown(seconds[p.i])} s`]));
   const floor = near ? [
     svg("line", {class: "reference", x1: left, x2: right, y1: y(bound), y2: y(bound)}),
-    svg("text", {class: "quiet note", x: right, y: y(bound) - 6, "text-anchor": "end"}, "proven lower bound")] : [];
+    svg("text", {class: "quiet note", x: left + 6, y: y(bound) - 6}, "proven lower bound")] : [];
   const title = excess ? "excess over the best" : "objective F";
   const digits = excess ? 2 : Math.min(12, 3 + Math.ceil(Math.max(0, Math.log10(Math.abs(best) / (Math.max(...values) - best || Math.abs(best))))));
   node.append(drawing(width, height, `${title} against ${time}, ${points.length} points, best ${shown(best, 6)}`,

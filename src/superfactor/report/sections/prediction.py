@@ -9,7 +9,16 @@ import numpy as np
 from superfactor.report.evaluation import Evaluation
 from superfactor.report.facts import Facts
 from superfactor.report.section import Section
-from superfactor.report.text import caption_of, compact, figure, fixed, frame, percent, table
+from superfactor.report.text import (
+    MANY_COLUMNS,
+    caption_of,
+    compact,
+    figure,
+    fixed,
+    frame,
+    percent,
+    table,
+)
 
 # More or longer names than these do not fit over the columns of the confusion matrix.
 _MOST_NAMED_COLUMNS = 6
@@ -66,7 +75,11 @@ def _confusion(facts: Facts, evaluation: Evaluation) -> str:
         for i, (name, counts) in enumerate(zip(rows, evaluation.confusion, strict=True))
     )
     caption = "Rows: true class. Columns: predicted class" + (", by number." if numbered else ".")
-    kind = "confusion" + " many" * numbered + " long-names" * (longest > _LONGEST_COLUMN_NAME)
+    kind = (
+        "confusion"
+        + " many" * (len(facts.classes) > MANY_COLUMNS)
+        + " long-names" * (longest > _LONGEST_COLUMN_NAME)
+    )
     return frame(
         "Confusion matrix",
         f'<table class="{kind}">{caption_of(caption)}<thead><tr>'
