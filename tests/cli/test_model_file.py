@@ -97,7 +97,7 @@ def impostors(tmp_path, model):
     """Files that are no models, by name."""
     trap = tmp_path / "sprung"
     made = {name: tmp_path / f"{name}.skops" for name in (
-        "text", "empty", "zip", "pickle", "truncated", "estimator", "dict", "format", "inside",
+        "text", "empty", "zip", "pickle", "truncated", "estimator", "dict", "format", "inside", "bare",
         "system", "function", "foreign-class",
     )}  # fmt: skip
     made["text"].write_text("gene,weight\n")
@@ -110,6 +110,7 @@ def impostors(tmp_path, model):
     right = {"superfactor_model": 1, "estimator": LogisticRegression(), "metadata": {}}
     skops.io.dump(right | {"superfactor_model": 99}, made["format"])
     skops.io.dump(right, made["inside"])
+    skops.io.dump(right | {"estimator": model_file.load(model).estimator}, made["bare"])
     call = {"content": {"module_path": "os", "function": "system"}}
     zipped(made["system"], schema_json=schema("os", "system", "FunctionNode", **call))
     call = {"content": {"module_path": "superfactor.cli.output", "function": "write_bytes"}}
@@ -138,6 +139,7 @@ def impostors(tmp_path, model):
         ("dict", "a skops file, but not a superfactor model"),
         ("format", "format 99 of superfactor models; this version reads 1"),
         ("inside", "not a superfactor model (LogisticRegression inside)"),
+        ("bare", "not a complete superfactor model (its description is missing)"),
         ("system", "types that are not superfactor's: os.system"),
         ("function", "types that are not superfactor's: superfactor.cli.output.write_bytes"),
         ("foreign-class", "types that are not superfactor's: subprocess.Popen"),

@@ -1,17 +1,25 @@
 """The command ``superfactor``: from a table on disk to factors, predictions and a page to show.
 
-============= ==================================================================================
-file          idea
-============= ==================================================================================
-``app``       the commands and their options, with nothing heavy imported
-``errors``    one clear line and an exit code instead of a traceback
-``screen``    what people see: tables, notes, progress bars; or one JSON object for scripts
-``output``    files that are either complete or not there
-``prepare``   a table becomes X, labels and sample ids; ``cells``, ``labels``, ``covariates`` help
-``model_file`` a fitted model with all it takes to use it, in the skops format
-``learning``  split, select, fit, score: what ``fit`` and ``demo`` share
-``fit`` …     one file a command: ``demo``, ``fit``, ``predict``, ``select``, ``report``
-============= ==================================================================================
+============== =================================================================================
+file           idea
+============== =================================================================================
+``app``        the commands and their options, with nothing heavy imported
+``options``    … those that several commands share
+``errors``     one clear line and an exit code instead of a traceback
+``screen``     what people see: tables, notes, progress bars; or one JSON object for scripts
+``output``     files that are either complete or not there
+``prepare``    a table becomes X, labels and names of samples
+``cells``      … its numbers; cells that are none are named by sample, line and column
+``labels``     … its labels
+``covariates`` … its covariates, words as indicator columns
+``learning``   split, select, fit, score: what ``fit`` and ``demo`` share
+``factors``    the factor table
+``summary``    what else ``fit`` and ``demo`` say
+``record``     what a model file tells about its model
+``model_file`` a model on disk, in the skops format; nothing else is ever loaded
+============== =================================================================================
+
+and one file a command: ``demo``, ``fit``, ``predict``, ``select``, ``report``.
 """
 
 from __future__ import annotations

@@ -12,6 +12,27 @@ import typer
 
 import superfactor
 from superfactor.cli.errors import DONE, INTERRUPTED, UserError
+from superfactor.cli.options import (
+    Certify,
+    Covariates,
+    Drop,
+    Folds,
+    Id,
+    Json,
+    Kind,
+    Lam,
+    Log2,
+    Markers,
+    Model,
+    Quiet,
+    Rank,
+    Resamples,
+    Seed,
+    Standardize,
+    Table,
+    Target,
+    Xi,
+)
 from superfactor.cli.screen import Screen
 
 # typer has its own copy of click's exceptions since 0.26 and no public name for their root.
@@ -44,94 +65,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:  # typer has swallowed it
         raise KeyboardInterrupt
     return code
-
-
-# --- options that several commands share -----------------------------------------------------------
-
-Table = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TABLE",
-        help="CSV or TSV (.gz too) or Parquet; one sample a row, one feature a column.",
-        show_default=False,
-    ),
-]
-Model = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help="Written by superfactor fit.", show_default=False),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(metavar="COL", help="Column with the labels. A CuMiDa table: type."),
-]
-Id = Annotated[
-    str | None,
-    typer.Option(
-        "--id", metavar="COL", help="Column with names of samples. A CuMiDa table: samples."
-    ),
-]
-Covariates = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL,…",
-        help="Columns that help to predict but are not factorized: age, sex. Words are fine.",
-        show_default=False,
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL,…", help="Columns to leave out.", show_default=False),
-]
-Rank = Annotated[str, typer.Option(metavar="N|auto", help="Number of factors, or several: 2,4,8.")]
-Xi = Annotated[
-    str, typer.Option(metavar="X|auto", help="Weight of the reconstruction, or several.")
-]
-Lam = Annotated[str, typer.Option(metavar="X|auto", help="Ridge, or several values.")]
-Kind = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        metavar="filter|feature",
-        help="filter predicts from projections of a sample, feature from codes that bend to the label.",
-    ),
-]
-Standardize = Annotated[
-    bool,
-    typer.Option(
-        "--standardize/--no-standardize",
-        help="Give every feature variance 1, or only take its mean off.",
-    ),
-]
-Log2 = Annotated[
-    bool,
-    typer.Option("--log2", help="Take log2 of the features first; values below 1 count as 1."),
-]
-Certify = Annotated[
-    str,
-    typer.Option(
-        metavar="residual|ascent",
-        help="The proof of optimality: at no cost, or a tighter one in seconds to minutes.",
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, help="Of the split and the folds.")]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        "--cv", min=2, metavar="N", help="Folds of the cross-validation.", show_default="5"
-    ),
-]
-Markers = Annotated[
-    Path | None,
-    typer.Option(metavar="CSV", help="Known features and a note on each, to point out."),
-]
-Resamples = Annotated[
-    int,
-    typer.Option(
-        "--stability", min=0, metavar="N", help="Refit to N resamples: which features come back?"
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 def _version(wanted: bool) -> None:

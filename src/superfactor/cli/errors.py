@@ -53,7 +53,7 @@ def _code(run: Callable[[Any], int], arguments: Any) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERNAL
     except OSError as error:
-        name = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        name = "" if error.filename is None else f"{error.filename}: "
         return _say(f"{name}{error.strerror or error}", BAD_INPUT)
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)

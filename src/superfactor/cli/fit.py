@@ -10,7 +10,7 @@ from superfactor.cli import model_file, prepare, summary
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.factors import show_factors, show_stability
 from superfactor.cli.learning import Learned, Settings, learn
-from superfactor.cli.output import check_writable
+from superfactor.cli.output import check_paths
 from superfactor.cli.prepare import Columns
 from superfactor.cli.record import metadata
 from superfactor.cli.screen import Screen
@@ -39,8 +39,8 @@ def run(
     path: Path, columns: Columns, log2: bool, settings: Settings, outputs: Outputs, screen: Screen
 ) -> None:
     """Fit a model to a table and write it down."""
-    check_writable(outputs.out, "--out", path)
-    check_writable(outputs.report, "--report", path)
+    check_paths(outputs.out, "--out", path)
+    check_paths(outputs.report, "--report", path)
     with screen.step("read"):
         samples = prepare.for_fitting(path, columns, log2, screen)
     finish(learn(samples, settings, screen), log2, outputs, screen)
@@ -61,7 +61,7 @@ def finish(
     returns = show_stability(stability, screen)
     summary.verdict(learned, baselines or {}, screen)
     about = metadata(learned, log2, outputs.command)
-    with screen.step("save"):
+    with screen.step("save"), screen.progress("saving the model"):
         model_file.save(outputs.out, learned.model, about)
     files = {"model": str(outputs.out)}
     if outputs.report is not None:

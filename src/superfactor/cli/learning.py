@@ -73,16 +73,13 @@ class Learned:
 
 def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
     """Hold samples out, choose rank and weights on the others, fit, and score on those held out."""
-    train, held_out = split(samples, settings)
-    X, y = samples.X[train], samples.y[train]
-    search = search_for(samples, settings, y)
-    with (
-        screen.step("select and fit"),
-        screen.progress("choosing rank and weights") as progress,
-        as_user_error(),
-    ):
+    with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
+        train, held_out = split(samples, settings)
+        X, y = samples.X[train], samples.y[train]
+        search = search_for(samples, settings, y)
         search._progress = progress
-        search.fit(X, y)
+        with as_user_error():
+            search.fit(X, y)
         search._progress = None
     _name_columns(search.best_estimator_, samples)
     learned = Learned(samples, settings, search, train, held_out, {})

@@ -17,6 +17,11 @@ from superfactor.cli.output import replacing
 
 FORMAT = 1
 _KEYS = {"superfactor_model", "estimator", "metadata"}
+# What `predict` and `report` look up.
+_NEEDED = {
+    *("versions", "command", "table", "target", "id", "log2", "features", "covariates", "classes"),
+    *("seed", "search", "training_ids", "training_checksum"),
+}
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class ModelFile:
     Attributes
     ----------
     estimator : Pipeline that ends in an SMFClassifier
-    metadata : dict of plain values; `superfactor.cli.fit.metadata` lists them
+    metadata : dict of plain values; `superfactor.cli.record.metadata` lists them
     """
 
     estimator: Any
@@ -74,6 +79,8 @@ def _checked(path: Path, content: Any) -> ModelFile:
     estimator = content["estimator"]
     if not isinstance(estimator, Pipeline) or not isinstance(estimator[-1], SMFClassifier):
         raise UserError(f"{path}: not a superfactor model ({type(estimator).__name__} inside)")
+    if not isinstance(content["metadata"], dict) or not set(content["metadata"]) >= _NEEDED:
+        raise UserError(f"{path}: not a complete superfactor model (its description is missing)")
     return ModelFile(estimator, content["metadata"])
 
 

@@ -48,8 +48,10 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
     write_bytes(path, text.getvalue().encode())
 
 
-def check_writable(path: Path | None, option: str = "--out", *inputs: Path) -> None:
-    """Say now, and not after the work, that a file could not be written."""
+def check_paths(path: Path | None, option: str = "--out", *inputs: Path) -> None:
+    """Say now, and not after the work, that an input is missing or a file could not be written."""
+    for other in inputs:
+        other.stat()
     if path is None:
         return
     folder = path.parent
@@ -60,5 +62,5 @@ def check_writable(path: Path | None, option: str = "--out", *inputs: Path) -> N
     if not os.access(folder, os.W_OK):
         raise UserError(f"{option} {path}: the folder {folder} cannot be written to")
     for other in inputs:
-        if other.exists() and path.exists() and path.samefile(other):
+        if path.exists() and path.samefile(other):
             raise UserError(f"{option} {path}: this would overwrite what is read")

@@ -9,7 +9,7 @@ from superfactor.cli import model_file, prepare
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.labels import labels_among
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.output import check_writable, write_csv
+from superfactor.cli.output import check_paths, write_csv
 from superfactor.cli.prepare import Columns, Samples
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
@@ -18,9 +18,8 @@ from superfactor.cli.summary import class_counts, counted
 
 def run(model: Path, path: Path, identifier: str | None, out: Path, screen: Screen) -> None:
     """Write one row a sample, in the order of the table."""
-    check_writable(out, "--out", path, model)
-    with screen.step("load"):
-        loaded = open_model(model, screen)
+    check_paths(out, "--out", path, model)
+    loaded = open_model(model, screen)
     with screen.step("read"):
         samples = read_for(loaded, path, identifier, screen)
     with screen.step("predict"), as_user_error():
@@ -52,7 +51,8 @@ def run(model: Path, path: Path, identifier: str | None, out: Path, screen: Scre
 
 def open_model(path: Path, screen: Screen) -> ModelFile:
     """The model; other versions than those it was made with are worth a note."""
-    loaded = model_file.load(path)
+    with screen.step("load"), screen.progress(f"loading {path.name}"):
+        loaded = model_file.load(path)
     now = versions()
     for name, version in loaded.metadata["versions"].items():
         if name != "python" and now.get(name) != version:

@@ -90,10 +90,10 @@ def for_fitting(path: Path, columns: Columns, log2: bool, screen: Screen) -> Sam
             f"{path}: --target is required, the column with the labels; the columns are "
             f"{shortened(list(table.columns))}"
         )
-    return arrange(path, table, columns, log2)
+    return _arrange(path, table, columns, log2)
 
 
-def arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> Samples:
+def _arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> Samples:
     """Samples of a table whose target is known."""
     _check_roles(path, table, columns)
     special = {columns.target, columns.id, *columns.covariates, *columns.drop}

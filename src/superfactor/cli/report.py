@@ -9,7 +9,7 @@ from superfactor.cli.errors import UserError
 from superfactor.cli.factors import show_stability
 from superfactor.cli.fit import page_notes, resampled
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.output import check_writable
+from superfactor.cli.output import check_paths
 from superfactor.cli.predict import open_model, read_for
 from superfactor.cli.prepare import Samples
 from superfactor.cli.record import checksum, names, recorded_search, versions
@@ -27,9 +27,8 @@ def run(
     """Write the page; samples that the model was not fitted to count as held out."""
     from superfactor.report import write_report
 
-    check_writable(out, "--out", path, model)
-    with screen.step("load"):
-        loaded = open_model(model, screen)
+    check_paths(out, "--out", path, model)
+    loaded = open_model(model, screen)
     about = loaded.metadata
     with screen.step("read"):
         samples = read_for(loaded, path, None, screen, labels=True)

@@ -8,7 +8,7 @@ from typing import Any
 from superfactor.cli import prepare, summary
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.learning import Settings, search_for
-from superfactor.cli.output import check_writable, write_csv
+from superfactor.cli.output import check_paths, write_csv
 from superfactor.cli.prepare import Columns
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
@@ -21,13 +21,14 @@ def run(
     path: Path, columns: Columns, log2: bool, settings: Settings, out: Path | None, screen: Screen
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
-    check_writable(out, "--out", path)
+    check_paths(out, "--out", path)
     with screen.step("read"):
         samples = prepare.for_fitting(path, columns, log2, screen)
-    search = search_for(samples, settings, samples.y).set_params(refit=False)
-    with screen.step("select"), screen.progress("scoring settings") as progress, as_user_error():
+    with screen.step("select"), screen.progress("scoring settings") as progress:
+        search = search_for(samples, settings, samples.y).set_params(refit=False)
         search._progress = progress
-        search.fit(samples.X, samples.y)
+        with as_user_error():
+            search.fit(samples.X, samples.y)
     for note in samples.notes:
         screen.note(note)
     best, simple = choices(search)
