@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from superfactor.interpretation.markers import read_markers
-from superfactor.interpretation.view import FactorView, factor_view
+from superfactor.interpretation.view import factor_view
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,22 +43,20 @@ def supervised_factors(model: Any, *, rotation: str | None = None) -> DataFrame:
     view = factor_view(model, rotation=rotation)
     columns: dict[str, Any] = {"share_of_variance": view.share}
     columns |= {f"coef[{name}]": row for name, row in zip(view.outputs, view.coef, strict=True)}
-    columns["direction"] = [_direction(view, column) for column in view.coef.T]
+    columns["direction"] = [direction(column, view.classes, view.outputs) for column in view.coef.T]
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(view.share) + 1, name="factor"))
 
 
-def _direction(view: FactorView, coef: Any) -> str:
-    """What goes with high values of a factor, given its coefficients (κ,)."""
+def direction(coef: Any, classes: Sequence[str] | None, outputs: Sequence[str]) -> str:
+    """What goes with high values of a factor, given its coefficients (κ,): a class, or a target's size."""
     if not np.any(coef):
         return "no effect"
-    if view.classes is None:
+    if classes is None:
         leading = int(np.argmax(np.abs(coef)))
-        return f"higher → {'larger' if coef[leading] > 0 else 'smaller'} {view.outputs[leading]}"
+        return f"higher → {'larger' if coef[leading] > 0 else 'smaller'} {outputs[leading]}"
     scores = np.append(0.0, coef)  # the first class is what the others are compared with
-    words = f"higher → {view.classes[int(np.argmax(scores))]}"
-    if len(view.classes) > 2:
-        words += f", lower → {view.classes[int(np.argmin(scores))]}"
-    return words
+    words = f"higher → {classes[int(np.argmax(scores))]}"
+    return words if len(classes) == 2 else f"{words}, lower → {classes[int(np.argmin(scores))]}"
 
 
 def top_features(

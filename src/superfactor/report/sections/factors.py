@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-import numpy as np
-
 from superfactor.interpretation import FactorView
-from superfactor.interpretation.tables import extremes
+from superfactor.interpretation.tables import direction, extremes
 from superfactor.report.facts import Facts
 from superfactor.report.section import Section
 from superfactor.report.text import (
@@ -37,7 +35,7 @@ def section(facts: Facts) -> Section:
         _explanation(facts.classes[0], facts.estimator.link == "logistic")
         + figure(
             "factors",
-            "Right, in orange: the high end of a factor; left, in blue: its low end. Weights are "
+            "Right, in blue: the high end of a factor; left, in orange: its low end. Weights are "
             "scaled so that the largest of each factor is 1 or −1; a star marks a known marker. "
             "Point at a bar, or move through the bars with the arrow keys, for exact values.",
             controls(
@@ -90,22 +88,13 @@ def _factor_table(caption: str, view: FactorView, classes: list[str]) -> str:
             str(j + 1),
             percent(float(view.share[j])),
             *(fixed(float(c), 2) for c in view.coef[:, j]),
-            _direction(view.coef[:, j], classes),
+            direction(view.coef[:, j], classes, classes[1:]),
         ]
         for j in range(len(view.weights))
     ]
     head = ["Factor", "Share of variance", *classes[1:], "Direction"]
     caption = f"{caption}; coefficients against “{classes[0]}”"
     return table(caption, head, rows, numbers=range(1, 1 + len(classes)), kind="coefficients")
-
-
-def _direction(coefficients: Any, classes: list[str]) -> str:
-    """In words: the class that high samples lean to. Coefficients (κ,) are against the first class."""
-    effects = np.append(0.0, coefficients)
-    if not np.any(effects):
-        return "no effect"
-    words = f"higher → {classes[int(np.argmax(effects))]}"
-    return words if len(classes) == 2 else f"{words}, lower → {classes[int(np.argmin(effects))]}"
 
 
 def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ def section(facts: Facts) -> Section | None:
     caption = (
         f"The model was refitted on {plural(int(found.n_resamples), 'resample')}, parts of the training "
         "samples. Bars: how often a feature is again among the top features of the same end of the same "
-        "factor (orange: high end, blue: low end). The similarity of a factor is the |cosine| with its "
+        "factor (blue: high end, orange: low end). The similarity of a factor is the |cosine| with its "
         "counterpart in the refits: 1 is the same factor."
     )
     html = (
