@@ -46,12 +46,15 @@ def test_is_the_library_on_the_same_samples(table, tmp_path):
         [2, 3],
         preprocess="center",
         cv=StratifiedKFold(5, shuffle=True, random_state=5),
+        scoring="neg_log_loss",
+        class_weight="balanced",
         random_state=5,
     ).fit(X[train], y[train])
     told = done.json
     assert {k: told["params"][k] for k in search.best_params_} == search.best_params_
     assert told["params"]["preprocess"] == "center"
-    assert told["selection"]["accuracy"] == search.best_score_
+    assert told["params"]["class_weight"] == "balanced"
+    assert told["selection"]["log_likelihood"] == search.best_score_
     right = accuracy_score(y[test], search.predict(X[test]))
     assert told["scores"]["held_out"]["accuracy"] == right
     assert told["scores"]["held_out"]["samples"] == 10

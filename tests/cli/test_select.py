@@ -18,18 +18,19 @@ def searched(**options):
         lam=[0.1, 1.0],
         preprocess="standardize",
         cv=StratifiedKFold(5, shuffle=True, random_state=0),
+        scoring="neg_log_loss",
         **options,
     ).fit(data.filter(like="gene").to_numpy(), data["status"].to_numpy(dtype=str))
 
 
 def test_scores_are_those_of_the_library(table, tmp_path):
-    words = ("--target", "status", "--drop", "patient,sex,age", *GRID)
+    words = ("--target", "status", "--drop", "patient,sex,age", *GRID, "--no-balance")
     done = superfactor("select", table, *words, "--out", tmp_path / "grid.csv", "--json")
     best, simple = searched(), searched(rule="one_standard_error")
     for name, search in (("best", best), ("one_standard_error", simple)):
         told = done.json[name]
         assert {key: told[key] for key in search.best_params_} == search.best_params_
-        assert told["accuracy"] == search.best_score_
+        assert told["log_likelihood"] == search.best_score_
     grid = pd.read_csv(tmp_path / "grid.csv")
     assert len(grid) == 8
     np.testing.assert_allclose(grid["mean_test_score"], best.cv_results_["mean_test_score"])

@@ -13,6 +13,7 @@ import typer
 import superfactor
 from superfactor.cli.errors import DONE, INTERRUPTED, UserError
 from superfactor.cli.options import (
+    Balance,
     Certify,
     Covariates,
     Drop,
@@ -119,6 +120,7 @@ def fit(
     lam: Lam = "auto",
     model: Kind = "filter",
     standardize: Standardize = True,
+    balance: Balance = True,
     log2: Log2 = False,
     test_size: Annotated[
         float, typer.Option(metavar="F", help="Share of the samples to hold out; 0 for none.")
@@ -141,7 +143,7 @@ def fit(
     """
     from superfactor.cli import fit
 
-    settings = _settings(rank, xi, lam, model, standardize, seed, cv, test_size, certify)
+    settings = _settings(rank, xi, lam, model, standardize, balance, seed, cv, test_size, certify)
     outputs = fit.Outputs(out, report, fit.read_markers(markers), stability, shlex.join(_command))
     screen = Screen(quiet=quiet, as_json=json)
     fit.run(table, _columns(target, id, covariates, drop), log2, settings, outputs, screen)
@@ -179,6 +181,7 @@ def select(
     lam: Lam = "auto",
     model: Kind = "filter",
     standardize: Standardize = True,
+    balance: Balance = True,
     log2: Log2 = False,
     seed: Seed = 0,
     cv: Folds = None,
@@ -194,7 +197,7 @@ def select(
     """
     from superfactor.cli import select
 
-    settings = _settings(rank, xi, lam, model, standardize, seed, cv)
+    settings = _settings(rank, xi, lam, model, standardize, balance, seed, cv)
     columns = _columns(target, id, covariates, drop)
     select.run(table, columns, log2, settings, out, Screen(quiet=quiet, as_json=json))
 
@@ -243,6 +246,7 @@ def _settings(
     lam: str,
     model: str,
     standardize: bool,
+    balance: bool,
     seed: int,
     folds: int | None,
     test_size: float = 0.0,
@@ -262,6 +266,7 @@ def _settings(
         ),
         model=model,
         standardize=standardize,
+        balance=balance,
         test_size=test_size,
         seed=seed,
         folds=folds,

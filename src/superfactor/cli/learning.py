@@ -21,6 +21,7 @@ class Settings:
     rank, xi, lam : one value, a list to choose from, or "auto"
     model : "filter" or "feature"
     standardize : give every column mean 0 and variance 1; otherwise only the mean is taken off
+    balance : let every class weigh the same in the loss, however many samples it has
     test_size : share of the samples to hold out, 0 for none
     seed : of the split and the folds
     folds : of the cross-validation, 5 at most or as asked
@@ -32,6 +33,7 @@ class Settings:
     lam: Any = "auto"
     model: str = "filter"
     standardize: bool = True
+    balance: bool = True
     test_size: float = 0.25
     seed: int = 0
     folds: int | None = None
@@ -141,6 +143,7 @@ def search_for(samples: Samples, settings: Settings, y: Any) -> Any:
     folds = min(settings.folds or FOLDS, fewest)
     _check_ranks(settings.rank, len(y) - -(-len(y) // folds), samples.n_features)
     p, q = samples.n_features, samples.n_covariates
+    # Log loss and balanced classes: what served accuracy and probabilities best (docs/selection.md).
     return SMFClassifierCV(
         settings.rank,
         model=settings.model,
@@ -149,6 +152,9 @@ def search_for(samples: Samples, settings: Settings, y: Any) -> Any:
         preprocess="standardize" if settings.standardize else "center",
         cv=StratifiedKFold(folds, shuffle=True, random_state=settings.seed),
         covariate_columns=list(range(p, p + q)) or None,
+        scoring="neg_log_loss",
+        class_weight="balanced" if settings.balance else None,
+        prediction="fast",
         certify=settings.certify,
         random_state=settings.seed,
     )

@@ -1,14 +1,12 @@
 """A fitted model with all it takes to use it, in one file of the skops format.
 
-skops stores plain data and names of types. A file is loaded only if every type in it is one of
-skops' own list (NumPy, scikit-learn) or a class of this package; nothing else is imported or run.
+skops stores plain data and names of types. A file is loaded only if every type in it is on skops'
+own list of NumPy, SciPy and scikit-learn, or a class of this package; nothing else is imported or run.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -104,19 +102,20 @@ def _reason(error: Exception) -> str:
 
 
 def _skops() -> Any:
-    """`skops.io`, sooner: its import walks all of scikit-learn, which pulls in what is not needed."""
-    blocked = _Blocked()
-    sys.meta_path.insert(0, blocked)
+    """`skops.io`, which on its import lists the estimators of scikit-learn as trusted.
+
+    Listing them imports all of scikit-learn, and PyTorch with it: seconds. It is shown only those
+    that our models are made of; where skops has been imported before, it knows all of them.
+    """
+    import sklearn.utils
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    all_estimators = sklearn.utils.all_estimators
+    ours = [(kind.__name__, kind) for kind in (Pipeline, StandardScaler)]
+    sklearn.utils.all_estimators = lambda: ours
     try:
         import skops.io
     finally:
-        sys.meta_path.remove(blocked)
+        sklearn.utils.all_estimators = all_estimators
     return skops.io
-
-
-class _Blocked(MetaPathFinder):
-    """Imports that fail as if PyTorch, which takes seconds, and pytest were not installed."""
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
-        if name in ("torch", "pytest"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)

@@ -61,6 +61,13 @@ Standardize = Annotated[
         help="Give every feature variance 1, or only take its mean off.",
     ),
 ]
+Balance = Annotated[
+    bool,
+    typer.Option(
+        "--balance/--no-balance",
+        help="Let every class weigh the same, or as much as it has samples.",
+    ),
+]
 Log2 = Annotated[
     bool,
     typer.Option("--log2", help="Take log2 of the features first; values below 1 count as 1."),

@@ -29,7 +29,12 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
         "features": np.array(samples.names[: samples.n_features]),
         "covariates": samples.encoding,
         "classes": learned.model.classes_.tolist(),
-        "params": {**learned.search.best_params_, "preprocess": preprocess, "log2": log2},
+        "params": {
+            **learned.search.best_params_,
+            "preprocess": preprocess,
+            "log2": log2,
+            "class_weight": learned.search.class_weight,
+        },
         "scores": learned.scores,
         "seed": settings.seed,
         "search": _search(learned.search),
@@ -75,6 +80,7 @@ def _search(search: Any) -> dict[str, Any]:
     return {
         **{name: np.array([point[name] for point in results["params"]]) for name in _PARAMETERS},
         **{name: results[name] for name in _SCORES},
+        "scoring": search.scoring,
         "n_splits": search.n_splits_,
         "best_index": search.best_index_,
         "singular_values": scree.singular_values,
@@ -88,7 +94,7 @@ def recorded_search(record: dict[str, Any]) -> Any:
     """An SMFClassifierCV with the attributes a page about the search looks at."""
     from superfactor.selection import Scree, SMFClassifierCV
 
-    search = SMFClassifierCV()
+    search = SMFClassifierCV(scoring=record["scoring"])
     columns = (record[name].tolist() for name in _PARAMETERS)
     points = [dict(zip(_PARAMETERS, point, strict=True)) for point in zip(*columns, strict=True)]
     search.cv_results_ = {"params": points} | {name: record[name] for name in _SCORES}

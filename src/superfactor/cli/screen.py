@@ -46,7 +46,7 @@ class Screen:
         if self._out is None:
             from rich.console import Console
 
-            self._out = Console(highlight=False)
+            self._out = Console(highlight=False, emoji=False)
             self._out.width = min(self._out.width, WIDEST)
         return self._out
 

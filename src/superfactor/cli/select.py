@@ -82,9 +82,9 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
 
     order = sorted(range(len(results["params"])), key=lambda i: (results["rank_test_score"][i], i))
     shown = order[:SHOWN] + [i for i in (simple,) if i not in order[:SHOWN]]
-    columns = [(name, "right") for name in ("place", "model", "rank", "xi", "lam", "accuracy", "±")]
+    columns = [(name, "right") for name in ("place", "model", "rank", "xi", "lam", "log-lik.", "±")]
     rows = [_row(results, i, best, simple) for i in shown]
-    title = f"Accuracy over {search.n_splits_} folds, {len(shown)} of {len(order)} settings"
+    title = f"Log-likelihood a sample over {search.n_splits_} folds, {len(shown)} of {len(order)} settings"
     screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))
     point = results["params"][simple]
     screen.say(f"\nbest: {summary.parameters(results['params'][best])}")
@@ -100,8 +100,8 @@ def _row(results: Any, i: int, best: int, simple: int) -> list[str]:
         str(point["n_components"]),
         f"{point['xi']:.3g}",
         f"{point['lam']:.3g}",
-        f"{results['mean_test_score'][i]:.1%}",
-        f"{results['std_test_score'][i]:.1%}",
+        f"{results['mean_test_score'][i]:.3f}",
+        f"{results['std_test_score'][i]:.3f}",
         ", ".join(remarks),
     ]
 
@@ -115,7 +115,7 @@ def _point(search: Any, i: int) -> dict[str, Any]:
     results = search.cv_results_
     return {
         **results["params"][i],
-        "accuracy": results["mean_test_score"][i],
+        "log_likelihood": results["mean_test_score"][i],
         "standard_deviation": results["std_test_score"][i],
     }
 

@@ -17,6 +17,7 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
     held = len(learned.held_out)
     scaling = "standardized" if learned.settings.standardize else "centred"
     features = f"{samples.n_features:,}, {'log2, ' if log2 else ''}{scaling}"
+    weighing = ", classes weigh the same" if learned.settings.balance else ""
     best, tried = search.best_params_, len(search.cv_results_["params"])
     spread = search.cv_results_["std_test_score"][search.best_index_]
     screen.fields(
@@ -31,11 +32,11 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
             ),
             ("features", features),
             *([("covariates", ", ".join(samples.encoding))] if samples.encoding else []),
-            ("model", f"{best['model']}, {parameters(best)}"),
+            ("model", f"{best['model']}, {parameters(best)}{weighing}"),
             (
                 "chosen by",
-                f"{search.n_splits_}-fold cross-validation of {tried} setting{'s' * (tried > 1)}, accuracy "
-                f"{search.best_score_:.1%} ± {spread:.1%}",
+                f"{search.n_splits_}-fold cross-validation of {tried} setting{'s' * (tried > 1)}, "
+                f"log-likelihood {search.best_score_:.3f} ± {spread:.3f} a sample",
             ),
         ]
     )
@@ -99,7 +100,7 @@ def selection_facts(search: Any) -> dict[str, Any]:
     return {
         "folds": search.n_splits_,
         "settings": len(search.cv_results_["params"]),
-        "accuracy": search.best_score_,
+        "log_likelihood": search.best_score_,
         "standard_deviation": search.cv_results_["std_test_score"][search.best_index_],
         "elbow": search.scree_.elbow,
     }

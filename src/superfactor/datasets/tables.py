@@ -176,9 +176,7 @@ class _Rows:
 
     def _header(self, cells: list[str]) -> None:
         if not any(cell.strip() for cell in cells):
-            raise ValueError(
-                f"{self.path}: empty, or no header on its first line"
-            )
+            raise ValueError(f"{self.path}: empty, or no header on its first line")
         self.names = [cell.strip() for cell in cells]
 
     def _begin(self, cells: list[str]) -> None:
@@ -223,14 +221,14 @@ class _Rows:
 
     def frame(self) -> pd.DataFrame:
         """What was read, columns in the order of the file."""
-        numeric = [j for j in range(len(self.names)) if j not in self.texts]
+        texts = {self.names[j]: column for j, column in self.texts.items()}
+        numeric = [name for name in self.names if name not in texts]
+        is_numeric = np.ones(len(self.names), dtype=bool)
+        is_numeric[list(self.texts)] = False
         block = np.empty((len(self._line), len(numeric)))
         for i, row in enumerate(self._numbers):
-            block[i] = row[numeric]
-        texts = {self.names[j]: column for j, column in self.texts.items()}
-        return _frame(
-            self.names, block, [self.names[j] for j in numeric], texts, self._line, "line"
-        )
+            block[i] = row[is_numeric]
+        return _frame(self.names, block, numeric, texts, self._line, "line")
 
 
 def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -317,11 +315,11 @@ def _frame(
     import pandas as pd
 
     where = pd.Index(index, name=unit)
+    table = pd.DataFrame(block, index=where, copy=False)
+    order = numeric
+    if texts:
+        words = pd.DataFrame(texts, index=where, dtype=object)
+        table, order = pd.concat([words, table], axis=1), [*texts, *numeric]
     # Plain strings as names: looking at all of pandas' own, one after the other, takes much longer.
-    table = pd.DataFrame(block, index=where, columns=pd.Index(numeric, dtype=object), copy=False)
-    if not texts:
-        return table
-    words = pd.DataFrame(texts, index=where, dtype=object)
-    words.columns = pd.Index(list(texts), dtype=object)
-    both = pd.concat([words, table], axis=1)
-    return both if list(both.columns) == names else both[names]
+    table.columns = pd.Index(order, dtype=object)
+    return table if order == names else table[names]
