@@ -21,7 +21,7 @@ def test_says_what_it_did(table, tmp_path):
         "12, standardized",
         "sex, age",
         "filter, rank 2, xi 0.1, lam 1",
-        "5-fold cross-validation of 1 setting,",
+        "5-fold cross-validation of 1 setting:",
         "log-odds of tumoral",
         "gene0",
         "on 10 held-out samples",

@@ -35,8 +35,8 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
             ("model", f"{best['model']}, {parameters(best)}{weighing}"),
             (
                 "chosen by",
-                f"{search.n_splits_}-fold cross-validation of {tried} setting{'s' * (tried > 1)}, "
-                f"log-likelihood {search.best_score_:.3f} ± {spread:.3f} a sample",
+                f"{search.n_splits_}-fold cross-validation of {tried} setting{'s' * (tried > 1)}: "
+                f"log-likelihood {search.best_score_:.3f} ± {spread:.3f}",
             ),
         ]
     )
