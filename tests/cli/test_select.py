@@ -24,7 +24,7 @@ def searched(**options):
 
 
 def test_scores_are_those_of_the_library(table, tmp_path):
-    words = ("--target", "status", "--drop", "patient,sex,age", *GRID, "--no-balance")
+    words = ("--target", "status", "--drop", "patient,sex,age", *GRID)
     done = superfactor("select", table, *words, "--out", tmp_path / "grid.csv", "--json")
     best, simple = searched(), searched(rule="one_standard_error")
     for name, search in (("best", best), ("one_standard_error", simple)):

@@ -120,7 +120,7 @@ def fit(
     lam: Lam = "auto",
     model: Kind = "filter",
     standardize: Standardize = True,
-    balance: Balance = True,
+    balance: Balance = False,
     log2: Log2 = False,
     test_size: Annotated[
         float, typer.Option(metavar="F", help="Share of the samples to hold out; 0 for none.")
@@ -181,7 +181,7 @@ def select(
     lam: Lam = "auto",
     model: Kind = "filter",
     standardize: Standardize = True,
-    balance: Balance = True,
+    balance: Balance = False,
     log2: Log2 = False,
     seed: Seed = 0,
     cv: Folds = None,

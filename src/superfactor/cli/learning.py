@@ -33,7 +33,7 @@ class Settings:
     lam: Any = "auto"
     model: str = "filter"
     standardize: bool = True
-    balance: bool = True
+    balance: bool = False
     test_size: float = 0.25
     seed: int = 0
     folds: int | None = None
@@ -143,7 +143,7 @@ def search_for(samples: Samples, settings: Settings, y: Any) -> Any:
     folds = min(settings.folds or FOLDS, fewest)
     _check_ranks(settings.rank, len(y) - -(-len(y) // folds), samples.n_features)
     p, q = samples.n_features, samples.n_covariates
-    # Log loss and balanced classes: what served accuracy and probabilities best (docs/selection.md).
+    # By log loss: probabilities are what people get, and accuracies tie (docs/selection.md).
     return SMFClassifierCV(
         settings.rank,
         model=settings.model,

@@ -22,7 +22,7 @@ from superfactor.selection.rank import Scree
 
 # t of the grids, weak to strong: of equal scores the first counts, and on microarrays the weakest of equals
 # predicts best. Beyond these, smaller λ gains nothing and larger ξ costs accuracy (docs/selection.md).
-XI_STEPS = {"filter": (0.01, 0.1, 1.0), "feature": (0.1, 1.0, 10.0)}
+XI_STEPS = {"filter": (0.01, 0.1), "feature": (0.1, 1.0, 10.0)}
 LAM_STEPS = {"filter": (1e-5, 1e-4, 1e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2, 1e-1)}
 
 

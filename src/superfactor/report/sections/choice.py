@@ -83,6 +83,8 @@ def scorer_name(search: Any) -> str:
     scoring = getattr(search, "scoring", None)
     if scoring is None:
         return "accuracy"
+    if scoring == "neg_log_loss":
+        return "log-likelihood"
     name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
     return label(name.replace("_", " "))
 
