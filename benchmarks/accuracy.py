@@ -8,6 +8,8 @@ standardised like it.
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,54 +25,56 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from superfactor.cli.learning import Settings, learn, split
-from superfactor.cli.prepare import Columns, Samples, arrange
+from superfactor.cli.prepare import Columns, Samples, for_fitting
 from superfactor.cli.screen import Screen
-from superfactor.datasets.tables import read_table
 from superfactor.selection.coordinates import short_rows
 
 # The variable says where the tables are; none of them comes with the package.
 FOLDER = "SUPERFACTOR_DATA_DIR"
-CUMIDA = Columns(target="type", id="samples")
+COLUMNS = Columns(target="type", id="samples")
+SILENT = Screen(quiet=True)
 C = [0.001, 0.01, 0.1, 1, 10, 100]
 
 
 def accuracy(quick: bool = False) -> list[dict[str, Any]]:
     """Mean accuracy in per cent over the five repeats, each table as it is and in logarithms."""
     rows = []
-    for name, table in _tables(Path(os.environ.get(FOLDER, "."))):
-        for log2 in (False, True) if table.iloc[:, 2:].to_numpy().max() > 100 else (False,):
-            samples = arrange(Path(name), table, CUMIDA, log2)
-            found: dict[str, list[float]] = {}
-            for seed in range(1 if quick else 5):
-                for method, score in _compare(samples, seed).items():
-                    found.setdefault(method, []).append(100 * score)
-            rows.append(
-                {"table": name + (", log2" if log2 else "")}
-                | {method: float(np.mean(scores)) for method, scores in found.items()}
-            )
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, path in _tables(Path(os.environ.get(FOLDER, ".")), Path(scratch)):
+            raw = for_fitting(path, COLUMNS, False, SILENT)
+            for log2 in (False, True) if raw.X.max() > 100 else (False,):
+                samples = for_fitting(path, COLUMNS, True, SILENT) if log2 else raw
+                found: dict[str, list[float]] = {}
+                for seed in range(1 if quick else 5):
+                    for method, score in _compare(samples, seed).items():
+                        found.setdefault(method, []).append(100 * score)
+                means = {method: float(np.mean(scores)) for method, scores in found.items()}
+                rows.append({"table": name + (", log2" if log2 else ""), **means})
     means = {key: float(np.mean([row[key] for row in rows])) for key in rows[0] if key != "table"}
-    return [*rows, {"table": "mean"} | means]
+    return [*rows, {"table": "mean", **means}]
 
 
-def _tables(folder: Path) -> Any:
-    """Name and table in CuMiDa's columns of each microarray in the folder."""
+def _tables(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
+    """Name and file of each microarray in the folder; arrays become tables in the scratch folder."""
     files = sorted([*folder.glob("chowdary*.csv.gz"), *folder.glob("GSE*.csv.gz")])
     arrays = sorted(folder.glob("singh*.npz"))
     if not files and not arrays:
         raise SystemExit(f"no microarrays in {folder}: set {FOLDER} to the folder that has them")
     for path in files:
-        yield path.name.split("_")[0], read_table(path)
+        yield path.name.split("_")[0], path
     for path in arrays:
         found = np.load(path, allow_pickle=True)
         table = pd.DataFrame(found["X"].astype(float), columns=found["feature_names"].astype(str))
         table.insert(0, "type", found["y"].astype(str))
         table.insert(0, "samples", [f"s{i}" for i in range(len(table))])
-        yield path.name.split("_")[0], table
+        name = path.name.split("_")[0]
+        table.to_parquet(scratch / f"{name}.parquet")
+        yield name, scratch / f"{name}.parquet"
 
 
 def _compare(samples: Samples, seed: int) -> dict[str, float]:
     settings = Settings(test_size=0.5, seed=seed)
-    learned = learn(samples, settings, Screen(quiet=True))
+    learned = learn(samples, settings, SILENT)
     scores = {"superfactor": learned.scores["held_out"]["accuracy"]}
     train, test = split(samples, settings)
     y = samples.y
