@@ -8,7 +8,7 @@ from typing import Any
 from superfactor.cli import prepare
 from superfactor.cli.errors import UserError
 from superfactor.cli.fit import Outputs, finish
-from superfactor.cli.learning import Learned, Settings, learn
+from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import write_csv
 from superfactor.cli.prepare import Columns
 from superfactor.cli.screen import Screen
@@ -28,13 +28,18 @@ def run(folder: Path, command: str, screen: Screen) -> None:
     with screen.step("read"):
         samples = prepare.for_fitting(table, Columns(TARGET), False, screen)
     learned = learn(samples, Settings(), screen)
+    with few_threads(samples.X):
+        _finish(learned, folder, command, screen)
+    screen.say("\nOn a table of yours: superfactor fit TABLE --target COL --out MODEL")
+
+
+def _finish(learned: Learned, folder: Path, command: str, screen: Screen) -> None:
     with screen.step("baseline"), screen.progress(f"fitting {BASELINE}"):
         baselines = {BASELINE: _baseline(learned)}
     outputs = Outputs(
         folder / "model.skops", folder / "report.html", stability=RESAMPLES, command=command
     )
     finish(learned, False, outputs, screen, baselines)
-    screen.say("\nOn a table of yours: superfactor fit TABLE --target COL --out MODEL")
 
 
 def _write_table(path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from superfactor.cli import model_file, prepare, summary
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.factors import show_factors, show_stability
-from superfactor.cli.learning import Learned, Settings, learn
+from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import check_paths
 from superfactor.cli.prepare import Columns
 from superfactor.cli.record import metadata
@@ -43,7 +43,9 @@ def run(
     check_paths(outputs.report, "--report", path)
     with screen.step("read"):
         samples = prepare.for_fitting(path, columns, log2, screen)
-    finish(learn(samples, settings, screen), log2, outputs, screen)
+    learned = learn(samples, settings, screen)
+    with few_threads(samples.X):
+        finish(learned, log2, outputs, screen)
 
 
 def finish(

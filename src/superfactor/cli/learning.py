@@ -10,6 +10,8 @@ from superfactor.cli.prepare import Samples
 from superfactor.cli.screen import Screen
 
 FOLDS = 5
+# Up to here, matrices are too small for threads to pay.
+SMALL_SIDE = 1000
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,24 @@ def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
         X, y = samples.X[train], samples.y[train]
         search = search_for(samples, settings, y)
         search._progress = progress
-        with as_user_error():
+        with as_user_error(), few_threads(X):
             search.fit(X, y)
         search._progress = None
     _name_columns(search.best_estimator_, samples)
     learned = Learned(samples, settings, search, train, held_out, {})
-    with screen.step("score"):
+    with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
     return learned
+
+
+def few_threads(X: Any) -> Any:
+    """One thread for the linear algebra of small sides: two of them mostly wait for each other.
+
+    On a busy machine that waiting doubles the time. Large X (n, p) keeps all threads.
+    """
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1 if min(X.shape) <= SMALL_SIDE else None)
 
 
 def _name_columns(model: Any, samples: Samples) -> None:

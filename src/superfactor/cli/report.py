@@ -8,6 +8,7 @@ from typing import Any
 from superfactor.cli.errors import UserError
 from superfactor.cli.factors import show_stability
 from superfactor.cli.fit import page_notes, resampled
+from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths
 from superfactor.cli.predict import open_model, read_for
@@ -34,7 +35,8 @@ def run(
         samples = read_for(loaded, path, None, screen, labels=True)
     train, others = _parts(loaded, samples)
     X, y = samples.X[train], samples.y[train]
-    found = resampled(loaded.estimator, X, y, stability, about["seed"], screen)
+    with few_threads(X):
+        found = resampled(loaded.estimator, X, y, stability, about["seed"], screen)
     returns = show_stability(found, screen)
     with screen.step("report"):
         write_report(

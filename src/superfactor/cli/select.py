@@ -7,7 +7,7 @@ from typing import Any
 
 from superfactor.cli import prepare, summary
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.learning import Settings, search_for
+from superfactor.cli.learning import Settings, few_threads, search_for
 from superfactor.cli.output import check_paths, write_csv
 from superfactor.cli.prepare import Columns
 from superfactor.cli.record import versions
@@ -27,7 +27,7 @@ def run(
     with screen.step("select"), screen.progress("scoring settings") as progress:
         search = search_for(samples, settings, samples.y).set_params(refit=False)
         search._progress = progress
-        with as_user_error():
+        with as_user_error(), few_threads(samples.X):
             search.fit(samples.X, samples.y)
     for note in samples.notes:
         screen.note(note)
