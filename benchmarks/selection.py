@@ -9,7 +9,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from benchmarks import data, measure, peers
 from superfactor import SMFClassifier, SMFClassifierCV
-from superfactor.selection.grid import LAM_STEPS, XI_STEPS
+
+# t of ξ = t·n·log 2/‖X‖² and of λ = t·σ₁² (filter) or t (feature): the default grids and a step beyond.
+XI_STEPS = {"filter": (0.01, 0.1, 1.0), "feature": (0.1, 1.0, 10.0)}
+LAM_STEPS = {"filter": (1e-4, 1e-3, 1e-2), "feature": (1e-3, 1e-2, 1e-1)}
 
 
 def search(quick: bool = False) -> list[dict[str, Any]]:
@@ -23,7 +26,7 @@ def search(quick: bool = False) -> list[dict[str, Any]]:
         grid = {
             "n_components": [2, 8],
             "xi": [t * len(y) * np.log(2) / (sigma**2).sum() for t in XI_STEPS[model]],
-            "lam": [t * unit for t in LAM_STEPS[model][1:]],
+            "lam": [t * unit for t in LAM_STEPS[model]],
         }
         for scoring in ("accuracy", "neg_log_loss"):
             ours = SMFClassifierCV(**grid, model=model, cv=folds, scoring=scoring)
