@@ -113,6 +113,18 @@ def test_numbers_first_and_text_later_is_text_throughout(tmp_path):
     assert table["g"].tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
+@pytest.mark.parametrize("rows", ["1_000,2\n3,4", "3,4\n1_000,2", "3,4\n1_000,"])
+def test_an_underscore_makes_text_wherever_it_stands(rows, tmp_path):
+    table = read_table(written(tmp_path, "a.csv", f"sample,g\n{rows}\n"))
+    assert sorted(table["sample"]) == ["1_000", "3"]
+    assert table["g"].dtype == float
+
+
+def test_whole_numbers_beyond_the_exact_ones_of_float64(tmp_path):
+    pd.DataFrame({"a": [2**60 + 1, 3]}).to_parquet(tmp_path / "a.parquet")
+    assert read_table(tmp_path / "a.parquet")["a"].tolist() == [float(2**60), 3.0]
+
+
 def test_missing_cells(tmp_path):
     table = read_table(written(tmp_path, "a.csv", "a,b,c\n1,NA,x\n,2,\nnan, ,N/A\n"))
     np.testing.assert_array_equal(table["a"], [1, np.nan, np.nan])

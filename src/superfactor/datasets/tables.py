@@ -204,7 +204,7 @@ class _Rows:
             column.append(None if cell in MISSING else cell)
             cells[position] = "nan"
         try:
-            self._numbers.append(np.array(cells, dtype=np.float64))
+            self._numbers.append(_row_of_numbers(cells))
         except ValueError:
             self._numbers.append(self._cell_by_cell(cells))
 
@@ -213,7 +213,7 @@ class _Rows:
         values = np.full(len(cells), np.nan)
         for position, cell in enumerate(cells):
             try:
-                values[position] = float(cell)
+                values[position] = float(cell if "_" not in cell else "text")
             except ValueError:
                 if cell.strip() not in MISSING:
                     self.surprises.add(self.names[position])
@@ -229,6 +229,13 @@ class _Rows:
         for i, row in enumerate(self._numbers):
             block[i] = row[is_numeric]
         return _frame(self.names, block, numeric, texts, self._line, "line")
+
+
+def _row_of_numbers(cells: list[str]) -> Any:
+    """Cells (k,) as float64; a ValueError where one is none. NumPy alone would take 1_000 for one."""
+    if "_" in "".join(cells):
+        raise ValueError("an underscore is no part of a number")
+    return np.array(cells, dtype=np.float64)
 
 
 def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -294,7 +301,8 @@ def _read_parquet(path: Path, text: Collection[str]) -> pd.DataFrame:
     texts: dict[str, list[str | None]] = {}
     for position, (name, column) in enumerate(zip(names, table.columns, strict=True)):
         if name not in kept and _holds_numbers(column.type):
-            block[:, len(numeric)] = column.cast(pa.float64()).to_numpy()
+            # Unsafe: whole numbers beyond 2⁵³ are rounded, as they are in text.
+            block[:, len(numeric)] = column.cast(pa.float64(), safe=False).to_numpy()
             numeric.append(position)
         else:
             texts[name] = [None if cell is None else str(cell) for cell in column.to_pylist()]
