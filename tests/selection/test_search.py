@@ -203,6 +203,13 @@ def test_one_standard_error_takes_the_simplest_of_the_good():
     assert len(good) > 1
 
 
+@pytest.mark.parametrize("rule", ["best", "one_standard_error"])
+def test_scores_that_are_no_numbers_leave_the_first_candidate(rule):
+    X, y = genes()
+    search = SMFClassifierCV(**GRID, cv=FOLDS, rule=rule, refit=False, scoring=lambda *_: np.nan)
+    assert search.fit(X, y).best_index_ == 0
+
+
 def test_both_models_in_one_search():
     X, y = genes()
     search = SMFClassifierCV(1, model=["filter", "feature"], xi=0.01, cv=FOLDS).fit(X, y)

@@ -32,9 +32,9 @@ def tabulate(points: list[dict[str, Any]], scores: np.ndarray) -> dict[str, Any]
 
 
 def choose(table: dict[str, Any], rule: str) -> int:
-    """The position of the chosen candidate; of equals the first."""
+    """The position of the chosen candidate; of equals the first, as where no score is a number."""
     best = int(np.argmin(table["rank_test_score"]))
-    if rule == "best":
+    if rule == "best" or np.isnan(table["mean_test_score"][best]):
         return best
     splits = sum(key.endswith("_test_score") and key.startswith("split") for key in table)
     error = table["std_test_score"][best] / np.sqrt(splits)

@@ -50,7 +50,8 @@ class SMFClassifierCV(
         "auto" is a grid in the units of the data, so that the choice depends neither on the units
         of X nor on the number of samples: ``xi = t·n·log(n_classes)/‖X‖²``, and ``lam = t·σ₁(X)²``
         (filter model) or ``lam = t`` (feature model), of the preprocessed X. See
-        `superfactor.selection.grid` for the values of t.
+        `superfactor.selection.grid` for the values of t. ``lam = 0`` is allowed, but has no optimum,
+        and scores that mean little, where a model can tell the classes of the samples apart.
     preprocess : {None, "center", "standardize"}, default=None
         What happens to X in every fold, learned from its training part. ``best_estimator_`` is
         then a pipeline that begins with it. Columns of X that are covariates are scaled as well;
@@ -172,7 +173,7 @@ class SMFClassifierCV(
         covariates : array-like of shape (n_samples, n_covariates), optional
             Enter the classifier as they are. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
-            Reaches every fit, the preprocessing and the scorer.
+            Reaches every fit, the preprocessing and the scorer, which has to take it.
         groups : array-like of shape (n_samples,), optional
             For splitters that keep groups together.
 
