@@ -27,6 +27,18 @@ from superfactor.constraints import NonNegative
 from superfactor.interpretation import factor_view
 
 
+@pytest.mark.parametrize("rotation", [None, "varimax"])
+@pytest.mark.parametrize("model", MODELS)
+def test_turn_takes_components_and_codes_to_those_of_the_view(model, rotation):
+    X, y = table(classes=3)
+    fit = pipeline(model).fit(X, y)
+    views = [factor_view(fit, rotation=rotation), factor_view(factor_view(fit), rotation=rotation)]
+    for view in views:
+        np.testing.assert_allclose(view.turn.T @ fit[-1].components_, view.weights, atol=1e-10)
+        np.testing.assert_allclose(fit[-1].codes_ @ view.turn, view.codes, atol=1e-10)
+        np.testing.assert_allclose(view.turn.T @ view.turn, np.eye(3), atol=1e-10)
+
+
 def log_odds(fit, X):
     """The scores of all classes but the first, against it (n, κ)."""
     scores = fit.decision_function(X)

@@ -41,6 +41,7 @@ def made_view(rank, *, p=60, outputs=1, n=40, names=None, seed=0):
         coef=rng.standard_normal((outputs, rank)),
         share=rng.dirichlet(np.ones(rank + 1))[:rank],
         codes=rng.standard_normal((n, rank)),
+        turn=np.eye(rank),
         features=np.array(
             [f"gene {i}" for i in range(p)] if names is None else names, dtype=object
         ),

@@ -51,6 +51,9 @@ class FactorView:
         Share of the sum of squares of X, which is variance where X is centred.
     codes : (n, r)
         Codes of the training samples; those of the feature model have seen the labels.
+    turn : (r, r)
+        Orthogonal: ``transform(X) @ turn`` are the codes of other samples in the order, sign and
+        rotation of the view.
     features : (p,)
         Names, as strings.
     classes : tuple of str, or None in regression
@@ -65,6 +68,7 @@ class FactorView:
     coef: Any
     share: Any
     codes: Any
+    turn: Any
     features: Any
     classes: tuple[str, ...] | None
     outputs: tuple[str, ...]
@@ -104,7 +108,9 @@ def factor_view(model: Any, *, rotation: str | None = None) -> FactorView:
     return _of_estimator(fitted_model(model), rotation)
 
 
-def arrange(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, Any]) -> FactorView:
+def arrange(
+    weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, Any], turn: Any = None
+) -> FactorView:
     """Factors put in order and sign.
 
     Parameters
@@ -113,7 +119,8 @@ def arrange(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, 
     codes : (n, r)
     effect : (κ, r), change of the activations per unit of each code
     share : (r,)
-    names : the other fields of the view
+    names : the fields of the view that are no numbers
+    turn : (r, r), by which the factors have been turned already; None if they have not
     """
     weights = filled(weights, share)
     coef = effect * codes.std(axis=0)
@@ -121,14 +128,18 @@ def arrange(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, 
     negligible = contribution <= _NEGLIGIBLE * contribution.max()
     coef[:, negligible], contribution[negligible] = 0, 0
     order = np.lexsort((-share, -contribution))
+    turn = (np.eye(len(weights)) if turn is None else turn)[:, order]
     weights, codes, coef = weights[order], codes[:, order], coef[:, order]
     if (weights < 0).any() or (codes < 0).any():
         signs = _signs(weights, coef)
         weights, codes, coef = weights * signs[:, None], codes * signs, coef * signs
+        turn = turn * signs
     largest = np.max(np.abs(weights), axis=1, keepdims=True)
     scaled = weights / np.where(largest > 0, largest, 1)
     # Adding zero makes −0.0 plain zero.
-    return FactorView(weights + 0.0, scaled + 0.0, coef + 0.0, share[order], codes + 0.0, **names)
+    return FactorView(
+        weights + 0.0, scaled + 0.0, coef + 0.0, share[order], codes + 0.0, turn + 0.0, **names
+    )
 
 
 def _signs(weights: Any, coef: Any) -> Any:
@@ -139,13 +150,15 @@ def _signs(weights: Any, coef: Any) -> Any:
     return np.where(np.where(leading_coef != 0, leading_coef, leading_weight) < 0, -1.0, 1.0)
 
 
-def _turned(weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, Any]) -> FactorView:
+def _turned(
+    weights: Any, codes: Any, effect: Any, share: Any, names: dict[str, Any], turn: Any = None
+) -> FactorView:
     """The same after varimax; ‖X‖² is what the shares before it were taken of."""
     weights = filled(weights, share)
     R = varimax(weights)
     total = _sizes(weights, codes).sum() / (share.sum() or 1.0)
-    weights, codes = R.T @ weights, codes @ R
-    return arrange(weights, codes, effect @ R, _sizes(weights, codes) / (total or 1.0), names)
+    weights, codes, turn = R.T @ weights, codes @ R, R if turn is None else turn @ R
+    return arrange(weights, codes, effect @ R, _sizes(weights, codes) / (total or 1.0), names, turn)
 
 
 def filled(weights: Any, share: Any) -> Any:
@@ -162,7 +175,7 @@ def _turned_view(view: FactorView) -> FactorView:
     spread = view.codes.std(axis=0)
     effect = view.coef / np.where(spread > 0, spread, 1)
     names = {name: getattr(view, name) for name in _NAMES}
-    return _turned(view.weights, view.codes, effect, view.share, names)
+    return _turned(view.weights, view.codes, effect, view.share, names, view.turn)
 
 
 def _of_estimator(fitted: FittedModel, rotation: str | None) -> FactorView:

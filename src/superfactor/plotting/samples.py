@@ -201,9 +201,7 @@ def _codes(model: Any, view: FactorView, X: Any, covariates: Any) -> Any:
         raise ValueError("X: None is required with a FactorView, which cannot code other samples")
     fitted = fitted_model(model)
     codes = fitted.estimator.transform(fitted.preprocess(X), covariates=covariates)
-    # view.weights = Rᵀ components_ with R orthogonal, so that codes turn by R.
-    turn = np.linalg.pinv(as_numpy(fitted.estimator.components_).T) @ view.weights.T
-    return np.asarray(as_numpy(codes)) @ turn
+    return np.asarray(as_numpy(codes)) @ view.turn
 
 
 def _labels(y: Any, n: int, classes: Any) -> tuple[np.ndarray | None, list[str] | None]:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import as_numpy, split_columns
@@ -143,26 +142,16 @@ def _samples(
             f"{name}: {len(truth)} labels for {len(ids)} samples; the numbers must agree"
         )
     probabilities = _numbers(estimator.predict_proba(X, covariates=covariates))
-    order, signs = _display(view, _numbers(estimator.components_))
     return Samples(
         ids=ids,
         truth=truth,
         probabilities=probabilities / probabilities.sum(axis=1, keepdims=True),
-        codes=_numbers(estimator.transform(X))[:, order] * signs,
+        codes=_numbers(estimator.transform(X)) @ view.turn,
     )
 
 
 def _numbers(values: Any) -> Any:
     return np.asarray(as_numpy(values), dtype=np.float64)
-
-
-def _display(view: FactorView, components: Any) -> tuple[Any, Any]:
-    """Which component (r,) each factor of the view is, and its sign (r,)."""
-    products = view.weights @ components.T
-    scale = np.linalg.norm(view.weights, axis=1)[:, None] * np.linalg.norm(components, axis=1)
-    cosines = products / np.where(scale > 0, scale, 1)
-    _, order = linear_sum_assignment(-np.abs(cosines))
-    return order, np.where(cosines[np.arange(len(order)), order] < 0, -1.0, 1.0)
 
 
 def _class_numbers(name: str, y: Any, classes: Any) -> Any:
