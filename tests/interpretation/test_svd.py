@@ -43,6 +43,17 @@ def test_large_data_goes_through_a_few_products(kind, monkeypatch):
         np.testing.assert_allclose(getattr(view, name), getattr(expected, name), atol=1e-6)
 
 
+def test_sparse_data_that_cannot_be_compressed_stay_sparse(monkeypatch):
+    X, y = two_classes((40, 12))
+    X[:, 11] *= 1e-6  # a singular value that a Gram matrix would not show
+    fit = classifier(rank=3).fit(X, y)
+    expected = unsupervised(fit, X, y)
+    monkeypatch.setattr(module, "truncated_svd", lambda *_: pytest.fail("densified"))
+    view = unsupervised(fit, sp.csr_array(X), y)
+    np.testing.assert_allclose(view.weights, expected.weights, atol=1e-8)
+    np.testing.assert_allclose(view.share, expected.share, rtol=1e-8)
+
+
 @pytest.mark.parametrize("balanced", [None, "balanced"], ids=["plain", "balanced"])
 def test_filter_coefficients_are_those_of_logistic_regression_on_the_codes(balanced):
     X, y = two_classes((60, 8))

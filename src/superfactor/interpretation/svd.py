@@ -60,15 +60,22 @@ def _svd(X: Any, rank: int) -> tuple[Any, Any, Any, Any]:
         short, values = small.rows[:, :k], small.values[:k] * data.scale
         long = small.expand(np.eye(len(small.values), k))
         U, V = (short, long) if n <= p else (long, short)
-    elif min(n, p) <= LARGEST_FULL_SIDE or rank == min(n, p):
+    elif _dense_svd(X, rank):
         U, values, Vt = truncated_svd(X.toarray() if sp.issparse(X) else X, rank)
         V = Vt.T
     else:
-        U, values, Vt = svds(X, k=rank, rng=np.random.default_rng(0))
+        U, values, Vt = svds(X, k=rank, v0=np.random.default_rng(0).standard_normal(min(n, p)))
         U, values, V = U[:, ::-1], values[::-1], Vt[::-1].T
     k = int(np.sum(values > values[0] * max(n, p) * np.finfo(values.dtype).eps))
     U, values, V = (_kept(part, k, rank) for part in (U, values, V))
     return U, values, V, (values / data.scale) ** 2 / (data.squared_norm or 1.0)
+
+
+def _dense_svd(X: Any, rank: int) -> bool:
+    """Sparse X only where ARPACK has no answer: at full rank, where U or V is as large, and for zeros."""
+    if rank == min(X.shape):
+        return True
+    return not X.count_nonzero() if sp.issparse(X) else min(X.shape) <= LARGEST_FULL_SIDE
 
 
 def _kept(part: Any, k: int, rank: int) -> Any:
