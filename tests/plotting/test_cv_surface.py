@@ -97,6 +97,16 @@ def test_a_ridge_of_zero_has_a_place_before_all_others():
     np.testing.assert_allclose(ring(display), (1.0, 0.0001))
 
 
+def test_panels_with_a_single_value_beside_larger_ones():
+    one, more = results([1.0], [0.0]), results([0.1, 1.0], [0.1, 1.0], models=("feature",))
+    table = {key: [*one[key], *more[key]] for key in one}
+    display = CVSurfaceDisplay(table, 0).plot()
+    assert [ax.collections[0].get_array().size for ax in display.axes_] == [1, 4]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["0"]
+    x, y = ring(display)
+    assert (x, y) == (1.0, display.ax_.get_yticks()[0])
+
+
 @pytest.mark.parametrize(
     "xi, lam, name",
     [([1.0], [0.1, 1.0, 10.0], "lam"), ([3.0, 0.3], [1.0], "xi")],

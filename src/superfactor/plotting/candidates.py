@@ -83,6 +83,6 @@ def places(points: list[Point], name: str) -> dict[Any, float]:
     values = distinct(points, name)
     if name == "n_components" or values[0] > 0:
         return {value: float(value) for value in values}
-    positive = values[1:]
+    positive = values[1:] or [1.0]
     step = positive[1] / positive[0] if len(positive) > 1 else 10.0
-    return {0: positive[0] / step} | {value: float(value) for value in positive}
+    return {0: positive[0] / step} | {value: float(value) for value in values[1:]}

@@ -235,6 +235,8 @@ def _write_score(ax: Axes, x: float, y: float, score: float, mesh: QuadMesh) -> 
 def _edges(places: dict[Any, float]) -> Any:
     """Boundaries (k + 1,) of cells around k places on a logarithmic axis."""
     logs = np.log(list(places.values()))
+    if len(logs) == 1:
+        return np.exp(logs[0] + np.array([-1.0, 1.0]))
     middles = (logs[1:] + logs[:-1]) / 2
     first, last = 2 * logs[0] - middles[0], 2 * logs[-1] - middles[-1]
     return np.exp(np.concatenate([[first], middles, [last]]))

@@ -92,8 +92,8 @@ class ScreeDisplay:
         ----------
         model : SMFClassifier, SMFRegressor, a pipeline that ends in one, or SMFClassifierCV
         X : array-like or sparse matrix of shape (n_samples, n_features), optional
-            The training data; its scree is taken after the model's preprocessing. Not needed for a
-            search that chose its rank by the elbow: it keeps its scree.
+            The training data; its scree is taken after the model's preprocessing. Not needed for
+            SMFClassifierCV, which keeps its own (of X as preprocessed, not centred besides).
         n_values, center
             See `superfactor.selection.scree`.
         ax, **kwargs
