@@ -44,10 +44,13 @@ def test_tables_and_dicts(markers):
     assert read_markers(markers) == NOTES
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, "", " "], ids=["none", "nan", "empty", "blank"])
+@pytest.mark.parametrize(
+    "missing", [None, np.nan, pd.NA, "", " "], ids=["none", "nan", "na", "empty", "blank"]
+)
 def test_a_missing_note_says_marker(missing):
     frame = pd.DataFrame({"feature": ["a", "b"], "note": [missing, "x"]}, dtype=object)
     assert read_markers(frame) == {"a": "marker", "b": "x"}
+    assert read_markers({"a": missing, "b": "x"}) == {"a": "marker", "b": "x"}
 
 
 def test_features_alone_and_twice(tmp_path):

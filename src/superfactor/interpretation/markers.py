@@ -61,15 +61,20 @@ def _columns(header: list[Any]) -> tuple[int, int] | None:
 def _pairs(rows: list[list[Any]], feature: int, note: int) -> Iterator[tuple[Any, Any]]:
     """Feature and note of each row; "" where a cell is missing."""
     for row in rows:
-        cells = [cell if cell is not None and cell == cell else "" for cell in row]
-        cells += [""] * (max(feature, note) + 1 - len(cells))
+        cells = [*row, *[""] * (max(feature, note) + 1 - len(row))]
         yield cells[feature], cells[note]
 
 
 def _notes(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
     notes: dict[str, str] = {}
     for key, value in pairs:
-        name, note = str(key).strip(), str(value).strip() or "marker"
+        name, note = _text(key), _text(value) or "marker"
         if name:
             notes[name] = f"{notes[name]}; {note}" if name in notes else note
     return notes
+
+
+def _text(cell: Any) -> str:
+    """A cell as text; "" for what Python and pandas put where there is none."""
+    missing = not isinstance(cell, str) and str(cell) in ("None", "nan", "<NA>")
+    return "" if missing else str(cell).strip()
