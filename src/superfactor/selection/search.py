@@ -17,6 +17,7 @@ from sklearn.base import (
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array
@@ -29,6 +30,16 @@ from superfactor.selection.folds import score_fold
 from superfactor.selection.rank import Scree, scree
 
 _SHARED = ("link", "fit_intercept", "class_weight", "prediction", "tol", "certify", "random_state")
+
+
+def _refits(search: SMFClassifierCV) -> bool:
+    """Whether there is a model to predict with; scikit-learn hides the methods where not."""
+    if not search.refit:
+        raise AttributeError(
+            f"refit=False: this {type(search).__name__} has best_params_ but no fitted model; "
+            "refit=True is required to predict"
+        )
+    return True
 
 
 class SMFClassifierCV(
@@ -305,33 +316,34 @@ class SMFClassifierCV(
 
     def _chosen(self) -> Any:
         check_is_fitted(self)
-        if not self.refit:
-            raise AttributeError(
-                f"refit=False: this {type(self).__name__} has best_params_ but no fitted model; "
-                "refit=True is required to predict"
-            )
         return self.best_estimator_
 
+    @available_if(_refits)
     def predict(self, X: Any, covariates: Any = None) -> Array:
         """The most probable class of each sample, by ``best_estimator_``."""
         return self._chosen().predict(X, **_given(covariates))
 
+    @available_if(_refits)
     def predict_proba(self, X: Any, covariates: Any = None) -> Array:
         """Class probabilities (n_samples, n_classes), by ``best_estimator_``."""
         return self._chosen().predict_proba(X, **_given(covariates))
 
+    @available_if(_refits)
     def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
         """Logarithms of the class probabilities, by ``best_estimator_``."""
         return self._chosen().predict_log_proba(X, **_given(covariates))
 
+    @available_if(_refits)
     def decision_function(self, X: Any, covariates: Any = None) -> Array:
         """Scores of the classes, by ``best_estimator_``."""
         return self._chosen().decision_function(X, **_given(covariates))
 
+    @available_if(_refits)
     def transform(self, X: Any) -> Array:
         """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
         return self._chosen().transform(X)
 
+    @available_if(_refits)
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """The score of ``best_estimator_`` by the scorer of the search."""
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
