@@ -167,3 +167,63 @@ def test_markers_that_are_missing(table, tmp_path):
     words = ("--markers", tmp_path / "none.csv", "--out", tmp_path / "m")
     assert "none.csv: No such file" in refused("fit", table, *roles(), *QUICK, *words)
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("report", ["same.x", "../work/same.x", "link.x"])
+def test_two_outputs_need_two_names(report, tmp_path, monkeypatch):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    cohort().to_csv("t.csv", index=False)
+    os.symlink("same.x", "link.x")
+    words = ("fit", "t.csv", *roles(), *QUICK, "--out", "same.x", "--report", report)
+    line = refused(*words)
+    assert line == f"error: --report {report}: this would overwrite --out; two names are required\n"
+    assert sorted(os.listdir()) == ["link.x", "t.csv"]
+
+
+@pytest.mark.parametrize("option", ["--out", "--report"])
+def test_markers_are_not_overwritten(option, table, tmp_path):
+    markers = tmp_path / "known.csv"
+    markers.write_text("gene0,known\n")
+    outputs = {"--out": tmp_path / "m.skops", option: markers}
+    pairs = [w for pair in outputs.items() for w in pair]
+    line = refused("fit", table, *roles(), *QUICK, "--markers", markers, *pairs)
+    assert line == f"error: {option} {markers}: this would overwrite what is read\n"
+    assert markers.read_text() == "gene0,known\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ("predict", "model"),
+        ("predict", "table"),
+        ("report", "model"),
+        ("report", "table"),
+        ("report", "markers"),
+    ],
+)
+def test_inputs_of_a_model_are_not_overwritten(command, what, model, table, tmp_path):
+    markers = tmp_path / "known.csv"
+    markers.write_text("gene0,known\n")
+    inputs = {"model": model, "table": table, "markers": markers}
+    more = ("--markers", markers) if command == "report" else ()
+    before = inputs[what].read_bytes()
+    line = refused(command, model, table, *more, "--out", inputs[what])
+    assert "this would overwrite what is read" in line
+    assert inputs[what].read_bytes() == before
+
+
+def test_select_does_not_overwrite_the_table(tmp_path):
+    path = tmp_path / "t.csv"
+    cohort().to_csv(path, index=False)
+    line = refused("select", path, *roles(), *QUICK, "--out", path)
+    assert "this would overwrite what is read" in line
+
+
+def test_markers_that_are_no_text(table, tmp_path):
+    markers = tmp_path / "known.csv"
+    markers.write_bytes(b"gene0,\xff\xfe\x00")
+    words = ("--markers", markers, "--out", tmp_path / "m")
+    line = refused("fit", table, *roles(), *QUICK, *words)
+    assert line == f"error: --markers {markers}: not UTF-8 text (byte 0xff)\n"

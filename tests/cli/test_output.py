@@ -12,6 +12,7 @@ import pytest
 from tests.cli.command import QUICK, roles, superfactor
 
 from superfactor.cli import model_file, output, screen
+from superfactor.report.replacing import replacing
 
 # Saving writes half a file, says so, and waits to be stopped.
 SLOW = """
@@ -85,7 +86,7 @@ def test_a_failure_while_writing_keeps_the_old_file(tmp_path):
     with pytest.raises(RuntimeError):
         output.write_csv(path, ["a"], rows())
     assert path.read_text() == "a\n1\n"
-    with pytest.raises(KeyboardInterrupt), output.replacing(path) as temporary:
+    with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
         temporary.write_text("half")
         raise KeyboardInterrupt
     assert path.read_text() == "a\n1\n"

@@ -77,6 +77,7 @@ def test_missing_packages_are_named_at_once(missing, tmp_path):
         (["fit", "a.csv"], "Missing option '--out'"),
         (["fit", "a.csv", "--out", "m", "--ranks", "2"], "No such option"),
         (["fit", "a.csv", "--out", "m", "--seed", "x"], "--seed"),
+        (["fit", "a.csv", "--out", "m", "--seed", str(2**32)], "4294967295"),
         (["fit", "a.csv", "--out", "m", "--cv", "1"], "--cv"),
         (["fit", "a.csv", "--out", "m", "--rank", "two"], "--rank two: auto or a whole number"),
         (["fit", "a.csv", "--out", "m", "--rank", "0"], "--rank 0: auto or a whole number"),

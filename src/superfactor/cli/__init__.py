@@ -7,7 +7,7 @@ file           idea
 ``options``    … those that several commands share
 ``errors``     one clear line and an exit code instead of a traceback
 ``screen``     what people see: tables, notes, progress bars; or one JSON object for scripts
-``output``     files that are either complete or not there
+``output``     where to write, checked before the work, and how tables are written
 ``prepare``    a table becomes X, labels and names of samples
 ``cells``      … its numbers; cells that are none are named by sample, line and column
 ``labels``     … its labels
@@ -33,7 +33,7 @@ _EXTRA = ("typer", "rich", "pandas", "pyarrow", "skops")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 2 bad input (one line says which), 130 interrupted.
+    """Run the command line and exit with 0 when it is done, else with a code of ``errors``.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def fit(
     from superfactor.cli import fit
 
     settings = _settings(rank, xi, lam, model, standardize, balance, seed, cv, test_size, certify)
-    outputs = fit.Outputs(out, report, fit.read_markers(markers), stability, shlex.join(_command))
+    outputs = fit.Outputs(out, report, markers, stability, shlex.join(_command))
     screen = Screen(quiet=quiet, as_json=json)
     fit.run(table, _columns(target, id, covariates, drop), log2, settings, outputs, screen)
 
@@ -219,10 +219,9 @@ def report(
     Needs the table the model was fitted to; its other samples count as held out.
     """
     from superfactor.cli import report
-    from superfactor.cli.fit import read_markers
 
     screen = Screen(quiet=quiet, as_json=json)
-    report.run(model, table, out, read_markers(markers), stability, screen)
+    report.run(model, table, out, markers, stability, screen)
 
 
 # --- from words to values --------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def _finish(learned: Learned, folder: Path, command: str, screen: Screen) -> Non
     outputs = Outputs(
         folder / "model.skops", folder / "report.html", stability=RESAMPLES, command=command
     )
-    finish(learned, False, outputs, screen, baselines)
+    finish(learned, False, outputs, screen, baselines=baselines)
 
 
 def _write_table(path: Path) -> None:

@@ -24,6 +24,9 @@ def as_user_error(prefix: str = "") -> Iterator[None]:
     """The library's ValueErrors are about the data and the options it is given here."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise UserError(f"{prefix}not UTF-8 text (byte 0x{byte:02x})") from error
     except ValueError as error:
         raise UserError(prefix + str(error)) from error
 

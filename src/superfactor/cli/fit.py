@@ -23,14 +23,14 @@ class Outputs:
     Attributes
     ----------
     out, report : files to write; no page where `report` is None
-    markers : notes on known features by name, or None
+    markers : file with known features, or None
     stability : number of resamples, 0 for none
     command : the shell command, to be written down
     """
 
     out: Path
     report: Path | None = None
-    markers: dict[str, str] | None = None
+    markers: Path | None = None
     stability: int = 0
     command: str = ""
 
@@ -39,13 +39,13 @@ def run(
     path: Path, columns: Columns, log2: bool, settings: Settings, outputs: Outputs, screen: Screen
 ) -> None:
     """Fit a model to a table and write it down."""
-    check_paths(outputs.out, "--out", path)
-    check_paths(outputs.report, "--report", path)
+    check_paths({"--out": outputs.out, "--report": outputs.report}, path, outputs.markers)
+    markers = read_markers(outputs.markers)
     with screen.step("read"):
         samples = prepare.for_fitting(path, columns, log2, screen)
     learned = learn(samples, settings, screen)
     with few_threads(samples.X):
-        finish(learned, log2, outputs, screen)
+        finish(learned, log2, outputs, screen, markers=markers)
 
 
 def finish(
@@ -53,11 +53,13 @@ def finish(
     log2: bool,
     outputs: Outputs,
     screen: Screen,
+    *,
+    markers: dict[str, str] | None = None,
     baselines: dict[str, float] | None = None,
 ) -> None:
     """Say what was learned, save it, and write the page."""
     summary.describe(learned, log2, screen)
-    factors = show_factors(learned.model, screen, outputs.markers)
+    factors = show_factors(learned.model, screen, markers)
     X, y = learned.part(learned.train)
     stability = resampled(learned.model, X, y, outputs.stability, learned.settings.seed, screen)
     returns = show_stability(stability, screen)
@@ -68,7 +70,7 @@ def finish(
     files = {"model": str(outputs.out)}
     if outputs.report is not None:
         with screen.step("report"):
-            _write_page(learned, log2, outputs, stability, baselines, screen)
+            _write_page(learned, log2, outputs, stability, markers, baselines, screen)
         files["report"] = str(outputs.report)
     screen.say()
     screen.fields(list(files.items()))
@@ -122,6 +124,7 @@ def _write_page(
     log2: bool,
     outputs: Outputs,
     stability: Any,
+    markers: dict[str, str] | None,
     baselines: dict[str, float] | None,
     screen: Screen,
 ) -> None:
@@ -140,7 +143,7 @@ def _write_page(
         y_test=y_test,
         search=learned.search,
         stability=stability,
-        markers=outputs.markers,
+        markers=markers,
         baselines=baselines,
         title=f"Supervised factors of {samples.path.name}",
         target=samples.columns.target,

@@ -50,7 +50,7 @@ class Learned:
     ----------
     search : SMFClassifierCV, fitted to the training samples
     train, held_out : positions of the samples in the table
-    accuracy : scores by name, see `scores`
+    scores : "held_out" and "training", each a dict of figures or None where there are no samples
     """
 
     samples: Samples
@@ -81,15 +81,20 @@ def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
         train, held_out = split(samples, settings)
         X, y = samples.X[train], samples.y[train]
         search = search_for(samples, settings, y)
-        search._progress = progress
-        with as_user_error(), few_threads(X):
-            search.fit(X, y)
-        search._progress = None
+        fit_search(search, X, y, progress)
     _name_columns(search.best_estimator_, samples)
     learned = Learned(samples, settings, search, train, held_out, {})
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
     return learned
+
+
+def fit_search(search: Any, X: Any, y: Any, progress: Any) -> None:
+    """Fit an SMFClassifierCV to X (n, p) and labels (n,), calling ``progress(done, total)``."""
+    search._progress = progress
+    with as_user_error(), few_threads(X):
+        search.fit(X, y)
+    search._progress = None  # the bar is no part of the model
 
 
 def few_threads(X: Any) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError
-from superfactor.cli.output import replacing
+from superfactor.report.replacing import replacing
 
 FORMAT = 1
 _KEYS = {"superfactor_model", "estimator", "metadata"}

@@ -79,7 +79,7 @@ Certify = Annotated[
         help="The proof of optimality: at no cost, or a tighter one in seconds to minutes.",
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of the split and the folds.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the split and the folds.")]
 Folds = Annotated[
     int | None,
     typer.Option(

@@ -1,36 +1,16 @@
-"""Files that are either complete or not there: written under another name, then renamed."""
+"""Where to write, checked before the work, and how tables are written."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` to write to; it becomes `path` only if nothing went wrong."""
-    folder, name = os.path.split(path)
-    handle, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}.", suffix=".tmp")
-    try:
-        os.close(handle)
-        # mkstemp lets nobody else read; a result has the permissions any new file would have.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        yield Path(temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+from superfactor.report.replacing import replacing
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -48,12 +28,30 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
     write_bytes(path, text.getvalue().encode())
 
 
-def check_paths(path: Path | None, option: str = "--out", *inputs: Path) -> None:
-    """Say now, and not after the work, that an input is missing or a file could not be written."""
-    for other in inputs:
-        other.stat()
-    if path is None:
-        return
+def check_paths(outputs: Mapping[str, Path | None], *inputs: Path | None) -> None:
+    """Say now, and not after the work, that an input is missing or a file could not be written.
+
+    Parameters
+    ----------
+    outputs : files to write by option, None where the option is not given
+    inputs : files to read, likewise
+    """
+    read = [path for path in inputs if path is not None]
+    for path in read:
+        path.stat()
+    taken: dict[Path, str] = {}
+    for option, out in outputs.items():
+        if out is None:
+            continue
+        _check_writable(out, option)
+        if out.exists() and any(out.samefile(path) for path in read):
+            raise UserError(f"{option} {out}: this would overwrite what is read")
+        other = taken.setdefault(out.resolve(), option)
+        if other != option:
+            raise UserError(f"{option} {out}: this would overwrite {other}; two names are required")
+
+
+def _check_writable(path: Path, option: str) -> None:
     folder = path.parent
     if path.is_dir():
         raise UserError(f"{option} {path}: a folder; the name of a file is required")
@@ -61,6 +59,3 @@ def check_paths(path: Path | None, option: str = "--out", *inputs: Path) -> None
         raise UserError(f"{option} {path}: there is no folder {folder}")
     if not os.access(folder, os.W_OK):
         raise UserError(f"{option} {path}: the folder {folder} cannot be written to")
-    for other in inputs:
-        if path.exists() and path.samefile(other):
-            raise UserError(f"{option} {path}: this would overwrite what is read")

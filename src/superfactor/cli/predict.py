@@ -18,7 +18,7 @@ from superfactor.cli.summary import class_counts, counted
 
 def run(model: Path, path: Path, identifier: str | None, out: Path, screen: Screen) -> None:
     """Write one row a sample, in the order of the table."""
-    check_paths(out, "--out", path, model)
+    check_paths({"--out": out}, path, model)
     loaded = open_model(model, screen)
     with screen.step("read"):
         samples = read_for(loaded, path, identifier, screen)
@@ -66,7 +66,9 @@ def read_for(
     """The samples of a table in the columns of a model, and their labels where they are needed."""
     about = loaded.metadata
     target = about["target"] if labels else None
-    table, columns = prepare.load(path, Columns(target, identifier or about["id"]), screen)
+    # As written, also where all levels of this table look like numbers.
+    words = [name for name, levels in about["covariates"].items() if levels]
+    table, columns = prepare.load(path, Columns(target, identifier or about["id"]), screen, words)
     if identifier is None and columns.id not in table.columns:
         columns = replace(columns, id=None)  # this table has no names for its samples
     samples = prepare.for_model(

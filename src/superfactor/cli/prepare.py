@@ -66,13 +66,18 @@ class Samples:
         return len(self.names) - self.n_covariates
 
 
-def load(path: Path, columns: Columns, screen: Screen) -> tuple[pd.DataFrame, Columns]:
-    """The table, and its columns with the defaults that show only now."""
+def load(
+    path: Path, columns: Columns, screen: Screen, words: Sequence[str] = ()
+) -> tuple[pd.DataFrame, Columns]:
+    """The table, and its columns with the defaults that show only now.
+
+    Labels, names of samples and the columns `words` are kept as they are written.
+    """
     from superfactor.datasets.tables import CUMIDA, ROW_NAMES, read_table
 
-    known = [name for name in (columns.target, columns.id) if name is not None]
+    text = [name for name in (columns.target, columns.id, *words) if name is not None]
     with screen.progress(f"reading {path.name}") as progress, as_user_error():
-        table = read_table(path, text=known, progress=progress)
+        table = read_table(path, text=text, progress=progress)
     names = list(table.columns)
     cumida = tuple(names[:2]) == CUMIDA
     target = columns.target or (CUMIDA[1] if cumida else None)

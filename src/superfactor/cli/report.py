@@ -7,7 +7,7 @@ from typing import Any
 
 from superfactor.cli.errors import UserError
 from superfactor.cli.factors import show_stability
-from superfactor.cli.fit import page_notes, resampled
+from superfactor.cli.fit import page_notes, read_markers, resampled
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths
@@ -21,14 +21,15 @@ def run(
     model: Path,
     path: Path,
     out: Path,
-    markers: dict[str, str] | None,
+    markers: Path | None,
     stability: int,
     screen: Screen,
 ) -> None:
     """Write the page; samples that the model was not fitted to count as held out."""
     from superfactor.report import write_report
 
-    check_paths(out, "--out", path, model)
+    check_paths({"--out": out}, path, model, markers)
+    notes = read_markers(markers)
     loaded = open_model(model, screen)
     about = loaded.metadata
     with screen.step("read"):
@@ -48,7 +49,7 @@ def run(
             y_test=samples.y[others] if others else None,
             search=recorded_search(about["search"]),
             stability=found,
-            markers=markers,
+            markers=notes,
             title=f"Supervised factors of {about['table']}",
             target=about["target"],
             ids=[*samples.ids[train], *samples.ids[others]],

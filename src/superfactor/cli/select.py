@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli import prepare, summary
-from superfactor.cli.errors import as_user_error
-from superfactor.cli.learning import Settings, few_threads, search_for
+from superfactor.cli.learning import Settings, fit_search, search_for
 from superfactor.cli.output import check_paths, write_csv
 from superfactor.cli.prepare import Columns
 from superfactor.cli.record import versions
@@ -21,14 +20,12 @@ def run(
     path: Path, columns: Columns, log2: bool, settings: Settings, out: Path | None, screen: Screen
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
-    check_paths(out, "--out", path)
+    check_paths({"--out": out}, path)
     with screen.step("read"):
         samples = prepare.for_fitting(path, columns, log2, screen)
     with screen.step("select"), screen.progress("scoring settings") as progress:
         search = search_for(samples, settings, samples.y).set_params(refit=False)
-        search._progress = progress
-        with as_user_error(), few_threads(samples.X):
-            search.fit(samples.X, samples.y)
+        fit_search(search, samples.X, samples.y, progress)
     for note in samples.notes:
         screen.note(note)
     best, simple = choices(search)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
 from superfactor.report.page import render
+from superfactor.report.replacing import replacing
 from superfactor.report.text import LONGEST_NOTE, label
 from superfactor.selection import SMFClassifierCV
 
@@ -107,16 +107,10 @@ def write_report(
         command=command,
         notes=tuple(label(note, LONGEST_NOTE) for note in notes),
     )
-    return _write(path, render(facts))
-
-
-def _write(path: Path, text: str) -> Path:
-    """All of the text, or no file."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(part, "x", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    page = render(facts)
+    with (
+        replacing(path) as part,
+        open(part, "x", encoding="utf-8", errors="replace", newline="\n") as file,
+    ):
+        file.write(page)
     return path
