@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ from superfactor.cli.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
 def numbers(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = None) -> Any:
@@ -46,6 +49,12 @@ def place(table: pd.DataFrame, row: int, ids: Any = None) -> str:
     """Where to look: ``sample GSM12 (line 17)``, or ``line 17`` where samples have no names."""
     where = f"{table.index.name} {table.index[row]}"
     return where if ids is None else f"sample {ids[row]} ({where})"
+
+
+def without_point(cell: str) -> str:
+    """``1`` for ``1.0``, as programs write whole numbers in a column that also has empty cells."""
+    whole = _WHOLE.fullmatch(cell)
+    return cell if whole is None else whole[1]
 
 
 def shortened(names: Sequence[Any], most: int = 5) -> str:

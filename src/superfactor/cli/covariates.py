@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from superfactor.cli.cells import numbers, place, shortened
+from superfactor.cli.cells import numbers, place, shortened, without_point
 from superfactor.cli.errors import UserError
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
         if not levels:
             blocks.append(numbers(path, table, [name], ids))
             continue
-        cells = _levels(table[name])
         known = set(levels)
+        cells = [cell if cell in known else without_point(cell) for cell in _levels(table[name])]
         for row, cell in enumerate(cells):
             if cell not in known:
                 raise UserError(
@@ -65,11 +65,8 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
 
 
 def _levels(column: pd.Series[Any]) -> list[str]:
-    """The cells as words; whole numbers without their .0."""
-    return [
-        EMPTY if gone else _word(cell) for cell, gone in zip(column, column.isna(), strict=True)
-    ]
+    """The cells of a text column as they are written."""
+    from superfactor.datasets.tables import MISSING
 
-
-def _word(cell: Any) -> str:
-    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+    # Numbers of a Parquet file that are kept as text may be "nan".
+    return [EMPTY if cell is None or cell in MISSING else cell for cell in column]

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from superfactor.cli.cells import without_point
 from superfactor.cli.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CLASSES = 50
+# Whole numbers that fit into 64 bits, in the one spelling that str() gives back.
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def labels_of(column: pd.Series[Any], where: str) -> Any:
-    """Labels (n,) as a NumPy array of int64 where all are written as whole numbers, else of str.
+    """Labels (n,) as a NumPy array of int64 where all are whole numbers, else of str.
+
+    Labels come back as they are written, 007, +1 and 1_0 are words; only a column of numbers 0.0
+    and 1.0 loses its zeros.
 
     Parameters
     ----------
@@ -25,9 +32,8 @@ def labels_of(column: pd.Series[Any], where: str) -> Any:
     _check_none_missing(column, where)
     words = [str(cell) for cell in column]
     kinds = sorted(set(words))
-    numbers = _numbers(kinds)
-    if numbers is not None and any(number != int(number) for number in numbers):
-        fraction = next(w for w in kinds if float(w) != int(float(w)))
+    fraction = _fraction_among(kinds)
+    if fraction is not None:
         raise UserError(f"{where} holds numbers such as {fraction}; a column of labels is required")
     if len(kinds) > MOST_CLASSES:
         raise UserError(
@@ -36,8 +42,9 @@ def labels_of(column: pd.Series[Any], where: str) -> Any:
         )
     if len(kinds) < 2:
         raise UserError(f"{where} has one class only, {kinds[0]!r}; two or more are required")
-    if numbers is not None and len({int(number) for number in numbers}) == len(kinds):
-        return np.array([int(float(word)) for word in words])
+    whole = {word: without_point(word) for word in kinds}
+    if all(map(_INTEGER.fullmatch, whole.values())) and len(set(whole.values())) == len(kinds):
+        return np.array([int(whole[word]) for word in words])
     return np.array(words)
 
 
@@ -47,17 +54,11 @@ def labels_among(column: pd.Series[Any], classes: list[Any], where: str) -> Any:
 
     _check_none_missing(column, where)
     known = {str(name): name for name in classes}
-    labels = [known.get(_plain(str(cell), classes)) for cell in column]
+    labels = [known.get(cell, known.get(without_point(cell))) for cell in column]
     if None in labels:
         unknown = column.iloc[labels.index(None)]
         raise UserError(f"{where} holds {unknown!r}; the model knows {', '.join(known)}")
     return np.array(labels)
-
-
-def _plain(word: str, classes: list[Any]) -> str:
-    """As the class would be written: 1.0 is 1 where the classes are whole numbers."""
-    number = _numbers([word]) if isinstance(classes[0], int) else None
-    return word if number is None else f"{number[0]:g}"
 
 
 def _check_none_missing(column: pd.Series[Any], where: str) -> None:
@@ -70,12 +71,12 @@ def _check_none_missing(column: pd.Series[Any], where: str) -> None:
         )
 
 
-def _numbers(words: list[str]) -> list[float] | None:
-    """All of them as finite numbers, or None."""
+def _fraction_among(words: list[str]) -> str | None:
+    """The first that is no whole number, where all of them are finite numbers."""
     import math
 
-    try:
-        numbers = [float(word) for word in words]
-    except ValueError:
+    from superfactor.datasets.tables import is_number
+
+    if not all(is_number(word) and math.isfinite(float(word)) for word in words):
         return None
-    return numbers if all(map(math.isfinite, numbers)) else None
+    return next((word for word in words if not float(word).is_integer()), None)
