@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -108,6 +110,39 @@ def test_the_second_row_is_the_svd_of_the_same_data():
         found.append(int(np.argmin(distance)))
         assert distance.min() < 1e-6
     assert sorted(found) == [0, 1, 2]
+
+
+def test_each_svd_factor_is_under_the_one_it_is_like():
+    view = made_view(5)
+    order, signs = [3, 0, 4, 2, 1], np.array([1.0, -1, -1, 1, -1])
+    other = replace(
+        view,
+        weights=view.weights[order] * signs[:, None],
+        scaled=view.scaled[order] * signs[:, None],
+        coef=view.coef[:, order] * signs,
+        share=view.share[order],
+        model="svd",
+        supervised=False,
+    )
+    display = FactorsDisplay(view, unsupervised=other).plot(max_factors=3)
+    assert display.axes_.shape == (2, 3)
+    for j, number in enumerate([2, 5, 4]):
+        upper, lower = display.axes_[:, j]
+        assert upper.get_title().startswith(f"Factor {j + 1}: ")
+        share = upper.get_title().split(": ")[1]
+        assert lower.get_title() == f"SVD factor {number}, similarity 1.00:\n{share}"
+        assert labels(upper) == labels(lower)
+        widths = [[bar.get_width() for bar in bars] for bars in display.bars_[:, j]]
+        np.testing.assert_array_equal(*widths)
+    assert "matched to the one above" in display.figure_.get_suptitle()
+
+
+def test_a_factor_without_partner_has_nothing_under_it():
+    view = made_view(3)
+    few = replace(view, weights=view.weights[[2]], scaled=view.scaled[[2]], coef=view.coef[:, [2]])
+    display = FactorsDisplay(view, unsupervised=few).plot()
+    assert [ax is None for ax in display.axes_[1]] == [True, True, False]
+    assert labels(display.axes_[1, 2]) == labels(display.axes_[0, 2])
 
 
 def test_row_titles_name_the_kind_of_factors():

@@ -23,7 +23,7 @@ LABELS = np.array(["$healthy$ control with a very long class name", "_b", "type 
 
 @pytest.mark.parametrize(
     "rank, n, outputs",
-    [(1, 1, 1), (2, 20, 2), (3, 5, 9)],
+    [(1, 1, 1), (2, 20, 2), (3, 5, 9), (20, 2, 1)],
 )
 def test_factors_beside_those_of_svd(rank, n, outputs):
     view = made_view(rank, outputs=outputs)

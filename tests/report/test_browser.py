@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 from tests.report.conftest import CASES
 
+from superfactor.interpretation import factor_view, matched, unsupervised
+
 NARROW, WIDE = {"width": 400, "height": 800}, {"width": 1400, "height": 900}
 FIGURES = ["prediction", "factors", "samples", "choice", "convergence"]
 
@@ -146,6 +148,20 @@ class TestFactors:
         page.page.select_option("#compare", "plain")
         assert self.bars(page).count() == 0
         assert page.page.locator("#factors .side").count() == 1
+
+    def test_svd_factors_are_called_by_their_own_number(self, opened, many):
+        page = opened("many", viewport=WIDE)
+        page.tab("factors")
+        pairs = matched(factor_view(many.model), unsupervised(many.model, many.X, many.y))
+        heads = page.page.locator("#factors .side:last-child > p").all_inner_texts()
+        assert [head.split(" · ")[:2] for head in heads] == [
+            [f"SVD factor {number}", f"similarity {alike:.2f}"]
+            for number, alike in zip(pairs.number, pairs.similarity, strict=True)
+        ]
+        page.page.select_option("#factor", "3")
+        page.page.select_option("#compare", "plain")
+        title = page.page.locator("#factors .factor h3").inner_text()
+        assert title == f"SVD factor {pairs.number[2]}, beside factor 3"
 
 
 class TestSamples:

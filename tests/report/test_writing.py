@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from tests.report.conftest import CASES, scaled, table
 
 from superfactor import SMFClassifier, SMFRegressor
+from superfactor.interpretation import covariate_effects
 from superfactor.report import page, write_report, writing
 
 
@@ -97,6 +98,13 @@ class TestInputs:
         assert "Covariates beside the factors</dt><dd>3<" in text
         accuracy = np.mean(model.predict(X[40:], covariates=Z[40:]) == y[40:])
         assert f"{100 * accuracy:.1f} %" in text
+        assert "after a StandardScaler their unit is one standard deviation" in text
+        for name, value in covariate_effects(model)["coef[class 1]"].items():
+            shown = f"{value:.3f}".replace("-", "−")
+            assert f'<th scope="row">{name}</th><td class=number>{shown}</td>' in text
+
+    def test_no_covariates_no_table(self, pages):
+        assert "Covariates" not in pages["two_classes"].read_text(encoding="utf-8")
 
     @pytest.mark.parametrize("labels", [[0, 1], [True, False], [1.0, 2.0], ["a", "b"]], ids=str)
     def test_labels_of_any_kind(self, tmp_path, labels):

@@ -4,8 +4,9 @@
 file             idea
 ================ ===============================================================================
 ``view``         ``FactorView``: factors in a fixed order and sign
-``tables``       one row per factor, or one per extreme feature
+``tables``       one row per factor, per extreme feature, or per covariate
 ``svd``          the same view of plain SVD, for comparison
+``matching``     which factor of one view is which of another
 ``resampling``   refits on parts of the samples, factors matched to the fit
 ``rotation``     varimax
 ``markers``      notes on features a user knows already
@@ -16,15 +17,19 @@ file             idea
 """
 
 from superfactor.interpretation.markers import read_markers
+from superfactor.interpretation.matching import Matched, matched
 from superfactor.interpretation.resampling import Stability, stability
 from superfactor.interpretation.svd import unsupervised
-from superfactor.interpretation.tables import supervised_factors, top_features
+from superfactor.interpretation.tables import covariate_effects, supervised_factors, top_features
 from superfactor.interpretation.view import FactorView, factor_view
 
 __all__ = [
     "FactorView",
+    "Matched",
     "Stability",
+    "covariate_effects",
     "factor_view",
+    "matched",
     "read_markers",
     "stability",
     "supervised_factors",

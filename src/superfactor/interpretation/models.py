@@ -34,15 +34,38 @@ class FittedModel:
 
     @property
     def feature_names(self) -> Any:
-        """Names (p,) of the columns of ``components_``, as the user called them.
+        """Names (p,) of the columns of ``components_``, as the user called them."""
+        names = self._column_names
+        if names is None:
+            return self.estimator.component_names_
+        return np.delete(names, self.estimator._covariate_index)
+
+    @property
+    def covariate_names(self) -> list[str]:
+        """Names of the columns of ``covariate_coef_``, as the user called them.
+
+        Without names covariate columns of X are x<j>, and those given to ``fit`` "covariate 0", ….
+        """
+        estimator = self.estimator
+        columns, extra = estimator._covariate_index, estimator._covariate_names
+        names = self._column_names if columns else None
+        inside = [f"x{j}" if names is None else str(names[j]) for j in columns]
+        if extra is None:
+            extra = [f"covariate {j}" for j in range(estimator._n_extra_covariates)]
+        return [*inside, *extra]
+
+    @property
+    def _column_names(self) -> Any:
+        """Names of all columns that the estimator was given, an array; None where unknown.
 
         A transformer hands on an array without names, so that they are followed from the first
         step through ``get_feature_names_out``. Steps that cannot say are taken to keep the columns
         where they have as many as came in.
         """
         estimator = self.estimator
-        if not self.steps or hasattr(estimator, "feature_names_in_"):
-            return estimator.component_names_
+        names = getattr(estimator, "feature_names_in_", None)
+        if names is not None or not self.steps:
+            return names
         names = getattr(self.steps[0], "feature_names_in_", None)
         for step in self.steps:
             try:
@@ -50,8 +73,8 @@ class FittedModel:
             except (AttributeError, TypeError, ValueError):
                 continue
         if names is None or len(names) != estimator.n_features_in_:
-            return estimator.component_names_
-        return np.delete(np.asarray(names, dtype=object), estimator._covariate_index)
+            return None
+        return np.asarray(names, dtype=object)
 
 
 def fitted_model(model: Any) -> FittedModel:

@@ -8,12 +8,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone, is_classifier
 
 from superfactor.estimators import inputs
 from superfactor.estimators.parameters import seed_of
 from superfactor.interpretation.data import ModelData, model_data, refittable
+from superfactor.interpretation.matching import match
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.progress import reporting
 from superfactor.interpretation.rotation import varimax
@@ -124,7 +124,8 @@ def stability(
                 atoms = small.expand(atoms.T).T
             if rotation is not None:
                 atoms = varimax(atoms).T @ atoms
-            atoms, similarity[done - 1] = _matched(view.weights, atoms)
+            _, order, signs, similarity[done - 1] = match(view.weights, atoms)
+            atoms = atoms[order] * signs[:, None]
             returns += _returned(ends, [extremes(row, n) for row in atoms])
             report(done, n_resamples)
     table["frequency"] = returns / n_resamples
@@ -186,21 +187,6 @@ def _refit(estimator: Any, data: ModelData, weight: Any, rows: Any) -> Any:
         sample_weight=weight[rows] * (weight.sum() / weight[rows].sum()),
     )
     return filled(refit.components_.astype(np.float64), refit.explained_variance_ratio_)
-
-
-def _matched(reference: Any, atoms: Any) -> tuple[Any, Any]:
-    """Atoms (r, p) in the order and sign of the reference (r, p), and their |cosine| with it (r,)."""
-    cosine = _directions(reference) @ _directions(atoms).T
-    rows, columns = linear_sum_assignment(np.abs(cosine), maximize=True)
-    matched = cosine[rows, columns]
-    signs = np.where(matched < 0, -1.0, 1.0)
-    return atoms[columns] * signs[:, None], np.abs(matched)
-
-
-def _directions(atoms: Any) -> Any:
-    """Rows of length one; a zero row stays zero."""
-    length = np.linalg.norm(atoms, axis=1, keepdims=True)
-    return atoms / np.where(length > 0, length, 1)
 
 
 def _returned(ends: list[tuple[Any, Any]], again: list[tuple[Any, Any]]) -> Any:

@@ -10,7 +10,9 @@ import numpy as np
 
 from superfactor.interpretation import (
     FactorView,
+    Matched,
     factor_view,
+    matched,
     read_markers,
     top_features,
     unsupervised,
@@ -43,7 +45,8 @@ class FactorsDisplay:
     view : FactorView
         From `superfactor.interpretation.factor_view`.
     unsupervised : FactorView, optional
-        Factors to compare with, drawn in rows under those of `view`.
+        Factors to compare with, each drawn under the factor of `view` that it is paired with (see
+        `superfactor.interpretation.matched`), in its sign, and titled by its own number.
     n : int, default=5
         Features at each end.
     markers : dict, DataFrame or path of a CSV, optional
@@ -52,7 +55,7 @@ class FactorsDisplay:
     Attributes
     ----------
     axes_ : array of shape (number of views, number of factors) of Axes
-        None where a view has no such factor.
+        None where a factor has no partner to compare with.
     bars_ : array of the same shape of BarContainer
         The features' bars, from top to bottom.
     figure_ : Figure
@@ -105,7 +108,7 @@ class FactorsDisplay:
         model : SMFClassifier, SMFRegressor, a pipeline that ends in one, SMFClassifierCV, FactorView
         X, y : training data, optional
             As ``model.fit`` took them. Where given, the factors of a plain SVD of the same data are
-            drawn beside those of the model.
+            drawn under those of the model they are matched to.
         covariates : array-like of shape (n_samples, n_covariates), optional
             As ``model.fit`` took them.
         n : int, default=5
@@ -152,29 +155,33 @@ class FactorsDisplay:
         self
         """
         drawing.pyplot()
-        views = [self.view] if self.unsupervised is None else [self.view, self.unsupervised]
-        shown = [drawing.how_many(len(view.weights), max_factors) for view in views]
-        _, columns = drawing.grid_shape(max(shown))
-        panels = [(v, j) for v in range(len(views)) for j in range(shown[v])]
+        shown = drawing.how_many(len(self.view.weights), max_factors)
+        rows = [_Row.of(self.view, shown)]
+        if self.unsupervised is not None:
+            rows.append(_Row.beside(matched(self.view, self.unsupervised), shown))
+        _, columns = drawing.grid_shape(shown)
+        panels = [(v, k, j) for v, row in enumerate(rows) for k, j in enumerate(row.places)]
         # Under each row of the first view comes the same row of the second.
-        cells = [(j // columns * len(views) + v, j % columns) for v, j in panels]
-        shared = _Shared.of(self, views, lettering.room_for_names(ax, columns))
-        caption = self._caption(shown[0], columns * (BARS + shared.left))
+        cells = [(j // columns * len(rows) + v, j % columns) for v, _, j in panels]
+        shared = _Shared.of(self, rows, lettering.room_for_names(ax, columns))
+        caption = self._caption(shown, columns * (BARS + shared.left))
         size, spacing = drawing.spread(
             cells,
             panel=(BARS, max(SHORTEST, drawing.ROW * (len(self.view.outputs) + shared.most + 1))),
-            gaps=(shared.left + 0.1, 0.62),
-            edges=(shared.left + 0.3, 0.3, 0.12, 0.45 + 0.16 * caption.count("\n")),
+            gaps=(shared.left + 0.1, 0.62 if len(rows) == 1 else 0.76),
+            edges=(shared.left + 0.3, 0.3, 0.2, 0.48 + 0.17 * caption.count("\n")),
         )
         axes = drawing.panels(ax, cells, size, spacing)
         self.figure_ = axes[0].figure
-        self.axes_ = np.full((len(views), max(shown)), None, dtype=object)
+        self.axes_ = np.full((len(rows), shown), None, dtype=object)
         self.bars_ = self.axes_.copy()
-        for panel, (v, j), (_, column) in zip(axes, panels, cells, strict=True):
+        for panel, (v, k, j), (_, column) in zip(axes, panels, cells, strict=True):
+            view = rows[v].view
             self.axes_[v, j] = panel
-            self.bars_[v, j] = _draw_factor(panel, views[v], j, shared.tables[v], shared, kwargs)
+            self.bars_[v, j] = _draw_factor(panel, view, k, shared.tables[v], shared, kwargs)
+            panel.set_title(rows[v].titles[k], fontsize=9)
             if column == 0 and np.size(ax) == 1:
-                panel.set_ylabel(ROW_TITLES[views[v].model], fontsize=9, fontweight="bold")
+                panel.set_ylabel(ROW_TITLES[view.model], fontsize=9, fontweight="bold")
         if ax is None:
             drawing.caption(self.figure_, caption)
         return self
@@ -188,11 +195,44 @@ class FactorsDisplay:
         else:
             base = lettering.shorten(view.classes[0], lettering.NAMES)
             change = f"change of the log-odds against “{base}”"
-        sentences = (
+        sentences = [
             f"{first}Grey band: {change} with one standard deviation of the factor.",
             "Below: weights of the most extreme features, the largest being ±1.",
-        )
+        ]
+        if self.unsupervised is not None:
+            sentences.append(
+                "Each SVD factor is matched to the one above it; similarity 1 is the same factor."
+            )
         return lettering.wrapped(sentences, width)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A kind of factors: the view of them, the place along the row and the title of each."""
+
+    view: FactorView
+    places: list[int]
+    titles: list[str]
+
+    @classmethod
+    def of(cls, view: FactorView, shown: int) -> Self:
+        titles = [f"Factor {k + 1}: {_share(view, k)}" for k in range(shown)]
+        return cls(view, list(range(shown)), titles)
+
+    @classmethod
+    def beside(cls, pairs: Matched, shown: int) -> Self:
+        """Those paired with one of the first `shown` factors."""
+        places = [int(j) for j in pairs.beside if j < shown]
+        titles = [
+            f"SVD factor {pairs.number[k]}, similarity {pairs.similarity[k]:.2f}:\n"
+            f"{_share(pairs.view, k)}"
+            for k in range(len(places))
+        ]
+        return cls(pairs.view, places, titles)
+
+
+def _share(view: FactorView, k: int) -> str:
+    return f"{drawing.percent(view.share[k])} of variance"
 
 
 @dataclass(frozen=True)
@@ -207,11 +247,11 @@ class _Shared:
     left: float
 
     @classmethod
-    def of(cls, display: FactorsDisplay, views: list[FactorView], room: float) -> Self:
-        tables = [top_features(view, display.n) for view in views]
+    def of(cls, display: FactorsDisplay, kinds: list[_Row], room: float) -> Self:
+        tables = [top_features(kind.view, display.n) for kind in kinds]
         features = (name for table in tables for name in table["feature"])
         names = lettering.short_names(features, room)
-        outputs = lettering.short_names(views[0].outputs, room, "bold")
+        outputs = lettering.short_names(display.view.outputs, room, "bold")
         notes = {} if display.markers is None else read_markers(display.markers)
         left = (
             max(lettering.inches(names.values()), lettering.inches(outputs.values(), "bold")) + 0.1
@@ -250,7 +290,6 @@ def _draw_factor(
     # All panels in one scale, even where a factor has fewer features at an end.
     ax.set_ylim(-outputs - 0.3 - shared.most - 0.2, 0.6)
     ax.set_xticks([-1, 0, 1], labels=["−1", "0", "1"])
-    ax.set_title(f"Factor {j + 1}: {drawing.percent(view.share[j])} of variance", fontsize=9)
     drawing.tidy(ax)
     ax.spines["left"].set_visible(False)
     return bars

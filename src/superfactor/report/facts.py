@@ -12,7 +12,7 @@ import numpy as np
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import as_numpy, split_columns
 from superfactor.estimators.parameters import shown
-from superfactor.interpretation import FactorView, factor_view, unsupervised
+from superfactor.interpretation import FactorView, Matched, factor_view, matched, unsupervised
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.evaluation import Evaluation, evaluate
 from superfactor.report.nameless import without_names
@@ -48,9 +48,9 @@ class Facts:
     estimator: Any
     steps: tuple[Any, ...]
     classes: list[str]
-    n_covariates: int
+    covariates: list[str]  # their names, in the order of covariate_coef_
     view: FactorView
-    plain: FactorView
+    plain: Matched  # the same number of factors of a plain SVD, beside those of the view
     seen: Any  # X (n, p) as the estimator saw it
     train: Samples
     test: Samples | None
@@ -122,9 +122,9 @@ def gather(
         estimator=fitted.estimator,
         steps=fitted.steps,
         classes=[label(c, LONGEST_CLASS) for c in estimator.classes_],
-        n_covariates=int(estimator.covariate_coef_.shape[1]),
+        covariates=[label(name) for name in fitted.covariate_names],
         view=view,
-        plain=replace(plain, features=view.features),
+        plain=matched(view, replace(plain, features=view.features)),
         seen=seen,
         train=train,
         test=test,

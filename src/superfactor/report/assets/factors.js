@@ -1,4 +1,4 @@
-// Bars of the extreme features of each factor, supervised beside plain SVD.
+// Bars of the extreme features of each factor, supervised beside the plain SVD factor paired with it.
 
 const ROW = 19;
 
@@ -6,20 +6,23 @@ figure("factors", (node, width) => {
   const {supervised, plain} = payload.factors;
   const show = byId("compare").value;
   const perEnd = Number(byId("per-end").value);
-  const kinds = [["supervised", "Supervised", supervised], ["plain", "Plain SVD", plain]]
+  const kinds = [["supervised", supervised], ["plain", plain]]
     .filter(([key]) => show === "both" || show === key);
   const side = kinds.length === 2 && width >= 650 ? (width - 40) / 2 : Math.min(width, 760);
   const one = byId("factor").value;
   supervised.forEach((_, j) => {
     if (one !== "all" && j + 1 !== Number(one)) return;
-    const sides = kinds.map(([, name, factors]) => factorSide(name, factors, j, perEnd, side));
-    node.append(html("div", {class: "factor"}, html("h3", {}, `Factor ${j + 1}`), html("div", {class: "sides"}, ...sides)));
+    const sides = kinds.map(([, factors]) => factorSide(factors, j, perEnd, side));
+    const title = show === "plain" ? `SVD factor ${plain[j].number}, beside factor ${j + 1}` : `Factor ${j + 1}`;
+    node.append(html("div", {class: "factor"}, html("h3", {}, title), html("div", {class: "sides"}, ...sides)));
   });
 }, "factor", "per-end", "compare");
 
-function factorSide(name, factors, j, perEnd, width) {
+function factorSide(factors, j, perEnd, width) {
   const factor = factors[j];
-  const head = html("p", {}, html("b", {}, name), ` · ${factor.share} of the variance`);
+  const called = factor.number ? `SVD factor ${factor.number}` : `Supervised factor ${j + 1}`;
+  const head = html("p", {}, html("b", {}, factor.number ? called : "Supervised"),
+    factor.number ? ` · similarity ${factor.similarity}` : null, ` · ${factor.share} of the variance`);
   const parts = html("div", {class: "parts"});
   let part = width;
   if (factor.coef.length === 1) {
@@ -27,9 +30,9 @@ function factorSide(name, factors, j, perEnd, width) {
   } else {
     const largest = Math.max(...factors.flatMap((f) => f.coef.map(Math.abs)));
     if (width >= 440) part = (width - 18) / 2;
-    parts.append(coefficientBars(`${name} factor ${j + 1}`, factor.coef, largest, part));
+    parts.append(coefficientBars(called, factor.coef, largest, part));
   }
-  parts.append(featureBars(`${name} factor ${j + 1}`, factor, perEnd, part));
+  parts.append(featureBars(called, factor, perEnd, part));
   return html("div", {class: "side"}, head, parts);
 }
 

@@ -1,4 +1,4 @@
-"""The factors: their extreme features, coefficients and shares, beside those of a plain SVD."""
+"""The factors: their extreme features, coefficients and shares, beside those of a plain SVD; covariates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from superfactor.interpretation import FactorView
+import numpy as np
+
+from superfactor.estimators.inputs import as_numpy
+from superfactor.interpretation import FactorView, Matched
 from superfactor.interpretation.tables import direction, extremes
 from superfactor.report.facts import Facts
 from superfactor.report.section import Section
@@ -55,13 +58,24 @@ def section(facts: Facts) -> Section:
         )
         + "<h3>Supervised factors</h3>"
         + _factor_table("Learned together with the classifier", facts.view, facts.classes)
+        + _covariates(facts)
         + "<h3>Plain SVD, for comparison</h3><p>The same number of factors of the same data, found "
-        "without the labels; a regression on the labels then reads them.</p>"
-        + _factor_table("Found without the labels", facts.plain, facts.classes)
+        "without the labels; a regression on the labels then reads them. Each stands beside the "
+        "supervised factor it is paired with, in its sign, and keeps the number of its own order. "
+        "Similarity is the cosine between the two: 1 where supervision has changed nothing.</p>"
+        + _plain_table(facts.plain, facts.classes)
     )
     payload = {
         "supervised": _payload(facts.view, facts.markers),
-        "plain": _payload(facts.plain, facts.markers),
+        "plain": [
+            factor | {"number": int(number), "similarity": fixed(float(similarity), 2)}
+            for factor, number, similarity in zip(
+                _payload(facts.plain.view, facts.markers),
+                facts.plain.number,
+                facts.plain.similarity,
+                strict=True,
+            )
+        ],
     }
     return Section("factors", "Factors", "What the factors are made of", html, payload)
 
@@ -83,18 +97,58 @@ def _explanation(base: str, logistic: bool) -> str:
 
 
 def _factor_table(caption: str, view: FactorView, classes: list[str]) -> str:
-    rows = [
-        [
-            str(j + 1),
-            percent(float(view.share[j])),
-            *(fixed(float(c), 2) for c in view.coef[:, j]),
-            direction(view.coef[:, j], classes, classes[1:]),
-        ]
-        for j in range(len(view.weights))
-    ]
+    rows = [[str(j + 1), *_cells(view, j, classes)] for j in range(len(view.weights))]
     head = ["Factor", "Share of variance", *classes[1:], "Direction"]
     caption = f"{caption}; coefficients against “{classes[0]}”"
     return table(caption, head, rows, numbers=range(1, 1 + len(classes)), kind="coefficients")
+
+
+def _plain_table(plain: Matched, classes: list[str]) -> str:
+    rows = [
+        [str(number), str(beside + 1), fixed(float(alike), 2), *_cells(plain.view, j, classes)]
+        for j, (number, beside, alike) in enumerate(
+            zip(plain.number, plain.beside, plain.similarity, strict=True)
+        )
+    ]
+    head = ["SVD factor", "Beside factor", "Similarity"]
+    head += ["Share of variance", *classes[1:], "Direction"]
+    caption = f"Found without the labels; coefficients against “{classes[0]}”"
+    return table(caption, head, rows, numbers=range(1, 3 + len(classes)), kind="coefficients")
+
+
+def _cells(view: FactorView, j: int, classes: list[str]) -> list[str]:
+    """Share, coefficients and direction of factor j."""
+    coef = view.coef[:, j]
+    numbers = [percent(float(view.share[j])), *(fixed(float(c), 2) for c in coef)]
+    return [*numbers, direction(coef, classes, classes[1:])]
+
+
+def _covariates(facts: Facts) -> str:
+    """Their coefficients, where there are any."""
+    if not facts.covariates:
+        return ""
+    coef = np.asarray(as_numpy(facts.estimator.covariate_coef_), dtype=float)
+    rows = [
+        [name, *(fixed(float(c), 3) for c in effects)]
+        for name, effects in zip(facts.covariates, coef.T, strict=True)
+    ]
+    what = "log-odds" if facts.estimator.link == "logistic" else "score"
+    passed = (
+        " Covariates among the columns of the table pass the preprocessing: after a StandardScaler "
+        "their unit is one standard deviation."
+        if facts.steps and facts.estimator._covariate_index
+        else ""
+    )
+    return (
+        f"<h3>Covariates</h3><p>What one unit more of a covariate adds to the {what} of a class while "
+        f"the factors stay the same, shrunk by the ridge λ like all coefficients.{passed}</p>"
+        + table(
+            f"Beside the factors; coefficients against “{facts.classes[0]}”",
+            ["Covariate", *facts.classes[1:]],
+            rows,
+            numbers=range(1, len(facts.classes)),
+        )
+    )
 
 
 def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -175,8 +175,8 @@ def _fitted(facts: Facts) -> str:
         ),
         ("Features", f"{p:,}"),
     ]
-    if facts.n_covariates:
-        rows.append(("Covariates beside the factors", f"{facts.n_covariates:,}"))
+    if facts.covariates:
+        rows.append(("Covariates beside the factors", f"{len(facts.covariates):,}"))
     if facts.target:
         rows.append(("Target", facts.target))
     rows += [

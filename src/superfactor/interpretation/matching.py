@@ -1,0 +1,92 @@
+"""Which factor of one set is which of another: pairs that are most alike, with their signs aligned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from superfactor.interpretation.view import FactorView
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Factors put beside those of another view; k of them have a partner.
+
+    Attributes
+    ----------
+    view : FactorView
+        The k factors, in the order of their partners and with the sign that makes the cosine with
+        them non-negative, so that a coefficient may be negative.
+    beside : (k,) int
+        Positions of the partners in the other view, ascending: 0, …, r − 1 where both have r factors.
+    number : (k,) int
+        What each factor is called in its own order, from 1.
+    similarity : (k,)
+        |cosine| of the weights of a factor and its partner: 1 is the same factor.
+    """
+
+    view: FactorView
+    beside: Any
+    number: Any
+    similarity: Any
+
+
+def matched(view: FactorView, other: FactorView) -> Matched:
+    """The factors of `other`, each beside the factor of `view` it is paired with.
+
+    Each view is in an order of its own, so that factors at the same place need not be alike. Here
+    they are paired one to one such that the sum of |cosine| of their weights is largest; where one
+    view has more factors, some of them stay without a partner.
+
+    Parameters
+    ----------
+    view, other : FactorView
+        Of the same features after the same preprocessing, such as ``factor_view(model)`` and
+        ``unsupervised(model, X, y)``.
+
+    Returns
+    -------
+    pairs : Matched
+    """
+    if view.weights.shape[1] != other.weights.shape[1]:
+        raise ValueError(
+            f"other: factors of {other.weights.shape[1]} features, but those of view have "
+            f"{view.weights.shape[1]}; the numbers must agree"
+        )
+    beside, order, signs, similarity = match(view.weights, other.weights)
+    shown = replace(
+        other,
+        # Adding zero makes −0.0 plain zero.
+        weights=other.weights[order] * signs[:, None] + 0.0,
+        scaled=other.scaled[order] * signs[:, None] + 0.0,
+        coef=other.coef[:, order] * signs + 0.0,
+        share=other.share[order],
+        codes=other.codes[:, order] * signs + 0.0,
+        turn=other.turn[:, order] * signs + 0.0,
+    )
+    return Matched(shown, beside, order + 1, similarity)
+
+
+def match(reference: Any, atoms: Any) -> tuple[Any, Any, Any, Any]:
+    """Pairs of rows of the reference (r, p) and of the atoms (s, p), k = min(r, s) of them.
+
+    Returns
+    -------
+    rows : (k,), positions in the reference, ascending
+    order : (k,), positions of their partners among the atoms
+    signs : (k,), ±1 by which the partners point the same way
+    similarity : (k,), |cosine|; 0 where a row is zero
+    """
+    cosine = _directions(reference) @ _directions(atoms).T
+    rows, order = linear_sum_assignment(np.abs(cosine), maximize=True)
+    paired = cosine[rows, order]
+    return rows, order, np.where(paired < 0, -1.0, 1.0), np.abs(paired)
+
+
+def _directions(atoms: Any) -> Any:
+    """Rows of length one; a zero row stays zero."""
+    length = np.linalg.norm(atoms, axis=1, keepdims=True)
+    return atoms / np.where(length > 0, length, 1)

@@ -1,0 +1,84 @@
+"""`matched` against factors whose partners are known, and every assignment tried."""
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+from tests.interpretation.data import activations, pipeline, reconstruction, table
+
+from superfactor.interpretation import factor_view, matched, unsupervised
+
+
+def shuffled(view, order, signs):
+    """The same factors under other numbers and signs."""
+    signs = np.asarray(signs, dtype=float)
+    return replace(
+        view,
+        weights=view.weights[order] * signs[:, None],
+        scaled=view.scaled[order] * signs[:, None],
+        coef=view.coef[:, order] * signs,
+        share=view.share[order],
+        codes=view.codes[:, order] * signs,
+        turn=view.turn[:, order] * signs,
+    )
+
+
+def fitted_views(rank=4):
+    X, y = table(n=60)
+    fit = pipeline(rank=rank).fit(X, y)
+    return factor_view(fit), unsupervised(fit, X, y)
+
+
+def test_the_same_factors_in_another_order_are_found_again():
+    view, _ = fitted_views()
+    pairs = matched(view, shuffled(view, [2, 0, 3, 1], [1, -1, -1, 1]))
+    assert list(pairs.number) == [2, 4, 1, 3]
+    np.testing.assert_array_equal(pairs.beside, range(4))
+    np.testing.assert_allclose(pairs.similarity, 1)
+    for name in ("weights", "scaled", "coef", "share", "codes", "turn"):
+        np.testing.assert_array_equal(getattr(pairs.view, name), getattr(view, name))
+
+
+def test_no_other_pairs_are_more_alike():
+    view, plain = fitted_views()
+    pairs = matched(view, plain)
+    cosine = view.weights @ plain.weights.T  # both orthonormal
+    best = max(sum(abs(cosine[j, k]) for j, k in enumerate(p)) for p in permutations(range(4)))
+    np.testing.assert_allclose(pairs.similarity.sum(), best)
+    np.testing.assert_allclose(np.sum(view.weights * pairs.view.weights, axis=1), pairs.similarity)
+    np.testing.assert_allclose(pairs.similarity, np.abs(cosine[np.arange(4), pairs.number - 1]))
+
+
+def test_what_the_factors_say_together_is_unchanged():
+    view, plain = fitted_views()
+    again = matched(view, plain).view
+    np.testing.assert_allclose(reconstruction(again), reconstruction(plain))
+    np.testing.assert_allclose(activations(again), activations(plain))
+    assert (again.model, again.supervised) == ("svd", False)
+
+
+@pytest.mark.parametrize("kept", [[3, 1], [0, 1, 2, 3]], ids=["fewer", "more"])
+def test_other_ranks_leave_some_alone(kept):
+    view, _ = fitted_views()
+    few = shuffled(view, kept, np.ones(len(kept)))
+    first, second = (view, few) if len(kept) == 2 else (shuffled(view, [2, 0], [1, 1]), few)
+    pairs = matched(first, second)
+    assert (list(pairs.beside), list(pairs.number)) == (
+        ([1, 3], [2, 1]) if len(kept) == 2 else ([0, 1], [3, 1])
+    )
+    np.testing.assert_allclose(pairs.similarity, 1)
+    assert pairs.view.weights.shape == (2, 7)
+
+
+def test_an_empty_factor_is_like_none():
+    view, _ = fitted_views()
+    empty = replace(view, weights=view.weights * [[1], [1], [0], [1]])
+    pairs = matched(view, empty)
+    np.testing.assert_allclose(pairs.similarity, [1, 1, 0, 1])
+
+
+def test_factors_of_other_features():
+    view, _ = fitted_views()
+    with pytest.raises(ValueError, match="other: factors of 6 features, but those of view have 7"):
+        matched(view, replace(view, weights=view.weights[:, 1:]))
