@@ -31,7 +31,7 @@ from tests.cli.command import QUICK, cohort, refused, roles
         ),
         (
             lambda d: d.assign(gene3=["-inf", *d["gene3"][1:]]),
-            "an infinite value (-inf) at sample P000 (line 2), column 'gene3'",
+            "a value out of range (-inf) at sample P000 (line 2), column 'gene3'",
         ),
         (
             lambda d: d.assign(centre="Lyon", batch="b"),

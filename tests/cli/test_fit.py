@@ -253,3 +253,28 @@ def test_results_do_not_change_from_run_to_run(table, tmp_path):
             {k: v for k, v in done.json.items() if k not in ("seconds", "files", "command")}
         )
     assert told[0] == told[1]
+
+
+def test_beside_saying_always_the_same(table, tmp_path):
+    done = superfactor("fit", table, *roles(), *QUICK, "--out", tmp_path / "m.skops", "--json")
+    y = cohort()["status"].to_numpy(dtype=str)
+    _, test = train_test_split(np.arange(40), test_size=0.25, stratify=y, random_state=0)
+    always = done.json["scores"]["held_out"]["most_frequent_class"]
+    assert always["accuracy"] == np.mean(y[test] == always["label"])
+    said = superfactor("fit", table, *roles(), *QUICK, "--out", tmp_path / "m.skops").out
+    assert f"for always '{always['label']}' on the same samples" in said
+
+
+def test_markers_that_are_no_features_are_noted(table, tmp_path):
+    (tmp_path / "m.csv").write_text("feature,note\ngene1,known\nTP53,famous\n")
+    done = superfactor(
+        "fit",
+        table,
+        *roles(),
+        *QUICK,
+        "--markers",
+        tmp_path / "m.csv",
+        "--out",
+        tmp_path / "m.skops",
+    )
+    assert "note: --markers: 1 of 2 are features of this table\n" in done.err

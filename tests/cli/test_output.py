@@ -180,3 +180,38 @@ def test_json_has_no_nan(capsys):
     text = capsys.readouterr().out
     assert "NaN" not in text
     assert "Infinity" not in text
+
+
+def test_a_device_is_not_replaced_by_a_file(model, table, tmp_path):
+    pipe = tmp_path / "fifo"
+    os.mkfifo(pipe)
+    done = superfactor("predict", model, table, "--out", pipe)
+    assert (done.code, done.err) == (
+        2,
+        f"error: --out {pipe}: not a file; a name to write a file to is required\n",
+    )
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_link_stays_a_link(model, table, tmp_path):
+    (tmp_path / "real").mkdir()
+    link, real = tmp_path / "p.csv", tmp_path / "real" / "p.csv"
+    real.write_text("old")
+    link.symlink_to(real)
+    assert superfactor("predict", model, table, "--out", link).code == 0
+    assert link.is_symlink()
+    assert real.read_text().startswith("patient,predicted")
+
+
+def test_the_model_is_saved_even_if_nobody_reads_on(table, tmp_path):
+    out = tmp_path / "m.skops"
+    words = [str(word) for word in ("fit", table, *roles(), *QUICK, "--out", out)]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "superfactor.cli", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    run.stdout.close()  # as `| head` does
+    assert run.stderr.read() == b""
+    assert run.wait(timeout=60) == 141
+    assert model_file.load(out).metadata["target"] == "status"

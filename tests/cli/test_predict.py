@@ -116,7 +116,7 @@ def test_quiet(model, table, tmp_path):
         ),
         (
             lambda d: d.assign(gene4=["inf"] + [1.0] * 39),
-            "an infinite value (inf) at sample P000 (line 2), column 'gene4'",
+            "a value out of range (inf) at sample P000 (line 2), column 'gene4'",
         ),
     ],
     ids=["a-column", "columns", "covariate", "level", "empty-level", "word", "missing", "infinite"],

@@ -68,3 +68,12 @@ def test_other_tables_are_refused(change, message, model, tmp_path):
     change(cohort()).to_csv(tmp_path / "t.csv", index=False)
     assert message in refused("report", model, tmp_path / "t.csv", "--out", tmp_path / "r.html")
     assert not (tmp_path / "r.html").exists()
+
+
+def test_other_labels_are_not_the_table_of_the_fit(model, tmp_path):
+    changed = cohort()
+    changed["status"] = changed["status"].to_numpy()[::-1]
+    changed.to_csv(tmp_path / "changed.csv", index=False)
+    line = refused("report", model, tmp_path / "changed.csv", "--out", tmp_path / "r.html")
+    assert "labels have changed" in line
+    assert not (tmp_path / "r.html").exists()

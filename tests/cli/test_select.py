@@ -53,3 +53,11 @@ def test_quiet(table, tmp_path):
     done = superfactor("select", table, *roles(), *GRID, "--quiet", "--out", tmp_path / "g.csv")
     assert (done.code, done.out, done.err) == (0, "", "")
     assert (tmp_path / "g.csv").exists()
+
+
+def test_numbers_are_never_cut_short(table, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    words = ("--rank", "1,2", "--xi", "0.1", "--lam", "3750,0.000123")
+    done = superfactor("select", table, *roles(), *words)
+    for number in ("3.75e+03", "0.000123"):
+        assert number in done.out

@@ -11,6 +11,8 @@ from superfactor.cli.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
+# Squares of larger values leave the range of floating-point numbers.
+LARGEST = 1e140
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
@@ -32,12 +34,12 @@ def numbers(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = Non
     # Finite whenever all cells are, save for overflow: one pass, no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
         total = block.sum()
-    if not np.isfinite(total):
-        bad = np.argwhere(~np.isfinite(block))
+    if not abs(total) < LARGEST:
+        bad = np.argwhere(~(np.abs(block) < LARGEST))
         if len(bad):
             row, column = bad[0]
             value = block[row, column]
-            what = "a missing value" if np.isnan(value) else f"an infinite value ({value})"
+            what = "a missing value" if np.isnan(value) else f"a value out of range ({value:g})"
             raise UserError(
                 f"{path}: {what} at {place(table, row, ids)}, column {names[column]!r}"
                 f"{_more(len(bad))}; numbers are required everywhere"

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 # With this in the environment an internal error shows where it happened.
 DEBUG = "SUPERFACTOR_DEBUG"
 
-DONE, INTERNAL, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+DONE, INTERNAL, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 130, 141, 143
 
 
 class UserError(Exception):
@@ -54,7 +54,7 @@ def _code(run: Callable[[Any], int], arguments: Any) -> int:
     except BrokenPipeError:
         # The reader of our output has gone; Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return INTERNAL
+        return UNREAD
     except OSError as error:
         name = "" if error.filename is None else f"{error.filename}: "
         return _say(f"{name}{error.strerror or error}", BAD_INPUT)

@@ -57,13 +57,10 @@ def finish(
     markers: dict[str, str] | None = None,
     baselines: dict[str, float] | None = None,
 ) -> None:
-    """Say what was learned, save it, and write the page."""
-    summary.describe(learned, log2, screen)
-    factors = show_factors(learned.model, screen, markers)
+    """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
+    _note(learned, markers, screen)
     X, y = learned.part(learned.train)
     stability = resampled(learned.model, X, y, outputs.stability, learned.settings.seed, screen)
-    returns = show_stability(stability, screen)
-    summary.verdict(learned, baselines or {}, screen)
     about = metadata(learned, log2, outputs.command)
     with screen.step("save"), screen.progress("saving the model"):
         model_file.save(outputs.out, learned.model, about)
@@ -72,6 +69,10 @@ def finish(
         with screen.step("report"):
             _write_page(learned, log2, outputs, stability, markers, baselines, screen)
         files["report"] = str(outputs.report)
+    summary.describe(learned, log2, screen)
+    factors = show_factors(learned.model, screen, markers)
+    returns = show_stability(stability, screen)
+    summary.verdict(learned, baselines or {}, screen)
     screen.say()
     screen.fields(list(files.items()))
     screen.finish(
@@ -88,6 +89,15 @@ def finish(
             "files": files,
         }
     )
+
+
+def _note(learned: Learned, markers: dict[str, str] | None, screen: Screen) -> None:
+    for note in learned.samples.notes:
+        screen.note(note)
+    if markers is not None:
+        found = len(set(markers) & set(learned.samples.names))
+        if found < len(markers) or not markers:
+            screen.note(f"--markers: {found} of {len(markers)} are features of this table")
 
 
 def read_markers(path: Path | None) -> dict[str, str] | None:

@@ -192,11 +192,15 @@ def _scores(learned: Learned) -> dict[str, Any]:
 
     from superfactor.report.evaluation import evaluate
 
+    classes = learned.model.classes_
+    counts = np.bincount(np.searchsorted(classes, learned.samples.y[learned.train]))
+    frequent = classes[counts.argmax()]
+
     def figures(positions: Any) -> dict[str, Any] | None:
         if not len(positions):
             return None
         X, y = learned.part(positions)
-        truth = np.searchsorted(learned.model.classes_, y)  # classes are sorted
+        truth = np.searchsorted(classes, y)  # classes are sorted
         found = evaluate(truth, learned.model.predict_proba(X))
         return {
             "samples": found.n,
@@ -205,6 +209,10 @@ def _scores(learned: Learned) -> dict[str, Any]:
             "balanced_accuracy": found.balanced_accuracy,
             "roc_auc": found.area,
             "confusion": found.confusion.tolist(),
+            "most_frequent_class": {
+                "label": str(frequent),
+                "accuracy": float(np.mean(y == frequent)),
+            },
         }
 
     return {"held_out": figures(learned.held_out), "training": figures(learned.train)}

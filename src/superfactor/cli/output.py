@@ -55,6 +55,8 @@ def _check_writable(path: Path, option: str) -> None:
     folder = path.parent
     if path.is_dir():
         raise UserError(f"{option} {path}: a folder; the name of a file is required")
+    if path.exists() and not path.is_file():  # renaming would put a file in place of a device
+        raise UserError(f"{option} {path}: not a file; a name to write a file to is required")
     if not folder.is_dir():
         raise UserError(f"{option} {path}: there is no folder {folder}")
     if not os.access(folder, os.W_OK):

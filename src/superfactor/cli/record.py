@@ -40,7 +40,7 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
         "search": _search(learned.search),
         "training_ids": names(samples.ids)[learned.train],
         "held_out_ids": names(samples.ids)[learned.held_out],
-        "training_checksum": checksum(samples.X[learned.train]),
+        "training_checksum": checksum(samples.X[learned.train], samples.y[learned.train]),
     }
 
 
@@ -55,14 +55,16 @@ def versions() -> dict[str, str]:
     return own | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "skops")}
 
 
-def checksum(X: Any) -> str:
-    """Of the values of a table (n, p): are these the samples the model was fitted to?"""
+def checksum(X: Any, y: Any) -> str:
+    """Of values (n, p) and labels (n,): are these the samples the model was fitted to?"""
     import hashlib
 
     import numpy as np
 
     # Single precision: the last digits of a logarithm may differ between versions of NumPy.
-    return hashlib.sha256(X.astype(np.float32).tobytes()).hexdigest()
+    found = hashlib.sha256(X.astype(np.float32).tobytes())
+    found.update("\n".join(str(label) for label in y.tolist()).encode())
+    return found.hexdigest()
 
 
 def names(ids: Any) -> Any:

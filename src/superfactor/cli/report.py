@@ -79,10 +79,11 @@ def _parts(loaded: ModelFile, samples: Samples) -> tuple[list[int], list[int]]:
     """Positions of the samples the model was fitted to, in their order, and of all others."""
     position: dict[Any, int] = {name: i for i, name in enumerate(names(samples.ids).tolist())}
     train = [position.get(name, -1) for name in loaded.metadata["training_ids"].tolist()]
-    if -1 in train or checksum(samples.X[train]) != loaded.metadata["training_checksum"]:
+    known = loaded.metadata["training_checksum"]
+    if -1 in train or checksum(samples.X[train], samples.y[train]) != known:
         raise UserError(
-            f"{samples.path}: not the table this model was fitted to ({loaded.metadata['table']}), "
-            "which a report needs; new samples are for superfactor predict"
+            f"{samples.path}: not the table this model was fitted to ({loaded.metadata['table']}), or its "
+            "values or labels have changed; a report needs it, new samples are for superfactor predict"
         )
     seen = set(train)
     return train, [i for i in range(len(samples.ids)) if i not in seen]

@@ -46,7 +46,11 @@ class Screen:
         if self._out is None:
             from rich.console import Console
 
-            self._out = Console(highlight=False, emoji=False)
+            class Out(Console):
+                def on_broken_pipe(self) -> None:
+                    raise BrokenPipeError  # not rich's own exit: `exit_with` knows what to do
+
+            self._out = Out(highlight=False, emoji=False)
             self._out.width = min(self._out.width, WIDEST)
         return self._out
 
@@ -85,16 +89,22 @@ class Screen:
         from rich.text import Text
 
         table = Table(box=box.HORIZONTALS, show_edge=False, pad_edge=False)
-        for name, side in columns:
+        for j, (name, side) in enumerate(columns):
             right = side == "right"
+            # A number cut short is another number: rather a line longer than the screen.
+            whole = max(len(name), *(len(row[j]) for row in rows)) if right and rows else None
             table.add_column(
-                Text(name), justify="right" if right else "left", no_wrap=right, overflow="fold"
+                Text(name),
+                justify="right" if right else "left",
+                no_wrap=right,
+                min_width=whole,
+                overflow="fold",
             )
         for i, row in enumerate(rows):
             cells = [Text(cell) for cell in row]
             table.add_row(*cells, style="bold green" if i == chosen else None)
         self.say(f"\n{title}\n", style="bold")
-        self.out.print(table)
+        self.out.print(table, crop=False)
 
     def note(self, text: str) -> None:
         """Something to know that is neither result nor error, said once."""

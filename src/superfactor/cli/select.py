@@ -79,7 +79,9 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
 
     order = sorted(range(len(results["params"])), key=lambda i: (results["rank_test_score"][i], i))
     shown = order[:SHOWN] + [i for i in (simple,) if i not in order[:SHOWN]]
-    columns = [(name, "right") for name in ("place", "model", "rank", "xi", "lam", "log-lik.", "±")]
+    columns = [
+        (name, "right") for name in ("place", "model", "rank", "xi", "lam", "log-lik.", "s.d.")
+    ]
     rows = [_row(results, i, best, simple) for i in shown]
     title = f"Log-likelihood a sample over {search.n_splits_} folds, {len(shown)} of {len(order)} settings"
     screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))

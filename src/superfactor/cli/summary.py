@@ -12,8 +12,6 @@ from superfactor.cli.screen import Screen
 def describe(learned: Learned, log2: bool, screen: Screen) -> None:
     """What was read, and what was chosen."""
     samples, search = learned.samples, learned.search
-    for note in samples.notes:
-        screen.note(note)
     held = len(learned.held_out)
     scaling = "standardized" if learned.settings.standardize else "centred"
     features = f"{samples.n_features:,}, {'log2, ' if log2 else ''}{scaling}"
@@ -36,7 +34,7 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
             (
                 "chosen by",
                 f"{search.n_splits_}-fold cross-validation of {tried} setting{'s' * (tried > 1)}: "
-                f"log-likelihood {search.best_score_:.3f} ± {spread:.3f}",
+                f"log-likelihood {search.best_score_:.3f} (s.d. {spread:.3f})",
             ),
         ]
     )
@@ -58,8 +56,11 @@ def verdict(learned: Learned, baselines: dict[str, float], screen: Screen) -> No
             f"{low:.0%} to {high:.0%})",
             style="bold",
         )
-    for name, value in baselines.items():
+    scored = held or learned.scores["training"]
+    always = scored["most_frequent_class"]
+    for name, value in {**baselines, f"always {always['label']!r}": always["accuracy"]}.items():
         screen.say(f"         {value:.1%} for {name} on the same samples")
+    screen.say(f"         balanced accuracy {scored['balanced_accuracy']:.1%}")
     screen.say()
     screen.say(learned.estimator.certificate_.statement)
 

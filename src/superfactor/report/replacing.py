@@ -11,7 +11,11 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to; it becomes `path` only if nothing went wrong."""
+    """A name beside `path` to write to; it becomes `path` only if nothing went wrong.
+
+    A link stays one: what it points to is replaced.
+    """
+    path = path.resolve()
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         yield part
