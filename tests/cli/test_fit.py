@@ -278,3 +278,15 @@ def test_markers_that_are_no_features_are_noted(table, tmp_path):
         tmp_path / "m.skops",
     )
     assert "note: --markers: 1 of 2 are features of this table\n" in done.err
+
+
+def test_coefficients_of_covariates(table, tmp_path):
+    out = tmp_path / "m.skops"
+    words = ("fit", table, "--target", "status", "--id", "patient", "--covariates", "sex,age")
+    done = superfactor(*words, *QUICK, "--out", out, "--json")
+    found = done.json["covariates"]
+    estimator = model_file.load(out).estimator[-1]
+    values = [row["coef[tumoral]"] for row in found.values()]
+    np.testing.assert_allclose(values, estimator.covariate_coef_[0])
+    assert list(found) == done.json["table"]["covariates"]
+    assert "log-odds per standard deviation" in superfactor(*words, *QUICK, "--out", out).out

@@ -53,6 +53,23 @@ def _show(factors: list[dict[str, Any]], outputs: tuple[str, ...], screen: Scree
     screen.table(title, columns, rows)
 
 
+def show_covariates(model: Any, screen: Screen) -> dict[str, dict[str, float]]:
+    """Print the coefficients of the covariates, if there are any, and return them as plain values."""
+    from superfactor.interpretation import covariate_effects
+
+    effects = covariate_effects(model)
+    if len(effects):
+        columns = [("covariate", "left"), *((str(name), "right") for name in effects.columns)]
+        rows = [
+            [str(name), *(f"{value:+.2f}" for value in row)] for name, *row in effects.itertuples()
+        ]
+        unit = "standard deviation" if model[0].with_std else "unit"
+        screen.table(f"Covariates; log-odds per {unit}", columns, rows)
+    return {
+        str(name): {str(k): float(v) for k, v in row.items()} for name, row in effects.iterrows()
+    }
+
+
 def show_stability(stability: Any, screen: Screen) -> list[dict[str, Any]] | None:
     """Print how faithfully each factor returns under resampling, and return it as plain values.
 

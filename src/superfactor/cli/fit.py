@@ -8,7 +8,7 @@ from typing import Any
 
 from superfactor.cli import model_file, prepare, summary
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.factors import show_factors, show_stability
+from superfactor.cli.factors import show_covariates, show_factors, show_stability
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import check_paths
 from superfactor.cli.prepare import Columns
@@ -71,6 +71,7 @@ def finish(
         files["report"] = str(outputs.report)
     summary.describe(learned, log2, screen)
     factors = show_factors(learned.model, screen, markers)
+    covariates = show_covariates(learned.model, screen)
     returns = show_stability(stability, screen)
     summary.verdict(learned, baselines or {}, screen)
     screen.say()
@@ -84,6 +85,7 @@ def finish(
             "selection": summary.selection_facts(learned.search),
             "scores": learned.scores | ({"baselines": baselines} if baselines else {}),
             "factors": factors,
+            "covariates": covariates,
             "stability": returns,
             "certificate": summary.certificate_facts(learned.estimator),
             "files": files,
