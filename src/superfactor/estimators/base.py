@@ -269,6 +269,15 @@ class SupervisedFactorization(
 
     # --- scikit-learn's protocols ----------------------------------------------------------------
 
+    @property
+    def component_names_(self) -> Any:
+        return self._names["components"]
+
+    @component_names_.setter
+    def component_names_(self, names: Any) -> None:
+        # Not an attribute of its own: scikit-learn wants those in the library of X, names are NumPy's.
+        self._names = {"components": names}
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
 
