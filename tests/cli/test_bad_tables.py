@@ -139,7 +139,9 @@ def test_a_folder_is_no_table(tmp_path):
 def test_a_line_stays_one_line_whatever_columns_are_called(tmp_path):
     data = cohort().rename(columns={"gene3": "a\nb"}).assign(**{"a\nb": "word"})
     data.to_csv(tmp_path / "t.csv", index=False)
-    refused("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m")
+    line = refused("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m")
+    assert line.count("\n") == 1
+    assert "no numbers in column" in line
 
 
 @pytest.mark.parametrize(
@@ -169,9 +171,9 @@ def test_markers_that_are_missing(table, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize("report", ["same.x", "../work/same.x", "link.x"])
+@pytest.mark.parametrize("report", ["same.x", "../here/same.x", "link.x"])
 def test_two_outputs_need_two_names(report, tmp_path, monkeypatch):
-    folder = tmp_path / "work"
+    folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
     cohort().to_csv("t.csv", index=False)

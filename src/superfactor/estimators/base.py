@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -40,7 +41,11 @@ class Stated:
 
 
 class SupervisedFactorization(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
 ):
     """Fit, transform and input handling of `SMFClassifier` and `SMFRegressor`."""
 
@@ -137,9 +142,9 @@ class SupervisedFactorization(
                 stacklevel=users_stacklevel(),
             )
 
+    @abstractmethod
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         """Targets (n, κ), the loss, and the class weight of each kept sample (n,) or None."""
-        raise NotImplementedError
 
     def _keep(self, stated: Stated, solution: Any) -> None:
         """Turn a solution of the stated problem into fitted attributes."""

@@ -62,9 +62,13 @@ class Samples:
     def n_covariates(self) -> int:
         return sum(0 if C is None else int(C.shape[1]) for C in (self.covariates, self.extra))
 
+    def factorized(self, train: Any) -> Any:
+        """All samples (n, m) preprocessed by those at `train`, without covariates."""
+        return self._scaled(self.X, train)
+
     def seen_by(self, train: Any) -> Any:
         """All samples (n, m + q + q') as a fit on those at `train` sees them, covariates last."""
-        rows = self._scaled(self.X, train)
+        rows = self.factorized(train)
         if self.preprocess == "standardize":
             rows = short_rows(rows)
         blocks = [rows]

@@ -50,10 +50,11 @@ def scree(X: Any, *, n_values: int | None = None, center: bool = True) -> Scree:
     if k < 1:
         raise ValueError(f"n_values={n_values}: a number from 1 to {min(X.shape)} is required")
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() * float(center)
-    total = DataMatrix(X, rescale=False).squared_norm - X.shape[0] * float(mean @ mean)
+    data = DataMatrix(X, rescale=False)
+    total = data.squared_norm - X.shape[0] * float(mean @ mean)
     total = max(total, 0.0)
     if min(X.shape) <= _FULL_SIDE:
-        squares = np.linalg.eigvalsh(_gram(X, mean))[::-1][:k]
+        squares = np.linalg.eigvalsh(_gram(data, mean))[::-1][:k]
     else:
         start = np.random.default_rng(0).standard_normal(min(X.shape))
         squares = np.sort(svds(_centred(X, mean), k, v0=start, return_singular_vectors=False))
@@ -63,10 +64,10 @@ def scree(X: Any, *, n_values: int | None = None, center: bool = True) -> Scree:
     return Scree(values, share, total, elbow(values))
 
 
-def _gram(X: Any, mean: np.ndarray) -> Any:
+def _gram(data: DataMatrix, mean: np.ndarray) -> Any:
     """The Gram matrix of the smaller side of X − 1·meanᵀ, in float64."""
-    n, p = X.shape
-    K: np.ndarray = DataMatrix(X, rescale=False).gram()
+    n, p = data.shape
+    K: np.ndarray = data.gram()
     if n > p:
         return K - n * np.outer(mean, mean)
     if not mean.any():

@@ -251,8 +251,7 @@ class SMFClassifierCV(
 
     def _scree(self, samples: Samples, largest: int) -> Scree:
         """Of the X that the final fit will see, weighted; the elbow no larger than a fold allows."""
-        rows = samples.seen_by(np.arange(samples.X.shape[0]))
-        rows = rows[:, : rows.shape[1] - samples.n_covariates]
+        rows = samples.factorized(np.arange(samples.X.shape[0]))
         if samples.weight is not None:
             root = np.sqrt(samples.weight)[:, None]
             rows = rows.multiply(root).tocsr() if hasattr(rows, "multiply") else rows * root
