@@ -291,6 +291,8 @@ def test_it_can_be_searched_in_turn_and_cloned():
         ({"preprocess": "log"}, "preprocess='log': None, 'center' or 'standardize'"),
         ({"rule": "worst"}, "rule='worst': 'best' or 'one_standard_error'"),
         ({"scoring": ["accuracy", "f1"]}, "scoring=.*one scorer"),
+        ({"prediction": "slow"}, "prediction='slow': one of 'exact', 'fast'"),
+        ({"tol": -1}, "tol=-1: a finite number >= 0"),
         ({"covariate_columns": [700]}, "700 is not a column of X"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",

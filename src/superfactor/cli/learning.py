@@ -102,9 +102,11 @@ def few_threads(X: Any) -> Any:
 
     On a busy machine that waiting doubles the time. Large X (n, p) keeps all threads.
     """
-    from threadpoolctl import threadpool_limits
+    from contextlib import nullcontext
 
-    return threadpool_limits(1 if min(X.shape) <= SMALL_SIDE else None)
+    from superfactor._arrays import blas_threads
+
+    return blas_threads(1) if min(X.shape) <= SMALL_SIDE else nullcontext()
 
 
 def _name_columns(model: Any, samples: Samples) -> None:

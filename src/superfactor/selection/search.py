@@ -21,7 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array
-from superfactor.estimators import SMFClassifier, inputs
+from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.parameters import shown
 from superfactor.losses import Link
 from superfactor.selection import grid, results
@@ -193,6 +193,8 @@ class SMFClassifierCV(
         self
         """
         self._check_options()
+        base = SMFClassifier(**{name: getattr(self, name) for name in _SHARED})
+        parameters.check_parameters(base.get_params(deep=False))  # now, and not after the search
         data = inputs.check_data(self, inputs.as_numpy(X), reset=True)
         labels = inputs.check_labels(inputs.as_numpy(y), data, type(self).__name__)
         self.classes_ = np.unique(labels)
@@ -226,7 +228,6 @@ class SMFClassifierCV(
         )
         _check_ranks(points, largest)
 
-        base = SMFClassifier(**{name: getattr(self, name) for name in _SHARED})
         self.scorer_ = check_scoring(base, self.scoring)
         scores = self._score(base, samples, labels, points, splits, sample_weight)
         self.cv_results_ = results.tabulate(points, scores)
