@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command import QUICK, roles, superfactor
 
 from superfactor.cli import model_file, output, screen
-from superfactor.report.replacing import replacing
+from superfactor._files import replacing
 
 # Saving writes half a file, says so, and waits to be stopped.
 SLOW = """

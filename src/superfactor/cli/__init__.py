@@ -19,7 +19,8 @@ file           idea
 ``model_file`` a model on disk, in the skops format; nothing else is ever loaded
 ============== =================================================================================
 
-and one file a command: ``demo``, ``fit``, ``predict``, ``select``, ``report``.
+and one file a command: ``demo``, ``fit``, ``predict``, ``select``, ``report``,
+``reproduce``.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from superfactor._files import replacing
 from superfactor.cli.errors import UserError
-from superfactor.report.replacing import replacing
 
 FORMAT = 1
 _KEYS = {"superfactor_model", "estimator", "metadata"}

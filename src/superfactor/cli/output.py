@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from superfactor._files import replacing
 from superfactor.cli.errors import UserError
-from superfactor.report.replacing import replacing
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -4,7 +4,6 @@
 file             idea
 ================ ===============================================================================
 ``writing``      ``write_report``
-``replacing``    files that are either complete or not there
 ``facts``        everything the page tells, computed once
 ``nameless``     a model without the names of its columns, for speed
 ``evaluation``   accuracy with its interval, ROC, confusion

@@ -1,0 +1,23 @@
+"""The paper's figures and tables, and our own evidence: one module an experiment, one command each.
+
+======================= =========================================================================
+module                  what it makes
+======================= =========================================================================
+``mnist_convergence``   Figure 2a: Algorithm 1 on semi-synthetic MNIST
+``job_convergence``     Figure 2b: Algorithm 1 on job postings
+``lpgd_vs_bcd``         Figure 2c: Algorithm 1, block coordinate descent and the default solver
+``microarray_accuracy`` Figure 3f: accuracies on cancer microarrays
+``gene_groups``         Figure 3a-e: supervised beside unsupervised gene groups
+``job_topics``          topics of the job postings beside those of LDA and NMF
+``statistical``         Theorem 2: errors of A, B and γ as samples grow
+``global_optimum``      ours: what is proven optimal, by the theorem, by the certificate, by neither
+======================= =========================================================================
+
+``experiment`` says what an experiment is given and gives back, ``writing`` puts it into files; the other
+modules are shared by several. In a shell: ``superfactor reproduce --list``.
+"""
+
+from superfactor.experiments.experiment import NAMES, Outcome, Setting, load
+from superfactor.experiments.writing import reproduce
+
+__all__ = ["NAMES", "Outcome", "Setting", "load", "reproduce"]

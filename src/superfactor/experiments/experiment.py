@@ -1,0 +1,85 @@
+"""What an experiment is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["NAMES", "Experiment", "Outcome", "Setting", "load"]
+
+NAMES = (
+    "mnist-convergence",
+    "job-convergence",
+    "lpgd-vs-bcd",
+    "microarray-accuracy",
+    "gene-groups",
+    "job-topics",
+    "statistical",
+    "global-optimum",
+)
+
+
+def _silent(*_: Any) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What every experiment is given.
+
+    Attributes
+    ----------
+    data_dir : folder with data already on disk, for the loaders of `superfactor.datasets`
+    quick : the same in less than a minute: fewer starts, points and repeats
+    seed : of whatever is drawn at random
+    options : what only some experiments know, by name: ``markers``, a CSV of known genes
+    progress : called as progress(done, total)
+    note : called with one line about something used or left out
+    """
+
+    data_dir: Path | None = None
+    quick: bool = False
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    progress: Callable[[int, int], None] = _silent
+    note: Callable[[str], None] = _silent
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment gives back.
+
+    Attributes
+    ----------
+    figures : by suffix of their files' names; "" is the main one
+    tables : the numbers, likewise; one row a number with its setting
+    comparison : how they compare with the paper, computed from them
+    """
+
+    figures: dict[str, Figure]
+    tables: dict[str, pd.DataFrame]
+    comparison: str
+
+
+class Experiment(Protocol):
+    """A module of this room."""
+
+    TITLE: str
+
+    def run(self, setting: Setting) -> Outcome:
+        """The experiment."""
+
+
+def load(name: str) -> Experiment:
+    """The module of an experiment, by its name in `NAMES`."""
+    if name not in NAMES:
+        raise ValueError(f"no experiment {name!r}: one of {', '.join(NAMES)} is required")
+    module = import_module(f"superfactor.experiments.{name.replace('-', '_')}")
+    return cast(Experiment, module)
