@@ -1,6 +1,22 @@
-"""Data to try things on, and tables to read from disk."""
+"""Data to try things on, the data sets of the paper, and tables to read from disk."""
 
+from superfactor.datasets.files import DataNotFound
+from superfactor.datasets.job_postings import Postings, load_job_postings
+from superfactor.datasets.microarrays import Microarray, find_microarrays, load_microarray
+from superfactor.datasets.mnist import Images, load_mnist
 from superfactor.datasets.simulator import Simulation, simulate
 from superfactor.datasets.tables import read_table
 
-__all__ = ["Simulation", "read_table", "simulate"]
+__all__ = [
+    "DataNotFound",
+    "Images",
+    "Microarray",
+    "Postings",
+    "Simulation",
+    "find_microarrays",
+    "load_job_postings",
+    "load_microarray",
+    "load_mnist",
+    "read_table",
+    "simulate",
+]

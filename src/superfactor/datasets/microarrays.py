@@ -1,0 +1,196 @@
+"""Gene expression with labels, one sample a row: the layout of the Curated Microarray Database.
+
+A CuMiDa table has the columns ``samples`` and ``type`` and then one per probe or gene. Its files lie
+at https://sbcb.inf.ufrgs.br/cumida under names like ``Breast_GSE70947``: the tissue and the series.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+import warnings
+import zlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superfactor.datasets import files
+from superfactor.datasets.tables import CUMIDA, read_table
+
+__all__ = ["PAPER", "Microarray", "find_microarrays", "load_microarray"]
+
+# The two of the paper, and the id in a git repository of the file its authors used, where known.
+PAPER = ("Pancreatic_GSE16515", "Breast_GSE70947")
+_GIT_ID = {"Pancreatic_GSE16515": "7f7940d633213518663f23b2a983603fd5d89b5f"}
+
+_ADDRESS = "https://sbcb.inf.ufrgs.br/data/cumida/Genes/{tissue}/{series}/{name}.csv"
+_NAME = re.compile(r"([A-Z][A-Za-z]+)_(GSE\d+\w*)")
+_ENDINGS = (".csv", ".csv.gz", ".npz")
+_BEGINNING = 200  # characters of a file that show how its header begins
+_ARRAYS = {"X", "y", "feature_names"}
+# Logarithms of intensities or of ratios stay below; intensities reach hundreds to ten thousands.
+_LARGEST_LOGARITHM = 30.0
+
+
+@dataclass(frozen=True)
+class Microarray:
+    """Expression of p genes (or probes) in n samples.
+
+    Attributes
+    ----------
+    name : such as "Breast_GSE70947"
+    X : (n, p) float64
+    y : (n,) str, the class of each sample
+    features : (p,) str; where several have one name they are numbered, TP53, TP53.1
+    source : one line saying which file this is
+    """
+
+    name: str
+    X: NDArray[np.float64]
+    y: NDArray[np.str_]
+    features: NDArray[np.str_]
+    source: str
+
+    @property
+    def logged(self) -> bool:
+        """Do the values look like logarithms? No sign decides: background-corrected intensities
+        may be negative; the size does, |x| ≤ 30 throughout."""
+        return bool(np.max(np.abs(self.X)) <= _LARGEST_LOGARITHM)
+
+    def log2(self) -> Microarray:
+        """The same on the log2 scale: log2(max(x, 1)), as ``superfactor fit --log2`` has it, or
+        unchanged where the values are logarithms already."""
+        if self.logged:
+            return self
+        X = np.log2(np.maximum(self.X, 1.0))
+        return replace(self, X=X, source=f"{self.source}, as log2(max(x, 1))")
+
+
+def load_microarray(name_or_path: str | Path, data_dir: str | Path | None = None) -> Microarray:
+    """Read a microarray data set.
+
+    Parameters
+    ----------
+    name_or_path : a name such as "Pancreatic_GSE16515" or "Breast_GSE70947", or a path
+        Files are tables in the layout of CuMiDa (``.csv``, ``.csv.gz`` and whatever `read_table`
+        reads), or ``.npz`` with arrays X (n, p), y (n,) and feature_names (p,).
+    data_dir : folder in which ``name.csv``, ``name.csv.gz`` or ``name.npz`` is looked for. Not given
+        or not there: the folder named by the environment variable SUPERFACTOR_DATA_DIR, the user's
+        cache, a download from CuMiDa.
+    """
+    path = Path(name_or_path).expanduser()
+    if not path.is_file():
+        path = _found(str(name_or_path), data_dir)
+    name = _stem(path)
+    difference = None
+    if path.suffix.lower() == ".npz":
+        X, y, features = _read_arrays(path)
+    else:
+        X, y, features = _read_cumida(path)
+        if name in _GIT_ID:
+            difference = _difference(files.contents(path), name)
+    if not np.all(np.isfinite(X)):
+        column = features[np.argmin(np.all(np.isfinite(X), axis=0))]
+        raise ValueError(f"{path}: column {column!r} has values that are missing or no numbers")
+    return Microarray(name, X, y, features, path.name + (f" ({difference})" if difference else ""))
+
+
+def find_microarrays(data_dir: str | Path | None = None) -> list[str]:
+    """Names for `load_microarray` of what lies in a folder, those of the paper first.
+
+    The folder is `data_dir`; if that is not given, the one that SUPERFACTOR_DATA_DIR names; if there
+    is none, the user's cache. Of each file only the beginning is read.
+    """
+    folder = files.folders(data_dir)[0]
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    names = {_stem(path) for path in paths if path.name.endswith(_ENDINGS) and _is_one(path)}
+    return [name for name in PAPER if name in names] + sorted(names - set(PAPER))
+
+
+def _found(name: str, data_dir: str | Path | None) -> Path:
+    """The file of this name, downloaded if need be."""
+    wanted = [name] if name.endswith(_ENDINGS) else [name + ending for ending in _ENDINGS]
+    path = files.find(wanted, data_dir)
+    if path is not None:
+        return path
+    series = _NAME.fullmatch(name.removesuffix(".csv"))
+    if series is None:
+        raise files.DataNotFound(
+            f"microarray {name!r}: no such file, and no name like those of CuMiDa, such as "
+            f"'Breast_GSE70947'; {files.where_to_put(wanted[0])}"
+        )
+    url = _ADDRESS.format(tissue=series[1], series=series[2], name=series[0])
+    return files.download(url, lambda data: _wrong(data, series[0]))
+
+
+def _wrong(data: bytes, name: str) -> str | None:
+    """What is wrong with a download."""
+    if not _begins_like_cumida(data[:_BEGINNING].decode("utf-8-sig", "replace")):
+        return f"not a table that begins with the columns {CUMIDA[0]!r} and {CUMIDA[1]!r}"
+    return _difference(data, name)
+
+
+def _difference(data: bytes, name: str) -> str | None:
+    """Whether these are the contents of the paper's file, where it is known."""
+    id = files.checksum(data, "git")
+    return None if id == _GIT_ID.get(name, id) else f"not the paper's file: git id {id}"
+
+
+def _stem(path: Path) -> str:
+    """The name without its endings; there may be other dots in it."""
+    return re.sub(r"(\.[a-z]+)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+
+
+def _is_one(path: Path) -> bool:
+    """Is this a microarray, by its header or the names of its arrays?"""
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as arrays:
+            return set(arrays.files) >= _ARRAYS
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", errors="replace") as lines:
+            return _begins_like_cumida(lines.read(_BEGINNING))
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
+def _begins_like_cumida(text: str) -> bool:
+    header = next(csv.reader(text.splitlines()[:1]), [])
+    return tuple(header[:2]) == CUMIDA
+
+
+def _read_cumida(path: Path) -> tuple[Any, Any, Any]:
+    with warnings.catch_warnings():
+        # Several probes of one gene are usual in such tables; the docstring says what becomes of them.
+        warnings.simplefilter("ignore", UserWarning)
+        table = read_table(path)
+    if tuple(table.columns[:2]) != CUMIDA:
+        raise ValueError(
+            f"{path}: the first columns have to be {CUMIDA[0]!r} and {CUMIDA[1]!r}, as in CuMiDa, "
+            f"but are {list(map(str, table.columns[:2]))}"
+        )
+    values = table.iloc[:, 2:]
+    words = [name for name, kind in values.dtypes.items() if kind != np.float64]
+    if words:
+        raise ValueError(f"{path}: column {words[0]!r} is not numeric")
+    if table[CUMIDA[1]].isna().any():
+        raise ValueError(f"{path}: column {CUMIDA[1]!r} has empty cells")
+    y = np.array(table[CUMIDA[1]].tolist(), dtype=np.str_)
+    return values.to_numpy(np.float64), y, np.array(values.columns.tolist(), dtype=np.str_)
+
+
+def _read_arrays(path: Path) -> tuple[Any, Any, Any]:
+    with np.load(path, allow_pickle=False) as arrays:
+        if not set(arrays.files) >= _ARRAYS:
+            raise ValueError(
+                f"{path}: has to hold the arrays {sorted(_ARRAYS)}, but holds {arrays.files}"
+            )
+        X = np.asarray(arrays["X"], dtype=np.float64)
+        y, features = (arrays[name].astype(np.str_) for name in ("y", "feature_names"))
+    if X.ndim != 2 or y.shape != X.shape[:1] or features.shape != X.shape[1:]:
+        raise ValueError(f"{path}: X {X.shape}, y {y.shape}, feature_names {features.shape}")
+    return X, y, features
