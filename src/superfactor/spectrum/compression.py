@@ -39,7 +39,8 @@ class Compression:
 def compress(data: DataMatrix) -> Compression | None:
     """The compression of wide data, or None where it would not pay or would lose digits."""
     n, p = data.shape
-    if n >= p or n > LARGEST_FULL_SIDE:
+    # Products with X̃ are p/n times cheaper than with X: below twice that does not repay the decomposition.
+    if p < 2 * n or n > LARGEST_FULL_SIDE:
         return None
     values, U = eigh_descending(data.gram())
     xp = namespace(values)
