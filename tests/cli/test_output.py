@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tests.cli.command import QUICK, roles, superfactor
 
-from superfactor.cli import model_file, output, screen
 from superfactor._files import replacing
+from superfactor.cli import model_file, output, screen
 
 # Saving writes half a file, says so, and waits to be stopped.
 SLOW = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from superfactor.cli.errors import UserError, as_user_error
@@ -26,6 +27,10 @@ def run(
     screen: Screen,
 ) -> None:
     """Run one experiment, or all of them one after the other, and say how it compares with the paper."""
+    if find_spec("matplotlib") is None:
+        raise UserError(
+            'figures need matplotlib; pip install "superfactor[cli,plot,data]" brings it'
+        )
     names = NAMES if name == "all" else (name,)
     if name not in (*NAMES, "all"):
         raise UserError(f"no experiment {name}: one of {', '.join(NAMES)}, or all, is required")
