@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.util
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ __all__ = [
     "download",
     "find",
     "folders",
-    "where_to_put",
+    "get_it",
 ]
 
 VARIABLE = "SUPERFACTOR_DATA_DIR"
@@ -34,23 +35,27 @@ class DataNotFound(ValueError):
     """A data set is neither on disk nor to be had; the message says where it can be had."""
 
 
-def cache() -> Path:
-    """The folder of downloads, which need not exist yet."""
-    import pooch
-
-    return Path(pooch.os_cache("superfactor"))
-
-
-def folders(data_dir: str | Path | None = None) -> list[Path]:
+def folders(data_dir: str | Path | None = None) -> Iterator[Path]:
     """Folders to look in, best first; those the user names have to exist."""
-    found = []
     for name, value in (("data_dir", data_dir), (VARIABLE, os.environ.get(VARIABLE) or None)):
         if value is not None:
             folder = Path(value).expanduser()
             if not folder.is_dir():
                 raise DataNotFound(f"{name}={str(value)!r}: no such folder")
-            found.append(folder)
-    return [*found, cache()]
+            yield folder
+    if _can_download():
+        yield _cache()
+
+
+def _can_download() -> bool:
+    return importlib.util.find_spec("pooch") is not None
+
+
+def _cache() -> Path:
+    """The folder of downloads, which need not exist yet."""
+    import pooch
+
+    return Path(pooch.os_cache("superfactor"))
 
 
 def find(names: Iterable[str], data_dir: str | Path | None = None) -> Path | None:
@@ -60,9 +65,12 @@ def find(names: Iterable[str], data_dir: str | Path | None = None) -> Path | Non
     return next((path for path in paths if path.is_file()), None)
 
 
-def where_to_put(name: str) -> str:
-    """The end of a message about a file that is not there."""
-    return f"put {name} into a folder and name it with --data-dir (data_dir=) or {VARIABLE}"
+def get_it(name: str, home: str) -> str:
+    """The end of a message about a file that is not there; `home` is where people find it."""
+    return (
+        f"get {name} from {home}, put it into a folder and name that with --data-dir (data_dir=) or "
+        f"the environment variable {VARIABLE}"
+    )
 
 
 def contents(path: Path) -> bytes:
@@ -77,7 +85,7 @@ def _unpacked(data: bytes, name: str | Path) -> bytes:
         raise ValueError(f"{name}: not a complete gzip file ({error})") from None
 
 
-def download(url: str, check: Callable[[bytes], str | None]) -> Path:
+def download(url: str, check: Callable[[bytes], str | None], home: str) -> Path:
     """Fetch a file into the cache.
 
     Parameters
@@ -85,10 +93,17 @@ def download(url: str, check: Callable[[bytes], str | None]) -> Path:
     url : its address, whose last part is the name in the cache
     check : callable(contents) -> what is wrong with them, or None
         Called with the unpacked contents before the download takes its place in the cache.
+    home : where people find it by hand
     """
+    address, name = url.rsplit("/", 1)
+    if not _can_download():
+        raise DataNotFound(
+            f"{name} is not there, and downloads need pooch: pip install 'superfactor[data]', or "
+            f"{get_it(name, home)}"
+        )
     import pooch
+    import requests
 
-    name = url.rsplit("/", 1)[-1]
     fetch = pooch.HTTPDownloader()
 
     def fetch_and_check(url: str, output: str, registry: Any) -> None:
@@ -97,19 +112,14 @@ def download(url: str, check: Callable[[bytes], str | None]) -> Path:
         if wrong is not None:
             raise ValueError(wrong)
 
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("ERROR")  # its notes on hashes are about a check that is made here
+    files = pooch.create(path=_cache(), base_url=f"{address}/", registry={name: None})
     try:
-        path = pooch.retrieve(url, None, fname=name, path=cache(), downloader=fetch_and_check)
-    except (OSError, ValueError) as error:  # those of requests are OSErrors
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataNotFound(
-            f"{name} cannot be downloaded from {url} ({reason[:200]}); {where_to_put(name)}"
-        ) from None
-    finally:
-        logger.setLevel(level)
-    return Path(path)
+        return Path(files.fetch(name, downloader=fetch_and_check))
+    except (requests.ConnectionError, requests.Timeout):
+        reason = "no connection"
+    except (OSError, ValueError) as error:  # a full disk, a page that is not there, a wrong file
+        reason = " ".join(str(error).split())
+    raise DataNotFound(f"{name} cannot be downloaded from {url} ({reason}): {get_it(name, home)}")
 
 
 def checksum(data: bytes, kind: str) -> str:

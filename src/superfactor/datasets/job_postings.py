@@ -13,6 +13,7 @@ Each CSV may be gzipped. Kaggle wants a login, so nothing is downloaded.
 from __future__ import annotations
 
 import io
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ __all__ = ["Postings", "load_job_postings"]
 _FULL, _SUBSET = "fake_job_postings.csv", "fake_job_postings_subset.csv"
 _COUNTS, _COVARIATES = "fake_jobs_description_counts.npz", "fake_jobs_covariates.csv"
 _KAGGLE = "https://www.kaggle.com/datasets/shivamb/real-or-fake-fake-jobposting-prediction"
-_N_FULL, _FRAUD = 17_880, 0.0484
+_N_FULL = 17_880
 _SIZE = 50_061_601
 _SHA256 = "59253295129d8b6a27607f9904f7d4ddf4dbb0ee35e079c7eb51b58b5e62bf60"
 
@@ -94,7 +95,7 @@ def load_job_postings(
         words=words,
         covariate_names=covariates_of.NAMES,
         counts=counts,
-        source=f"{source}, {np.mean(y):.1%} fraudulent",
+        source=f"{source}, {np.mean(y):.1%} fraudulent (4.8% in the full data)",
     )
 
 
@@ -111,8 +112,8 @@ def _read(data_dir: str | Path | None) -> tuple[Any, Any, pd.DataFrame, str]:
         if subset := _here(folder, _SUBSET):
             return _from_text(subset)
     raise files.DataNotFound(
-        f"{_FULL} is not there and cannot be downloaded without a login: get it from {_KAGGLE} "
-        f"({_SIZE:,} bytes, sha256 {_SHA256[:12]}…), {files.where_to_put(_FULL)}"
+        f"{_FULL} ({_SIZE:,} bytes, sha256 {_SHA256}) is not there, and its download wants a login: "
+        f"{files.get_it(_FULL, _KAGGLE)}"
     )
 
 
@@ -124,7 +125,7 @@ def _from_text(path: Path) -> tuple[Any, Any, pd.DataFrame, str]:
     from sklearn.feature_extraction.text import CountVectorizer
 
     data = files.contents(path)
-    table = _table(path, data, ["description", "location"])
+    table = _table(path, data, ("description", *covariates_of.TEXTS))
     vectorizer = CountVectorizer(dtype=np.float64)
     try:
         counts = vectorizer.fit_transform(table["description"])
@@ -145,11 +146,15 @@ def _told(table: pd.DataFrame, data: bytes) -> str:
 def _from_counts(path: Path, covariates: Path) -> tuple[Any, Any, pd.DataFrame, str]:
     from scipy.sparse import csr_matrix
 
-    with np.load(path, allow_pickle=False) as z:
-        parts = (z["data"].astype(np.float64), z["indices"].astype(np.int32), z["indptr"])
-        counts = csr_matrix(parts, shape=tuple(z["shape"]))
-        words, ids = z["vocabulary"], z["job_id"]
-    table = _table(covariates, files.contents(covariates), ["job_id"]).set_index("job_id")
+    try:
+        with np.load(path, allow_pickle=False) as z:
+            parts = (z["data"].astype(np.float64), z["indices"].astype(np.int32), z["indptr"])
+            counts = csr_matrix(parts, shape=tuple(z["shape"]))
+            words, ids = z["vocabulary"], z["job_id"]
+    except (KeyError, OSError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path}: no word counts ({error})") from None
+    missing = [name for name in covariates_of.NAMES if name.startswith("missing_")]
+    table = _table(covariates, files.contents(covariates), ("job_id", *missing)).set_index("job_id")
     absent = np.setdiff1d(ids, table.index)
     if len(absent):
         raise ValueError(f"{covariates}: no posting with job_id {absent[0]}, which {path.name} has")
@@ -160,18 +165,21 @@ def _from_counts(path: Path, covariates: Path) -> tuple[Any, Any, pd.DataFrame, 
     return counts, words, table.loc[ids], source
 
 
-def _table(path: Path, data: bytes, needed: list[str]) -> pd.DataFrame:
+def _table(path: Path, data: bytes, needed: tuple[str, ...]) -> pd.DataFrame:
     """The table, cells empty where missing: "None" and "N/A" are things people write in postings."""
     import pandas as pd
 
+    text = ("description", *covariates_of.TEXTS, *covariates_of.CATEGORIES)
     try:
-        table = pd.read_csv(io.BytesIO(data), keep_default_na=False)
+        table = pd.read_csv(io.BytesIO(data), keep_default_na=False, dtype=dict.fromkeys(text, str))
     except ValueError as error:  # pandas' own errors are ValueErrors, and so is bad UTF-8
         raise ValueError(f"{path}: no CSV ({' '.join(str(error).split())})") from None
-    columns = [*covariates_of.BINARY, *covariates_of.CATEGORIES, "fraudulent", *needed]
-    missing = [name for name in columns if name not in table.columns]
-    if missing:
-        raise ValueError(f"{path}: column {missing[0]!r} is missing")
+    binary = ("fraudulent", *covariates_of.BINARY)
+    for name in (*binary, *covariates_of.CATEGORIES, *needed):
+        if name not in table.columns:
+            raise ValueError(f"{path}: column {name!r} is missing")
+        if name in binary and not table[name].isin((0, 1)).all():
+            raise ValueError(f"{path}: column {name!r} has to be 0 or 1")
     return table
 
 

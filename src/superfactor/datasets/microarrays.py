@@ -10,6 +10,7 @@ import csv
 import gzip
 import re
 import warnings
+import zipfile
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,10 +24,12 @@ from superfactor.datasets.tables import CUMIDA, read_table
 
 __all__ = ["PAPER", "Microarray", "find_microarrays", "load_microarray"]
 
-# The two of the paper, and the id in a git repository of the file its authors used, where known.
-PAPER = ("Pancreatic_GSE16515", "Breast_GSE70947")
+# The two of the paper, with their number of samples.
+PAPER = {"Pancreatic_GSE16515": 51, "Breast_GSE70947": 289}
+# The id in a git repository of the file that the paper's authors used, where it is known.
 _GIT_ID = {"Pancreatic_GSE16515": "7f7940d633213518663f23b2a983603fd5d89b5f"}
 
+_HOME = "https://sbcb.inf.ufrgs.br/cumida"
 _ADDRESS = "https://sbcb.inf.ufrgs.br/data/cumida/Genes/{tissue}/{series}/{name}.csv"
 _NAME = re.compile(r"([A-Z][A-Za-z]+)_(GSE\d+\w*)")
 _ENDINGS = (".csv", ".csv.gz", ".npz")
@@ -86,17 +89,21 @@ def load_microarray(name_or_path: str | Path, data_dir: str | Path | None = None
     if not path.is_file():
         path = _found(str(name_or_path), data_dir)
     name = _stem(path)
-    difference = None
+    note = ""
     if path.suffix.lower() == ".npz":
         X, y, features = _read_arrays(path)
     else:
         X, y, features = _read_cumida(path)
-        if name in _GIT_ID:
-            difference = _difference(files.contents(path), name)
+        if name in PAPER and (difference := _difference(files.contents(path), name)):
+            note = f" ({difference})"
+    if not X.size:
+        raise ValueError(f"{path}: no columns with values")
     if not np.all(np.isfinite(X)):
         column = features[np.argmin(np.all(np.isfinite(X), axis=0))]
-        raise ValueError(f"{path}: column {column!r} has values that are missing or no numbers")
-    return Microarray(name, X, y, features, path.name + (f" ({difference})" if difference else ""))
+        raise ValueError(
+            f"{path}: column {str(column)!r} has values that are missing or no numbers"
+        )
+    return Microarray(name, X, y, features, path.name + note)
 
 
 def find_microarrays(data_dir: str | Path | None = None) -> list[str]:
@@ -105,8 +112,8 @@ def find_microarrays(data_dir: str | Path | None = None) -> list[str]:
     The folder is `data_dir`; if that is not given, the one that SUPERFACTOR_DATA_DIR names; if there
     is none, the user's cache. Of each file only the beginning is read.
     """
-    folder = files.folders(data_dir)[0]
-    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    folder = next(files.folders(data_dir), None)
+    paths = folder.iterdir() if folder is not None and folder.is_dir() else ()
     names = {_stem(path) for path in paths if path.name.endswith(_ENDINGS) and _is_one(path)}
     return [name for name in PAPER if name in names] + sorted(names - set(PAPER))
 
@@ -120,24 +127,30 @@ def _found(name: str, data_dir: str | Path | None) -> Path:
     series = _NAME.fullmatch(name.removesuffix(".csv"))
     if series is None:
         raise files.DataNotFound(
-            f"microarray {name!r}: no such file, and no name like those of CuMiDa, such as "
-            f"'Breast_GSE70947'; {files.where_to_put(wanted[0])}"
+            f"microarray {name!r}: no such file in the folders looked in, and no name like "
+            f"'Breast_GSE70947', for which {_HOME} could be asked"
         )
     url = _ADDRESS.format(tissue=series[1], series=series[2], name=series[0])
-    return files.download(url, lambda data: _wrong(data, series[0]))
+    return files.download(url, lambda data: _wrong(data, series[0]), _HOME)
 
 
 def _wrong(data: bytes, name: str) -> str | None:
-    """What is wrong with a download."""
+    """What is wrong with a download. No checksums of CuMiDa's own files are published."""
     if not _begins_like_cumida(data[:_BEGINNING].decode("utf-8-sig", "replace")):
         return f"not a table that begins with the columns {CUMIDA[0]!r} and {CUMIDA[1]!r}"
-    return _difference(data, name)
+    return _wrong_number(data, name)
+
+
+def _wrong_number(data: bytes, name: str) -> str | None:
+    n = len(data.splitlines()) - 1
+    return None if n == PAPER.get(name, n) else f"{n} samples, not the paper's {PAPER[name]}"
 
 
 def _difference(data: bytes, name: str) -> str | None:
-    """Whether these are the contents of the paper's file, where it is known."""
+    """How these contents differ from those of the paper's file, as far as it is known."""
     id = files.checksum(data, "git")
-    return None if id == _GIT_ID.get(name, id) else f"not the paper's file: git id {id}"
+    another = None if id == _GIT_ID.get(name, id) else f"not the authors' copy: git id {id}"
+    return _wrong_number(data, name) or another
 
 
 def _stem(path: Path) -> str:
@@ -147,14 +160,14 @@ def _stem(path: Path) -> str:
 
 def _is_one(path: Path) -> bool:
     """Is this a microarray, by its header or the names of its arrays?"""
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            return set(arrays.files) >= _ARRAYS
     opened: Any = gzip.open if path.suffix == ".gz" else open
     try:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as arrays:
+                return set(arrays.files) >= _ARRAYS
         with opened(path, "rt", encoding="utf-8-sig", errors="replace") as lines:
             return _begins_like_cumida(lines.read(_BEGINNING))
-    except (OSError, EOFError, zlib.error):
+    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile):
         return False
 
 
@@ -184,11 +197,9 @@ def _read_cumida(path: Path) -> tuple[Any, Any, Any]:
 
 
 def _read_arrays(path: Path) -> tuple[Any, Any, Any]:
+    if not _is_one(path):
+        raise ValueError(f"{path}: not an .npz file with the arrays {', '.join(sorted(_ARRAYS))}")
     with np.load(path, allow_pickle=False) as arrays:
-        if not set(arrays.files) >= _ARRAYS:
-            raise ValueError(
-                f"{path}: has to hold the arrays {sorted(_ARRAYS)}, but holds {arrays.files}"
-            )
         X = np.asarray(arrays["X"], dtype=np.float64)
         y, features = (arrays[name].astype(np.str_) for name in ("y", "feature_names"))
     if X.ndim != 2 or y.shape != X.shape[:1] or features.shape != X.shape[1:]:

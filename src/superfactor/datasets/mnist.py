@@ -70,7 +70,9 @@ def _read(
 ) -> tuple[NDArray[np.uint8], str]:
     path = files.find([f"{name}.gz", name], data_dir)
     if path is None:
-        path = files.download(f"{_ADDRESS}{name}.gz", lambda data: _wrong(data, name))
+        path = files.download(
+            f"{_ADDRESS}{name}.gz", lambda data: _wrong(data, name), "any copy of MNIST"
+        )
     data = files.contents(path)
     wrong = _wrong(data, name)
     return _array(path, data, n_dimensions), path.name + ("" if wrong is None else f" ({wrong})")

@@ -1,0 +1,52 @@
+"""Loaders under test see only the folders a test gives them, and no network."""
+
+import os
+from pathlib import Path
+
+import pytest
+import requests
+from tests.small_data import write_small_data
+
+from superfactor.datasets import files
+
+REAL_DATA = os.environ.get(files.VARIABLE)
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path_factory):
+    """An empty user cache; the folder of the variable is forgotten."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setattr(files, "_cache", lambda: folder)
+    monkeypatch.delenv(files.VARIABLE, raising=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def web(monkeypatch):
+    """Addresses and what lies there, in place of the network: contents, or an error to raise."""
+    pages = {}
+
+    class Downloader:
+        def __call__(self, url, output, registry):
+            page = pages.get(url, requests.ConnectionError("Max retries exceeded"))
+            if isinstance(page, Exception):
+                Path(output).write_bytes(b"half of the fi")
+                raise page
+            Path(output).write_bytes(page)
+
+    monkeypatch.setattr("pooch.HTTPDownloader", Downloader)
+    return pages
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small")
+    write_small_data(folder)
+    return folder
+
+
+@pytest.fixture
+def real():
+    if not REAL_DATA:
+        pytest.skip(f"{files.VARIABLE} is not set")
+    return Path(REAL_DATA)

@@ -1,0 +1,287 @@
+"""Postings compared with scikit-learn's TfidfVectorizer and with counting in plain Python."""
+
+import gzip
+import hashlib
+import re
+import shutil
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+
+from superfactor.datasets import DataNotFound, job_postings, load_job_postings
+from superfactor.datasets.job_covariates import CATEGORIES, NAMES
+
+FULL, SUBSET = "fake_job_postings.csv", "fake_job_postings_subset.csv"
+COUNTS, COVARIATES = "fake_jobs_description_counts.npz", "fake_jobs_covariates.csv"
+
+
+@pytest.fixture
+def table(small):
+    return pd.read_csv(small / FULL, keep_default_na=False)
+
+
+def tokens(text):
+    return re.findall(r"\b\w\w+\b", text.lower())
+
+
+def write_counts(folder, table, vocabulary, rows):
+    """The second form of the data: counts of some postings, covariates of all."""
+    counts = np.array([[tokens(text).count(w) for w in vocabulary] for text in table.description])
+    data, indices, indptr = [], [], [0]
+    for row in counts[rows]:
+        indices += np.flatnonzero(row).tolist()
+        data += row[row > 0].tolist()
+        indptr.append(len(data))
+    np.savez(
+        folder / COUNTS,
+        data=np.array(data, np.uint8),
+        indices=np.array(indices, np.int16),
+        indptr=np.array(indptr, np.int32),
+        shape=np.array([len(rows), len(vocabulary)]),
+        vocabulary=np.array(vocabulary),
+        job_id=table.job_id.to_numpy()[rows],
+        y=table.fraudulent.to_numpy()[rows],
+    )
+    texts = [name.removeprefix("missing_") for name in NAMES if name.startswith("missing_")]
+    rest = ["job_id", *NAMES[:3], *CATEGORIES, "fraudulent"]
+    covariates = table[rest].join((table[texts] == "").astype(int).add_prefix("missing_"))
+    covariates.to_csv(folder / f"{COVARIATES}.gz", index=False)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_words", [50, 2480], ids=["some", "all"])
+@pytest.mark.parametrize("stop_words", [None, "english"], ids=["with-stop-words", "without"])
+def test_weights_are_those_of_scikit_learn(n_words, stop_words, small, table):
+    postings = load_job_postings(small, n_words=n_words, stop_words=stop_words)
+    peer = TfidfVectorizer(vocabulary=postings.words.tolist())
+    expected = peer.fit_transform(table.description)
+    np.testing.assert_allclose(postings.X.toarray(), expected.toarray(), atol=1e-14)
+    lengths = np.linalg.norm(postings.X.toarray(), axis=1)
+    # The last posting has no description.
+    np.testing.assert_allclose(lengths, [1.0] * 399 + [0.0], atol=1e-14)
+
+
+def test_counts_and_most_frequent_words(small, table):
+    postings = load_job_postings(small, n_words=40)
+    words = postings.words.tolist()
+    per_posting = [Counter(tokens(text)) for text in table.description]
+    assert postings.counts.toarray().tolist() == [[c[w] for w in words] for c in per_posting]
+    total = sum(per_posting, Counter())
+    best = sorted(total, key=lambda word: (-total[word], word))[:40]
+    assert words == sorted(best)
+
+
+def test_stop_words_leave_room_for_others(small):
+    default = load_job_postings(small, n_words=40)
+    without = load_job_postings(small, n_words=40, stop_words="english")
+    assert ENGLISH_STOP_WORDS & set(default.words) == {"the", "and", "of", "with"}
+    assert not ENGLISH_STOP_WORDS & set(without.words)
+    assert len(without.words) == 40
+
+
+def test_no_more_words_than_there_are(small, table):
+    postings = load_job_postings(small)
+    assert set(postings.words) == {word for text in table.description for word in tokens(text)}
+    assert postings.X.shape == postings.counts.shape == (400, len(postings.words))
+
+
+# --- labels and covariates ------------------------------------------------------------------------
+
+
+def test_72_covariates(small, table):
+    postings = load_job_postings(small)
+    assert len(postings.covariate_names) == len(set(postings.covariate_names)) == 72
+    expected = []
+    for _, row in table.iterrows():
+        cells = [row.telecommuting, row.has_company_logo, row.has_questions]
+        cells.append(row.location.split(",")[0] == "US")
+        for variable, values in CATEGORIES.items():
+            cells += [row[variable] == value for value in values]
+        for text in ("location", "department", "salary_range", "company_profile", "requirements"):
+            cells.append(row[text] == "")
+        expected.append([*cells, row.benefits == ""])
+    np.testing.assert_array_equal(postings.covariates, np.array(expected, dtype=float))
+    np.testing.assert_array_equal(postings.y, table.fraudulent)
+
+
+def test_a_part_has_the_same_columns(small, table, tmp_path):
+    table.head(7).to_csv(tmp_path / SUBSET, index=False)
+    part, whole = load_job_postings(tmp_path), load_job_postings(small)
+    assert part.covariate_names == whole.covariate_names
+    np.testing.assert_array_equal(part.covariates, whole.covariates[:7])
+
+
+def test_what_people_write_is_not_taken_for_missing(table, tmp_path):
+    table.loc[0, ["department", "benefits"]] = ["N/A", "None"]
+    table["salary_range"] = "40000"  # a column that looks like numbers
+    table.to_csv(tmp_path / FULL, index=False)
+    postings = load_job_postings(tmp_path)
+    missing = dict(zip(postings.covariate_names, postings.covariates.T, strict=True))
+    assert missing["missing_department"][0] == missing["missing_benefits"][0] == 0
+    assert not missing["missing_salary_range"].any()
+
+
+# --- the three forms ------------------------------------------------------------------------------
+
+
+def test_counts_with_covariates_give_what_the_text_gives(small, table, tmp_path):
+    rows = np.arange(200, 400)
+    whole = load_job_postings(small)
+    write_counts(tmp_path, table, whole.words.tolist(), rows)
+    by_counts = load_job_postings(tmp_path, n_words=60)
+    (tmp_path / "text").mkdir()
+    table.iloc[rows].to_csv(tmp_path / "text" / FULL, index=False)
+    by_text = load_job_postings(tmp_path / "text", n_words=60)
+    assert by_counts.words.tolist() == by_text.words.tolist()
+    np.testing.assert_allclose(by_counts.X.toarray(), by_text.X.toarray(), atol=1e-14)
+    np.testing.assert_array_equal(by_counts.y, by_text.y)
+    # All but the country, which the covariates file does not have.
+    by_text.covariates[:, NAMES.index("in_united_states")] = 0
+    np.testing.assert_array_equal(by_counts.covariates, by_text.covariates)
+    assert "country unknown" in by_counts.source
+    assert "200 postings of 17,880" in by_counts.source
+
+
+def test_the_best_form_of_the_first_folder(small, table, tmp_path, monkeypatch):
+    monkeypatch.setenv("SUPERFACTOR_DATA_DIR", str(small))
+    assert load_job_postings(tmp_path).source.startswith(FULL)  # nothing here: the variable's
+    table.head(50).to_csv(tmp_path / SUBSET, index=False)
+    assert load_job_postings(tmp_path).source.startswith(SUBSET)
+    write_counts(tmp_path, table, ["and", "the"], np.arange(30))
+    assert load_job_postings(tmp_path).source.startswith(COUNTS)
+    packed = gzip.compress((small / FULL).read_bytes())
+    (tmp_path / f"{FULL}.gz").write_bytes(packed)
+    assert load_job_postings(tmp_path).source.startswith(f"{FULL}.gz")
+
+
+def test_another_copy_of_the_full_file_is_used_and_told(small, monkeypatch):
+    assert "400 postings of 17,880, " in load_job_postings(small).source
+    monkeypatch.setattr(job_postings, "_N_FULL", 400)
+    data = (small / FULL).read_bytes()
+    source = load_job_postings(small).source
+    assert f"400 postings (another copy than the recorded one: {len(data):,} bytes)" in source
+    monkeypatch.setattr(job_postings, "_SHA256", hashlib.sha256(data).hexdigest())
+    assert load_job_postings(small).source.startswith(f"{FULL}: 400 postings, ")
+
+
+def test_nothing_at_hand(tmp_path):
+    with pytest.raises(DataNotFound) as error:
+        load_job_postings(tmp_path)
+    message = str(error.value)
+    assert "\n" not in message
+    for part in (
+        FULL,
+        "kaggle",
+        "50,061,601",
+        "59253295129d",
+        "--data-dir",
+        "SUPERFACTOR_DATA_DIR",
+    ):
+        assert part in message
+
+
+# --- what is wrong is said ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_words": 0}, "n_words=0: a whole number of at least 1"),
+        ({"n_words": 2.5}, "n_words=2.5: a whole number"),
+        ({"n_words": True}, "n_words=True: a whole number"),
+        ({"stop_words": "german"}, "stop_words='german': allowed are None and 'english'"),
+    ],
+    ids=["none", "fraction", "bool", "language"],
+)
+def test_bad_options(options, message, small):
+    with pytest.raises(ValueError, match=message):
+        load_job_postings(small, **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns="description"), "column 'description' is missing"),
+        (lambda t: t.drop(columns="location"), "column 'location' is missing"),
+        (lambda t: t.drop(columns="fraudulent"), "column 'fraudulent' is missing"),
+        (lambda t: t.assign(telecommuting="f"), "column 'telecommuting' has to be 0 or 1"),
+        (lambda t: t.assign(description="a"), "column 'description' has no words"),
+    ],
+    ids=["no-text", "no-place", "no-label", "letters", "no-words"],
+)
+def test_unusable_tables(change, message, table, tmp_path):
+    change(table).to_csv(tmp_path / FULL, index=False)
+    with pytest.raises(ValueError, match=message):
+        load_job_postings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        (FULL, b"", "no CSV"),
+        (FULL, b'a,b\n"1', "no CSV"),
+        (FULL, "job_id,d\n1,\xe9".encode("latin-1"), "no CSV"),
+        (f"{FULL}.gz", b"job_id", "not a complete gzip file"),
+    ],
+    ids=["empty", "open-quote", "latin-1", "not-gz"],
+)
+def test_unreadable_files(name, data, message, tmp_path):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match=message) as error:
+        load_job_postings(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_counts_that_do_not_belong_to_the_covariates(table, tmp_path):
+    write_counts(tmp_path, table, ["and", "the"], np.arange(30))
+    shutil.copy(tmp_path / COUNTS, tmp_path / "kept")
+    (tmp_path / COUNTS).write_bytes(b"PK")
+    with pytest.raises(ValueError, match="no word counts"):
+        load_job_postings(tmp_path)
+    np.savez(tmp_path / COUNTS, X=np.eye(2))
+    with pytest.raises(ValueError, match="no word counts"):
+        load_job_postings(tmp_path)
+    write_counts(tmp_path, table.iloc[10:], ["and", "the"], np.arange(30))
+    shutil.copy(tmp_path / "kept", tmp_path / COUNTS)
+    with pytest.raises(ValueError, match="no posting with job_id 1,"):
+        load_job_postings(tmp_path)
+
+
+# --- real data ------------------------------------------------------------------------------------
+
+
+def test_real_postings(real):
+    postings = load_job_postings(real)
+    assert postings.X.shape[1] == 2480
+    assert postings.covariates.shape[1] == 72
+    assert set(np.unique(postings.covariates)) == {0.0, 1.0}
+
+
+def test_real_text(real, tmp_path):
+    """In the postings at hand in full, scikit-learn finds the same words but for ties."""
+    path = next((p for p in (real / f"{SUBSET}.gz", real / SUBSET) if p.is_file()), None)
+    if path is None:
+        pytest.skip(f"no {SUBSET}")
+    shutil.copy(path, tmp_path)
+    postings = load_job_postings(tmp_path)
+    text = pd.read_csv(path, keep_default_na=False).description
+    peer = TfidfVectorizer(vocabulary=postings.words.tolist()).fit_transform(text)
+    assert abs(peer - postings.X).max() < 1e-14
+    chosen = set(TfidfVectorizer(max_features=2480).fit(text).get_feature_names_out())
+    totals = postings.counts.sum(axis=0).A1
+    different = [t for t, w in zip(totals, postings.words, strict=True) if w not in chosen]
+    assert set(different) <= {totals.min()}
+
+
+def test_the_listed_categories_are_those_of_all_postings(real):
+    path = next((p for p in real.glob(f"{COVARIATES}*")), None)
+    if path is None:
+        pytest.skip(f"no {COVARIATES}")
+    table = pd.read_csv(path, keep_default_na=False)
+    for variable, values in CATEGORIES.items():
+        assert set(table[variable]) - {""} == set(values)
