@@ -127,15 +127,15 @@ def _found(name: str, data_dir: str | Path | None) -> Path:
     series = _NAME.fullmatch(name.removesuffix(".csv"))
     if series is None:
         raise files.DataNotFound(
-            f"microarray {name!r}: no such file in the folders looked in, and no name like "
-            f"'Breast_GSE70947', for which {_HOME} could be asked"
+            f"microarray {name!r}: no such file in --data-dir (data_dir=) or {files.VARIABLE}, and "
+            f"no name like 'Breast_GSE70947' to ask {_HOME} for"
         )
     url = _ADDRESS.format(tissue=series[1], series=series[2], name=series[0])
     return files.download(url, lambda data: _wrong(data, series[0]), _HOME)
 
 
 def _wrong(data: bytes, name: str) -> str | None:
-    """What is wrong with a download. No checksums of CuMiDa's own files are published."""
+    """What is wrong with a download. The authors' copy need not be CuMiDa's byte for byte."""
     if not _begins_like_cumida(data[:_BEGINNING].decode("utf-8-sig", "replace")):
         return f"not a table that begins with the columns {CUMIDA[0]!r} and {CUMIDA[1]!r}"
     return _wrong_number(data, name)
