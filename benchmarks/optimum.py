@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import data
+from superfactor.experiments.restarts import random_restarts
 from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
-from superfactor.solvers.descent import Descent
-from superfactor.solvers.solution import Monitor
-from superfactor.solvers.subspace import SubspaceProblem
 from superfactor.theory import certify
 
 
@@ -24,22 +22,6 @@ def solve(X, Y, rank: int, xi: float, lam: float, model: str, tol: float):
     gamma = found.factors.gamma
     proof = certify(problem, rank, found.activations, gamma, found.objective, basis=found.basis)
     return problem, found, proof
-
-
-def best_of_restarts(problem, basis, rank: int, restarts: int, seed: int = 0) -> float:
-    """The lowest objective of full Newton descents from random subspaces of the whole search side."""
-    small, rng = problem.compact[0], np.random.default_rng(seed)
-    basis = basis.copy()
-    if small.side <= 100:
-        basis.extend(np.eye(small.side))
-    inside, best = SubspaceProblem(small, basis, min(rank, basis.size)), np.inf
-    for _ in range(restarts):
-        W = np.linalg.qr(rng.standard_normal((basis.size, inside.rank)))[0]
-        descent = Descent(inside, Monitor())
-        point = descent.proximal(inside.polish(W, max_iter=15, tol=1e-8))
-        point, _ = descent.run(point, 1e-10 * abs(point.F), 80)
-        best = min(best, point.F)
-    return best
 
 
 def iterations(quick: bool = False) -> list[dict[str, Any]]:
@@ -93,7 +75,7 @@ def _compare(name: str, problems, restarts_each: int) -> dict[str, Any]:
             proof.is_global
         ):  # the proof says that no restart can do better; the tests check the proof
             continue
-        best = best_of_restarts(problem, found.basis, rank, restarts_each)
+        best = float(random_restarts(problem, rank, restarts_each).min())
         excess = found.objective / best - 1
         beaten += excess > 1e-6
         worst = max(worst, excess)
