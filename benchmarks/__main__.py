@@ -1,60 +1,79 @@
-"""Run the benchmarks: `python -m benchmarks [names] [--quick] [--out FILE]`."""
+"""Run the benchmarks: `python -m benchmarks [names] [--quick] [--out FILE]`.
+
+Without names the evidence: the comparison with the peers, how cost grows, and Algorithm 1 iteration for
+iteration. `python -m benchmarks readme` writes the kept numbers into the README.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import accuracy, fits, measure, optimum, selection
+from benchmarks import (
+    accuracy,
+    comparison,
+    growth,
+    imports,
+    lpgd,
+    measure,
+    optimum,
+    readme,
+    selection,
+)
+from benchmarks.tables import show
 
-BENCHMARKS = {
-    "imports": fits.imports,
-    "wide": fits.wide,
-    "sparse": fits.sparse,
+RESULTS = Path(__file__).parent / "results" / "results.json"
+EVIDENCE = ("comparison", "growth", "lpgd")
+BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
+    "comparison": comparison.comparison,
+    "growth": growth.growth,
+    "lpgd": lpgd.per_iteration,
+    "imports": imports.imports,
     "search": selection.search,
     "accuracy": accuracy.accuracy,
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,
 }
-RESULTS = Path(__file__).parent / "results" / "core.json"
+# How rows are shown where that is not as they are.
+SHOWN = {"growth": growth.exponents}
 
 
-def show(name: str, rows: list[dict[str, Any]]) -> None:
-    """A plain table."""
-
-    def text(value: Any) -> str:
-        if isinstance(value, float):
-            return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-        return str(value)
-
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = [columns, *([text(row.get(key, "")) for key in columns] for row in rows)]
-    widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
-    print(f"\n{name}")
-    for line in table:
-        print("  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
-
-
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure, print, and keep the numbers with the machine they come from."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"some of {', '.join(BENCHMARKS)}; all by default")
-    parser.add_argument("--quick", action="store_true", help="fewer repeats and settings")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="where the JSON goes")
-    arguments = parser.parse_args()
-    if unknown := set(arguments.names) - set(BENCHMARKS):
-        parser.error(f"unknown benchmark {sorted(unknown)}; allowed: {', '.join(BENCHMARKS)}")
-    kept = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
-    kept["machine"] = measure.machine()
-    for name in arguments.names or BENCHMARKS:
-        rows = BENCHMARKS[name](arguments.quick)
-        show(name, rows)
-        kept[name] = rows
-        temporary = arguments.out.with_suffix(".tmp")
-        temporary.write_text(json.dumps(kept, indent=1) + "\n")
-        temporary.replace(arguments.out)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names",
+        nargs="*",
+        help=f"some of {', '.join(BENCHMARKS)}, or readme; by default {', '.join(EVIDENCE)}",
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, a minute altogether")
+    parser.add_argument("--out", type=Path, help="the JSON; with --quick none by default")
+    given = parser.parse_args(arguments)
+    if unknown := set(given.names) - set(BENCHMARKS) - {"readme"}:
+        allowed = ", ".join((*BENCHMARKS, "readme"))
+        parser.error(f"unknown benchmark {sorted(unknown)}; allowed: {allowed}")
+    # Numbers of small sizes are not evidence: they are kept only where somebody asks for it.
+    out = given.out or (None if given.quick else RESULTS)
+    for name in given.names or EVIDENCE:
+        if name == "readme":
+            readme.write(out or RESULTS)
+            continue
+        rows = BENCHMARKS[name](given.quick)
+        show(name, SHOWN.get(name, list)(rows))
+        if out is not None:
+            keep(out, name, rows)
+
+
+def keep(out: Path, name: str, rows: list[dict[str, Any]]) -> None:
+    """Put the rows into the file, beside those of other benchmarks."""
+    kept = json.loads(out.read_text()) if out.exists() else {}
+    kept[name] = {"machine": measure.machine(), "rows": rows}
+    temporary = out.with_suffix(".tmp")
+    temporary.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    temporary.replace(out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,187 @@
+"""Every method behind the same few names: fit a case, predict, and the objective's way down if there is one.
+
+Each runs with its own defaults but for the rank and, where the problem has them, ξ and λ. The intercept of
+superfactor is penalised here, as a covariate that is always one, since the release has no other: so all of
+them minimise the same F. The release starts from its own random factors, LPGD with the step of the theorem,
+and ends after the paper's 1,000 iterations. scikit-learn's PLS and LDA take dense arrays only, NMF none
+with negative entries: making the array dense, or shifting it by its least entry, is part of their fit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.decomposition import NMF, TruncatedSVD
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from benchmarks.cases import Case
+from benchmarks.clock import Clock
+from superfactor import SMFClassifier
+from superfactor.experiments.released import Released, ReleasedBCD, ReleasedLPGD
+from superfactor.lifting import LiftedProblem, state_problem
+from superfactor.losses import resolve_link
+from superfactor.solvers.lpgd.lifted import default_step
+
+MODELS = ("filter", "feature")
+RELEASE_ITERATIONS = 1000
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What is left of a fit: how to predict, and of superfactor whether it is proven optimal."""
+
+    predict: Callable[[Any], Any]
+    proven: bool | None = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to factorize and classify.
+
+    Attributes
+    ----------
+    model : "filter" or "feature" where the method minimises F, else None
+    fit : the whole fit of a case; one that keeps (seconds, objective) on the clock stops when that says so
+    trace : the same iterations on the clock, without end of their own; None where `fit` keeps them or
+        there is no objective to compare
+    """
+
+    name: str
+    model: str | None
+    fit: Callable[[Case, Clock], Fitted]
+    trace: Callable[[Case, Clock], None] | None = None
+
+
+def stated(case: Case, model: str) -> LiftedProblem:
+    """The problem of a case, as the solvers take it."""
+    kappa = int(case.y.max())
+    targets = np.eye(kappa + 1)[case.y][:, 1:]
+    loss = resolve_link("logistic", kappa)
+    return state_problem(
+        model,
+        case.X,
+        targets,
+        loss,
+        xi=case.xi,
+        lam=case.lam,
+        covariates=ones(case.X),
+        fit_intercept=False,
+    )
+
+
+def _ours(solver: str, model: str) -> Method:
+    def fit(case: Case, clock: Clock) -> Fitted:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = SMFClassifier(
+                case.rank,
+                model=model,
+                xi=case.xi,
+                lam=case.lam,
+                solver=solver,
+                fit_intercept=False,
+            ).fit(case.X, case.y, covariates=ones(case.X))
+        return Fitted(lambda X: found.predict(X, ones(X)), found.certificate_.is_global)
+
+    def trace(case: Case, clock: Clock) -> None:
+        module = import_module("superfactor.solvers." + solvers[solver])
+        endless = {} if solver == "auto" else {"tol": 0.0, "max_iter": 10**9}
+        module.solve(
+            stated(case, model),
+            case.rank,
+            callback=lambda _, objective: clock.record(objective),
+            **endless,
+        )
+
+    solvers = {"auto": "lifted_newton", "lpgd": "lpgd", "bcd": "bcd"}
+    return Method(f"superfactor {solver}", model, fit, trace)
+
+
+def _release(solver: str, model: str) -> Method:
+    def fit(case: Case, clock: Clock) -> Fitted:
+        problem = (as_dense(case.X), case.y, case.rank, model, case.xi, case.lam, ones(case.X))
+        if solver == "LPGD":
+            run: Released = ReleasedLPGD(*problem, step_size=default_step(stated(case, model)))
+        else:
+            run = ReleasedBCD(*problem)
+        for _ in range(RELEASE_ITERATIONS):
+            run.step()
+            if clock.evaluate(run.objective):
+                break
+        found = run.factors()
+        # New samples are projected on the atoms, as its "filter" and "naive" predictions do.
+        W = found.components
+        atoms = W if model == "filter" else np.linalg.pinv(W).T
+        coefficients, intercept = atoms @ found.beta, found.gamma
+        return Fitted(lambda X: (X @ coefficients + intercept > 0).astype(int).ravel())
+
+    return Method(f"SupervisedMF {solver}", model, fit)
+
+
+def _scikit(name: str, make: Callable[[Case], Any]) -> Method:
+    def fit(case: Case, clock: Clock) -> Fitted:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return Fitted(make(case).fit(case.X, case.y).predict)
+
+    return Method(name, None, fit)
+
+
+def ones(X: Any) -> Any:
+    """The covariate (n, 1) that stands for the intercept."""
+    return np.ones((X.shape[0], 1))
+
+
+def as_dense(X: Any) -> Any:
+    """X itself, or a dense copy of a sparse one."""
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
+def _made_dense() -> FunctionTransformer:
+    return FunctionTransformer(as_dense, accept_sparse=True)
+
+
+def _shifted(case: Case) -> FunctionTransformer:
+    """X less its least entry; what is smaller still in new data becomes 0."""
+    least = min(float(case.X.min()), 0.0)
+    return FunctionTransformer(
+        lambda X: X if least == 0 else np.maximum(X - least, 0), accept_sparse=True
+    )
+
+
+class _PLSDA(PLSRegression):
+    """Least squares on indicator columns of the classes; the largest one is the prediction."""
+
+    def fit(self, X: Any, y: Any) -> _PLSDA:
+        return super().fit(X, np.eye(int(y.max()) + 1)[y])
+
+    def predict(self, X: Any, copy: bool = True) -> Any:
+        return super().predict(X, copy).argmax(axis=1)
+
+
+def svd_and_regression(rank: int) -> Any:
+    """The plain pipeline everything is measured against."""
+    return make_pipeline(TruncatedSVD(rank), LogisticRegression())
+
+
+METHODS: tuple[Method, ...] = (
+    *(_ours(solver, model) for solver in ("auto", "lpgd", "bcd") for model in MODELS),
+    *(_release(solver, model) for solver in ("LPGD", "BCD") for model in MODELS),
+    _scikit("TruncatedSVD + LR", lambda case: svd_and_regression(case.rank)),
+    _scikit("PLS-DA", lambda case: make_pipeline(_made_dense(), _PLSDA(case.rank))),
+    _scikit("LDA", lambda case: make_pipeline(_made_dense(), LinearDiscriminantAnalysis())),
+    _scikit(
+        "NMF + LR",
+        lambda case: make_pipeline(_shifted(case), NMF(case.rank), LogisticRegression()),
+    ),
+)
