@@ -1,0 +1,164 @@
+"""The objective on its way down: runs of a solver, their mean on a common clock, and how fast they fall."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superfactor.lifting import Factors, LiftedProblem
+from superfactor.solvers import lifted_newton
+from superfactor.solvers.factored import split
+from superfactor.solvers.solution import Solution
+from superfactor.theory import certify
+
+__all__ = ["Curve", "Decay", "Optimum", "fit_decay", "follow", "on_clock", "optimum", "rises"]
+
+Floats = NDArray[np.float64]
+
+# Two values of F that agree this well are the same: what rounding leaves of differences of large numbers.
+RESOLUTION = 1e-11
+
+
+@dataclass(frozen=True)
+class Curve:
+    """F against time: seconds (t+1,) and objective (t+1,), at the start and after each iteration."""
+
+    seconds: Floats
+    objective: Floats
+
+    def reaches(self, value: float) -> float:
+        """Seconds until F is at `value`, but for rounding; inf where it never is."""
+        there = self.objective <= value + RESOLUTION * abs(value)
+        return float(self.seconds[there.argmax()]) if there.any() else np.inf
+
+
+def follow(
+    state: Callable[[], LiftedProblem],
+    solve: Callable[[LiftedProblem], Solution],
+    start: Factors | None = None,
+) -> Curve:
+    """Run a solver with the clock on from the raw data: stating the problem is part of it.
+
+    With `start` the curve begins with F there, at zero seconds; without, with the first iteration.
+    """
+    begin = time.perf_counter()
+    problem = state()
+    stated = time.perf_counter() - begin
+    history = solve(problem).history
+    seconds, values = stated + np.array(history.seconds), np.array(history.objective)
+    if start is None:
+        return Curve(seconds, values)
+    first = objective_at(problem, start)
+    return Curve(np.concatenate([[0.0], seconds]), np.concatenate([[first], values]))
+
+
+def objective_at(problem: LiftedProblem, factors: Factors) -> float:
+    """F at factors in the user's units."""
+    L, beta, P = split(problem, factors)
+    return problem.objective(L @ beta, (L, P.T), factors.gamma)
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The least F known, and what is known about it.
+
+    Attributes
+    ----------
+    value : F* as the default solver finds it
+    gap : no point of this rank has F below value − gap
+    is_global : whether the certificate calls that nothing
+    """
+
+    value: float
+    gap: float
+    is_global: bool
+
+
+def optimum(problem: LiftedProblem, rank: int, method: str = "residual") -> Optimum:
+    """The default solver's answer with its certificate; `method` "ascent" works harder for the bound."""
+    found = lifted_newton.solve(problem, rank)
+    proof = certify(
+        problem,
+        rank,
+        found.activations,
+        found.factors.gamma,
+        found.objective,
+        method=method,
+        basis=found.basis,
+    )
+    return Optimum(found.objective, proof.gap, proof.is_global)
+
+
+def on_clock(curves: Sequence[Curve], points: int = 200) -> tuple[Floats, Floats]:
+    """Times (points,) that all curves cover, and F of each curve there (curves, points)."""
+    end = min(curve.seconds[-1] for curve in curves)
+    times = np.linspace(max(curve.seconds[0] for curve in curves), end, points)
+    values = [np.interp(times, curve.seconds, curve.objective) for curve in curves]
+    return times, np.array(values)
+
+
+def rises(objective: Floats) -> int:
+    """How many iterations end higher than they began, by more than rounding."""
+    return int(np.sum(np.diff(objective) > RESOLUTION * np.abs(objective[1:])))
+
+
+@dataclass(frozen=True)
+class Decay:
+    """An exponential e^(−rate·t) through F − F*.
+
+    Attributes
+    ----------
+    per_iteration, per_second : the rates
+    r2 : share of the variance of log(F − F*) that the line through its iterations explains
+    first, last : the iterations it covers
+    """
+
+    per_iteration: float
+    per_second: float
+    r2: float
+    first: int
+    last: int
+
+    @property
+    def contraction(self) -> float:
+        """The factor by which the distance to the optimum shrinks an iteration, F − F* being its square."""
+        return float(np.exp(-self.per_iteration / 2))
+
+
+def fit_decay(curve: Curve, best: float) -> Decay | None:
+    """Fit a line to log(F − best) over the longest stretch on which F falls at each iteration.
+
+    What lies within rounding of `best` is left out; None where less than four points are left.
+    """
+    excess = curve.objective - best
+    above = excess > 100 * RESOLUTION * abs(best)
+    falling = (np.diff(curve.objective) < 0) & above[1:] & above[:-1]
+    first, length = _longest_run(falling)
+    if length < 3:
+        return None
+    stretch = slice(first, first + length + 1)
+    height = np.log(excess[stretch])
+    slope, r2 = _line(np.arange(len(height), dtype=float), height)
+    per_second, _ = _line(curve.seconds[stretch], height)
+    return Decay(-slope, -per_second, r2, first, first + length)
+
+
+def _line(x: Floats, y: Floats) -> tuple[float, float]:
+    """Slope of the least-squares line through (x, y), and R²."""
+    x, y = x - x.mean(), y - y.mean()
+    across, up = float(x @ y), float(y @ y)
+    return across / float(x @ x), across**2 / (float(x @ x) * up) if up > 0 else 1.0
+
+
+def _longest_run(flags: NDArray[np.bool_]) -> tuple[int, int]:
+    """Where the longest run of True begins, and its length."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(int), [0]])))
+    begins, lengths = edges[::2], edges[1::2] - edges[::2]
+    if not len(lengths):
+        return 0, 0
+    longest = int(lengths.argmax())
+    return int(begins[longest]), int(lengths[longest])
