@@ -95,7 +95,9 @@ def methods(rank: int, folds: Any, seed: int, quick: bool = False) -> list[Metho
     if has_torch():
         for name, layers in (("CNN", "convolutional"), ("FFNN", "feed-forward")):
             rows.append(Method(name, Network(layers, epochs=epochs, seed=seed), needs_genes=True))
-    factors = Pipeline([("svd", TruncatedSVD(rank)), ("lr", LogisticRegression(max_iter=5000))])
+    factors = Pipeline(
+        [("svd", TruncatedSVD(rank)), ("lr", LogisticRegression(solver="newton-cholesky"))]
+    )
     forest = RandomForestClassifier(trees, random_state=seed)
     svm = [{"kernel": ["linear"], "C": C}, {"kernel": ["rbf"], "C": C}]
     rows += [
@@ -105,7 +107,7 @@ def methods(rank: int, folds: Any, seed: int, quick: bool = False) -> list[Metho
         Method("RF", forest, needs_genes=True),
         Method("LDA", tuned(LinearDiscriminantAnalysis("lsqr"), {"shrinkage": SHRINKAGE})),
         Method("PLS-DA", tuned(PLSDA(), {"n_components": [1, 2, 3, 4, 6, 8]})),
-        Method("ridge", tuned(LogisticRegression(max_iter=5000), {"C": C})),
+        Method("ridge", tuned(LogisticRegression(solver="newton-cholesky"), {"C": C})),
         Method(
             "SMF",
             SMFClassifierCV(

@@ -180,19 +180,20 @@ def _figure(numbers: pd.DataFrame, ranks: pd.DataFrame, splits: int) -> Figure:
     """A panel a table, a row a method, best mean rank on top; the ranks in a panel of their own."""
     from matplotlib.figure import Figure
 
-    from superfactor.plotting.drawing import COLORS, add_legend, caption, tidy
+    from superfactor.plotting.drawing import COLORS, tidy
 
     tables = list(dict.fromkeys(numbers["table"]))
     order = list(ranks["method"])
     places = np.arange(len(order))[::-1]
     colors = [COLORS[0] if name == OURS else "0.35" for name in order]
-    size = (2.0 + 1.75 * (len(tables) + 1), 1.2 + 0.27 * len(order))
+    size = (1.9 + 1.5 * (len(tables) + 1), 1.5 + 0.26 * len(order))
     figure = Figure(figsize=size, layout="constrained")
     axes = np.ravel(figure.subplots(1, len(tables) + 1, sharey=True))
-    summary = numbers.groupby(["table", "method"], sort=False).agg(
+    percent = numbers.assign(accuracy=100 * numbers["accuracy"], paper=100 * numbers["paper"])
+    summary = percent.groupby(["table", "method"], sort=False).agg(
         mean=("accuracy", "mean"), sd=("accuracy", "std"), paper=("paper", "first")
     )
-    lowest = min(summary["mean"].sub(summary["sd"].fillna(0)).min(), summary["paper"].min())
+    lowest = np.nanmin([(summary["mean"] - summary["sd"]).min(), summary["paper"].min()])
     for ax, table in zip(axes, tables, strict=False):
         rows = summary.loc[table].loc[order]
         ax.errorbar(rows["mean"], places, xerr=rows["sd"], fmt="none", ecolor="0.75", zorder=1)
@@ -202,20 +203,20 @@ def _figure(numbers: pd.DataFrame, ranks: pd.DataFrame, splits: int) -> Figure:
         )
         for place, mean in zip(places, rows["mean"], strict=True):
             ax.annotate(
-                f"{100 * mean:.1f}",
+                f"{mean:.1f}",
                 (1.03, place),
                 xycoords=ax.get_yaxis_transform(),
                 va="center",
                 fontsize=8,
                 annotation_clip=False,
-                fontweight="bold" if mean >= rows["mean"].max() - 1e-10 else "normal",
+                fontweight="bold" if mean >= rows["mean"].max() - 1e-8 else "normal",
             )
         shown = numbers[numbers["table"] == table].iloc[0]
         name, _, scale = table.partition(", ")
         title = f"{name}\n{shown['samples']} × {shown['genes']:,}{', ' + scale if scale else ''}"
         ax.set_title(title, fontsize=8, parse_math=False)
-        ax.set_xlim(lowest - 0.02, 1.01)
-        ax.set_xlabel("accuracy")
+        ax.set_xlim(lowest - 2, 101)
+        ax.set_xlabel("accuracy, per cent")
     last = axes[-1]
     last.barh(places, ranks["mean_rank"], height=0.6, color=colors)
     for place, rank in zip(places, ranks["mean_rank"], strict=True):
@@ -229,11 +230,15 @@ def _figure(numbers: pd.DataFrame, ranks: pd.DataFrame, splits: int) -> Figure:
         ax.grid(axis="x", color="0.92", zorder=0)
         ax.set_axisbelow(True)
     if summary["paper"].notna().any():
-        add_legend(axes[0], {"this run": dots, "paper": rings}, beside=False, loc="lower left")
-    caption(
-        figure,
+        figure.legend(
+            [dots, rings], ["this run", "paper"], loc="outside lower left", fontsize=8, ncols=2
+        )
+    figure.suptitle(
         f"Accuracy on held-out halves, mean ± sd of {splits} splits, best in bold;\n"
         "rank by scree, weights by cross-validation in the learning half",
+        fontsize=9,
+        x=0.01,
+        ha="left",
     )
     return figure
 
