@@ -219,4 +219,4 @@ def test_points_are_filled_exactly_where_the_condition_holds(outcome):
 def test_the_comparison_names_every_regime(outcome):
     for given in experiment.REGIMES:
         assert f"- {given.model}, {given.label}: " in outcome.comparison
-    assert "exponent of −0.31" in outcome.comparison.replace("-", "−")
+    assert "from n = 50 to 800 an exponent of −0.31" in outcome.comparison

@@ -107,8 +107,12 @@ def _panel(ax: Axes, table: pd.DataFrame, slopes: pd.DataFrame, name: str) -> No
 
 def exponent_text(slope: float, error: float) -> str:
     """Two digits, with the sign and the standard error: +0.50 ± 0.01."""
-    value = f"{round(slope, 2) + 0.0:+.2f}".replace("-", "−")
-    return f"{value} ± {error:.2f}" if error >= 0.005 else f"{value} ± <0.01"
+    return f"{signed(slope)} ± {error:.2f}" if error >= 0.005 else f"{signed(slope)} ± <0.01"
+
+
+def signed(slope: float) -> str:
+    """Two digits with the sign, and none of them a negative zero: −0.50, +0.00."""
+    return f"{round(slope, 2) + 0.0:+.2f}".replace("-", "−")
 
 
 def _curve(
