@@ -70,8 +70,8 @@ def test_planted_markers_are_counted(outcome):
     for study, (name, genes) in zip((PANCREATIC, BREAST), MARKERS.items(), strict=True):
         for kind in gene_study.KINDS:
             rows = table[(table["study"] == study.tissue) & (table["kind"] == kind)]
-            counts = rows[rows["gene"] == "all"].iloc[0]
-            assert set(rows["gene"]) == {*genes, "all"}
+            counts = rows[rows["marker"] == "all"].iloc[0]
+            assert set(rows["marker"]) == {*genes, "all"}
             assert counts["present"] == counts["genes"] == len(genes)
             assert counts["features"] == SHAPES[name][1]
             assert counts["found"] == (rows["rank"] <= gene_study.N_TOP).sum()
@@ -88,7 +88,7 @@ def test_groups_have_the_paper_ranks_and_the_cancer_as_target(outcome, small):
     assert any("log-odds of “tumoral”" in text for text in shown)
     assert any("log-odds of “breast_adenocarcinoma”" in text for text in shown)
     # Tumours raise the markers: they stand at the high end of the group with the largest coefficient.
-    places = outcome.tables["markers"].query("study == 'pancreatic' and factor == 1")
+    places = outcome.tables["markers"].query("study == 'pancreatic' and group == 1")
     assert len(places) >= 5 and set(places["end"]) == {"high"}
     assert table.groupby(["study", "kind"])["coefficient"].first().gt(0).all()
 
@@ -143,10 +143,10 @@ def test_places_against_sorting():
         weights = view.scaled[:, list(view.features).index(place["feature"])]
         ranks = [_rank(row, list(view.features).index(place["feature"])) for row in view.scaled]
         assert place["rank"] == min(ranks)
-        assert place["weight"] == weights[place["factor"] - 1]
-        assert ranks[place["factor"] - 1] == min(ranks)
+        assert place["weight"] == weights[place["group"] - 1]
+        assert ranks[place["group"] - 1] == min(ranks)
         assert place["end"] == ("high" if place["weight"] >= 0 else "low")
-        assert place["gene"] == notes[place["feature"]]
+        assert place["marker"] == notes[place["feature"]]
 
 
 def test_no_markers_no_places_and_no_claim():

@@ -74,22 +74,23 @@ def _groups_table(results: list[Groups]) -> DataFrame:
         numbers = {"supervised": pairs.beside + 1, "unsupervised": pairs.number}
         for kind, view in result.views.items():
             part = top_features(view, N_TOP, markers=result.notes).rename(
-                columns={"factor": "group", "feature": "gene", "note": "marker"}
+                columns={"factor": "group", "note": "marker"}
             )
             likeness = dict(zip(numbers[kind], pairs.similarity, strict=True))
             group = part["group"].to_numpy()
             part.insert(0, "study", result.study.tissue)
             part.insert(1, "data", result.data.name)
-            part.insert(2, "kind", kind)
-            part.insert(4, "coefficient", view.coef[0, group - 1])
-            part.insert(5, "share_of_variance", view.share[group - 1])
-            part.insert(6, "similarity", [likeness[j] for j in group])
+            part.insert(2, "target", result.target)
+            part.insert(3, "kind", kind)
+            part.insert(5, "coefficient", view.coef[0, group - 1])
+            part.insert(6, "share_of_variance", view.share[group - 1])
+            part.insert(7, "similarity", [likeness[j] for j in group])
             parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
 def _markers_table(results: list[Groups]) -> DataFrame:
-    """One row per marker in the data and kind, and one with the counts (gene "all")."""
+    """One row per marker in the data and kind, and one with the counts (marker "all")."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -97,9 +98,9 @@ def _markers_table(results: list[Groups]) -> DataFrame:
         for kind, view in result.views.items():
             about = {"study": result.study.tissue, "data": result.data.name, "kind": kind}
             rows += [about | place for place in gene_markers.places(view, result.notes)]
-            rows.append(about | {"gene": "all"} | asdict(result.hits[kind]))
+            rows.append(about | {"marker": "all"} | asdict(result.hits[kind]))
     table = pd.DataFrame(rows)
-    counts = ["features", "present", "genes", "top", "found", "factor", "rank"]
+    counts = ["features", "present", "genes", "top", "found", "group", "rank"]
     return table.astype({name: "Int64" for name in counts if name in table.columns})
 
 

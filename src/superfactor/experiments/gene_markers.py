@@ -108,15 +108,15 @@ def places(view: FactorView, notes: dict[str, str]) -> list[dict[str, Any]]:
 
     Returns
     -------
-    rows : dicts with the feature, its gene, the factor (from 1), the end, its rank from that end and
-        its weight there
+    rows : dicts with the feature, the marker it is, the group (factor, from 1), the end, its rank from
+        that end and its weight there
     """
     ranks, factors = best_ranks(view)
     return [
         {
             "feature": view.features[i],
-            "gene": notes[view.features[i]],
-            "factor": int(factors[i]) + 1,
+            "marker": notes[view.features[i]],
+            "group": int(factors[i]) + 1,
             "end": "high" if view.scaled[factors[i], i] >= 0 else "low",
             "rank": int(ranks[i]),
             "weight": float(view.scaled[factors[i], i]),

@@ -138,7 +138,9 @@ def _folds(seed: int) -> StratifiedKFold:
 
 
 def _supervised(rank: int, seed: int) -> SMFClassifierCV:
-    return SMFClassifierCV(rank, preprocess="standardize", cv=_folds(seed), scoring=SCORING)
+    return SMFClassifierCV(
+        rank, preprocess="standardize", cv=_folds(seed), scoring=SCORING, certify=None
+    )
 
 
 def _unsupervised(rank: int, seed: int) -> Any:
