@@ -47,6 +47,7 @@ def draw(runs: Sequence[Runs], title: str) -> Figure:
             ax.set_yscale("log")
             ax.set_xlim(left=0)
             drawing.tidy(ax)
+            ax.tick_params(which="minor", labelsize=SMALL)
     axes[0, 0].set_ylabel("training loss F (mean ± sd over starts)")
     axes[1, 0].set_ylabel("F − F* (geometric mean and sd)")
     entries: dict[str, Any] = {

@@ -152,7 +152,7 @@ class Runs:
     @property
     def share_of_rises(self) -> float:
         """Share of all iterations at which F rises."""
-        return float(np.mean([rises(c.objective) / (len(c.objective) - 1) for c in self.curves]))
+        return float(np.mean([rises(c.objective) / c.iterations for c in self.curves]))
 
     @property
     def monotone(self) -> bool:
@@ -247,7 +247,7 @@ def _row(runs: Runs) -> dict[str, Any]:
         "step": runs.step,
         "tau": runs.tau,
         "starts": len(runs.curves),
-        "iterations": len(runs.curves[0].objective) - 1,
+        "iterations": runs.curves[0].iterations,
         "share_of_rises": runs.share_of_rises,
         "fit_from": _mean(decay.first for decay in decays),
         "fit_to": _mean(decay.last for decay in decays),
@@ -261,7 +261,7 @@ def _row(runs: Runs) -> dict[str, Any]:
         "L": constants.L,
         "in_window": runs.in_window,
         "rho": constants.rate(runs.tau) if runs.in_window else math.nan,
-        "seconds_per_iteration": _mean(c.seconds[-1] / (len(c.seconds) - 1) for c in runs.curves),
+        "seconds_per_iteration": _mean(c.seconds[-1] / c.iterations for c in runs.curves),
         "final_excess": runs.final,
         "best_objective": runs.best,
         "certificate_gap": runs.known.optimum.gap,

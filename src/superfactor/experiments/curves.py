@@ -25,10 +25,23 @@ RESOLUTION = 1e-11
 
 @dataclass(frozen=True)
 class Curve:
-    """F against time: seconds (t+1,) and objective (t+1,), at the start and after each iteration."""
+    """F against time.
+
+    Attributes
+    ----------
+    seconds, objective : (k,) each, at the start and after iterations, all of them or some
+    iterations : how many there were
+    """
 
     seconds: Floats
     objective: Floats
+    iterations: int
+
+    @property
+    def end(self) -> float:
+        """F at the end; where it still swings, its mean over the last tenth: the last value is chance."""
+        tail = self.objective[-max(1, len(self.objective) // 10) :]
+        return float(tail.mean() if rises(tail) else tail[-1])
 
     def reaches(self, value: float) -> float:
         """Seconds until F is at `value`, but for rounding; inf where it never is."""
@@ -51,9 +64,10 @@ def follow(
     history = solve(problem).history
     seconds, values = stated + np.array(history.seconds), np.array(history.objective)
     if start is None:
-        return Curve(seconds, values)
+        return Curve(seconds, values, len(history))
     first = objective_at(problem, start)
-    return Curve(np.concatenate([[0.0], seconds]), np.concatenate([[first], values]))
+    seconds, values = np.concatenate([[0.0], seconds]), np.concatenate([[first], values])
+    return Curve(seconds, values, len(history))
 
 
 def objective_at(problem: LiftedProblem, factors: Factors) -> float:

@@ -25,12 +25,12 @@ from superfactor.experiments.semi_synthetic import semi_synthetic
 
 TITLE = "Figure 2a: training loss of Algorithm 1 against seconds, semi-synthetic MNIST"
 
-N, SIGMA, RANK = 500, 0.5, 2
+SAMPLES, SIGMA, RANK = 500, 0.5, 2
 
 
 def run(setting: Setting) -> Outcome:
     """The figure, its curves, fitted rates and the comparison."""
-    data = semi_synthetic(load_mnist(setting.data_dir), n=N, sigma=SIGMA, seed=setting.seed)
+    data = semi_synthetic(load_mnist(setting.data_dir), n=SAMPLES, sigma=SIGMA, seed=setting.seed)
     study = Study(
         X=data.X,
         y=data.y,
@@ -44,8 +44,8 @@ def run(setting: Setting) -> Outcome:
     )
     runs = run_study(study, setting.progress)
     title = (
-        f"Algorithm 1 on semi-synthetic MNIST: n = {N}, p = {data.X.shape[1]}, r = {RANK}, σ = {SIGMA:g}, "
-        f"λ = {study.lam:g}; {study.starts} random starts, {study.iterations} iterations"
+        f"Algorithm 1 on semi-synthetic MNIST: n = {SAMPLES}, p = {data.X.shape[1]}, r = {RANK}, "
+        f"σ = {SIGMA:g}, λ = {study.lam:g}; {study.starts} random starts, {study.iterations} iterations"
     )
     tables = {"": curves_table(runs), "rates": rates_table(runs)}
     return Outcome({"": draw(runs, title)}, tables, verdict(runs))

@@ -26,7 +26,7 @@ import io
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import partial
 from importlib import import_module
 from types import ModuleType
@@ -35,11 +35,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from superfactor.experiments.curves import Curve
 from superfactor.lifting import Factors
 
 __all__ = ["ReleasedBCD", "ReleasedLPGD", "random_start", "release_installed"]
 
 Floats = NDArray[np.float64]
+
+# A run whose objective has grown this much will not come back.
+_DIVERGED = 1e30
 
 
 def release_installed() -> bool:
@@ -113,23 +117,20 @@ class Released(ABC):
             self._iterate()
             return time.perf_counter() - begin
 
-    def run(
-        self, iterations: int, *, every: int = 1, most_seconds: float = np.inf
-    ) -> tuple[Floats, Floats]:
-        """Seconds so far and F, at the start and after each iteration (or each `every`-th).
+    def run(self, iterations: int, looks: Container[int] | None = None) -> Curve:
+        """F against the seconds so far, at the start and after the iterations in `looks` and the last.
 
-        Stops before `iterations` once they have taken `most_seconds`.
+        None looks after each of them; the clock stands still meanwhile. A run that diverges ends there.
         """
         clock, seconds, values = 0.0, [0.0], [self.objective()]
         for t in range(1, iterations + 1):
             clock += self.step()
-            late = clock >= most_seconds
-            if t % every == 0 or t == iterations or late:
+            if looks is None or t in looks or t == iterations:
                 seconds.append(clock)
                 values.append(self.objective())
-            if late:
-                break
-        return np.array(seconds), np.array(values)
+                if not values[-1] <= _DIVERGED * values[0]:
+                    break
+        return Curve(np.array(seconds), np.array(values), t)
 
     @abstractmethod
     def _iterate(self) -> None:
