@@ -4,6 +4,8 @@ import os
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
 from tests.experiments.drawn import overlapping_texts
 from tests.small_data import write_small_data
 
@@ -122,6 +124,20 @@ def test_scores_by_hand():
     assert found["accuracy (low)"] == pytest.approx(4 / 5) and found["F (low)"] == pytest.approx(
         4 / 5
     )
+
+
+@pytest.mark.parametrize("name", ["NMF", "LDA"])
+def test_unsupervised_topics_are_the_same_in_every_run(name):
+    rng = np.random.default_rng(0)
+    counts = sp.csr_matrix(rng.poisson(0.5, (90, 60)).astype(float))
+    X = TfidfTransformer().fit_transform(counts)
+    texts = topic_models.Texts(X, counts, np.arange(90) % 2, None)
+    once, again = (
+        topic_models._codes(name, texts, np.arange(60), 4, Setting(quick=True)) for _ in range(2)
+    )
+    for one, other in zip(once, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(once[0][:60].std(axis=0), 1)
 
 
 def made_topics(coef, signed):
