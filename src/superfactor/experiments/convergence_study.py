@@ -171,8 +171,8 @@ class Runs:
 
     @property
     def final(self) -> float:
-        """Mean of F − F* after the last iteration."""
-        return _mean(curve.objective[-1] - self.best for curve in self.curves)
+        """F − F* at the end (`Curve.end`), mean over starts."""
+        return _mean(curve.end - self.best for curve in self.curves)
 
     @property
     def reconstruction_rate(self) -> float:

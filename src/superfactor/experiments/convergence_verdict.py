@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from superfactor.experiments.convergence_panels import NAMES
-from superfactor.experiments.convergence_study import MODELS, PAPER, SAFE, TAU, WINDOW, Runs
+from superfactor.experiments.convergence_study import MODELS, PAPER, SAFE, WINDOW, Runs
 
 __all__ = ["verdict"]
 
@@ -17,8 +17,9 @@ def verdict(runs: Sequence[Runs]) -> str:
     parts = [
         "The paper: the loss falls exponentially, and faster for larger ξ.",
         *(_decay(runs, model, step) for model in MODELS for step in (PAPER, SAFE)),
-        "A gradient step by itself takes ξ‖X − B‖², most of the loss at a random start, down at a rate of "
-        "−2·log|1 − 2ξτ|, the numbers in brackets, whatever the labels are.",
+        "Given for each ξ is the rate an iteration of an exponential through F − F*; in brackets what a "
+        "gradient step by itself does to ξ‖X − B‖², most of the loss at a random start, whatever the labels "
+        "are (−2·log|1 − 2ξτ|), and the R² of the fit.",
         _theorem(runs),
         _optimum(runs),
     ]
@@ -29,28 +30,30 @@ def _decay(runs: Sequence[Runs], model: str, step: str) -> str:
     """Where the loss falls and how; where it does not."""
     here = [each for each in runs if (each.model, each.step) == (model, step)]
     falling = [each for each in here if each.monotone]
+    rising = [each for each in here if not each.monotone]
     parts = []
     if falling:
-        rates = ", ".join(
-            f"{each.rate:.2g} ({each.reconstruction_rate:.2g})".replace("inf", "∞")
-            for each in falling
-        )
-        r2 = [each.r2 for each in falling]
-        parts.append(
-            f"the loss falls at every iteration at {_xis(falling)}, F − F* like an exponential with R² from "
-            f"{min(r2):.2f} to {max(r2):.2f} and rates an iteration of {rates}{_growth(falling)}"
-        )
-    rising = [each for each in here if not each.monotone]
+        parts.append(f"the loss falls at every iteration{_growth(falling)}: {_rates(falling)}")
     if rising:
-        shares = [each.share_of_rises for each in rising]
+        shares = [100 * each.share_of_rises for each in rising]
         ends = [each.final for each in rising]
-        times = max(each.known.constants.L for each in rising) * TAU
+        times = max(each.known.constants.L * each.tau for each in rising)
         parts.append(
-            f"the loss rises at {_range(100 * np.array(shares), '.0f')} % of the iterations at "
-            f"{_xis(rising)} and ends {_range(ends, ',.0f')} above F* (L is up to {times:,.0f} times "
-            f"1/{TAU:g})"
+            f"the loss rises at {_range(shares, '.0f')} % of the iterations at {_xis(rising)} and ends "
+            f"{_range(ends, ',.0f')} above F* (τ is up to {times:,.0f} times 1/L); on the longest stretch "
+            f"that falls: {_rates(rising)}"
         )
     return f"{NAMES[model]}, τ = {step}: {'; '.join(parts)}."
+
+
+def _rates(runs: Sequence[Runs]) -> str:
+    """ξ: rate (that of reconstruction alone; R²)."""
+    parts = []
+    for each in runs:
+        alone = f"{each.reconstruction_rate:.2g}".replace("inf", "∞")
+        fitted = f"{each.rate:.2g} ({alone}; {each.r2:.2f})" if each.decays else "none"
+        parts.append(f"ξ = {each.xi:g} {fitted}")
+    return ", ".join(parts)
 
 
 def _growth(runs: Sequence[Runs]) -> str:
@@ -59,8 +62,8 @@ def _growth(runs: Sequence[Runs]) -> str:
         return ""
     up = np.diff([each.rate for each in sorted(runs, key=lambda each: each.xi)]) > 0
     if up.all():
-        return ", which grow with ξ"
-    return ", which do not grow with ξ" if not up.any() else ", which grow with ξ only in part"
+        return ", faster for larger ξ"
+    return ", slower for larger ξ" if not up.any() else ", not always faster for larger ξ"
 
 
 def _theorem(runs: Sequence[Runs]) -> str:
@@ -103,6 +106,6 @@ def _xis(runs: Sequence[Runs]) -> str:
     return "ξ = " + ", ".join(f"{each.xi:g}" for each in runs)
 
 
-def _range(values: Sequence[float] | np.ndarray, form: str) -> str:
+def _range(values: Sequence[float], form: str) -> str:
     low, high = (format(float(value), form) for value in (np.min(values), np.max(values)))
     return low if low == high else f"{low} to {high}"
