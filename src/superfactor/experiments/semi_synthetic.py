@@ -5,8 +5,8 @@
 W_X comes from the digits 2 and 5, W_Y from 4 and 7, the codes H are uniform on [0, 1].
 
 The paper draws ten images of each digit, but its W has one column a digit. An atom is the *mean* of its ten
-images here. The sum would give activations ten times as large, and with them labels that are nearly all
-alike; so, mostly, would a single image.
+images here. Their sum would leave the range of pixels and make activations ten times as large; with a single
+image nearly all labels are alike in most draws.
 """
 
 from __future__ import annotations
