@@ -1,8 +1,10 @@
 """Genes known to matter, and how many of them a set of factors has at its ends.
 
-The lists that come with the package (``markers/``) are the genes circled in the paper's Figure 3e, by symbol;
-where we could confirm them, also by the names of their Affymetrix HG-U133 probes, the symbol being the note.
-Other probes are for the user's own list to name.
+The lists that come with the package (``markers/``) are the genes circled in the paper's Figure 3e, by
+symbol, and for some also by the names of Affymetrix HG-U133 probes, the symbol being the note. Those of
+DDB2 and BRCA1 and some of CA12 and TM4SF1 stand in public annotations we have seen; the others we know only
+from use and from their correlation with these. An annotation file of the chip is the better source, for a
+list of the user's own.
 """
 
 from __future__ import annotations
