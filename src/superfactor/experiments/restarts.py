@@ -20,8 +20,9 @@ Floats = NDArray[np.float64]
 
 __all__ = ["FactoredObjective", "random_restarts"]
 
-# Beyond this the columns of W no longer span r directions, and nothing computed from them counts.
-_WORST_CONDITION = 1e7
+# Columns of W that depend on each other to this degree no longer span r directions: nothing computed
+# from them counts.
+_DEPENDENT = 1e-7
 
 
 class FactoredObjective:
@@ -55,7 +56,7 @@ class FactoredObjective:
         problem = self.problem
         W, beta, gamma = self.split(x)
         gram = W.T @ W
-        if not np.all(np.isfinite(x)) or np.linalg.cond(gram) > _WORST_CONDITION**2:
+        if not _independent(gram):
             return 1e100, np.zeros(len(x))
         image = problem.image(W)
         inverse = np.linalg.inv(gram)
@@ -95,6 +96,17 @@ class FactoredObjective:
         W, R = np.linalg.qr(W)
         x = self.join(W, R @ beta, gamma)
         return self(x)[0], x
+
+
+def _independent(gram: Floats) -> bool:
+    """Whether columns with this Gram matrix (r, r) are so, to working precision."""
+    if not np.all(np.isfinite(gram)):
+        return False
+    try:
+        heights = np.diag(np.linalg.cholesky(gram))  # of each column over the span of those before
+    except np.linalg.LinAlgError:
+        return False
+    return bool(heights.min() > _DEPENDENT * heights.max())
 
 
 def random_restarts(
