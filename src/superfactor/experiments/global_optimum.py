@@ -233,8 +233,8 @@ def compare(table: pd.DataFrame) -> str:
         gap, share = open_["relative_gap_ascent"], open_["share_of_restarts_at_best"]
         text.append(
             f"In the other {len(open_)} the bound leaves between {gap.min():.2g} and {gap.max():.2g} of the "
-            f"supervised part open (median {gap.median():.2g}); of their restarts {share.median():.0%} (median) "
-            "end at the lowest value known."
+            f"supervised part open (median {gap.median():.2g}); of their restarts {share.median():.0%} "
+            "(median) end at the lowest value known."
         )
     if len(beaten):
         most = -beaten["excess_of_restarts"].min()
