@@ -83,6 +83,10 @@ def _loss(ax: Axes, runs: Runs, look: dict[str, Any]) -> None:
 
 def _excess(ax: Axes, runs: Runs, look: dict[str, Any]) -> None:
     times, logs = _log_excess(runs)
+    # A line ends where all starts are at F*: what follows is rounding.
+    arrived = (logs <= np.log(RESOLUTION * abs(runs.best))).all(axis=0)
+    shown = slice(int(arrived.argmax()) + 1 if arrived.any() else None)
+    times, logs = times[shown], logs[:, shown]
     mean, sd = logs.mean(axis=0), logs.std(axis=0)
     ax.plot(times, np.exp(mean), **look)
     ax.fill_between(

@@ -50,7 +50,7 @@ def draw(races: Sequence[Race], title: str) -> Figure:
         for solver, curves in race.curves.items():
             for curve in curves:
                 shown = curve.seconds > 0
-                swings = rises(curve.objective) > len(curve.objective) / 10
+                swings = rises(curve.objective) > 30  # a thick line would be a blot
                 excess = np.maximum(curve.objective - race.best, RESOLUTION * abs(race.best))
                 for ax, height in zip(axes[:, column], (curve.objective, excess), strict=True):
                     look = {"linewidth": 0.4 if swings else 1.3} | LOOKS[solver]
