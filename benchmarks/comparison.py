@@ -73,7 +73,7 @@ def _run(file: Path, index: int, budget: Budget, goal: Any) -> dict[str, Any]:
     complete = not clock.stopped
     if complete:
         fits = runs.repeated(method, case, fits[0], budget.repeats)
-    if method.trace is not None:
+    if method.trace is not None and complete:
         clock = Clock(budget.run, goal)
         method.trace(case, clock)
     predicted = predict(case.X_test)

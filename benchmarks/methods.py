@@ -52,14 +52,16 @@ class Method:
     ----------
     model : "filter" or "feature" where the method minimises F, else None
     fit : the whole fit of a case; one that keeps (seconds, objective) on the clock stops when that says so
-    trace : the same iterations on the clock, without end of their own; None where `fit` keeps them or
-        there is no objective to compare
+    trace : the same iterations on the clock, without an end of their own; None where `fit` has none
+        either, or where there is no objective to compare
+    ends : whether a whole fit of a large case is a matter of seconds
     """
 
     name: str
     model: str | None
     fit: Callable[[Case, Clock], Fitted]
     trace: Callable[[Case, Clock], None] | None = None
+    ends: bool = True
 
 
 def stated(case: Case, model: str) -> LiftedProblem:
@@ -79,18 +81,34 @@ def stated(case: Case, model: str) -> LiftedProblem:
     )
 
 
+class _Listening:
+    """A callback of scikit-learn's that keeps every iteration on a clock and stops when that says so."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    def setup(self, estimator: Any, context: Any) -> None: ...
+
+    def teardown(self, estimator: Any, context: Any) -> None: ...
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None: ...
+
+    def on_fit_task_end(
+        self, estimator: Any, context: Any, *, fitted_estimator: Any = None
+    ) -> bool:
+        return context.task_name == "iteration" and self.clock.record(estimator.objective_)
+
+
 def _ours(solver: str, model: str) -> Method:
     def fit(case: Case, clock: Clock) -> Fitted:
+        found = SMFClassifier(
+            case.rank, model=model, xi=case.xi, lam=case.lam, solver=solver, fit_intercept=False
+        )
+        if solver != "auto" and hasattr(found, "set_callbacks"):  # scikit-learn 1.9 and later
+            found.set_callbacks(_Listening(clock))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = SMFClassifier(
-                case.rank,
-                model=model,
-                xi=case.xi,
-                lam=case.lam,
-                solver=solver,
-                fit_intercept=False,
-            ).fit(case.X, case.y, covariates=ones(case.X))
+            found.fit(case.X, case.y, covariates=ones(case.X))
         return Fitted(lambda X: found.predict(X, ones(X)), found.certificate_.is_global)
 
     def trace(case: Case, clock: Clock) -> None:
@@ -125,7 +143,7 @@ def _release(solver: str, model: str) -> Method:
         coefficients, intercept = atoms @ found.beta, found.gamma
         return Fitted(lambda X: (X @ coefficients + intercept > 0).astype(int).ravel())
 
-    return Method(f"SupervisedMF {solver}", model, fit)
+    return Method(f"SupervisedMF {solver}", model, fit, ends=False)
 
 
 def _scikit(name: str, make: Callable[[Case], Any]) -> Method:
