@@ -45,8 +45,8 @@ def solve(
 
     Parameters
     ----------
-    step_size : τ, or "auto": 2/(μ + L), the middle of the theorem's window, where L/μ < 3, and 1/L
-        otherwise
+    step_size : τ, or "auto": 1/L, with which no step increases F; a larger one inside the theorem's
+        window may, where the model is not of rank r (docs/errata.md §9)
     max_iter : 1000 if None; with `tol` = 0 exactly that many
     tol : stop when two steps in a row move (θ, γ) by at most this, relative to its norm
     constraint : a convex set Θ on (A, B, γ). It sees A as (p, κ) in the filter model and (n, κ) in
@@ -110,15 +110,13 @@ def solve(
 
 
 def default_step(problem: LiftedProblem) -> float:
-    """2/(μ + L), which lies in the theorem's window where that is not empty; otherwise 1/L."""
-    constants = theorem_constants(problem)
-    if constants.applies:
-        return constants.best_step
-    if not 0 < constants.L < math.inf:
+    """1/L: then Π_r minimises an upper bound of F that touches it at the current point."""
+    L = theorem_constants(problem).L
+    if not 0 < L < math.inf:
         raise ValueError(
             "step_size='auto': the curvature of this loss has no bound, give a number instead"
         )
-    return 1 / constants.L
+    return 1 / L
 
 
 def _compressed_start(
