@@ -1,13 +1,15 @@
 """Run the benchmarks: `python -m benchmarks [names] [--quick] [--out FILE]`.
 
-Without names the evidence: the comparison with the peers, how cost grows, and Algorithm 1 iteration for
-iteration. `python -m benchmarks readme` writes the kept numbers into the README.
+Without names the evidence: the comparison with the peers, how cost grows, Algorithm 1 iteration for
+iteration, and if SUPERFACTOR_DATA_DIR says where real tables are, the comparison on them. `python -m
+benchmarks readme` writes the kept numbers into the README.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,14 +25,16 @@ from benchmarks import (
     readme,
     selection,
 )
+from benchmarks.accuracy import FOLDER
 from benchmarks.tables import show
 
 RESULTS = Path(__file__).parent / "results" / "results.json"
-EVIDENCE = ("comparison", "growth", "lpgd")
+EVIDENCE = ("comparison", "growth", "lpgd") + (("real",) if FOLDER in os.environ else ())
 BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "comparison": comparison.comparison,
     "growth": growth.growth,
     "lpgd": lpgd.per_iteration,
+    "real": comparison.on_real_data,
     "imports": imports.imports,
     "search": selection.search,
     "accuracy": accuracy.accuracy,

@@ -1,4 +1,4 @@
-"""What the methods are compared on: the paper's sizes with planted signal, and real tables where at hand.
+"""What the methods are compared on: planted signal at the paper's sizes, and real tables.
 
 Planted data is drawn large enough to hold samples out: the methods learn from as many as the paper has.
 The weights are ξ = 1 and λ = 0.1, both of the paper's grid. Against noise of variance one the
@@ -8,7 +8,6 @@ both weigh the same.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks import data
 
-FOLDER = "SUPERFACTOR_DATA_DIR"
 # The paper's ranks by a part of the name; 8 where it has none.
 RANKS = {"GSE16515": 2, "GSE70947": 16}
 
@@ -46,12 +44,9 @@ class Case:
         return float(self.xi * ((values**2).sum() - (leading**2).sum()))
 
 
-def cases(quick: bool = False) -> Iterator[Case]:
-    """Those of the paper's sizes, then the real ones if the variable says where they are."""
-    for make in _SMALL if quick else _PAPER:
-        yield make()
-    if FOLDER in os.environ and not quick:
-        yield from real()
+def planted(quick: bool = False) -> Iterator[Case]:
+    """Those of the paper's sizes, or small ones."""
+    return (make() for make in (_SMALL if quick else _PAPER))
 
 
 def dense(n: int, p: int, rank: int, held_out: int = 500, balanced: bool = False) -> Case:
@@ -70,7 +65,7 @@ def sparse(n: int, p: int, rank: int, held_out: int = 2000) -> Case:
 
 
 def real() -> Iterator[Case]:
-    """Microarrays, standardised by the half that is learned from, and job postings."""
+    """What is at hand of microarrays, standardised by the half that is learned from, and job postings."""
     from superfactor.datasets import (
         DataNotFound,
         find_microarrays,

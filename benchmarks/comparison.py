@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from benchmarks import measure, runs
-from benchmarks.cases import Case, cases
+from benchmarks.cases import Case, planted, real
 from benchmarks.clock import Clock, time_to
 from benchmarks.methods import METHODS, Method
 
@@ -38,10 +38,19 @@ class Budget:
     repeats: float = 3.0
 
 
+QUICK = Budget(run=0.5, process=20.0, repeats=0.1)
+
+
 def comparison(quick: bool = False) -> list[dict[str, Any]]:
-    """All methods on all cases."""
-    budget = Budget(0.5, 20.0, 0.1) if quick else Budget()
-    return [row for case in cases(quick) for row in compare(case, budget)]
+    """All methods on planted data of the paper's sizes."""
+    budget = QUICK if quick else Budget()
+    return [row for case in planted(quick) for row in compare(case, budget)]
+
+
+def on_real_data(quick: bool = False) -> list[dict[str, Any]]:
+    """The same on real tables."""
+    budget = QUICK if quick else Budget(run=5.0)
+    return [row for case in real() for row in compare(case, budget)]
 
 
 def compare(case: Case, budget: Budget) -> list[dict[str, Any]]:
@@ -108,7 +117,7 @@ def _row(
         "note": run.get("note"),
     }
     if steps and row["to 1e-6 s"] is None:
-        row["note"] = f"not reached in {steps[-1][0]:.0f} s, {run['iterations']:,} iterations"
+        row["note"] = f"not reached in {steps[-1][0]:.2g} s, {run['iterations']:,} iterations"
     elif steps and row["fit s"] is None:
-        row["note"] = f"stopped at {steps[-1][0]:.0f} s, {run['iterations']:,} iterations"
+        row["note"] = f"stopped at {steps[-1][0]:.2g} s, {run['iterations']:,} iterations"
     return row

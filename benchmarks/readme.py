@@ -85,7 +85,7 @@ def _speed(rows: Rows, machine: dict[str, Any]) -> str:
         "`LogisticRegression` (the pipeline), and seconds until the objective is within 1e-6 of the lowest "
         "that anybody found, measured against the part of it that supervision can change. Where that was "
         f"not reached in {Budget().run:g} seconds, the share that was left stands in brackets. Planted data "
-        "of the paper's sizes (real tables have names), ξ = 1 or, where balanced, n·log 2/‖X‖², λ = 0.1; "
+        "of the paper's sizes, ξ = 1 or, where balanced, n·log 2/‖X‖², λ = 0.1; "
         f"{machine['processor']}, {machine['cores']} cores "
         "(`make bench`; `benchmarks/results/` keeps all numbers):",
         markdown(columns, table),
