@@ -27,7 +27,7 @@ from sklearn.preprocessing import FunctionTransformer
 from benchmarks.cases import Case
 from benchmarks.clock import Clock
 from superfactor import SMFClassifier
-from superfactor.experiments.released import Released, ReleasedBCD, ReleasedLPGD
+from superfactor.experiments.convergence.released import Released, ReleasedBCD, ReleasedLPGD
 from superfactor.lifting import LiftedProblem, state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers.lpgd.lifted import default_step

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from superfactor.experiments.convergence_study import Study
+from superfactor.experiments.convergence.study import Study
 
 
 def small_study(**changes):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from tests.experiments.small_study import small_study
 
-from superfactor.experiments import convergence_panels
-from superfactor.experiments.convergence_study import (
+from superfactor.experiments.convergence import panels
+from superfactor.experiments.convergence.curves import Curve, Optimum
+from superfactor.experiments.convergence.study import (
     PAPER,
     SAFE,
     WINDOW,
@@ -15,8 +16,7 @@ from superfactor.experiments.convergence_study import (
     rates_table,
     run_study,
 )
-from superfactor.experiments.convergence_verdict import verdict
-from superfactor.experiments.curves import Curve, Optimum
+from superfactor.experiments.convergence.verdict import verdict
 from superfactor.theory import TheoremConstants
 
 
@@ -94,13 +94,13 @@ def test_table_has_a_row_for_each_setting(runs):
 
 
 def test_figure_has_a_line_for_each_setting(runs):
-    figure = convergence_panels.draw(runs, "title")
+    figure = panels.draw(runs, "title")
     axes = np.array(figure.axes).reshape(2, 4)
     for row in axes:
         assert [len(ax.lines) for ax in row] == [2, 2, 2, 4]
         assert all(ax.get_yscale() == "log" for ax in row)
     assert [text.get_text() for text in figure.legends[0].get_texts()][:2] == ["ξ = 1", "ξ = 5"]
-    table = convergence_panels.curves_table(runs)
+    table = panels.curves_table(runs)
     line = axes[0, 0].lines[0]
     first = table[(table["model"] == "filter") & (table["xi"] == 1) & (table["step"] == PAPER)]
     np.testing.assert_allclose(line.get_ydata(), first["loss_mean"])

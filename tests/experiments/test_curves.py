@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from superfactor.experiments.curves import (
+from superfactor.experiments.convergence.curves import (
     Curve,
     fit_decay,
     follow,
@@ -14,7 +14,7 @@ from superfactor.experiments.curves import (
     optimum,
     rises,
 )
-from superfactor.experiments.released import random_start
+from superfactor.experiments.convergence.released import random_start
 from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import bcd, lpgd

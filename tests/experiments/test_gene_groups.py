@@ -14,10 +14,11 @@ from tests.small_data import MARKERS, SHAPES, microarray, write_small_data
 
 from superfactor import SMFClassifier
 from superfactor.datasets import files, load_microarray
-from superfactor.experiments import Setting, gene_groups, gene_markers, gene_panels, gene_study
+from superfactor.experiments import Setting, gene_groups
+from superfactor.experiments.genes import markers, panels, study
 from superfactor.interpretation import factor_view
 
-PANCREATIC, BREAST = gene_study.STUDIES
+PANCREATIC, BREAST = study.STUDIES
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +68,15 @@ def test_quick_form_on_the_data_at_hand(ran, data_dir):
 
 def test_planted_markers_are_counted(outcome):
     table = outcome.tables["markers"]
-    for study, (name, genes) in zip((PANCREATIC, BREAST), MARKERS.items(), strict=True):
-        for kind in gene_study.KINDS:
-            rows = table[(table["study"] == study.tissue) & (table["kind"] == kind)]
+    for each, (name, genes) in zip((PANCREATIC, BREAST), MARKERS.items(), strict=True):
+        for kind in study.KINDS:
+            rows = table[(table["study"] == each.tissue) & (table["kind"] == kind)]
             counts = rows[rows["marker"] == "all"].iloc[0]
             assert set(rows["marker"]) == {*genes, "all"}
             assert counts["present"] == counts["genes"] == len(genes)
             assert counts["features"] == SHAPES[name][1]
-            assert counts["found"] == (rows["rank"] <= gene_study.N_TOP).sum()
-            if study == PANCREATIC:  # two groups: all markers lie near an end of one
+            assert counts["found"] == (rows["rank"] <= study.N_TOP).sum()
+            if each == PANCREATIC:  # two groups: all markers lie near an end of one
                 assert counts["farther"] > 0.7
     assert "5 of 5 known markers" in outcome.comparison
     assert "6 of 6 known markers" in outcome.comparison
@@ -107,7 +108,7 @@ def test_hits_against_all_draws(found):
     top = [i for w in view.scaled for i in (np.argmax(w), np.argmin(w))]
     top, rest = sorted(set(top)), [i for i in range(60) if i not in top]
     marked = [*top[:found], *rest[: 5 - found]]
-    hits = gene_markers.top_hits(view, {view.features[i]: f"m{i}" for i in marked}, 1)
+    hits = markers.top_hits(view, {view.features[i]: f"m{i}" for i in marked}, 1)
     assert (hits.features, hits.present, hits.genes, hits.found) == (60, 5, 5, found)
     assert hits.top == len(top)
     k, total = len(top), math.comb(60, 5)
@@ -120,9 +121,9 @@ def test_share_of_genes_farther_from_the_ends_than_the_markers():
     view = view_of()
     ends = [min(_rank(row, i) for row in view.scaled) for i in range(60)]
     shares = [np.mean([(e > ends[i]) + (e == ends[i]) / 2 for e in ends]) for i in (3, 40)]
-    hits = gene_markers.top_hits(view, {"g3": "A", "g40": "B"}, 5)
+    hits = markers.top_hits(view, {"g3": "A", "g40": "B"}, 5)
     assert hits.farther == pytest.approx(np.mean(shares))
-    everything = gene_markers.top_hits(view, {name: name for name in view.features}, 5)
+    everything = markers.top_hits(view, {name: name for name in view.features}, 5)
     assert everything.farther == pytest.approx(0.5)
 
 
@@ -132,14 +133,14 @@ def _rank(weights, i):
 
 def test_several_probes_of_a_gene_count_once_as_a_gene():
     view = view_of()
-    hits = gene_markers.top_hits(view, {"g1": "BRCA1", "g2": "BRCA1", "g3": "DDB2"}, 5)
+    hits = markers.top_hits(view, {"g1": "BRCA1", "g2": "BRCA1", "g3": "DDB2"}, 5)
     assert (hits.present, hits.genes) == (3, 2)
 
 
 def test_places_against_sorting():
     view = view_of()
     notes = {"g3": "A", "g40": "B"}
-    for place in gene_markers.places(view, notes):
+    for place in markers.places(view, notes):
         weights = view.scaled[:, list(view.features).index(place["feature"])]
         ranks = [_rank(row, list(view.features).index(place["feature"])) for row in view.scaled]
         assert place["rank"] == min(ranks)
@@ -151,8 +152,8 @@ def test_places_against_sorting():
 
 def test_no_markers_no_places_and_no_claim():
     view = view_of()
-    assert gene_markers.places(view, {}) == []
-    hits = gene_markers.top_hits(view, {}, 5)
+    assert markers.places(view, {}) == []
+    hits = markers.top_hits(view, {}, 5)
     assert (hits.present, hits.found, hits.expected, hits.p_value) == (0, 0, 0, 1)
     assert math.isnan(hits.farther)
 
@@ -160,7 +161,7 @@ def test_no_markers_no_places_and_no_claim():
 @pytest.mark.parametrize("tissue", ["pancreatic", "breast"])
 def test_shipped_lists_name_the_paper_genes(tissue):
     paper = dict(zip(("pancreatic", "breast"), MARKERS.values(), strict=True))[tissue]
-    notes = gene_markers.known_markers(tissue)
+    notes = markers.known_markers(tissue)
     assert set(notes.values()) == set(paper)
     assert all(notes[gene] == gene for gene in paper)
     assert all(name in paper or name.endswith("_at") for name in notes)
@@ -169,7 +170,7 @@ def test_shipped_lists_name_the_paper_genes(tissue):
 def test_numbered_columns_of_a_marker_are_markers_too():
     listed = {"BRCA1": "BRCA1", "204531_s_at": "BRCA1"}
     features = np.array(["BRCA1", "BRCA1.1", "BRCA11", "204531_s_at", "DDB2", "AC1.2"])
-    found = gene_markers.in_data(listed, features)
+    found = markers.in_data(listed, features)
     assert found == dict.fromkeys(["BRCA1", "BRCA1.1", "204531_s_at"], "BRCA1")
 
 
@@ -177,8 +178,8 @@ def test_the_users_markers_replace_the_paper_ones(small, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("feature,note\nGENE7,my gene\nGENE8,other\nNOT_THERE,absent\n")
     setting = Setting(small, quick=True, options={"markers": path})
-    data = gene_study.choose(PANCREATIC, setting, [])
-    groups = gene_study.examine(PANCREATIC, data, setting, 1, lambda: None)
+    data = study.choose(PANCREATIC, setting, [])
+    groups = study.examine(PANCREATIC, data, setting, 1, lambda: None)
     assert groups.notes == {"GENE7": "my gene", "GENE8": "other"}
     assert groups.known == {"my gene", "other", "absent"}
     assert groups.hits["supervised"].present == 2
@@ -195,16 +196,14 @@ def test_stand_ins(tmp_path):
     )
     notes = []
     setting = Setting(tmp_path, quick=True, note=notes.append)
-    first = gene_study.choose(PANCREATIC, setting, [])
-    second = gene_study.choose(BREAST, setting, [first.name])
+    first = study.choose(PANCREATIC, setting, [])
+    second = study.choose(BREAST, setting, [first.name])
     assert (first.name, second.name) == ("a_part_of_GSE16515", "organs")
-    assert gene_study.choose(BREAST, setting, [first.name, second.name]).name == "another"
+    assert study.choose(BREAST, setting, [first.name, second.name]).name == "another"
     assert len(notes) == 3 and all("stands in" in note for note in notes)
-    assert gene_study.target_of(first, "pancreatic") == "tumoral"
-    assert gene_study.target_of(second, "breast") == "breast"
-    assert (
-        gene_study.target_of(replace(second, y=np.array(["Normal", "Tumor"])), "breast") == "Tumor"
-    )
+    assert study.target_of(first, "pancreatic") == "tumoral"
+    assert study.target_of(second, "breast") == "breast"
+    assert study.target_of(replace(second, y=np.array(["Normal", "Tumor"])), "breast") == "Tumor"
 
 
 def test_a_study_without_data_is_left_out(small, tmp_path, monkeypatch):
@@ -226,7 +225,7 @@ def test_a_study_without_data_is_left_out(small, tmp_path, monkeypatch):
     "n, p, expected", [(289, 36000, 16), (30, 500, 11), (289, 5, 4), (4, 500, 1)], ids=str
 )
 def test_rank_is_what_the_folds_allow(n, p, expected):
-    assert gene_study.possible_rank(16, np.empty((0, p)), np.zeros(n)) == expected
+    assert study.possible_rank(16, np.empty((0, p)), np.zeros(n)) == expected
 
 
 def test_p_value_is_a_t_test_with_more_variance():
@@ -241,13 +240,13 @@ def test_p_value_is_a_t_test_with_more_variance():
 def test_names_are_moved_apart_in_their_order(seed):
     rng = np.random.default_rng(seed)
     heights = sorted(rng.choice([-1.0, 0.98, 1.0, *rng.uniform(-1, 1, 5)], 14), reverse=True)
-    placed = gene_panels.apart([float(h) for h in heights], 0.14, 1.05)
+    placed = panels.apart([float(h) for h in heights], 0.14, 1.05)
     assert max(placed) <= 1.05 + 1e-12 and min(placed) >= -1.05 - 1e-12
     assert np.all(-np.diff(placed) >= 0.14 - 1e-12)
 
 
 def test_names_with_room_stay_where_they_are():
-    assert gene_panels.apart([0.9, 0.2, -0.7], 0.14, 1.05) == [0.9, 0.2, -0.7]
+    assert panels.apart([0.9, 0.2, -0.7], 0.14, 1.05) == [0.9, 0.2, -0.7]
 
 
 def test_a_ring_for_each_marker_and_a_name_for_each_gene():
@@ -255,7 +254,7 @@ def test_a_ring_for_each_marker_and_a_name_for_each_gene():
 
     view = view_of(names=[f"g{j}" for j in range(58)] + ["p1", "p2"])
     ax = Figure().add_subplot()
-    gene_panels.draw_group(ax, view, 0, {"p1": "BRCA1", "p2": "BRCA1", "g5": "DDB2"}, 3, 0.14)
+    panels.draw_group(ax, view, 0, {"p1": "BRCA1", "p2": "BRCA1", "g5": "DDB2"}, 3, 0.14)
     rings = [line for line in ax.lines if line.get_markerfacecolor() == "none"]
     values = sorted(float(line.get_ydata()[0]) for line in rings)
     marked = [view.scaled[0, list(view.features).index(name)] for name in ("p1", "p2", "g5")]

@@ -9,8 +9,9 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from tests.experiments.drawn import overlapping_texts
 from tests.small_data import write_small_data
 
-from superfactor.experiments import Setting, job_topics, topic_models, topic_panels
-from superfactor.experiments.topic_models import Topics
+from superfactor.experiments import Setting, job_topics
+from superfactor.experiments.topics import models, panels
+from superfactor.experiments.topics.models import Topics
 
 METHODS = ["SMF", "non-negative SMF", "NMF + LR", "LDA + LR", "all words + LR"]
 
@@ -131,9 +132,9 @@ def test_unsupervised_topics_are_the_same_in_every_run(name):
     rng = np.random.default_rng(0)
     counts = sp.csr_matrix(rng.poisson(0.5, (90, 60)).astype(float))
     X = TfidfTransformer().fit_transform(counts)
-    texts = topic_models.Texts(X, counts, np.arange(90) % 2, None)
+    texts = models.Texts(X, counts, np.arange(90) % 2, None)
     once, again = (
-        topic_models._codes(name, texts, np.arange(60), 4, Setting(quick=True)) for _ in range(2)
+        models._codes(name, texts, np.arange(60), 4, Setting(quick=True)) for _ in range(2)
     )
     for one, other in zip(once, again, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -143,7 +144,7 @@ def test_unsupervised_topics_are_the_same_in_every_run(name):
 def made_topics(coef, signed):
     rng = np.random.default_rng(0)
     weights = rng.standard_normal((len(coef), 30))
-    return topic_models._topics(np.array(coef), weights if signed else np.abs(weights), signed)
+    return models._topics(np.array(coef), weights if signed else np.abs(weights), signed)
 
 
 @pytest.mark.parametrize(
@@ -155,16 +156,16 @@ def test_order_of_topics(signed, expected, shown):
     topics = made_topics([0.1, -3.0, 2.0, 1.0, -0.5], signed)
     assert topics.coef.tolist() == expected
     np.testing.assert_allclose(np.abs(topics.weights).max(axis=1), 1)
-    assert topic_panels.shown_topics(topics, 2) == shown
-    assert topic_panels.shown_topics(topics, 9) == [0, 1, 2, 3, 4]
+    assert panels.shown_topics(topics, 2) == shown
+    assert panels.shown_topics(topics, 9) == [0, 1, 2, 3, 4]
 
 
 def test_words_from_the_highest_weight_down():
     one_end = Topics(np.array([1.0]), np.array([[0.2, 1.0, 0.0, 0.01, 0.5]]), signed=False)
-    assert topic_panels.top_words(one_end, 0, 3) == [1, 4, 0]
-    assert topic_panels.top_words(one_end, 0, 5) == [1, 4, 0]  # the others hardly weigh
+    assert panels.top_words(one_end, 0, 3) == [1, 4, 0]
+    assert panels.top_words(one_end, 0, 5) == [1, 4, 0]  # the others hardly weigh
     two_ends = Topics(np.array([1.0]), np.array([[0.2, 1.0, -0.3, -0.9, -0.04]]), signed=True)
-    assert topic_panels.top_words(two_ends, 0, 4) == [1, 0, 2, 3]
+    assert panels.top_words(two_ends, 0, 4) == [1, 0, 2, 3]
 
 
 def test_bars_are_coloured_by_what_their_words_speak_for():
@@ -175,6 +176,6 @@ def test_bars_are_coloured_by_what_their_words_speak_for():
     for coef, colors in ((1.5, ["#d55e00", "#0072b2"]), (-1.5, ["#0072b2", "#d55e00"])):
         topics = Topics(np.array([coef]), np.array([[1.0, 0.0, 0.0, -0.8]]), signed=True)
         ax = Figure().add_subplot()
-        topic_panels._draw_topic(ax, topics, 0, words)
+        panels._draw_topic(ax, topics, 0, words)
         assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "d"]
         assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == colors

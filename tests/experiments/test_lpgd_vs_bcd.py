@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from superfactor.experiments import Setting, lpgd_vs_bcd, race_panels
-from superfactor.experiments.convergence_study import PAPER, SAFE, TAU, Study
-from superfactor.experiments.curves import Curve, objective_at, optimum
-from superfactor.experiments.released import release_installed
-from superfactor.experiments.solver_race import (
+from superfactor.experiments import Setting, lpgd_vs_bcd
+from superfactor.experiments.convergence import race_panels
+from superfactor.experiments.convergence.curves import Curve, objective_at, optimum
+from superfactor.experiments.convergence.race import (
     DEFAULT,
     GRID,
     OUR_BCD,
@@ -22,6 +21,8 @@ from superfactor.experiments.solver_race import (
     Race,
     run_race,
 )
+from superfactor.experiments.convergence.released import release_installed
+from superfactor.experiments.convergence.study import PAPER, SAFE, TAU, Study
 
 needs_release = pytest.mark.skipif(not release_installed(), reason="SupervisedMF is not installed")
 

@@ -4,8 +4,8 @@ import pytest
 from tests.experiments.small_study import small_study
 
 from superfactor.experiments import Setting, mnist_convergence
-from superfactor.experiments.convergence_study import run_study
-from superfactor.experiments.convergence_verdict import verdict
+from superfactor.experiments.convergence.study import run_study
+from superfactor.experiments.convergence.verdict import verdict
 
 
 @pytest.fixture

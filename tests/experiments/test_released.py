@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from superfactor.experiments import released
-from superfactor.experiments.released import ReleasedBCD, ReleasedLPGD, random_start
+from superfactor.experiments.convergence import released
+from superfactor.experiments.convergence.released import ReleasedBCD, ReleasedLPGD, random_start
 from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton, lpgd

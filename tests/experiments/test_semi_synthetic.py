@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from superfactor.datasets import Images
-from superfactor.experiments.semi_synthetic import semi_synthetic
+from superfactor.experiments.convergence.semi_synthetic import semi_synthetic
 
 
 @pytest.fixture(scope="module")

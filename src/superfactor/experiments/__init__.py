@@ -13,8 +13,9 @@ module                  what it makes
 ``global_optimum``      ours: what is proven optimal, by the theorem, by the certificate, by neither
 ======================= =========================================================================
 
-``experiment`` says what an experiment is given and gives back, ``writing`` puts it into files; the other
-modules are shared by several. In a shell: ``superfactor reproduce --list``.
+``experiment`` says what an experiment is given and gives back, ``writing`` puts it into files. What they are
+made of: ``convergence/`` (curves, the release), ``genes/``, ``topics/``, and ``restarts``, an independent
+local method. In a shell: ``superfactor reproduce --list``.
 """
 
 from superfactor.experiments.experiment import NAMES, Outcome, Setting, load

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.datasets import DataNotFound
-from superfactor.experiments import gene_markers, gene_panels
 from superfactor.experiments.experiment import Outcome, Setting
-from superfactor.experiments.gene_study import KINDS, N_TOP, STUDIES, Groups, choose, examine
+from superfactor.experiments.genes import markers, panels
+from superfactor.experiments.genes.study import KINDS, N_TOP, STUDIES, Groups, choose, examine
 from superfactor.interpretation import matched, top_features
 from superfactor.plotting import drawing
 
@@ -61,7 +61,7 @@ def run(setting: Setting) -> Outcome:
         "accuracy": _accuracy_table(results),
     }
     comparison = "\n".join(_compared(result) for result in results)
-    return Outcome({"": gene_panels.draw(results)}, tables, comparison)
+    return Outcome({"": panels.draw(results)}, tables, comparison)
 
 
 def _groups_table(results: list[Groups]) -> DataFrame:
@@ -97,7 +97,7 @@ def _markers_table(results: list[Groups]) -> DataFrame:
     for result in results:
         for kind, view in result.views.items():
             about = {"study": result.study.tissue, "data": result.data.name, "kind": kind}
-            rows += [about | place for place in gene_markers.places(view, result.notes)]
+            rows += [about | place for place in markers.places(view, result.notes)]
             rows.append(about | {"marker": "all"} | asdict(result.hits[kind]))
     table = pd.DataFrame(rows)
     counts = ["features", "present", "genes", "top", "found", "group", "rank"]

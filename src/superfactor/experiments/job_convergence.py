@@ -17,9 +17,9 @@ hand a part of them stands in; the note says which.
 from __future__ import annotations
 
 from superfactor.datasets import load_job_postings
-from superfactor.experiments.convergence_panels import curves_table, draw
-from superfactor.experiments.convergence_study import XI, Study, rates_table, run_study
-from superfactor.experiments.convergence_verdict import verdict
+from superfactor.experiments.convergence.panels import curves_table, draw
+from superfactor.experiments.convergence.study import XI, Study, rates_table, run_study
+from superfactor.experiments.convergence.verdict import verdict
 from superfactor.experiments.experiment import Outcome, Setting
 
 TITLE = "Figure 2b: training loss of Algorithm 1 against seconds, job postings"

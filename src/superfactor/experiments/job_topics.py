@@ -28,14 +28,14 @@ from sklearn.metrics import (
 from sklearn.model_selection import train_test_split
 
 from superfactor.datasets import Postings, load_job_postings
-from superfactor.experiments import topic_panels
 from superfactor.experiments.experiment import Outcome, Setting
-from superfactor.experiments.topic_models import Texts, Topics, fits
+from superfactor.experiments.topics import panels
+from superfactor.experiments.topics.models import Texts, Topics, fits
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-TITLE = "Topics of job postings against fraud, beside LDA and NMF, with scores under imbalance"
+TITLE = "topics of job postings beside those of LDA and NMF, scores where fraud is rare"
 
 RANK = 20
 SHARE = 866 / 17_880  # of fraudulent postings in the full data
@@ -86,7 +86,7 @@ def run(setting: Setting) -> Outcome:
         f"{len(kept):,} postings, {np.mean(texts.y):.1%} fraudulent, {len(postings.words):,} words, "
         f"rank {rank}; {_weights(table)}",
     ]
-    figure = topic_panels.draw(topics, postings.words, table, SHOWN, caption)
+    figure = panels.draw(topics, postings.words, table, SHOWN, caption)
     tables = {"": table, "topics": _topics_table(topics, postings.words)}
     return Outcome({"": figure}, tables, _compared(table, postings, texts.y))
 
@@ -178,7 +178,7 @@ def _topics_table(topics: dict[str, Topics], words: Any) -> DataFrame:
         }
         for method, found in topics.items()
         for j in range(len(found.coef))
-        for rank, i in enumerate(topic_panels.top_words(found, j, 10), start=1)
+        for rank, i in enumerate(panels.top_words(found, j, 10), start=1)
     ]
     return _frame(rows)
 

@@ -1,8 +1,8 @@
 """Figure 2c: Algorithm 1 (LPGD) against block coordinate descent (BCD), and our default solver with them.
 
 The paper: on semi-synthetic MNIST at ξ = 5 and 10 LPGD converges "significantly faster" than BCD, for both
-models. Here the same data, with the release's two solvers and our three on one pair of axes (`solver_race`
-says who they are). F is one formula for all of them, at λ = 2, without an intercept.
+models. Here the same data, with the release's two solvers and our three on one pair of axes
+(`convergence.race` says who they are). F is one formula for all of them, at λ = 2, without an intercept.
 
 The released BCD does not descend on that F, and is given its best chance: signs are free (as it comes, W and
 H are non-negative); its weight of reconstruction, shrinkage, search radius and ridge are tuned to end lowest;
@@ -21,15 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.datasets import load_mnist
-from superfactor.experiments import race_panels
-from superfactor.experiments.convergence_panels import NAMES
-from superfactor.experiments.convergence_study import MODELS, Study, warm_up
-from superfactor.experiments.curves import RESOLUTION, optimum
-from superfactor.experiments.experiment import Outcome, Setting
-from superfactor.experiments.mnist_convergence import RANK, SAMPLES, SIGMA
-from superfactor.experiments.released import release_installed
-from superfactor.experiments.semi_synthetic import semi_synthetic
-from superfactor.experiments.solver_race import (
+from superfactor.experiments.convergence import race_panels
+from superfactor.experiments.convergence.curves import RESOLUTION, optimum
+from superfactor.experiments.convergence.panels import NAMES
+from superfactor.experiments.convergence.race import (
     DEFAULT,
     OUR_BCD,
     OUR_LPGD,
@@ -40,6 +35,11 @@ from superfactor.experiments.solver_race import (
     Race,
     run_race,
 )
+from superfactor.experiments.convergence.released import release_installed
+from superfactor.experiments.convergence.semi_synthetic import semi_synthetic
+from superfactor.experiments.convergence.study import MODELS, Study, warm_up
+from superfactor.experiments.experiment import Outcome, Setting
+from superfactor.experiments.mnist_convergence import RANK, SAMPLES, SIGMA
 from superfactor.plotting.drawing import percent
 
 if TYPE_CHECKING:

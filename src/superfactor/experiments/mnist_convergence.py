@@ -8,7 +8,7 @@ Here the same, with three things added. Below the loss stands F − F*, where an
 F* is the default solver's, with its certificate. Beside τ = 0.01, at which the loss of the filter model does
 not fall (docs/errata.md §9: L is far above 1/τ), stands τ = 1/L; and τ = 2/(μ+L), inside the theorem's
 window, where there is one. Rates are fitted wherever the loss falls, and put beside the theorem's ρ and
-beside what a gradient step does to the reconstruction part alone (see `convergence_study`).
+beside what a gradient step does to the reconstruction part alone (see `convergence.study`).
 
 Open choices: atoms are means of ten images (`semi_synthetic`); no intercept, since q = 0; factors at the
 start as the authors' release draws them, uniform; a solver's clock starts at the raw data.
@@ -17,11 +17,11 @@ start as the authors' release draws them, uniform; a solver's clock starts at th
 from __future__ import annotations
 
 from superfactor.datasets import load_mnist
-from superfactor.experiments.convergence_panels import curves_table, draw
-from superfactor.experiments.convergence_study import XI, Study, rates_table, run_study
-from superfactor.experiments.convergence_verdict import verdict
+from superfactor.experiments.convergence.panels import curves_table, draw
+from superfactor.experiments.convergence.semi_synthetic import semi_synthetic
+from superfactor.experiments.convergence.study import XI, Study, rates_table, run_study
+from superfactor.experiments.convergence.verdict import verdict
 from superfactor.experiments.experiment import Outcome, Setting
-from superfactor.experiments.semi_synthetic import semi_synthetic
 
 TITLE = "Figure 2a: training loss of Algorithm 1 against seconds, semi-synthetic MNIST"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from superfactor._files import replacing
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
 from superfactor.report.page import render
-from superfactor._files import replacing
 from superfactor.report.text import LONGEST_NOTE, label
 from superfactor.selection import SMFClassifierCV
 

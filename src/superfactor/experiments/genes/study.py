@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from superfactor.datasets import Microarray, find_microarrays, load_microarray
-from superfactor.experiments import gene_markers
 from superfactor.experiments.experiment import Setting
+from superfactor.experiments.genes import markers
 from superfactor.interpretation import FactorView, factor_view, unsupervised
 from superfactor.selection import SMFClassifierCV
 
@@ -63,7 +63,7 @@ class Groups:
     notes: dict[str, str]
     model: SMFClassifierCV
     views: dict[str, FactorView]
-    hits: dict[str, gene_markers.Hits]
+    hits: dict[str, markers.Hits]
     accuracy: dict[str, Any]
 
 
@@ -113,9 +113,9 @@ def examine(
     model = _supervised(rank, setting.seed).fit(table, y)
     views = dict(zip(KINDS, (factor_view(model), unsupervised(model, table, y)), strict=True))
     advance()
-    listed = gene_markers.known_markers(study.tissue, setting.options.get("markers"))
-    notes = gene_markers.in_data(listed, data.features)
-    hits = {kind: gene_markers.top_hits(views[kind], notes, N_TOP) for kind in KINDS}
+    listed = markers.known_markers(study.tissue, setting.options.get("markers"))
+    notes = markers.in_data(listed, data.features)
+    hits = {kind: markers.top_hits(views[kind], notes, N_TOP) for kind in KINDS}
     accuracy: dict[str, list[float]] = {kind: [] for kind in KINDS}
     halves = StratifiedShuffleSplit(splits, test_size=0.5, random_state=setting.seed)
     for train, test in halves.split(data.X, y):

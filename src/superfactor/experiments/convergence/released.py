@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superfactor.experiments.curves import Curve
+from superfactor.experiments.convergence.curves import Curve
 from superfactor.lifting import Factors
 
 __all__ = ["ReleasedBCD", "ReleasedLPGD", "random_start", "release_installed"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from superfactor.experiments.convergence_panels import NAMES
-from superfactor.experiments.convergence_study import MODELS, PAPER, SAFE, WINDOW, Runs
+from superfactor.experiments.convergence.panels import NAMES
+from superfactor.experiments.convergence.study import MODELS, PAPER, SAFE, WINDOW, Runs
 
 __all__ = ["verdict"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.experiments.convergence_study import MODELS, PAPER, SAFE, WINDOW, XI, Runs
-from superfactor.experiments.curves import RESOLUTION, on_clock
+from superfactor.experiments.convergence.curves import RESOLUTION, on_clock
+from superfactor.experiments.convergence.study import MODELS, PAPER, SAFE, WINDOW, XI, Runs
 from superfactor.plotting import drawing
 from superfactor.plotting.lettering import SMALL
 

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.experiments.convergence_study import PAPER, SAFE, TAU, Study, descend
-from superfactor.experiments.curves import RESOLUTION, Curve, follow
-from superfactor.experiments.released import ReleasedBCD, ReleasedLPGD
+from superfactor.experiments.convergence.curves import RESOLUTION, Curve, follow
+from superfactor.experiments.convergence.released import ReleasedBCD, ReleasedLPGD
+from superfactor.experiments.convergence.study import PAPER, SAFE, TAU, Study, descend
 from superfactor.solvers import bcd, lifted_newton
 from superfactor.theory import theorem_constants
 

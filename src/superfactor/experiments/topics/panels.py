@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.experiments.topic_models import Topics
+from superfactor.experiments.topics.models import Topics
 from superfactor.interpretation.tables import extremes
 from superfactor.plotting import drawing, lettering
 

@@ -1,6 +1,6 @@
 """Genes known to matter, and how many of them a set of factors has at its ends.
 
-The lists that come with the package (``markers/``) are the genes circled in the paper's Figure 3e, by
+The lists that come with the package (``lists/``) are the genes circled in the paper's Figure 3e, by
 symbol, and for some also by the names of Affymetrix HG-U133 probes, the symbol being the note. Those of
 DDB2 and BRCA1 and some of CA12 and TM4SF1 stand in public annotations we have seen; the others we know only
 from use and from their correlation with these. An annotation file of the chip is the better source, for a
@@ -29,7 +29,7 @@ def known_markers(tissue: str, given: str | os.PathLike[str] | None = None) -> d
     """Notes (symbols of genes) by feature: the user's list, or the paper's for this tissue."""
     if given is not None:
         return read_markers(given)
-    with as_file(files("superfactor.experiments") / "markers" / f"{tissue}.csv") as path:
+    with as_file(files("superfactor.experiments.genes") / "lists" / f"{tissue}.csv") as path:
         return read_markers(path)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.experiments.gene_study import KINDS, N_TOP, Groups
+from superfactor.experiments.genes.study import KINDS, N_TOP, Groups
 from superfactor.interpretation import FactorView
 from superfactor.interpretation.tables import extremes
 from superfactor.plotting import drawing, lettering

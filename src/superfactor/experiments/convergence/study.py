@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.experiments.curves import (
+from superfactor.experiments.convergence.curves import (
     Curve,
     Decay,
     Optimum,
@@ -35,7 +35,7 @@ from superfactor.experiments.curves import (
     optimum,
     rises,
 )
-from superfactor.experiments.released import random_start
+from superfactor.experiments.convergence.released import random_start
 from superfactor.lifting import LiftedProblem, state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lpgd

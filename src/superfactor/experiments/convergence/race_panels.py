@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.experiments.convergence_panels import NAMES
-from superfactor.experiments.curves import RESOLUTION, rises
-from superfactor.experiments.solver_race import (
+from superfactor.experiments.convergence.curves import RESOLUTION, rises
+from superfactor.experiments.convergence.panels import NAMES
+from superfactor.experiments.convergence.race import (
     DEFAULT,
     OUR_BCD,
     OUR_LPGD,

@@ -1,0 +1,1 @@
+"""Gene groups: which data, which factors, which known markers, and how they are drawn."""

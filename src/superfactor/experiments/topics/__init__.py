@@ -1,0 +1,1 @@
+"""Topics of texts by several methods, and how they are drawn."""
