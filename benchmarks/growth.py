@@ -1,8 +1,9 @@
 """How the cost of a whole fit grows with n, p, the rank r and the number of outputs κ.
 
 One axis is doubled while the others stay; the exponent is the slope of log seconds against log size, by
-least squares. It is that of these sizes, not of a limit: fixed costs flatten it where fits are short. Of the
-release, which would take minutes, it is that of one iteration.
+least squares. It is that of these sizes, not of a limit: fixed costs flatten it where fits are short, and a
+method that needs fewer iterations on more data (LPGD) may even get faster. Of the release, which would
+take minutes, it is that of one iteration.
 """
 
 from __future__ import annotations
