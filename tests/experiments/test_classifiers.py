@@ -22,8 +22,8 @@ def problem(classes=2, n=40, p=300):
     return X - X.mean(axis=0), np.array(["a", "b", "c"])[y]
 
 
-def quick(names=None):
-    found = methods(2, FOLDS, 0, quick=True)
+def quick(names=None, classes=2):
+    found = methods(2, 15, classes, FOLDS, 0, quick=True)
     return [method for method in found if names is None or method.name in names]
 
 
@@ -54,11 +54,11 @@ def test_every_method_learns_two_easy_classes_the_same_from_inner_products_and_s
 @pytest.mark.parametrize("name", ["SMF-H (BCD)", "MF-LR", "SVM", "LDA", "PLS-DA", "ridge", "SMF"])
 def test_three_classes_are_welcome(name):
     X, y = problem(classes=3)
-    (method,) = quick([name])
+    (method,) = quick([name], classes=3)
     assert method.estimator.fit(X[:30], y[:30]).score(X[30:], y[30:]) >= 0.9
 
 
 def test_networks_are_left_out_without_torch(monkeypatch):
     monkeypatch.setattr(classifiers, "has_torch", lambda: False)
-    names = [method.name for method in methods(2, FOLDS, 0)]
+    names = [method.name for method in methods(2, 15, 2, FOLDS, 0)]
     assert "CNN" not in names and "FFNN" not in names and "SMF" in names

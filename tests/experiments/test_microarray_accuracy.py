@@ -30,7 +30,7 @@ def test_quick_form_has_every_method_twice_and_a_figure(quick):
     assert numbers["accuracy"].between(0, 1).all()
     assert isinstance(outcome.figures[""], Figure)
     assert steps[0][0] == 0 and steps[-1][0] == steps[-1][1]
-    assert any(numbers["table"][0].split(",")[0] in note for note in notes)
+    assert any(numbers["table"][0] in note for note in notes)
 
 
 def test_comparison_names_our_place_and_what_is_not_at_hand(quick):

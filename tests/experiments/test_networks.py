@@ -73,3 +73,12 @@ def test_one_seed_gives_one_network_and_leaves_torch_s_own_alone():
     torch.manual_seed(4)
     np.testing.assert_array_equal(Network(epochs=2, seed=1).fit(X, y).predict_proba(X), first)
     assert not np.array_equal(Network(epochs=2, seed=2).fit(X, y).predict_proba(X), first)
+
+
+def test_balanced_classes_weigh_the_same_however_many_samples_they_have():
+    """Without anything to learn from, the probability is the share of the class, or one half."""
+    X, y = np.zeros((40, 12)), np.repeat(["a", "b"], [32, 8])
+    for weight, expected in ((None, 0.2), ("balanced", 0.5)):
+        model = Network(epochs=300, batch_size=40, learning_rate=1e-2, class_weight=weight)
+        found = model.fit(X, y).predict_proba(X[:1])[0, 1]
+        assert found == pytest.approx(expected, abs=0.05), weight
