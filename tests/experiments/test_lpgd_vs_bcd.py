@@ -146,6 +146,12 @@ def test_share_of_time():
     assert fast.share_of_time(OUR_LPGD) == pytest.approx(0.05 / 20)
     text = lpgd_vs_bcd.compared([slow, fast])
     assert "0.5 % (SMF-W (filter) ξ = 5), 0.2 % (SMF-W (filter) ξ = 5); under 1 % in all" in text
+    assert text.count("0.5 % (SMF-W (filter) ξ = 5), 0.2 % (SMF-W (filter) ξ = 5)") == 2
+    early = made_up(lpgd=10.0)
+    (run,) = early.curves[OUR_LPGD]
+    run.objective[10:] = 10.0  # it is there after a fifth of its time
+    assert early.share_of_time(OUR_LPGD) == pytest.approx(0.1 / 20)
+    assert early.share_of_time(OUR_LPGD, until_there=True) == pytest.approx(0.1 / run.seconds[10])
     late = made_up(lpgd=9.0)
     assert late.share_of_time(OUR_LPGD) == math.inf
 

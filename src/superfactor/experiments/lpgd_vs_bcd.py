@@ -111,18 +111,22 @@ def compared(races: Sequence[Race]) -> str:
         met = [race for race in races if rival in race.curves]
         if met:
             shares = [race.share_of_time(rival) for race in met]
-            each = ", ".join(
-                f"{percent(share)} ({_name(race)})" for race, share in zip(met, shares, strict=True)
-            )
+            own = [race.share_of_time(rival, until_there=True) for race in met]
             iterations = met[0].curves[rival][0].iterations
             verdict = (
                 "all" if max(shares) < 0.01 else f"{sum(s < 0.01 for s in shares)} of {len(shares)}"
             )
             lines.append(
                 f"The default solver is where {rival} ends after {iterations:,} iterations in this share of "
-                f"its time: {each}; under 1 % in {verdict}."
+                f"its time: {_shares(met, shares)}; under 1 % in {verdict}. Of the time until {rival} is "
+                f"there itself, which may be long before: {_shares(met, own)}."
             )
     return "\n".join(lines)
+
+
+def _shares(races: Sequence[Race], shares: Sequence[float]) -> str:
+    pairs = zip(races, shares, strict=True)
+    return ", ".join(f"{percent(share)} ({_name(race)})" for race, share in pairs)
 
 
 def _against(races: Sequence[Race], rival: str) -> str:
@@ -166,6 +170,7 @@ def _ends(races: Sequence[Race]) -> DataFrame:
                         "tau": race.tau if solver in (OUR_LPGD, THEIR_LPGD) else np.nan,
                         "iterations": curve.iterations,
                         "seconds": curve.seconds[-1],
+                        "seconds_until_its_end": curve.reaches(curve.end),
                         "objective": curve.end,
                         "excess": curve.end - race.best,
                         "seconds_to_1e-6_of_optimum": curve.reaches(race.best * (1 + 1e-6)),

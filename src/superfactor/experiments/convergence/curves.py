@@ -39,8 +39,8 @@ class Curve:
 
     @property
     def end(self) -> float:
-        """F at the end; where it still swings, its mean over the last tenth: the last value is chance."""
-        tail = self.objective[-max(1, len(self.objective) // 10) :]
+        """F at the end; where it still swings, its mean over the last tenth of the time, not by chance."""
+        tail = self.objective[self.seconds >= 0.9 * self.seconds[-1]]
         return float(tail.mean() if rises(tail) else tail[-1])
 
     def reaches(self, value: float) -> float:

@@ -105,12 +105,18 @@ class Race:
         """Seconds in all, median over starts."""
         return float(np.median([curve.seconds[-1] for curve in self.curves[solver]]))
 
-    def share_of_time(self, solver: str) -> float:
-        """Seconds until the default solver is where `solver` ends, as a share of the time that one takes."""
+    def share_of_time(self, solver: str, *, until_there: bool = False) -> float:
+        """Seconds until the default solver is where `solver` ends, as a share of the time that one takes.
+
+        That is the time of all its iterations or, with `until_there`, only of those until it is there first.
+        """
         pairs = zip(self.curves[DEFAULT], self.curves[solver], strict=True)
-        return float(
-            np.median([one.reaches(other.end) / other.seconds[-1] for one, other in pairs])
-        )
+        shares = [
+            one.reaches(other.end)
+            / (other.reaches(other.end) if until_there else other.seconds[-1])
+            for one, other in pairs
+        ]
+        return float(np.median(shares))
 
 
 def run_race(
