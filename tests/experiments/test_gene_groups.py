@@ -78,6 +78,7 @@ def test_planted_markers_are_counted(outcome):
             assert counts["found"] == (rows["rank"] <= study.N_TOP).sum()
             if each == PANCREATIC:  # two groups: all markers lie near an end of one
                 assert counts["farther"] > 0.7
+    assert outcome.comparison.count("the paper has them among its top genes") == 2
     assert "5 of 5 known markers" in outcome.comparison
     assert "6 of 6 known markers" in outcome.comparison
 
@@ -179,9 +180,10 @@ def test_the_users_markers_replace_the_paper_ones(small, tmp_path):
     path.write_text("feature,note\nGENE7,my gene\nGENE8,other\nNOT_THERE,absent\n")
     setting = Setting(small, quick=True, options={"markers": path})
     data = study.choose(PANCREATIC, setting, [])
-    groups = study.examine(PANCREATIC, data, setting, 1, lambda: None)
+    groups = study.examine(PANCREATIC, data, setting, 2, lambda: None)
     assert groups.notes == {"GENE7": "my gene", "GENE8": "other"}
     assert groups.known == {"my gene", "other", "absent"}
+    assert "the paper has them" not in gene_groups._compared(groups)
     assert groups.hits["supervised"].present == 2
 
 

@@ -6,9 +6,11 @@ among the five most extreme genes, and that supervised groups classify "signific
 
 Here genes are standardised (log2 before, where they are no logarithms), and ξ and λ have the best log loss in
 five folds, at the paper's ranks. Shown are the two groups of either kind with the largest coefficients, all
-genes in the order of their weights. Counted are the known markers among the top genes of any group, beside
-a blind draw of as many genes; measured is the accuracy on the other half of the samples, where the ridge of
-the logistic regression on SVD codes is chosen by the same folds and score.
+genes in the order of their weights. Counted are the known markers among the top genes of any group, beside a
+blind draw of as many genes (the paper's list is of what it found there itself, so this is about finding it
+again; several probes of a gene go together, which such a draw does not know); measured is the accuracy on the
+other half of the samples, where the ridge of the logistic regression on SVD codes is chosen by the same folds
+and score.
 
 Where the paper's tables are not at hand, others stand in: a part of the same series, else one whose classes
 name the tissue, else any. The user's own markers are the option ``markers``, a CSV for `read_markers`.
@@ -139,19 +141,23 @@ def _compared(result: Groups) -> str:
     hits, accuracy = result.hits, result.accuracy
     n, p = data.X.shape
     lines = [f"{study.tissue.capitalize()}, {data.name}{stands_in}, {n} × {p:,}, rank {rank}:"]
-    present = hits["supervised"].genes
-    lines.append(f"{present} of {len(result.known)} known markers are in the data.")
+    present, columns = hits["supervised"].genes, hits["supervised"].present
+    spread = "" if columns == present else f", in {columns} columns, each of which counts below"
+    lines.append(f"{present} of {len(result.known)} known markers are in the data{spread}.")
+    if present and result.papers:
+        lines.append(
+            "They are listed because the paper has them among its top genes: p is about seeing that again."
+        )
     if present:
         counted = (
             f"{hits[kind].found} {kind} ({hits[kind].expected:.2g} expected of a blind draw of "
-            f"{hits[kind].top} genes, p = {hits[kind].p_value:.2g})"
+            f"{hits[kind].top} columns, p = {hits[kind].p_value:.2g})"
             for kind in KINDS
         )
         nearer = [drawing.percent(hits[kind].farther) for kind in KINDS]
         lines.append(
-            f"The paper has them among its top genes; here, of the {N_TOP} at either end of any group, are "
-            f"{' and '.join(counted)}. They come nearer to an end than {nearer[0]} of all genes do with "
-            f"supervision, {nearer[1]} without (50 % by chance)."
+            f"Among the {N_TOP} at either end of any group are {' and '.join(counted)}. They come nearer to "
+            f"an end than {nearer[0]} of all genes do with supervision, {nearer[1]} without (50 % by chance)."
         )
     scores = [f"{100 * accuracy[kind].mean():.1f} % {kind}" for kind in KINDS]
     differences = accuracy["supervised"] - accuracy["unsupervised"]

@@ -49,6 +49,7 @@ class Groups:
     data : the microarray that was used
     target : class that the log-odds are of
     known : genes on the list of markers
+    papers : whether that is the paper's list, not the user's
     notes : gene by feature, for the features that are markers
     model : the fitted `SMFClassifierCV`
     views : the groups by kind
@@ -60,6 +61,7 @@ class Groups:
     data: Microarray
     target: str
     known: set[str]
+    papers: bool
     notes: dict[str, str]
     model: SMFClassifierCV
     views: dict[str, FactorView]
@@ -113,7 +115,8 @@ def examine(
     model = _supervised(rank, setting.seed).fit(table, y)
     views = dict(zip(KINDS, (factor_view(model), unsupervised(model, table, y)), strict=True))
     advance()
-    listed = markers.known_markers(study.tissue, setting.options.get("markers"))
+    given = setting.options.get("markers")
+    listed = markers.known_markers(study.tissue, given)
     notes = markers.in_data(listed, data.features)
     hits = {kind: markers.top_hits(views[kind], notes, N_TOP) for kind in KINDS}
     accuracy: dict[str, list[float]] = {kind: [] for kind in KINDS}
@@ -124,7 +127,8 @@ def examine(
             accuracy[kind].append(float(np.mean(fitted.predict(data.X[test]) == y[test])))
         advance()
     scores = {kind: np.array(values) for kind, values in accuracy.items()}
-    return Groups(study, data, target, set(listed.values()), notes, model, views, hits, scores)
+    known = set(listed.values())
+    return Groups(study, data, target, known, given is None, notes, model, views, hits, scores)
 
 
 def possible_rank(rank: int, X: Any, y: Any) -> int:
