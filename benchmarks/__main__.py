@@ -27,6 +27,7 @@ from benchmarks import (
 )
 from benchmarks.accuracy import FOLDER
 from benchmarks.tables import show
+from superfactor._files import replacing
 
 RESULTS = Path(__file__).parent / "results" / "results.json"
 EVIDENCE = ("comparison", "growth", "lpgd") + (("real",) if FOLDER in os.environ else ())
@@ -73,11 +74,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def keep(out: Path, name: str, rows: list[dict[str, Any]]) -> None:
     """Put the rows into the file, beside those of other benchmarks."""
-    kept = json.loads(out.read_text()) if out.exists() else {}
+    kept = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
     kept[name] = {"machine": measure.machine(), "rows": rows}
-    temporary = out.with_suffix(".tmp")
-    temporary.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-    temporary.replace(out)
+    with replacing(out) as part:
+        part.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -74,9 +74,7 @@ def real() -> Iterator[Case]:
     )
 
     for name in find_microarrays():
-        table = load_microarray(name)
-        if not table.logged:
-            table = table.log2()
+        table = load_microarray(name).log2()
         rank = next((r for part, r in RANKS.items() if part in table.name), 8)
         codes = np.unique(table.y, return_inverse=True)[1]
         X, X_test, y, y_test = _halves(np.asarray(table.X, float), codes)

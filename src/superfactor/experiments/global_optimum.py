@@ -244,7 +244,7 @@ def compare(table: pd.DataFrame) -> str:
         )
     else:
         text.append(
-            f"No restart ({int(table['restarts'].max())} where nothing is proven) ended lower by more than "
+            f"No restart (up to {table['restarts'].max()} a setting) ended lower by more than "
             f"{TOLERANCE:g} of the supervised part, proven or not."
         )
     return " ".join(text)

@@ -6,9 +6,10 @@ whose topics read like those of NMF; and NMF (of TF-IDF) and latent Dirichlet al
 not know the labels, each with logistic regression on its topics. Logistic regression on all words, which has
 no topics, and the answer "genuine" to everything are the ends of the scale.
 
-Choices: English stop words are left out, since topics of "the" and "and" say little. Fraud is thinned to its
-share in the full data, 4.84 %, where the postings at hand have more. A third of each random split is held out
-for the scores, a sixth sets the threshold, a half is learned from. Thresholds are 0.5, the one with the
+Choices: English stop words are left out, since topics of "the" and "and" say little. The words, and their
+weights in TF-IDF, are those of all postings at hand, held out or not, for every method. Fraud is thinned to
+its share in the full data, 4.84 %, where the postings at hand have more. A third of each random split is held
+out for the scores, a sixth sets the threshold, a half is learned from. Thresholds are 0.5, the one with the
 largest F-score of the fraudulent class, and Youden's (true minus false positive rate), which the paper's
 release takes. The topics shown are those of the first split, from words alone.
 """

@@ -5,8 +5,8 @@ For each model and ξ three steps τ are of interest, in the constants of `super
 ========= ==================================================================================================
 τ         why
 ========= ==================================================================================================
-0.01      the paper's. Below the theorem's window (1/(2μ), 3/(2L)) whatever the data, since μ ≤ 2ξ; and where
-          L is large, so large that the loss rises.
+0.01      the paper's. Below the theorem's window (1/(2μ), 3/(2L)) whatever the data, since μ ≤ 2ξ ≤ 40 for
+          the paper's ξ; and where L is large, so large that the loss rises.
 1/L       the largest for which the loss is bound to fall.
 2/(μ+L)   in the middle of the window, where there is one (L/μ < 3).
 ========= ==================================================================================================
@@ -165,6 +165,11 @@ class Runs:
         return _mean(decay.per_iteration for decay in self.decays)
 
     @property
+    def contraction(self) -> float:
+        """Mean fitted contraction an iteration; nan where nothing could be fitted."""
+        return _mean(decay.contraction for decay in self.decays)
+
+    @property
     def r2(self) -> float:
         """The smallest R² of the fits."""
         return min((decay.r2 for decay in self.decays), default=math.nan)
@@ -256,7 +261,7 @@ def _row(runs: Runs) -> dict[str, Any]:
         "rate_per_second": _mean(decay.per_second for decay in decays),
         "smallest_r2": runs.r2,
         "reconstruction_rate": runs.reconstruction_rate,
-        "contraction": _mean(decay.contraction for decay in decays),
+        "contraction": runs.contraction,
         "mu": constants.mu,
         "L": constants.L,
         "in_window": runs.in_window,

@@ -58,9 +58,10 @@ def _rates(runs: Sequence[Runs]) -> str:
 
 def _growth(runs: Sequence[Runs]) -> str:
     """Whether rates grow with ξ."""
-    if len(runs) < 2:
+    fitted = sorted((each for each in runs if each.decays), key=lambda each: each.xi)
+    if len(fitted) < 2:
         return ""
-    up = np.diff([each.rate for each in sorted(runs, key=lambda each: each.xi)]) > 0
+    up = np.diff([each.rate for each in fitted]) > 0
     if up.all():
         return ", faster for larger ξ"
     return ", slower for larger ξ" if not up.any() else ", not always faster for larger ξ"
@@ -77,8 +78,7 @@ def _theorem(runs: Sequence[Runs]) -> str:
                 f"ρ = {each.known.constants.rate(each.tau):.2f}, "
             )
             if each.monotone:
-                measured = float(np.mean([decay.contraction for decay in each.decays]))
-                text += f"measured {measured:.2f} an iteration."
+                text += f"measured {each.contraction:.2f} an iteration."
             else:
                 text += (
                     f"but the loss rises at {100 * each.share_of_rises:.0f} % of the iterations and ends "

@@ -45,8 +45,8 @@ def solve(
 
     Parameters
     ----------
-    step_size : τ, or "auto": 1/L, with which no step increases F; a larger one inside the theorem's
-        window may, where the model is not of rank r (docs/errata.md §9)
+    step_size : τ, or "auto": 1/L, with which no step increases F unless there is a constraint; a larger
+        one inside the theorem's window may, where the model is not of rank r (docs/errata.md §9)
     max_iter : 1000 if None; with `tol` = 0 exactly that many
     tol : stop when two steps in a row move (θ, γ) by at most this, relative to its norm
     constraint : a convex set Θ on (A, B, γ). It sees A as (p, κ) in the filter model and (n, κ) in
