@@ -49,6 +49,7 @@ def _kept():
             "ours ms": 2.0,
             "release ms": 640.0,
             "times": 320.0,
+            "objectives differ by": 3e-12,
         }
     ]
     return {
@@ -88,6 +89,7 @@ def test_numbers_arrive_in_their_cells():
     row = "| 9 × 5, rank 2 | filter | 0.5 s | 1 | 0.25 s | (2e-02) | (2e-02) | (2e-02) | (2e-02) |"
     assert row in _between(new, "speed") and "abacus, 2 cores" in _between(new, "speed")
     assert "| 9 × 5, rank 2 | dense | filter | 2 ms | 640 ms | 320 |" in _between(new, "iterations")
+    assert "differ by 3e-12" in _between(new, "iterations").replace("\n", " ")
     assert "| LDA | 1.0 | 1.0 |" in _between(new, "growth")
     assert "0.5 s, 12 MB, 87.5 %" in _between(new, "peers")
 

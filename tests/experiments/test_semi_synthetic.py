@@ -9,7 +9,7 @@ from superfactor.experiments.convergence.semi_synthetic import semi_synthetic
 
 @pytest.fixture(scope="module")
 def images():
-    """Twelve images of each digit, blank but for pixel number 10·digit + something."""
+    """Twelve images of each digit, blank but for one pixel from number 70·digit on."""
     rng = np.random.default_rng(0)
     digits = np.repeat(np.arange(10), 12)
     pictures = np.zeros((120, 784))

@@ -154,7 +154,7 @@ def scores(y: Any, score: Any, cuts: dict[str, float]) -> dict[str, float]:
 
 
 def _always_genuine(y: Any, split: int) -> list[dict[str, Any]]:
-    """The answer 0 to everything, with covariates and without."""
+    """The answer 0 to everything."""
     measured = scores(y, np.zeros(len(y)), dict.fromkeys(("0.5", "Youden", "largest F"), 0.5))
     about = {"split": split, "method": GENUINE, "covariates": False, "weights": ""}
     return [about | {"metric": name, "value": value} for name, value in measured.items()]
