@@ -73,9 +73,13 @@ def planted(size: dict[str, int]) -> Case:
 def _seconds(file: Path, index: int, budget: float, limit: float) -> float:
     """Median of a few fits; of one iteration where a whole fit would take minutes."""
     method, case = runs.prepared(file, index)
-    first = runs.run(method, case, limit if method.ends else budget)
-    if not method.ends:
-        return first.seconds / first.clock.iterations
+    if method.iterating is not None:
+        step = method.iterating(case)
+        times = [step()]
+        while sum(times) < budget:
+            times.append(step())
+        return float(np.median(times))
+    first = runs.run(method, case, limit)
     if first.clock.stopped:
         raise measure.TakesTooLong(f"not finished in {limit:g} s")
     fits = runs.repeated(method, case, first, budget, most=3)

@@ -54,14 +54,15 @@ class Method:
     fit : the whole fit of a case; one that keeps (seconds, objective) on the clock stops when that says so
     trace : the same iterations on the clock, without an end of their own; None where `fit` has none
         either, or where there is no objective to compare
-    ends : whether a whole fit of a large case is a matter of seconds
+    iterating : callable(case) -> one that makes an iteration and returns its seconds, of a method whose
+        whole fit of a large case is a matter of minutes; else None
     """
 
     name: str
     model: str | None
     fit: Callable[[Case, Clock], Fitted]
     trace: Callable[[Case, Clock], None] | None = None
-    ends: bool = True
+    iterating: Callable[[Case], Callable[[], float]] | None = None
 
 
 def stated(case: Case, model: str) -> LiftedProblem:
@@ -126,12 +127,14 @@ def _ours(solver: str, model: str) -> Method:
 
 
 def _release(solver: str, model: str) -> Method:
-    def fit(case: Case, clock: Clock) -> Fitted:
+    def begin(case: Case) -> Released:
         problem = (as_dense(case.X), case.y, case.rank, model, case.xi, case.lam, ones(case.X))
         if solver == "LPGD":
-            run: Released = ReleasedLPGD(*problem, step_size=default_step(stated(case, model)))
-        else:
-            run = ReleasedBCD(*problem)
+            return ReleasedLPGD(*problem, step_size=default_step(stated(case, model)))
+        return ReleasedBCD(*problem)
+
+    def fit(case: Case, clock: Clock) -> Fitted:
+        run = begin(case)
         for _ in range(RELEASE_ITERATIONS):
             run.step()
             if clock.evaluate(run.objective):
@@ -143,7 +146,7 @@ def _release(solver: str, model: str) -> Method:
         coefficients, intercept = atoms @ found.beta, found.gamma
         return Fitted(lambda X: (X @ coefficients + intercept > 0).astype(int).ravel())
 
-    return Method(f"SupervisedMF {solver}", model, fit, ends=False)
+    return Method(f"SupervisedMF {solver}", model, fit, iterating=lambda case: begin(case).step)
 
 
 def _scikit(name: str, make: Callable[[Case], Any]) -> Method:
