@@ -110,7 +110,8 @@ def _ours(solver: str, model: str) -> Method:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             found.fit(case.X, case.y, covariates=ones(case.X))
-        return Fitted(lambda X: found.predict(X, ones(X)), found.certificate_.is_global)
+        proof = found.certificate_
+        return Fitted(lambda X: found.predict(X, ones(X)), proof.is_global and proof.exact)
 
     def trace(case: Case, clock: Clock) -> None:
         module = import_module("superfactor.solvers." + solvers[solver])

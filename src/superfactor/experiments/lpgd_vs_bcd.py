@@ -77,7 +77,7 @@ def run(setting: Setting) -> Outcome:
 
     warm_up(study)
     races = [run_race(study, *case, length, released=released, step=step) for case in cases]
-    proven = sum(optimum(study.problem(*case), RANK).is_global for case in cases)
+    proven = sum(optimum(study.problem(*case), RANK).proven for case in cases)
     title = (
         f"Semi-synthetic MNIST: n = {SAMPLES}, p = {data.X.shape[1]}, r = {RANK}, σ = {SIGMA:g}, "
         f"λ = {study.lam:g}; {study.starts} random start{'s' * (study.starts > 1)}"

@@ -85,11 +85,18 @@ class Optimum:
     value : F* as the default solver finds it
     gap : no point of this rank has F below value − gap
     is_global : whether the certificate calls that nothing
+    exact : whether that is a proof; else one singular value in it was estimated
     """
 
     value: float
     gap: float
     is_global: bool
+    exact: bool = True
+
+    @property
+    def proven(self) -> bool:
+        """Whether it is global without an estimate."""
+        return self.is_global and self.exact
 
 
 def optimum(problem: LiftedProblem, rank: int, method: str = "residual") -> Optimum:
@@ -104,7 +111,7 @@ def optimum(problem: LiftedProblem, rank: int, method: str = "residual") -> Opti
         method=method,
         basis=found.basis,
     )
-    return Optimum(found.objective, proof.gap, proof.is_global)
+    return Optimum(found.objective, proof.gap, proof.is_global, proof.exact)
 
 
 def on_clock(curves: Sequence[Curve], points: int = 200) -> tuple[Floats, Floats]:

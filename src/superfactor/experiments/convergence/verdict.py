@@ -91,7 +91,11 @@ def _theorem(runs: Sequence[Runs]) -> str:
 def _optimum(runs: Sequence[Runs]) -> str:
     known = {(each.model, each.xi): each.known.optimum for each in runs}
     open_ = {key: value for key, value in known.items() if not value.is_global}
-    text = f"F* is the default solver's, proven global at {len(known) - len(open_)} of {len(known)} settings"
+    proven = sum(value.proven for value in known.values())
+    estimated = len(known) - len(open_) - proven
+    text = f"F* is the default solver's, proven global at {proven} of {len(known)} settings"
+    if estimated:
+        text += f" and at {estimated} but for one singular value that was estimated"
     if open_:
         gaps = ", ".join(
             f"{model} ξ = {xi:g}: {value.gap:.3g}" for (model, xi), value in open_.items()
