@@ -41,6 +41,7 @@ from superfactor.lifting import LiftedProblem, restate, state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
 from superfactor.theory import certify
+from superfactor.theory.certificate import GLOBAL_TOLERANCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
 TITLE = "where a fit is proven optimal: by the theorem, by the certificate, by neither"
 
 DIGITS = (3, 8)
-# Lower than the answer by more than this share of its supervised part: the certificate's own measure.
-TOLERANCE = 1e-6
+# A restart is lower if it is so by more than this share of the answer's supervised part.
+TOLERANCE = GLOBAL_TOLERANCE
 
 
 @dataclass(frozen=True)
