@@ -2,7 +2,7 @@
 
 Each runs with its own defaults but for the rank and, where the problem has them, ξ and λ. The intercept of
 superfactor is penalised here, as a covariate that is always one, since the release has no other: so all of
-them minimise the same F. The release starts from its own random factors, LPGD with the step of the theorem,
+them minimise the same F. The release starts from its own random factors, LPGD with the step 1/L of ours,
 and ends after the paper's 1,000 iterations. scikit-learn's PLS and LDA take dense arrays only, NMF none
 with negative entries: making the array dense, or shifting it by its least entry, is part of their fit.
 """
