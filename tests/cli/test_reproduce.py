@@ -40,9 +40,20 @@ def test_json(tmp_path):
         (("statistical", "--data-dir", "nowhere"), "--data-dir nowhere: there is no such folder"),
         (("statistical", "--data-dir", __file__), "a file; the name of a folder is required"),
         (("statistical", "--out", __file__), "a file; the name of a folder is required"),
+        (("statistical", "--out", f"{__file__}/out"), "a file; the name of a folder is required"),
         (("gene-groups", "--markers", "no.csv"), "no.csv"),
+        (("gene-groups", "--markers", "/dev/null"), "--markers /dev/null: no markers"),
     ],
-    ids=["no name", "unknown", "no folder", "data in a file", "out is a file", "no markers"],
+    ids=[
+        "no name",
+        "unknown",
+        "no folder",
+        "data in a file",
+        "out is a file",
+        "out in a file",
+        "no file of markers",
+        "no markers",
+    ],
 )
 def test_bad_words(words, says, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -62,3 +73,10 @@ def test_missing_data_in_one_line(tmp_path, monkeypatch):
     line = refused("reproduce", "job-convergence", "--quick", "--data-dir", "empty")
     assert "fake_job_postings" in line
     assert not (tmp_path / "superfactor-experiments").exists()
+
+
+def test_markers_that_nobody_uses_are_noted(tmp_path):
+    (tmp_path / "known.csv").write_text("feature,note\nBRCA1,repair\n")
+    words = ("--quick", "--out", tmp_path, "--markers", tmp_path / "known.csv", "--json")
+    (note,) = superfactor("reproduce", "statistical", *words).json["notes"]
+    assert "only gene-groups has markers" in note

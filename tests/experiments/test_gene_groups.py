@@ -13,7 +13,7 @@ from tests.experiments.drawn import overlapping_texts
 from tests.small_data import MARKERS, SHAPES, microarray, write_small_data
 
 from superfactor import SMFClassifier
-from superfactor.datasets import files, load_microarray
+from superfactor.datasets import Microarray, files, load_microarray
 from superfactor.experiments import Setting, gene_groups
 from superfactor.experiments.genes import markers, panels, study
 from superfactor.interpretation import factor_view
@@ -265,3 +265,13 @@ def test_a_ring_for_each_marker_and_a_name_for_each_gene():
     assert names.count("BRCA1") == 1 and names.count("DDB2") == 1
     curve = max(ax.lines, key=lambda line: len(line.get_ydata()))
     np.testing.assert_allclose(curve.get_ydata(), np.sort(view.scaled[0]))
+
+
+@pytest.mark.parametrize(("tumours", "others"), [(20, 0), (20, 9), (2, 20)])
+def test_too_few_of_a_class(tumours, others):
+    y = np.array(["tumour"] * tumours + ["normal"] * others)
+    X = np.random.default_rng(0).standard_normal((len(y), 30))
+    data = Microarray("Own_1", X, y, np.array([f"g{j}" for j in range(30)]), "")
+    told = f"Own_1: {tumours} samples of class 'tumour' and {others} others; 10 of either"
+    with pytest.raises(ValueError, match=told):
+        study.examine(PANCREATIC, data, Setting(), 2, lambda: None)

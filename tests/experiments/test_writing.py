@@ -50,6 +50,15 @@ def test_contents(tmp_path):
     assert (tmp_path / "x.txt").read_text(encoding="utf-8") == "ξ up\n"
 
 
+def test_long_lines_of_the_comparison_are_broken_between_words(tmp_path):
+    lines = ["one-third of ξ " * 20, "short"]
+    write(outcome(comparison="\n".join(lines)), "x", tmp_path)
+    text = (tmp_path / "x.txt").read_text(encoding="utf-8")
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.split() == " ".join(lines).split()
+    assert text.endswith("\nshort\n")
+
+
 def test_the_same_numbers_give_the_same_files(tmp_path):
     for folder in ("one", "two"):
         write(outcome(), "x", tmp_path / folder)
@@ -82,6 +91,21 @@ def test_setting_reaches_the_experiment(fake, tmp_path):
     given.note("nothing")
     reproduce("statistical", tmp_path, setting=Setting(seed=3))
     assert (fake.given[1].seed, fake.given[1].quick) == (3, False)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31, 1.5, "a", True, None])
+def test_bad_seed(seed):
+    with pytest.raises(
+        ValueError, match=r"seed=.*: a whole number from 0 to 2147483647 is required"
+    ):
+        Setting(seed=seed)
+
+
+def test_a_file_instead_of_the_folder_is_refused_before_the_work(fake, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="a file; the name of a folder is required"):
+        reproduce("statistical", tmp_path / "file")
+    assert not fake.given
 
 
 def test_unknown_name():

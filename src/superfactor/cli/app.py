@@ -242,7 +242,7 @@ def reproduce(
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
     markers: Markers = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of what is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of what is drawn.")] = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -24,6 +25,10 @@ NAMES = (
     "statistical",
     "global-optimum",
 )
+
+
+# Repeats take the seeds that follow; generators know those below 2³².
+LARGEST_SEED = 2**31 - 1
 
 
 def _silent(*_: Any) -> None:
@@ -50,6 +55,13 @@ class Setting:
     options: Mapping[str, Any] = field(default_factory=dict)
     progress: Callable[[int, int], None] = _silent
     note: Callable[[str], None] = _silent
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.seed, Integral) and not isinstance(self.seed, bool)
+        if not whole or not 0 <= self.seed <= LARGEST_SEED:
+            raise ValueError(
+                f"seed={self.seed!r}: a whole number from 0 to {LARGEST_SEED} is required"
+            )
 
 
 @dataclass(frozen=True)

@@ -50,4 +50,5 @@ def run(setting: Setting) -> Outcome:
         f"λ = {study.lam:g}; {study.starts} random starts, {study.iterations} iterations"
     )
     tables = {"": curves_table(runs), "rates": rates_table(runs)}
-    return Outcome({"": draw(runs, title)}, tables, f"Data: {data.source}.\n{verdict(runs)}")
+    used = f"Data: {data.source}; used: {n:,} postings, {p:,} words."
+    return Outcome({"": draw(runs, title)}, tables, f"{used}\n{verdict(runs)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["reproduce", "write"]
+
+WIDTH = 80  # characters of a line of the comparison
 
 
 def reproduce(
@@ -37,6 +40,8 @@ def reproduce(
     experiment = load(name)
     if changes.get("data_dir") is not None:
         changes["data_dir"] = Path(changes["data_dir"])
+    if Path(out).exists() and not Path(out).is_dir():
+        raise ValueError(f"out={str(out)!r}: a file; the name of a folder is required")
     outcome = experiment.run(replace(setting or Setting(), **changes))
     return outcome, write(outcome, name, Path(out))
 
@@ -61,8 +66,16 @@ def write(outcome: Outcome, name: str, folder: Path) -> list[Path]:
         with file(suffix, ".csv") as part:
             table.to_csv(part, index=False)
     with file("", ".txt") as part:
-        part.write_text(outcome.comparison + "\n", encoding="utf-8")
+        part.write_text(_wrapped(outcome.comparison) + "\n", encoding="utf-8")
     return files
+
+
+def _wrapped(text: str) -> str:
+    """Its lines broken between words where they are too long."""
+    return "\n".join(
+        textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)
+        for line in text.splitlines()
+    )
 
 
 def _save(figure: Figure, path: Path, kind: str) -> None:

@@ -75,6 +75,11 @@ def choose(study: Study, setting: Setting, used: list[str]) -> Microarray:
     Only where there is nothing to stand in is a download tried.
     """
     names = find_microarrays(setting.data_dir)
+    if not names and setting.data_dir is not None:
+        setting.note(
+            f"{setting.data_dir}: no microarray; a CSV that begins with the columns samples,type or an "
+            ".npz with the arrays X, y, feature_names would be one"
+        )
     papers = [other.name for other in STUDIES]
     others = [name for name in names if name not in papers and name not in used]
     series = study.name.split("_")[1]
@@ -108,6 +113,7 @@ def examine(
 
     target = target_of(data, study.tissue)
     y = (data.y == target).astype(int)
+    _check_classes(data, y, target)
     rank = possible_rank(study.rank, data.X, y)
     if rank < study.rank:
         setting.note(f"{data.name}: rank {rank}, as {len(y)} samples allow no {study.rank}")
@@ -129,6 +135,16 @@ def examine(
     scores = {kind: np.array(values) for kind, values in accuracy.items()}
     known = set(listed.values())
     return Groups(study, data, target, known, given is None, notes, model, views, hits, scores)
+
+
+def _check_classes(data: Microarray, y: Any, target: str) -> None:
+    """Every fold of half the samples needs one of each class."""
+    inside, least = int(np.sum(y)), 2 * FOLDS
+    if min(inside, len(y) - inside) < least:
+        raise ValueError(
+            f"{data.name}: {inside} samples of class {target!r} and {len(y) - inside} others; "
+            f"{least} of either are required for {FOLDS} folds of half of them"
+        )
 
 
 def possible_rank(rank: int, X: Any, y: Any) -> int:
