@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import NMF, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
@@ -27,6 +26,7 @@ from sklearn.preprocessing import FunctionTransformer
 from benchmarks.cases import Case
 from benchmarks.clock import Clock
 from superfactor import SMFClassifier
+from superfactor.experiments.classifiers import PLSDA
 from superfactor.experiments.convergence.released import Released, ReleasedBCD, ReleasedLPGD
 from superfactor.lifting import LiftedProblem, state_problem
 from superfactor.losses import resolve_link
@@ -181,16 +181,6 @@ def _shifted(case: Case) -> FunctionTransformer:
     )
 
 
-class _PLSDA(PLSRegression):
-    """Least squares on indicator columns of the classes; the largest one is the prediction."""
-
-    def fit(self, X: Any, y: Any) -> _PLSDA:
-        return super().fit(X, np.eye(int(y.max()) + 1)[y])
-
-    def predict(self, X: Any, copy: bool = True) -> Any:
-        return super().predict(X, copy).argmax(axis=1)
-
-
 def svd_and_regression(rank: int) -> Any:
     """The plain pipeline everything is measured against."""
     return make_pipeline(TruncatedSVD(rank), LogisticRegression())
@@ -200,7 +190,7 @@ METHODS: tuple[Method, ...] = (
     *(_ours(solver, model) for solver in ("auto", "lpgd", "bcd") for model in MODELS),
     *(_release(solver, model) for solver in ("LPGD", "BCD") for model in MODELS),
     _scikit("TruncatedSVD + LR", lambda case: svd_and_regression(case.rank)),
-    _scikit("PLS-DA", lambda case: make_pipeline(_made_dense(), _PLSDA(case.rank))),
+    _scikit("PLS-DA", lambda case: make_pipeline(_made_dense(), PLSDA(case.rank))),
     _scikit("LDA", lambda case: make_pipeline(_made_dense(), LinearDiscriminantAnalysis())),
     _scikit(
         "NMF + LR",

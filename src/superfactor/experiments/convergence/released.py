@@ -122,7 +122,7 @@ class Released(ABC):
 
         None looks after each of them; the clock stands still meanwhile. A run that diverges ends there.
         """
-        clock, seconds, values = 0.0, [0.0], [self.objective()]
+        t, clock, seconds, values = 0, 0.0, [0.0], [self.objective()]
         for t in range(1, iterations + 1):
             clock += self.step()
             if looks is None or t in looks or t == iterations:

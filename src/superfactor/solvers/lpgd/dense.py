@@ -110,8 +110,8 @@ def minimize(
     objective : (θ, γ) -> (f, ∇_θf, ∇_γf), with γ = ∇_γf = None where there is no γ
     rank : r ≥ 1
     start : θ_0 (a, b) of any rank, or the pair (θ_0, γ_0)
-    step_size : τ; with curvature of f between μ and L, 1/L is safe, and 2/(μ + L) is best
-        where L/μ < 3
+    step_size : τ; with curvature of f up to L, 1/L never increases f; 2/(μ + L) contracts most where
+        L/μ < 3 and f has a stationary point of rank r
     tol : stop when two steps in a row move (θ, γ) by less than this, relative to its norm; 0 runs
         exactly `max_iter` iterations
     project : (θ, γ) -> Π_Θ(θ, γ); None for no constraint
