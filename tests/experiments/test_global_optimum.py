@@ -154,3 +154,8 @@ def test_without_a_microarray_the_rest_is_done(tmp_path):
     for data in sets:
         assert data.Y.shape == (len(data.X), 1)
         np.testing.assert_allclose(data.X.mean(axis=0), 0, atol=1e-12)
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match=r"own: one class only \(tumour\); two are required"):
+        experiment._data("own", np.eye(4), np.array(["tumour"] * 4))

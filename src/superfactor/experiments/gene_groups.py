@@ -140,7 +140,10 @@ def _compared(result: Groups) -> str:
     stands_in = "" if data.name == study.name else f" (standing in for {study.name})"
     hits, accuracy = result.hits, result.accuracy
     n, p = data.X.shape
-    lines = [f"{study.tissue.capitalize()}, {data.name}{stands_in}, {n} × {p:,}, rank {rank}:"]
+    names, sizes = np.unique(data.y, return_counts=True)
+    classes = ", ".join(f"{size} {name}" for name, size in zip(names, sizes, strict=True))
+    about = f"{data.name}{stands_in}, {n} × {p:,} ({classes}), rank {rank}"
+    lines = [f"{study.tissue.capitalize()}, {about}:"]
     present, columns = hits["supervised"].genes, hits["supervised"].present
     spread = "" if columns == present else f", in {columns} columns, each of which counts below"
     lines.append(f"{present} of {len(result.known)} known markers are in the data{spread}.")

@@ -134,6 +134,8 @@ def _data(name: str, X: Any, y: Any) -> Data:
     from sklearn.preprocessing import StandardScaler
 
     classes, index = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"{name}: one class only ({classes[0]}); two are required")
     return Data(name, StandardScaler().fit_transform(X), np.eye(len(classes))[index][:, 1:])
 
 

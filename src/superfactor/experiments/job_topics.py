@@ -216,4 +216,4 @@ def _compared(table: DataFrame, postings: Postings, y: Any) -> str:
         + ", ".join(f"{name} {value:.2f}" for name, value in at_half.items())
         + "."
     )
-    return " ".join(lines)
+    return "\n".join(lines)
