@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from superfactor.datasets import Microarray, find_microarrays, load_microarray
-from superfactor.experiments.classifiers import methods
+from superfactor.experiments.classifiers import FACTORS, XI, methods
 from superfactor.experiments.experiment import Outcome, Setting
 from superfactor.experiments.networks import has_torch
 from superfactor.selection import scree
@@ -185,7 +185,7 @@ def _figure(numbers: pd.DataFrame, ranks: pd.DataFrame, splits: int) -> Figure:
     order = list(ranks["method"])
     places = np.arange(len(order))[::-1]
     colors = [COLORS[0] if name == OURS else "0.35" for name in order]
-    size = (1.9 + 1.5 * (len(tables) + 1), 1.5 + 0.26 * len(order))
+    size = (max(7.0, 1.9 + 1.5 * (len(tables) + 1)), 1.7 + 0.26 * len(order))
     figure = Figure(figsize=size, layout="constrained")
     axes = np.ravel(figure.subplots(1, len(tables) + 1, sharey=True))
     percent = numbers.assign(accuracy=100 * numbers["accuracy"], paper=100 * numbers["paper"])
@@ -232,8 +232,9 @@ def _figure(numbers: pd.DataFrame, ranks: pd.DataFrame, splits: int) -> Figure:
             [dots, rings], ["this run", "paper"], loc="outside lower left", fontsize=8, ncols=2
         )
     figure.suptitle(
-        f"Accuracy on held-out halves, mean ± sd of {splits} splits, best in bold;\n"
-        "rank by scree, weights by cross-validation in the learning half",
+        f"Accuracy on held-out halves, log2 expression, mean ± sd of {splits} splits, best in bold;\n"
+        f"rank r by the scree (SMF: {FACTORS} r), all weights by the same folds of the learning half,\n"
+        f"ξ and λ of SMF from {', '.join(f'{value:g}' for value in XI)}",
         fontsize=9,
         x=0.01,
         ha="left",
