@@ -33,9 +33,9 @@ CLOSE = 1e-6
 class Budget:
     """Seconds: of one run to the optimum, of a process altogether, of repeating a fit."""
 
-    run: float = 10.0
-    process: float = 90.0
-    repeats: float = 3.0
+    run: float = 6.0
+    process: float = 60.0
+    repeats: float = 2.0
 
 
 QUICK = Budget(run=0.5, process=20.0, repeats=0.1)
