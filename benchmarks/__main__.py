@@ -62,6 +62,8 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"unknown benchmark {sorted(unknown)}; allowed: {allowed}")
     # Numbers of small sizes are not evidence: they are kept only where somebody asks for it.
     out = given.out or (None if given.quick else RESULTS)
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        parser.error(f"--out {out}: the name of a file in a folder that is there is required")
     for name in given.names or EVIDENCE:
         if name == "readme":
             readme.write(out or RESULTS)

@@ -196,7 +196,7 @@ def _compared(table: DataFrame, postings: Postings, y: Any) -> str:
     names = [name for name in dict.fromkeys(table["method"]) if name != GENUINE]
     lines = [
         "The paper shows no topics and no scores of the postings, so there is nothing to compare with.",
-        f"{postings.source}; used: {_described(y)}.",
+        f"{postings.source}; used: {_described(y)}; means of {table['split'].nunique()} splits.",
     ]
     for used, words in ((False, "From words alone"), (True, "With covariates")):
         told = ", ".join(

@@ -143,7 +143,7 @@ def _factorized(model: SMFClassifier, X: Any, Z: Any, *, signed: bool) -> Fit:
 
     view = factor_view(model)
     topics = _topics(view.coef[0], view.scaled, signed)
-    return Fit(score, topics, f"ξ={model.xi:.2g}, λ={model.lam:.2g}")
+    return Fit(score, topics, f"ξ = {model.xi:.2g}, λ = {model.lam:.2g}")
 
 
 def _topics(coef: Any, weights: Any, signed: bool) -> Topics:
