@@ -103,7 +103,7 @@ def compared(races: Sequence[Race]) -> str:
     for race in races:
         ends = ", ".join(f"{solver} {_excess(race, solver)}" for solver in race.curves)
         lines.append(f"{_name(race)}: {ends}.")
-    if any(THEIR_BCD in race.curves for race in races):
+    if any(UNTUNED in race.curves for race in races):
         lines.append(f"{THEIR_BCD} has free signs and is tuned; {UNTUNED} has W and H ≥ 0.")
     for rival in (UNTUNED, THEIR_BCD, OUR_BCD):
         met = [race for race in races if rival in race.curves]
