@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from scipy.stats import t, ttest_1samp
 from tests.experiments.drawn import overlapping_texts
-from tests.small_data import MARKERS, SHAPES, microarray, write_small_data
+from tests.experiments.watched import quick_run
+from tests.small_data import MARKERS, SHAPES, microarray
 
 from superfactor import SMFClassifier
 from superfactor.datasets import Microarray, files, load_microarray
@@ -22,23 +23,8 @@ PANCREATIC, BREAST = study.STUDIES
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("small")
-    write_small_data(folder)
-    return folder
-
-
-def run(folder):
-    steps, notes = [], []
-    setting = Setting(
-        folder, quick=True, progress=lambda *step: steps.append(step), note=notes.append
-    )
-    return gene_groups.run(setting), steps, notes
-
-
-@pytest.fixture(scope="module")
 def ran(small):
-    return run(small)
+    return quick_run(gene_groups, small)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +41,7 @@ def view_of(p=60, seed=0, names=None):
 
 def test_quick_form_on_the_data_at_hand(ran, data_dir):
     at_hand = "SUPERFACTOR_DATA_DIR" in os.environ  # else the same made-up files again
-    outcome, steps, notes = run(data_dir) if at_hand else ran
+    outcome, steps, notes = quick_run(gene_groups, data_dir) if at_hand else ran
     assert steps[0] == (0, 6) and steps[-1] == (6, 6)
     assert set(outcome.tables) == {"", "markers", "accuracy"}
     assert set(outcome.tables[""]["kind"]) == {"supervised", "unsupervised"}

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 from tests.experiments.drawn import overlapping_texts
-from tests.small_data import write_small_data
+from tests.experiments.watched import quick_run
 
 from superfactor.experiments import Setting, job_topics
 from superfactor.experiments.topics import models, panels
@@ -17,28 +17,13 @@ METHODS = ["SMF", "non-negative SMF", "NMF + LR", "LDA + LR", "all words + LR"]
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("small")
-    write_small_data(folder)
-    return folder
-
-
-def run(folder):
-    steps, notes = [], []
-    setting = Setting(
-        folder, quick=True, progress=lambda *step: steps.append(step), note=notes.append
-    )
-    return job_topics.run(setting), steps, notes
-
-
-@pytest.fixture(scope="module")
 def ran(small):
-    return run(small)
+    return quick_run(job_topics, small)
 
 
 def test_quick_form_on_the_data_at_hand(ran, data_dir):
     at_hand = "SUPERFACTOR_DATA_DIR" in os.environ  # else the same made-up files again
-    outcome, steps, notes = run(data_dir) if at_hand else ran
+    outcome, steps, notes = quick_run(job_topics, data_dir) if at_hand else ran
     assert steps == [(0, 1), (1, 1)] and "fraudulent" in notes[0]
     table = outcome.tables[""]
     assert list(dict.fromkeys(table["method"])) == [*METHODS, job_topics.GENUINE]
