@@ -27,10 +27,10 @@ from sklearn.svm import SVC
 from superfactor.cli.learning import Settings, learn, split
 from superfactor.cli.prepare import Columns, Samples, for_fitting
 from superfactor.cli.screen import Screen
+from superfactor.datasets import load_microarray
+from superfactor.datasets.files import VARIABLE
 from superfactor.selection.coordinates import short_rows
 
-# The variable says where the tables are; none of them comes with the package.
-FOLDER = "SUPERFACTOR_DATA_DIR"
 COLUMNS = Columns(target="type", id="samples")
 SILENT = Screen(quiet=True)
 C = [0.001, 0.01, 0.1, 1, 10, 100]
@@ -40,7 +40,7 @@ def accuracy(quick: bool = False) -> list[dict[str, Any]]:
     """Mean accuracy in per cent over the five repeats, each table as it is and in logarithms."""
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        for name, path in _tables(Path(os.environ.get(FOLDER, ".")), Path(scratch)):
+        for name, path in _tables(Path(os.environ.get(VARIABLE, ".")), Path(scratch)):
             raw = for_fitting(path, COLUMNS, False, SILENT)
             for log2 in (False, True) if raw.X.max() > 100 else (False,):
                 samples = for_fitting(path, COLUMNS, True, SILENT) if log2 else raw
@@ -59,13 +59,13 @@ def _tables(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
     files = sorted([*folder.glob("chowdary*.csv.gz"), *folder.glob("GSE*.csv.gz")])
     arrays = sorted(folder.glob("singh*.npz"))
     if not files and not arrays:
-        raise SystemExit(f"no microarrays in {folder}: set {FOLDER} to the folder that has them")
+        raise SystemExit(f"no microarrays in {folder}: set {VARIABLE} to the folder that has them")
     for path in files:
         yield path.name.split("_")[0], path
     for path in arrays:
-        found = np.load(path, allow_pickle=True)
-        table = pd.DataFrame(found["X"].astype(float), columns=found["feature_names"].astype(str))
-        table.insert(0, "type", found["y"].astype(str))
+        found = load_microarray(path)
+        table = pd.DataFrame(found.X, columns=found.features)
+        table.insert(0, "type", found.y)
         table.insert(0, "samples", [f"s{i}" for i in range(len(table))])
         name = path.name.split("_")[0]
         table.to_parquet(scratch / f"{name}.parquet")

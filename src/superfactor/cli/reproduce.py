@@ -9,16 +9,15 @@ from pathlib import Path
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.fit import read_markers
 from superfactor.cli.screen import Screen
-from superfactor.experiments import NAMES, Setting, load, reproduce
+from superfactor.experiments import NAMES, TITLES, Setting, reproduce
 
 WITH_MARKERS = "gene-groups"
 
 
 def show_list(screen: Screen) -> None:
     """What there is, a line each."""
-    titles = {name: load(name).TITLE for name in NAMES}
-    screen.fields(list(titles.items()))
-    screen.finish({"experiments": titles})
+    screen.fields(list(TITLES.items()))
+    screen.finish({"experiments": TITLES})
 
 
 def run(

@@ -18,7 +18,7 @@ made of: ``convergence/`` (curves, the release), ``genes/``, ``topics/``, and ``
 local method. In a shell: ``superfactor reproduce --list``.
 """
 
-from superfactor.experiments.experiment import NAMES, Outcome, Setting, load
+from superfactor.experiments.experiment import NAMES, TITLES, Outcome, Setting, load
 from superfactor.experiments.writing import reproduce
 
-__all__ = ["NAMES", "Outcome", "Setting", "load", "reproduce"]
+__all__ = ["NAMES", "TITLES", "Outcome", "Setting", "load", "reproduce"]

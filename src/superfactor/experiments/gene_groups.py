@@ -35,8 +35,6 @@ from superfactor.plotting import drawing
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-TITLE = "Figure 3a-e: supervised and unsupervised gene groups, known markers circled"
-
 
 def run(setting: Setting) -> Outcome:
     """The figure, three tables and the comparison."""
@@ -128,8 +126,8 @@ def corrected_p_value(differences: Any) -> float:
     from scipy.stats import t
 
     k, spread = len(differences), np.std(differences, ddof=1)
-    if spread == 0:
-        return 1.0 if np.mean(differences) == 0 else 0.0
+    if spread == 0:  # nothing to judge the mean by, as may happen with two splits
+        return 1.0
     statistic = np.mean(differences) / (spread * math.sqrt(1 / k + 1))
     return float(2 * t.sf(abs(statistic), k - 1))
 

@@ -46,7 +46,6 @@ from superfactor.theory.certificate import GLOBAL_TOLERANCE
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "where a fit is proven optimal: by the theorem, by the certificate, by neither"
 
 DIGITS = (3, 8)
 # A restart is lower if it is so by more than this share of the answer's supervised part.

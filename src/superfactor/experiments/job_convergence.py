@@ -22,8 +22,6 @@ from superfactor.experiments.convergence.study import XI, Study, rates_table, ru
 from superfactor.experiments.convergence.verdict import verdict
 from superfactor.experiments.experiment import Outcome, Setting
 
-TITLE = "Figure 2b: training loss of Algorithm 1 against seconds, job postings"
-
 RANK = 20
 QUICK_ROWS, QUICK_WORDS = 300, 200
 

@@ -36,7 +36,6 @@ from superfactor.experiments.topics.models import Texts, Topics, fits
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-TITLE = "topics of job postings beside those of LDA and NMF, scores where fraud is rare"
 
 RANK = 20
 SHARE = 866 / 17_880  # of fraudulent postings in the full data

@@ -45,7 +45,6 @@ from superfactor.plotting.drawing import percent
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-TITLE = "Figure 2c: LPGD against BCD, ours and the release's, and the default solver"
 
 XIS = (5.0, 10.0)
 

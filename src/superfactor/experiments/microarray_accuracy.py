@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["PAPER", "TITLE", "mean_ranks", "one_split", "run"]
+__all__ = ["PAPER", "mean_ranks", "one_split", "run"]
 
-TITLE = "Figure 3f: accuracies on cancer microarrays, LDA, PLS-DA and ridge added"
 OURS = "SMF"
 SPLITS = 5
 FOLDS = 5

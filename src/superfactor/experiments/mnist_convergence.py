@@ -23,8 +23,6 @@ from superfactor.experiments.convergence.study import XI, Study, rates_table, ru
 from superfactor.experiments.convergence.verdict import verdict
 from superfactor.experiments.experiment import Outcome, Setting
 
-TITLE = "Figure 2a: training loss of Algorithm 1 against seconds, semi-synthetic MNIST"
-
 SAMPLES, SIGMA, RANK = 500, 0.5, 2
 
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-TITLE = "Theorem 2: errors of A, B and γ as samples grow, in the noise regimes it names"
 
 P, Q = 8, 2
 FIXED = 0.1  # a noise variance that does not shrink

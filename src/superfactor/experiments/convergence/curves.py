@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from superfactor.estimators.fitting import certify
 from superfactor.lifting import Factors, LiftedProblem
 from superfactor.solvers import lifted_newton
 from superfactor.solvers.factored import split
 from superfactor.solvers.solution import Solution
-from superfactor.theory import certify
 
 __all__ = ["Curve", "Decay", "Optimum", "fit_decay", "follow", "on_clock", "optimum", "rises"]
 
@@ -102,15 +102,7 @@ class Optimum:
 def optimum(problem: LiftedProblem, rank: int, method: str = "residual") -> Optimum:
     """The default solver's answer with its certificate; `method` "ascent" works harder for the bound."""
     found = lifted_newton.solve(problem, rank)
-    proof = certify(
-        problem,
-        rank,
-        found.activations,
-        found.factors.gamma,
-        found.objective,
-        method=method,
-        basis=found.basis,
-    )
+    proof = certify(problem, rank, found, method)
     return Optimum(found.objective, proof.gap, proof.is_global, proof.exact)
 
 
