@@ -25,12 +25,12 @@ from benchmarks import (
     readme,
     selection,
 )
-from benchmarks.accuracy import FOLDER
 from benchmarks.tables import show
 from superfactor._files import replacing
+from superfactor.datasets.files import VARIABLE
 
 RESULTS = Path(__file__).parent / "results" / "results.json"
-EVIDENCE = ("comparison", "growth", "lpgd") + (("real",) if FOLDER in os.environ else ())
+EVIDENCE = ("comparison", "growth", "lpgd") + (("real",) if VARIABLE in os.environ else ())
 BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "comparison": comparison.comparison,
     "growth": growth.growth,
