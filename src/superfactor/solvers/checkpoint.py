@@ -1,0 +1,157 @@
+"""The state of a long fit in a file: complete or not there, and of no use to any other problem."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import Array, to_numpy
+from superfactor._files import replacing
+
+FORMAT = 1
+_HEADER = "superfactor_checkpoint"
+# Sums over samples come out a little different on other devices and numbers of threads.
+_TOLERANCE = 1e-9
+# However slow the disk, a fit spends no more than this share of its time on writing.
+_SHARE = 0.1
+
+
+class Checkpoint:
+    """One .npz of plain arrays, written whole under another name and then renamed.
+
+    Parameters
+    ----------
+    path : the file; its folder has to exist, which is checked here, before the long fit
+    fingerprint : what tells this problem from others, as JSON has it; floats agree to 1e-9
+    interval : seconds between two writings
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], fingerprint: Mapping[str, Any], interval: float = 10.0
+    ):
+        self.path = Path(path)
+        self.interval = interval
+        # As they come back from the file: tuples are lists there.
+        self.fingerprint: dict[str, Any] = json.loads(json.dumps(dict(fingerprint)))
+        self._next = time.monotonic() + interval
+        self._check_place()
+
+    def load(self) -> dict[str, np.ndarray] | None:
+        """The state of the fit that was interrupted; None where there is no file yet."""
+        if not self.path.exists():
+            return None
+        state = self._read()
+        if _HEADER not in state:
+            raise self._error(
+                "not a checkpoint of superfactor; the name of another file is required"
+            )
+        header = json.loads(str(state.pop(_HEADER)))
+        if header["format"] != FORMAT:
+            raise self._error(
+                f"format {header['format']!r} of superfactor's checkpoints, and this version reads "
+                f"{FORMAT}; delete the file to begin anew"
+            )
+        self._check_same(header["problem"])
+        return state
+
+    def _read(self) -> dict[str, Any]:
+        """Everything in the file; nothing where it is of another kind."""
+        try:
+            with open(self.path, "rb") as file:
+                begins = file.read(2)
+                file.seek(0)
+                if begins != b"PK":  # as every .npz does
+                    return {}
+                with np.load(file, allow_pickle=False) as content:
+                    return {name: content[name] for name in content.files}
+        except OSError as error:
+            raise self._error(f"cannot be read ({error.strerror or error})") from error
+        except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise self._error("the file is damaged; delete it to begin anew") from error
+
+    def save(
+        self, state: Callable[[], Mapping[str, Array | float | str]], force: bool = False
+    ) -> None:
+        """Write ``state()`` when it is time (or `force`); it is asked for only then.
+
+        A writing that fails, as on a full disk, is a warning: the fit is worth more than its
+        checkpoint, and the previous one is still there.
+        """
+        begun = time.monotonic()
+        if not force and begun < self._next:
+            return
+        header = json.dumps({"format": FORMAT, "problem": self.fingerprint})
+        arrays: dict[str, Any] = {name: _plain(name, value) for name, value in state().items()}
+        arrays[_HEADER] = np.asarray(header)
+        try:
+            with replacing(self.path) as part, open(part, "wb") as file:
+                # A file, since NumPy would add .npz to a name without it.
+                np.savez(file, **arrays)
+        except OSError as error:
+            warnings.warn(
+                f"{self._error(f'cannot be written ({error.strerror or error}); the fit goes on')}",
+                UserWarning,
+                stacklevel=2,
+            )
+        now = time.monotonic()
+        self._next = now + max(self.interval, (now - begun) / _SHARE)
+
+    def _check_place(self) -> None:
+        folder = self.path.parent
+        if self.path.is_dir():
+            raise self._error("a folder; the name of a file is required")
+        if self.path.exists() and not self.path.is_file():  # renaming would replace a device
+            raise self._error("not a file; a name to write a file to is required")
+        if not folder.is_dir():
+            raise self._error(f"there is no folder {str(folder)!r}")
+        if not os.access(folder, os.W_OK):
+            raise self._error(f"the folder {str(folder)!r} cannot be written to")
+
+    def _check_same(self, other: dict[str, Any]) -> None:
+        names = dict.fromkeys([*self.fingerprint, *other])
+        different = [
+            f"{name} is {_shown(other, name)} there and {_shown(self.fingerprint, name)} here"
+            for name in names
+            if not _agree(other.get(name), self.fingerprint.get(name))
+        ]
+        if different:
+            raise self._error(
+                f"the checkpoint of another problem: {', '.join(different)}; name another file, or "
+                "delete this one to begin anew"
+            )
+
+    def _error(self, text: str) -> ValueError:
+        return ValueError(f"checkpoint={str(self.path)!r}: {text}")
+
+
+def _plain(name: str, value: Any) -> np.ndarray:
+    """A value as an array that needs no pickle."""
+    array = np.asarray(value if isinstance(value, int | float | str) else to_numpy(value))
+    if array.dtype.hasobject:
+        raise TypeError(f"checkpoint: {name} is {type(value).__name__}; arrays, numbers or str")
+    return array
+
+
+def _agree(a: Any, b: Any) -> bool:
+    """Equal, floats to `_TOLERANCE`; lists and dicts entry by entry."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_agree, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_agree(a[key], b[key]) for key in a)
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=_TOLERANCE)
+    return bool(a == b)
+
+
+def _shown(entries: dict[str, Any], name: str) -> str:
+    return repr(entries[name]) if name in entries else "missing"

@@ -1,0 +1,58 @@
+"""Ctrl-C that lets a fit finish its step and keep the best model so far."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+_MESSAGE = "Ctrl-C: stopping after this step with the best model so far; once more stops at once"
+
+
+class Interruption:
+    """A handler of SIGINT: the first sets `requested`, the second raises KeyboardInterrupt.
+
+    One inside another shares its request: who stops a fit stops what the fit is part of.
+    """
+
+    def __init__(self, outer: Interruption | None = None):
+        self.requested = outer is not None and outer.requested
+        self._outer = outer
+
+    def request(self) -> None:
+        """Ask for an end after the current step."""
+        self.requested = True
+        if self._outer is not None:
+            self._outer.request()
+
+    def __call__(self, signum: int, frame: Any) -> None:
+        """Handle the signal."""
+        if self.requested:
+            raise KeyboardInterrupt
+        self.request()
+        stream = sys.stderr
+        with suppress(RuntimeError):  # the signal came while something else was being printed there
+            print("\n" * stream.isatty() + _MESSAGE, file=stream, flush=True)
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[Interruption]:
+    """Within it, the first Ctrl-C is a request and no exception; the old handler comes back.
+
+    Only Python's own handler is replaced, and only in the main thread, where alone that is possible:
+    whoever ignores SIGINT or handles it in another way (a server, asyncio) knows why.
+    """
+    previous = signal.getsignal(signal.SIGINT)
+    ours = previous is signal.default_int_handler or isinstance(previous, Interruption)
+    if not ours or threading.current_thread() is not threading.main_thread():
+        yield Interruption()
+        return
+    interruption = Interruption(previous if isinstance(previous, Interruption) else None)
+    signal.signal(signal.SIGINT, interruption)
+    try:
+        yield interruption
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -1,0 +1,267 @@
+"""Checkpoints: what comes back, what is refused, and that a file is never half written."""
+
+import re
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from superfactor.solvers import checkpoint as module
+from superfactor.solvers.checkpoint import Checkpoint
+
+PROBLEM = {
+    "model": "filter",
+    "rank": 3,
+    "xi": 0.1,
+    "shape": (40, 6),
+    "squared_norm": 1234.5678,
+    "targets": "3f2a",
+    "covariates": None,
+}
+STATE = {
+    "W": np.arange(12.0).reshape(4, 3),
+    "codes": np.ones((2, 3), dtype=np.float32),
+    "objective": 0.1 + 0.2,
+    "iteration": 7,
+    "phase": "rounds",
+}
+
+
+def at(path, interval=0.0, **changes):
+    return Checkpoint(path, {**PROBLEM, **changes}, interval)
+
+
+def refused(text):
+    return pytest.raises(ValueError, match=r"\Acheckpoint='[^\n]*" + text + r"[^\n]*\Z")
+
+
+# --- there and back ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["fit.npz", "fit", "fit.checkpoint"])
+def test_what_was_saved_comes_back(tmp_path, name):
+    path = tmp_path / name
+    at(path).save(lambda: STATE)
+    found = at(path).load()
+    assert set(found) == set(STATE)
+    np.testing.assert_array_equal(found["W"], STATE["W"])
+    assert found["codes"].dtype == np.float32
+    assert float(found["objective"]) == STATE["objective"]  # to the last bit
+    assert (int(found["iteration"]), str(found["phase"])) == (7, "rounds")
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_the_path_may_be_a_string(tmp_path):
+    at(str(tmp_path / "fit.npz")).save(lambda: STATE)
+    assert at(tmp_path / "fit.npz").load() is not None
+
+
+def test_no_file_is_no_state(tmp_path):
+    assert at(tmp_path / "fit.npz").load() is None
+
+
+def test_pytorch_arrays_are_stored_as_plain_ones(tmp_path):
+    torch = pytest.importorskip("torch")
+    at(tmp_path / "fit.npz").save(lambda: {"W": torch.eye(2)})
+    np.testing.assert_array_equal(at(tmp_path / "fit.npz").load()["W"], np.eye(2))
+
+
+def test_nothing_is_pickled(tmp_path):
+    with pytest.raises(TypeError, match="checkpoint: rng is"):
+        at(tmp_path / "fit.npz").save(lambda: {"rng": np.asarray(object())})
+    assert not (tmp_path / "fit.npz").exists()
+
+
+def test_the_state_is_asked_for_only_when_it_is_time(tmp_path, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    asked = []
+
+    def state():
+        asked.append(now[0])
+        return STATE
+
+    kept = at(tmp_path / "fit.npz", interval=10.0)
+    for now[0] in (100.0, 109.0, 111.0, 112.0, 120.0, 121.5):
+        kept.save(state)
+    assert asked == [111.0, 121.5]
+    kept.save(state, force=True)
+    assert asked == [111.0, 121.5, 121.5]
+
+
+def test_a_slow_disk_is_written_to_less_often(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    asked = []
+
+    def slow():
+        asked.append(now[0])
+        now[0] += 5.0
+        return STATE
+
+    kept = at(tmp_path / "fit.npz", interval=1.0)
+    for now[0] in (2.0, 20.0, 50.0, 58.0):
+        kept.save(slow)
+    assert asked == [2.0, 58.0]  # 5 s of writing, then 50 s of fitting
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"rank": 4}, "another problem: rank is 3 there and 4 here"),
+        ({"xi": 0.1000001}, r"xi is 0\.1 there and 0\.1000001 here"),
+        ({"shape": (40, 7)}, r"shape is \[40, 6\] there and \[40, 7\] here"),
+        ({"covariates": [1.0]}, r"covariates is None there and \[1\.0\] here"),
+        ({"link": "probit"}, "link is missing there and 'probit' here"),
+        ({"rank": 4, "targets": "00"}, "rank is 3 there and 4 here, targets is '3f2a' there and"),
+    ],
+    ids=["integer", "float", "tuple", "none", "missing", "two"],
+)
+def test_another_problem_is_named_by_what_differs(tmp_path, changes, text):
+    at(tmp_path / "fit.npz").save(lambda: STATE)
+    with refused(text):
+        at(tmp_path / "fit.npz", **changes).load()
+
+
+def test_rounding_makes_no_other_problem(tmp_path):
+    at(tmp_path / "fit.npz", weights=[1.0, {"a": 2.0}]).save(lambda: STATE)
+    near = at(
+        tmp_path / "fit.npz",
+        squared_norm=PROBLEM["squared_norm"] * (1 + 1e-12),
+        weights=[1.0 + 1e-12, {"a": 2.0}],
+    )
+    assert near.load() is not None
+
+
+def other_zip(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "words")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_text("a,b\n1,2\n"),
+        lambda path: np.savez(path, W=np.eye(2)),
+        lambda path: path.write_bytes(b"\x93NUMPY" + bytes(100)),
+        other_zip,
+    ],
+    ids=["empty", "text", "npz", "npy", "zip"],
+)
+def test_another_file_is_no_checkpoint(tmp_path, write):
+    path = tmp_path / "fit.npz"
+    write(path)
+    before = path.read_bytes()
+    with refused("not a checkpoint of superfactor"):
+        at(path).load()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.9], ids=str)
+def test_a_file_cut_short_is_damaged(tmp_path, part):
+    path = tmp_path / "fit.npz"
+    at(path).save(lambda: STATE)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(part * len(content))])
+    with refused("the file is damaged; delete it to begin anew"):
+        at(path).load()
+
+
+def test_a_changed_byte_is_damage(tmp_path):
+    path = tmp_path / "fit.npz"
+    at(path).save(lambda: STATE)
+    content = bytearray(path.read_bytes())
+    content[content.find(np.float64(7.0).tobytes())] ^= 0xFF  # inside W
+    path.write_bytes(content)
+    with refused("the file is damaged"):
+        at(path).load()
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    path = tmp_path / "fit.npz"
+    np.savez(path, superfactor_checkpoint=np.asarray({"format": 1}, dtype=object))
+    with refused("the file is damaged"):
+        at(path).load()
+
+
+def test_another_format_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "FORMAT", 2)
+    at(tmp_path / "fit.npz").save(lambda: STATE)
+    monkeypatch.undo()
+    with refused("format 2 of superfactor's checkpoints, and this version reads 1"):
+        at(tmp_path / "fit.npz").load()
+
+
+def test_a_bad_place_is_refused_before_the_fit(tmp_path, monkeypatch):
+    with refused("there is no folder '.*missing'"):
+        at(tmp_path / "missing" / "fit.npz")
+    with refused("a folder; the name of a file is required"):
+        at(tmp_path)
+    monkeypatch.setattr(module.os, "access", lambda *_: False)
+    with refused("the folder '.*' cannot be written to"):
+        at(tmp_path / "fit.npz")
+
+
+# --- never half written --------------------------------------------------------------------------
+
+
+def full_disk(file, **arrays):
+    file.write(b"PK half of a checkpoint")
+    raise OSError(28, "No space left on device")
+
+
+def test_a_writing_that_fails_leaves_the_file_before_and_the_fit_alone(tmp_path, monkeypatch):
+    path = tmp_path / "fit.npz"
+    at(path).save(lambda: STATE)
+    before = path.read_bytes()
+    monkeypatch.setattr(module.np, "savez", full_disk)
+    expected = r"checkpoint='.*': cannot be written \(No space left on device\); the fit goes on"
+    with pytest.warns(UserWarning, match=expected):
+        at(path).save(lambda: STATE)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_interrupt_in_the_middle_of_a_writing_leaves_the_file_before(tmp_path, monkeypatch):
+    path = tmp_path / "fit.npz"
+    at(path).save(lambda: STATE)
+    before = path.read_bytes()
+
+    def interrupted(file, **arrays):
+        file.write(b"PK half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.np, "savez", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        at(path).save(lambda: STATE)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_process_killed_while_it_writes_leaves_the_file_before(tmp_path):
+    path = tmp_path / "fit.npz"
+    at(path).save(lambda: STATE)
+    program = f"""
+import os, signal
+import numpy as np
+from superfactor.solvers.checkpoint import Checkpoint
+
+def half(file, **arrays):
+    file.write(b"PK half of a checkpoint")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+np.savez = half
+Checkpoint({str(path)!r}, {PROBLEM!r}).save(lambda: {{"W": np.zeros(3)}}, force=True)
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=60, check=False)
+    assert done.returncode == -9
+    np.testing.assert_array_equal(at(path).load()["W"], STATE["W"])
+    left = [file.name for file in tmp_path.iterdir() if file != path]
+    assert all(re.fullmatch(r"\.fit\.npz\.\w+\.tmp", name) for name in left)

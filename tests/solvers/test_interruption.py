@@ -1,0 +1,124 @@
+"""Ctrl-C by real signals: the first is a request, the second an interrupt, and nothing stays behind."""
+
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from superfactor.solvers.interruption import deferred_interrupt
+
+
+@pytest.fixture(autouse=True)
+def default_handler():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def ctrl_c():
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_the_first_is_a_request_and_says_so_once(capsys):
+    with deferred_interrupt() as interruption:
+        assert not interruption.requested
+        ctrl_c()
+        assert interruption.requested
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert said.err.startswith("Ctrl-C: stopping after this step with the best model so far")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_second_interrupts_at_once():
+    with pytest.raises(KeyboardInterrupt), deferred_interrupt():
+        ctrl_c()
+        ctrl_c()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_afterwards_ctrl_c_is_what_it_was():
+    with deferred_interrupt():
+        pass
+    with pytest.raises(KeyboardInterrupt):
+        ctrl_c()
+
+
+def test_errors_inside_restore_the_handler():
+    with pytest.raises(ZeroDivisionError), deferred_interrupt():
+        raise ZeroDivisionError
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_request_inside_reaches_what_is_around_it():
+    with deferred_interrupt() as outer:
+        with deferred_interrupt() as inner:
+            ctrl_c()
+            assert inner.requested
+        assert outer.requested
+        with pytest.raises(KeyboardInterrupt):
+            ctrl_c()
+
+
+def test_a_request_outside_reaches_what_begins_later():
+    with deferred_interrupt() as outer:
+        ctrl_c()
+        assert outer.requested
+        with deferred_interrupt() as inner:
+            assert inner.requested
+            with pytest.raises(KeyboardInterrupt):
+                ctrl_c()
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [signal.SIG_IGN, signal.SIG_DFL, lambda signum, frame: None],
+    ids=["ignored", "the system's", "the application's"],
+)
+def test_other_handlers_stay(handler):
+    signal.signal(signal.SIGINT, handler)
+    with deferred_interrupt() as interruption:
+        assert signal.getsignal(signal.SIGINT) is handler
+        if handler is not signal.SIG_DFL:  # which would end this process
+            ctrl_c()
+        assert not interruption.requested
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_other_threads_are_left_alone():
+    seen = []
+
+    def work():
+        with deferred_interrupt() as interruption:
+            seen.append((interruption.requested, signal.getsignal(signal.SIGINT)))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [(False, signal.default_int_handler)]
+
+
+PROGRAM = """
+import sys, time
+from superfactor.solvers.interruption import deferred_interrupt
+with deferred_interrupt() as interruption:
+    print("ready", flush=True)
+    end = time.monotonic() + 30
+    while not interruption.requested and time.monotonic() < end:
+        time.sleep(0.01)
+print("kept" if interruption.requested else "nobody asked", flush=True)
+"""
+
+
+def test_a_process_that_gets_the_signal_goes_on_to_its_end():
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "kept\n")
+    assert err.startswith("Ctrl-C: ")
