@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from typing import Any
+from typing import Any, TextIO
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -18,7 +19,13 @@ except ImportError:
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "users_stacklevel", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "PassProgress", "Progress", "users_stacklevel", "with_callbacks"]
+
+# Passes shorter than this are over before anyone has read about them; a bar that moves more often flickers.
+_SHORTEST = 0.3
+_BETWEEN = 0.1
+# Cells of a bar: fewer tell nothing, more look empty.
+_CELLS = (6, 40)
 
 
 def users_stacklevel() -> int:
@@ -80,6 +87,12 @@ class Progress:
         """Itself where somebody listens, None otherwise: silent fits pay nothing."""
         return self if self.verbose > 1 or self._context is not None else None
 
+    @property
+    def on_block(self) -> PassProgress | None:
+        """What watches the passes over an X that is read in blocks; None where nothing is shown."""
+        watched = self.verbose > (0 if sys.stderr.isatty() else 1)
+        return PassProgress(self.name, sys.stderr) if watched else None
+
     def __call__(self, iteration: int, objective: float) -> bool:
         """After an iteration: True to stop."""
         name = "iteration" if iteration > self._last else "restart"
@@ -112,3 +125,94 @@ class Progress:
 
     def _say(self, line: str) -> None:
         print(f"[{self.name}] {line}")
+
+
+class PassProgress:
+    """A bar for every pass over X, redrawn in place on a terminal; elsewhere a line when it is over.
+
+    A pass begins with ``(0, total)``, or else its first block, and ends with ``(total, total)``. One that is
+    over in a moment is not shown.
+
+    Parameters
+    ----------
+    name : of the estimator
+    stream : where to draw
+    """
+
+    def __init__(self, name: str, stream: TextIO):
+        self._name, self._stream = name, stream
+        self._bar = stream.isatty()
+        self._marks = "█░" if _can_write(stream, "█░") else "#."
+        self._passes, self._done, self._total = 0, 0, 0
+        self._begun = self._drawn = 0.0
+        self._length = 0  # of what stands on the line now
+
+    def __call__(self, done: int, total: int) -> None:
+        """After each block of rows: so many are done, of so many in all."""
+        now = time.perf_counter()
+        if done == 0 or done <= self._done or self._done == self._total:
+            self._passes, self._begun = self._passes + 1, now
+        self._done, self._total = done, total
+        long = now - self._begun >= _SHORTEST
+        if done >= total:
+            self.clear()
+            if long and not self._bar:
+                print(self._text(now), file=self._stream, flush=True)
+        elif long and self._bar and now - self._drawn >= _BETWEEN:
+            self._drawn = now
+            self._draw(self._text(now, _columns(self._stream) - 1))  # the last one would wrap
+
+    def clear(self) -> None:
+        """Take the bar off the line, as at the end of a pass; for a pass that breaks off."""
+        if self._length:
+            self._draw("")
+            self._stream.write("\r")
+            self._stream.flush()
+
+    def _draw(self, text: str) -> None:
+        self._stream.write("\r" + text.ljust(min(self._length, _columns(self._stream) - 1)))
+        self._stream.flush()
+        self._length = len(text)
+
+    def _text(self, now: float, width: int = 80) -> str:
+        """The line in at most `width` cells; what matters less is left out first."""
+        seconds = int(now - self._begun)
+        title = f"[{self._name}] pass {self._passes}"
+        total = f"{self._total:,}"
+        clock = f"{seconds // 60}:{seconds % 60:02}"
+        if not self._bar:
+            return f"{title}  {total} rows  {clock}"
+        rows = (
+            f"{self._done:>{len(total)},} of {total} rows"  # as wide throughout: the bar stays put
+        )
+        percent = f"{100 * self._done // self._total:>3} %"
+        least, most = _CELLS
+        for before, after in (
+            (title, [percent, rows, clock]),
+            (title, [percent, clock]),
+            (title, [percent]),
+            (f"pass {self._passes}", [percent]),
+        ):
+            room = width - len("  ".join([before, "", *after]))
+            if room >= least:
+                cells = min(room, most)
+                full = cells * self._done // self._total
+                bar = self._marks[0] * full + self._marks[1] * (cells - full)
+                return "  ".join([before, bar, *after])
+        return percent[: max(width, 0)]
+
+
+def _columns(stream: TextIO) -> int:
+    """The width of the terminal behind the stream."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
+def _can_write(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
