@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array, namespace
-from superfactor.estimators import fitting, inputs, parameters
+from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.coding import FeatureCoding, FilterCoding
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
 from superfactor.lifting import LiftedProblem, state_problem
@@ -71,6 +71,7 @@ class SupervisedFactorization(
             callback=progress.callback,
         )
         self._keep(stated, solution)
+        placing.return_to(X, self)
         self.certificate_ = fitting.certify(
             stated.problem, self.n_components, solution, self.certify
         )
@@ -80,7 +81,7 @@ class SupervisedFactorization(
 
     def _state(self, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Stated:
         """Check the data against the parameters and state the problem; sets what inputs determine."""
-        data = inputs.check_data(self, X, reset=True)
+        data = placing.moved(inputs.check_data(self, X, reset=True), self.device)
         # From X itself: scikit-learn keeps no names where they are NumPy's strings.
         names = inputs.column_names(X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
@@ -190,10 +191,16 @@ class SupervisedFactorization(
 
     # --- using the fit ---------------------------------------------------------------------------
 
+    def _new_samples(self, X: Any, method: str) -> Array:
+        """X (n, p) of the user's, checked, and where the model is."""
+        check_is_fitted(self)
+        if inputs.is_foreign(X):
+            X = placing.moved(X, self.device)
+        return inputs.check_data(self, X, reset=False, method=method)
+
     def _split(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
         """The codes (n, r) of new samples and their offset γᵀx' + intercept (n, κ)."""
-        check_is_fitted(self)
-        X = inputs.check_data(self, X, reset=False, method=method)
+        X = self._new_samples(X, method)
         extra = self._check_covariates(covariates, X, method)
         X, inside = inputs.split_columns(X, self._covariate_index)
         xp = namespace(self.components_)
@@ -234,8 +241,7 @@ class SupervisedFactorization(
             ``constraint``: this is the plain projection, which knows of none. After
             ``solver="bcd"`` with ``NonNegative()`` it may be negative where ``codes_`` is not.
         """
-        check_is_fitted(self)
-        X = inputs.check_data(self, X, reset=False, method="transform")
+        X = self._new_samples(X, "transform")
         if covariates is not None:
             self._check_covariates(covariates, X, "transform")
         X, _ = inputs.split_columns(X, self._covariate_index)

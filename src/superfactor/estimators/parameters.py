@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from numbers import Integral, Real
 from typing import Any
 
@@ -37,8 +38,9 @@ def check_parameters(parameters: dict[str, Any]) -> None:
     if parameters["max_iter"] is not None:
         _integer("max_iter", parameters["max_iter"], least=1, other="None or ")
     _verbose(parameters["verbose"])
+    _device(parameters["device"])
     _step_size(parameters["step_size"], parameters["solver"], parameters["constraint"])
-    choose_solver(parameters["solver"], parameters["constraint"])
+    _checkpoint(parameters["checkpoint"], parameters["solver"], parameters["constraint"])
 
 
 def choose_solver(solver: str, constraint: ConvexSet | None) -> str:
@@ -143,4 +145,24 @@ def _step_size(value: Any, solver: str, constraint: ConvexSet | None) -> None:
         raise ValueError(
             f"step_size={shown(value)}: solver={solver!r} chooses its own steps and takes 'auto' only; "
             "solver='lpgd' takes a number"
+        )
+
+
+def _device(value: Any) -> None:
+    """Whether there is such a device is asked where X is moved to it."""
+    if value is not None and not isinstance(value, str) and type(value).__module__ != "torch":
+        raise TypeError(f"device={shown(value)}: None, 'cpu', 'cuda', 'cuda:1', ... is required")
+
+
+def _checkpoint(value: Any, solver: str, constraint: ConvexSet | None) -> None:
+    chosen = choose_solver(solver, constraint)
+    if value is None:
+        return
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        kind = ValueError if value == "" else TypeError
+        raise kind(f"checkpoint={shown(value)}: None or the path of a file is required")
+    if chosen != "lifted-newton":
+        raise ValueError(
+            f"checkpoint={shown(value)}: solver={chosen!r} keeps none and takes None only; "
+            "solver='lifted-newton' does"
         )

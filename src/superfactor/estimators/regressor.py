@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Self
 
 from sklearn.base import RegressorMixin
@@ -65,10 +66,20 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         "fast" projects it. May be changed after ``fit``.
     certify : {"residual", "ascent"} or None, default="residual"
         The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+    device : str or torch.device, default=None
+        Where to fit: "cuda", "cuda:1", … None is where X is. A dense NumPy or pandas X moves there as
+        PyTorch arrays of its own dtype, and what is fitted comes back as NumPy, so that predicting
+        happens on the CPU; with "cpu" it stays NumPy. A PyTorch X moves there and its results stay
+        there. Needs PyTorch; sparse X stays on the CPU.
+    checkpoint : str or path, default=None
+        A file that a long fit writes its state to every few seconds and, where it exists already,
+        resumes from; only for the default solver. It belongs to one problem: for other data or
+        parameters it is refused and not overwritten. Nobody deletes it but you.
     random_state : int, Generator, RandomState or None, default=None
         For the random starts. None is a fixed seed: the same data gives the same fit.
     verbose : int, default=0
-        1 prints a summary, 2 every iteration.
+        1 prints a summary, and on a terminal shows how far a pass over X is where X is read in
+        passes; 2 prints every iteration.
 
     Attributes
     ----------
@@ -136,6 +147,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         tol: float = 1e-8,
         prediction: str = "exact",
         certify: str | None = "residual",
+        device: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -152,6 +165,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         self.tol = tol
         self.prediction = prediction
         self.certify = certify
+        self.device = device
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

@@ -1,0 +1,78 @@
+"""`device=`: X moves there before a fit, and what was made of a NumPy X comes back after it.
+
+The arrays on a device are PyTorch's. Whatever else a fit needs follows X.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_torch_array
+
+from superfactor._arrays import Array
+from superfactor.estimators.inputs import as_numpy, is_foreign
+
+
+def moved(X: Any, device: Any) -> Any:
+    """X (n, p) on the device; where it is without one, and NumPy on the CPU as it is."""
+    if device is None or _stays_numpy(X, device):
+        return X
+    if is_torch_array(X):
+        return X.to(torch_device(device))
+    if type(X) is np.ndarray:
+        return _to_torch(X, torch_device(device))
+    kind = type(X)
+    raise ValueError(
+        f"device={str(device)!r}: dense NumPy and PyTorch arrays can be moved, {kind.__module__}."
+        f"{kind.__name__} stays where it is; device=None is required"
+    )
+
+
+def torch_device(device: Any) -> Any:
+    """The `torch.device` of that name, after a look whether it is there and can do double precision."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            f"device={str(device)!r}: PyTorch is required (pip install torch)"
+        ) from error
+    try:
+        found = torch.device(device)
+        # Gram matrices and sums are accumulated in float64, whatever the type of X.
+        torch.zeros(1, dtype=torch.float64, device=found).cpu()
+    except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(
+            f"device={str(device)!r}: None, 'cpu' or a device that PyTorch can compute on in float64, "
+            f"such as 'cuda', is required ({reason})"
+        ) from error
+    return found
+
+
+def return_to(X: Any, estimator: Any) -> None:
+    """Bring the fitted attributes of an estimator to NumPy, unless X is an array of another library."""
+    if is_foreign(X) or not is_foreign(estimator.components_):
+        return
+    for name, value in vars(estimator).items():
+        if name.endswith("_"):
+            setattr(estimator, name, as_numpy(value))
+    coding = estimator._coding
+    arrays = {field.name: as_numpy(getattr(coding, field.name)) for field in fields(coding)}
+    estimator._coding = replace(coding, **arrays)
+
+
+def _stays_numpy(X: Any, device: Any) -> bool:
+    return str(device) == "cpu" and not is_foreign(X)
+
+
+def _to_torch(X: np.ndarray, device: Any) -> Array:
+    import torch
+
+    if min(X.strides) < 0:  # which PyTorch does not know
+        X = X.copy()
+    with warnings.catch_warnings():  # of arrays that may not be written to: nobody will
+        warnings.filterwarnings("ignore", message=".*not writable")
+        return torch.from_numpy(X).to(device)

@@ -1,0 +1,180 @@
+"""`device=`: the same fit elsewhere, and results in the user's own library."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from tests.estimators.data import ESTIMATORS, MODELS, small
+
+from superfactor import SMFClassifier, SMFRegressor
+from superfactor.estimators import placing
+
+torch = pytest.importorskip("torch")
+CUDA = pytest.param(
+    "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
+)
+# Moving by hand takes the same way as `moved` to a GPU, and ends up in PyTorch on the CPU.
+DEVICES = ["torch on the CPU", CUDA]
+FITTED = (
+    *("components_", "codes_", "coef_", "intercept_", "covariate_coef_"),
+    "explained_variance_ratio_",
+)
+
+
+@pytest.fixture
+def place(monkeypatch):
+    """Turns one of `DEVICES` into a value of `device`."""
+
+    def chosen(device):
+        if device == "cuda":
+            return device
+        monkeypatch.setattr(placing, "_stays_numpy", lambda X, device: False)
+        return "cpu"
+
+    return chosen
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame], ids=["numpy", "pandas"])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_numpy_in_numpy_out(estimator, model, kind, device, place, monkeypatch):
+    X, y, covariates = small(n=60)
+    weight = np.ones(60)
+    weight[7] = 0.0  # whose code is made by the fitted model
+    columns = [f"x{j}" for j in range(6)]
+    X = pd.DataFrame(X, columns=columns) if kind is pd.DataFrame else X
+    given = {"covariates": covariates, "sample_weight": weight}
+    here = estimator(model=model, lam=0.01).fit(X, y, **given)
+
+    seen = []
+    to_torch = placing._to_torch
+    monkeypatch.setattr(placing, "_to_torch", lambda *a: seen.append(a) or to_torch(*a))
+    there = clone(here).set_params(device=place(device)).fit(X, y, **given)
+    assert len(seen) == 1
+    for name in FITTED:
+        assert type(getattr(there, name)) is np.ndarray
+        assert getattr(there, name).shape == getattr(here, name).shape
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-9)
+    assert there.certificate_.is_global == here.certificate_.is_global
+    for method in ("predict", "transform", *(["predict_proba"] * hasattr(here, "classes_"))):
+        found, expected = (getattr(e, method)(X, covariates=covariates) for e in (there, here))
+        assert type(found) is np.ndarray
+        if method != "transform":  # whose signs and order are free
+            np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert len(seen) == 1  # predicting has moved nothing
+    np.testing.assert_array_equal(there.component_names_, here.component_names_)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_single_precision_stays(device, place):
+    X, y, _ = small()
+    fitted = SMFClassifier(device=place(device)).fit(X.astype(np.float32), y)
+    assert (
+        fitted.components_.dtype == fitted.predict_proba(X.astype(np.float32)).dtype == np.float32
+    )
+
+
+@pytest.mark.parametrize("solver", ["lifted-newton", "lpgd", "bcd"])
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_solver(device, place, solver):
+    X, y, _ = small()
+    options = {"solver": solver, "max_iter": 60, "tol": 0}
+    here = SMFRegressor(**options).fit(X, y)
+    there = SMFRegressor(**options, device=place(device)).fit(X, y)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-6)
+    assert type(there.codes_) is np.ndarray
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("device", DEVICES)
+def test_any_layout_of_numpy(device, place):
+    X, y, _ = small()
+    frozen = X.copy()
+    frozen.setflags(write=False)
+    device = place(device)
+    objectives = [
+        SMFClassifier(device=device).fit(values, labels).objective_
+        for values, labels in (
+            (X, y),
+            (frozen, y),
+            (np.asfortranarray(X), y),
+            (np.repeat(X, 2, axis=1)[:, ::2], y),
+            (X[::-1, :], y[::-1]),
+            (X[:, ::-1], y),
+        )
+    ]
+    np.testing.assert_allclose(objectives, objectives[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("device", [None, "cpu", torch.device("cpu")], ids=repr)
+@pytest.mark.parametrize("values", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_numpy_on_the_cpu_stays_as_it_is(values, device):
+    X = values(small()[0])
+    assert placing.moved(X, device) is X
+
+
+def test_pytorch_in_pytorch_out():
+    X, y, _ = small()
+    tensor = torch.asarray(X)
+    here = SMFClassifier().fit(tensor, y)
+    there = SMFClassifier(device="cpu").fit(tensor, y)
+    assert isinstance(there.components_, torch.Tensor)
+    assert there.objective_ == here.objective_
+    assert isinstance(there.predict_proba(tensor), torch.Tensor)
+
+
+@pytest.mark.parametrize("device", [CUDA])
+def test_pytorch_arrays_move_and_results_stay_there(device):
+    X, y, _ = small()
+    tensor = torch.asarray(X)
+    fitted = SMFClassifier(device=device).fit(tensor, y)
+    assert fitted.components_.device.type == device
+    for result in (fitted.predict_proba(tensor), fitted.transform(tensor.to(device))):
+        assert result.device.type == device
+    back = SMFClassifier(device="cpu").fit(tensor.to(device), y)
+    assert back.components_.device.type == "cpu"
+    assert back.objective_ == pytest.approx(fitted.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:99", "meta", "cuda:-2", ""])
+def test_devices_that_are_not_there(device):
+    X, y, _ = small()
+    message = rf"\Adevice='{device}': None, 'cpu' or a device that PyTorch can compute on[^\n]*\Z"
+    with pytest.raises(ValueError, match=message):
+        SMFClassifier(device=device).fit(X, y)
+
+
+def test_without_pytorch(monkeypatch):
+    X, y, _ = small()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"\Adevice='cuda': PyTorch is required \(pip install"):
+        SMFClassifier(device="cuda").fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix], ids=["csr", "csc"])
+def test_sparse_stays_on_the_cpu(kind):
+    X, y, _ = small()
+    message = (
+        r"\Adevice='cuda': dense NumPy and PyTorch arrays can be moved, scipy\.sparse\S* stays"
+    )
+    with pytest.raises(ValueError, match=message):
+        SMFClassifier(device="cuda").fit(kind(X), y)
+    assert SMFClassifier(device="cpu").fit(kind(X), y).n_iter_ > 0
+
+
+def test_arrays_of_other_libraries_stay():
+    strict = pytest.importorskip("array_api_strict")
+    X, y, _ = small()
+    with pytest.raises(ValueError, match=r"device='cpu': .* array_api_strict\S* stays where it is"):
+        SMFClassifier(device="cpu").fit(strict.asarray(X), y)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_parameters_are_scikit_learns(estimator):
+    model = estimator(device="cuda:1", checkpoint="fit.npz")
+    assert clone(model).get_params() == model.get_params()
+    assert "checkpoint='fit.npz', device='cuda:1'" in repr(model)
