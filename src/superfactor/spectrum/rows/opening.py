@@ -1,0 +1,151 @@
+"""Which source of rows an object or a path is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from superfactor.spectrum.rows import pieces
+from superfactor.spectrum.rows.arrow import ArrowRows
+from superfactor.spectrum.rows.chunked import ZarrRows
+from superfactor.spectrum.rows.columns import column_positions
+from superfactor.spectrum.rows.mapped import MemmapRows, is_mapped
+from superfactor.spectrum.rows.source import RowSource
+
+_SUFFIXES = {
+    ".npy": "npy",
+    ".zarr": "zarr",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "ipc",
+    ".feather": "ipc",
+    ".ipc": "ipc",
+}
+
+
+def as_rows(X: Any) -> RowSource | None:
+    """X (n, p) as a source of rows where it is stored that way, None where it is anything else.
+
+    Sources are `numpy.memmap` (two dimensions, numbers), ``zarr.Array``, and pyarrow's ``Table``,
+    ``ParquetFile`` and ``Dataset``; a `RowSource` is itself.
+    """
+    if isinstance(X, RowSource):
+        return X
+    if is_mapped(X) and (X.ndim != 2 or X.dtype.kind not in "biuf"):
+        return None  # an array like any other, to be refused like any other
+    source = _stored(X)
+    return None if source is None else source.settled()
+
+
+def row_blocks(
+    source: Any, *, columns: Any = None, exclude: Any = None, dtype: Any = None
+) -> RowSource:
+    """Data larger than memory as X: read in blocks of rows, never whole.
+
+    Parameters
+    ----------
+    source : path, numpy.memmap or other array, zarr.Array, pyarrow Table, ParquetFile or Dataset
+        Paths end in .npy, .zarr, .parquet, .arrow or .feather; any other folder is one of Parquet
+        files.
+    columns : column names, indices or boolean mask, optional
+        The columns of X, in this order. All of them by default.
+    exclude : column names, indices or boolean mask, optional
+        Columns to leave out: labels, identifiers.
+    dtype : {"float32", "float64"}, optional
+        The type to compute in. By default float64, or float32 where the storage is.
+
+    Returns
+    -------
+    rows : RowSource
+        To be given as X to ``fit``, ``predict``, ``transform`` and so on. ``rows.read(start, stop)``
+        gives some rows as a NumPy array.
+    """
+    if columns is not None and exclude is not None:
+        raise ValueError(
+            f"columns={columns!r}, exclude={exclude!r}: only one of the two may be given"
+        )
+    rows = source if isinstance(source, RowSource) else _opened(source)
+    p = rows.shape[1]
+    if columns is not None:
+        rows = rows.select(column_positions(columns, p, rows.names, f"columns={columns!r}"))
+    if exclude is not None:
+        out = set(column_positions(exclude, p, rows.names, f"exclude={exclude!r}"))
+        rows = rows.select([j for j in range(p) if j not in out])
+    if rows.shape[1] == 0:
+        raise ValueError(f"columns={columns!r}, exclude={exclude!r}: no column of {p} is left")
+    return rows.settled(dtype)
+
+
+def _stored(X: Any) -> RowSource | None:
+    """The source an object is. Who has such an object has its library loaded."""
+    if is_mapped(X):
+        return MemmapRows(X)
+    if _is_a(X, "zarr", "Array"):
+        return ZarrRows(X)
+    if _is_a(X, "pyarrow", "Table"):
+        return ArrowRows(pieces.pieces_of_table(X), X.schema)
+    if _is_a(X, "pyarrow.parquet", "ParquetFile"):
+        return ArrowRows(pieces.pieces_of_file(X), X.schema_arrow)
+    if _is_a(X, "pyarrow.dataset", "Dataset"):
+        return ArrowRows(pieces.pieces_of_dataset(X), X.schema)
+    return None
+
+
+def _is_a(X: Any, module: str, name: str) -> bool:
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(X, getattr(loaded, name))
+
+
+def _opened(source: Any) -> RowSource:
+    if isinstance(source, str | os.PathLike):
+        source = _at_path(os.fspath(source))
+    rows = _stored(source)
+    if rows is not None:
+        return rows
+    if isinstance(source, np.ndarray) and source.ndim == 2:
+        return MemmapRows(source)
+    raise TypeError(
+        f"source: a path, a NumPy array of 2 dimensions, a Zarr array, or pyarrow's Table, "
+        f"ParquetFile or Dataset is required, got {type(source).__module__}.{type(source).__name__}"
+    )
+
+
+def _at_path(path: str) -> Any:
+    """The object stored at a path."""
+    suffixes = [part.suffix.lower() for part in (Path(path), *Path(path).parents)]
+    kind = _SUFFIXES.get(suffixes[0])
+    if kind is None and ".zarr" in suffixes:  # an array inside a group
+        kind = "zarr"
+    if kind is None and os.path.isdir(path):
+        kind = "parquet"
+    if kind is None:
+        raise ValueError(f"source={path!r}: a path ending in {', '.join(_SUFFIXES)} is required")
+    if "://" not in path and not os.path.exists(path):
+        raise FileNotFoundError(f"source={path!r}: there is no such file or folder")
+    if kind == "npy":
+        return np.load(path, mmap_mode="r")
+    if kind == "zarr":
+        array = _library("zarr", path).open(path, mode="r")
+        if not _is_a(array, "zarr", "Array"):
+            inside = sorted(name for name, _ in array.arrays())
+            raise ValueError(
+                f"source={path!r}: a group; give the path of one of its arrays {inside}"
+            )
+        return array
+    return _library("pyarrow.dataset", path).dataset(path, format=kind)
+
+
+def _library(name: str, path: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        library = name.partition(".")[0]
+        raise ImportError(
+            f"source={path!r}: reading it needs {library}, which is not installed: "
+            'pip install "superfactor[scale]"'
+        ) from error

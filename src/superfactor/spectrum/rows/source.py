@@ -1,0 +1,154 @@
+"""What every storage of rows offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+# A block may take this share of scikit-learn's `working_memory`: several live at once, with what
+# is computed from them.
+_SHARE = 1 / 16
+# Fewer rows than these at a time cost more in calls than they save in memory.
+_LEAST_ROWS = 256
+
+
+def rows_per_block(p: int, itemsize: int) -> int:
+    """How many rows of p numbers make a block, after scikit-learn's ``working_memory`` (MiB)."""
+    from sklearn import get_config
+
+    room = get_config()["working_memory"] * 2**20 * _SHARE
+    return max(_LEAST_ROWS, int(room / max(p * itemsize, 1)))
+
+
+class RowSource(ABC):
+    """X (n, p), read in blocks of rows.
+
+    Sources pickle where their storage does: by its place, not its contents.
+
+    Attributes
+    ----------
+    shape : (n, p)
+    dtype : float32 or float64, the type of the blocks
+    names : of the p columns, where the storage has any
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    names: list[str] | None
+
+    def __init__(self, n: int, p: int, names: Sequence[str] | None = None):
+        self.shape = (int(n), int(p))
+        self.names = None if names is None else list(names)
+        # Positions of the p columns in the storage; None where they are all of its columns.
+        self._columns: list[int] | None = None
+
+    # --- what a storage answers ------------------------------------------------------------------
+
+    @abstractmethod
+    def _stored(self, start: int, stop: int, columns: list[int] | None) -> np.ndarray:
+        """Rows start..stop−1 of these columns in any numeric type and layout."""
+
+    @abstractmethod
+    def _stored_type(self, columns: list[int] | None) -> np.dtype[Any]:
+        """The type of these columns; a TypeError where they are no real numbers."""
+
+    def _edges(self) -> Sequence[int]:
+        """0 = e_0 < … < n: reading from one of these to another reads nothing in vain."""
+        return [0, self.shape[0]]
+
+    # --- what a reader asks ----------------------------------------------------------------------
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Rows start..stop−1 (stop−start, p), C-contiguous, in `dtype`; not to be written to.
+
+        A block is only good until the next one is read by the same thread: its memory may by then
+        have to be fetched anew.
+        """
+        if not 0 <= start < stop <= self.shape[0]:
+            raise ValueError(f"rows {start} to {stop}: X has rows 0 to {self.shape[0]}")
+        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and said to be
+            block = np.require(
+                self._stored(start, stop, self._columns),
+                self.dtype,
+                ["C", "ALIGNED", "ENSUREARRAY"],
+            )
+        block.flags.writeable = False
+        return block
+
+    def read_finite(self, start: int, stop: int) -> np.ndarray:
+        """As `read`, and a ValueError that names the row and column of a NaN or an infinity."""
+        block = self.read(start, stop)
+        # The sum is finite whenever all entries are, save for overflow: one pass, no array of flags.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.sum(block)
+        if np.isfinite(total) or np.isfinite(block).all():
+            return block
+        rows, columns = np.nonzero(~np.isfinite(block))
+        j = int(columns[0])
+        kind = "NaN" if np.isnan(block[rows[0], j]) else "infinity"
+        column = j if self.names is None else repr(self.names[j])
+        raise ValueError(
+            f"X: Input X contains {kind} in row {start + int(rows[0])}, column {column} "
+            f"({len(set(rows.tolist()))} of the rows {start} to {stop - 1} are affected); finite "
+            "numbers are required"
+        )
+
+    def cuts(self, rows: int) -> list[int]:
+        """0 = c_0 < … < c_B = n: blocks of about `rows` rows, on edges of the storage where it can be.
+
+        Chunks of the storage are joined up to `rows` rows; only those above 1.5 · `rows` are divided.
+        """
+        cuts = [0]
+        last = 0
+        for low, high in pairwise(self._edges()):
+            if high - cuts[-1] > rows and low > cuts[-1]:
+                cuts.append(low)
+            parts = max(1, round((high - low) / rows)) if low == cuts[-1] else 1
+            cuts += [low + (high - low) * i // parts for i in range(1, parts)]
+            last = high
+        return [*cuts, last] if last > cuts[-1] else cuts
+
+    def select(self, columns: Sequence[int]) -> Self:
+        """The same rows, and of the columns those at these positions."""
+        chosen = [int(j) for j in columns]
+        stored = chosen if self._columns is None else [self._columns[j] for j in chosen]
+        names = None if self.names is None else [self.names[j] for j in chosen]
+        return self._but(shape=(self.shape[0], len(chosen)), names=names, _columns=stored)
+
+    def settled(self, dtype: Any = None) -> Self:
+        """The same source with its `dtype`: as asked, or float64 unless the storage is float32."""
+        stored = self._stored_type(self._columns)
+        if dtype is None:
+            dtype = np.float32 if stored == np.float32 else np.float64
+        elif np.dtype(dtype) not in (np.float32, np.float64):
+            raise ValueError(f"dtype={dtype!r}: 'float32', 'float64' or None is required")
+        return self._but(dtype=np.dtype(dtype))
+
+    def _but(self, **changes: Any) -> Self:
+        """The same storage, seen otherwise."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, **changes)
+        return other
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
+
+
+def contiguous(columns: list[int] | None) -> slice | None:
+    """The slice that these positions are, so that a storage need not gather them one by one."""
+    if columns is None:
+        return slice(None)
+    if columns and columns == list(range(columns[0], columns[0] + len(columns))):
+        return slice(columns[0], columns[0] + len(columns))
+    return None
+
+
+def require_numbers(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of real numbers (or truth values), and a TypeError for any other."""
+    if dtype.kind not in "biuf":
+        raise TypeError(f"X: real numbers are required, got dtype {dtype}")
+    return dtype

@@ -1,0 +1,412 @@
+"""Sources of rows against plain NumPy arrays of the same numbers."""
+
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import sklearn
+
+import superfactor
+from superfactor.spectrum.rows import MemmapRows, as_rows, row_blocks, rows_per_block
+
+pa = pytest.importorskip("pyarrow")
+zarr = pytest.importorskip("zarr")
+ds = pytest.importorskip("pyarrow.dataset")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N, P = 100, 6
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).standard_normal((N, P)).astype(np.float32)
+
+
+def table(X):
+    return pa.table({f"f{j}": X[:, j] for j in range(X.shape[1])})
+
+
+def saved(X, folder):
+    np.save(folder / "x.npy", X)
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+def zarr_array(X, folder, **options):
+    array = zarr.create_array(folder / "x.zarr", shape=X.shape, dtype=X.dtype, **options)
+    array[:] = X
+    return array
+
+
+def parquet(X, folder, rows=30):
+    pq.write_table(table(X), folder / "x.parquet", row_group_size=rows)
+    return folder / "x.parquet"
+
+
+def parquet_folder(X, folder):
+    (folder / "many").mkdir()
+    for i, part in enumerate(np.array_split(X, 3)):
+        pq.write_table(table(part), folder / "many" / f"{i}.parquet", row_group_size=20)
+    return folder / "many"
+
+
+def feather(X, folder):
+    with pa.ipc.new_file(str(folder / "x.arrow"), table(X).schema) as writer:
+        writer.write_table(table(X), max_chunksize=17)
+    return folder / "x.arrow"
+
+
+STORAGES = {
+    "memmap": saved,
+    "Fortran order": lambda X, f: saved(np.asfortranarray(X), f),
+    "npy path": lambda X, f: saved(X, f) is None or str(f / "x.npy"),
+    "array": lambda X, f: X,
+    "zarr 3": lambda X, f: zarr_array(X, f, chunks=(16, 4)),
+    "zarr 2": lambda X, f: zarr_array(X, f, chunks=(16, 4), zarr_format=2),
+    "zarr shards": lambda X, f: zarr_array(X, f, chunks=(8, 6), shards=(32, 6)),
+    "zarr path": lambda X, f: zarr_array(X, f, chunks=(30, 6)) is None or f / "x.zarr",
+    "table": lambda X, f: table(X),
+    "table in chunks": lambda X, f: pa.concat_tables([table(X[:41]), table(X[41:])]),
+    "parquet file": lambda X, f: pq.ParquetFile(parquet(X, f)),
+    "parquet path": parquet,
+    "one tall row group": lambda X, f: parquet(X, f, rows=N),
+    "parquet folder": parquet_folder,
+    "dataset": lambda X, f: ds.dataset(parquet_folder(X, f)),
+    "arrow path": feather,
+}
+storages = pytest.mark.parametrize("store", STORAGES.values(), ids=STORAGES)
+
+
+@storages
+def test_any_rows_are_those_of_the_array(store, X, tmp_path):
+    source = row_blocks(store(X, tmp_path))
+    assert source.shape == X.shape
+    assert source.dtype == np.float32
+    # Forwards, across pieces, backwards, ahead within a piece, the last row.
+    for start, stop in [(0, 7), (7, 35), (35, 100), (3, 90), (50, 51), (55, 57), (99, 100)]:
+        block = source.read(start, stop)
+        assert block.flags.c_contiguous and block.dtype == np.float32
+        np.testing.assert_array_equal(block, X[start:stop])
+
+
+@storages
+@pytest.mark.parametrize("columns", [[5, 0, 3], [1, 2, 3]], ids=["scattered", "contiguous"])
+def test_some_columns_after_another_choice(store, columns, X, tmp_path):
+    whole = row_blocks(store(X, tmp_path))
+    some = whole.select(columns)
+    assert some.shape == (N, 3)
+    np.testing.assert_array_equal(some.read(20, 80), X[20:80, columns])
+    np.testing.assert_array_equal(some.select([2, 1]).read(5, 9), X[5:9][:, columns][:, [2, 1]])
+    np.testing.assert_array_equal(whole.read(80, 90), X[80:90])
+    if whole.names is not None:
+        assert some.names == [f"f{j}" for j in columns]
+
+
+@storages
+@pytest.mark.parametrize("rows", [1, 10, 33, 1000])
+def test_cuts_are_blocks_of_about_that_many_rows(store, rows, X, tmp_path):
+    source = row_blocks(store(X, tmp_path))
+    cuts = source.cuts(rows)
+    assert cuts[0] == 0 and cuts[-1] == N
+    heights = np.diff(cuts)
+    assert heights.min() > 0
+    assert heights.max() <= 1.5 * rows
+    read = np.concatenate([source.read(a, b) for a, b in pairwise(cuts)])
+    np.testing.assert_array_equal(read, X)
+
+
+@pytest.mark.parametrize(
+    ("store", "rows", "expected"),
+    [
+        (lambda X, f: zarr_array(X, f, chunks=(16, 4)), 40, [0, 32, 64, 100]),
+        (lambda X, f: zarr_array(X, f, chunks=(8, 6), shards=(32, 6)), 40, [0, 32, 64, 100]),
+        (lambda X, f: zarr_array(X, f, chunks=(50, 6)), 40, [0, 50, 100]),
+        (lambda X, f: zarr_array(X, f, chunks=(50, 6)), 26, [0, 25, 50, 75, 100]),
+        (lambda X, f: parquet(X, f, rows=30), 60, [0, 60, 100]),
+        (lambda X, f: parquet(X, f, rows=30), 30, [0, 30, 60, 90, 100]),
+    ],
+    ids=["joined", "shards", "a little taller", "divided", "row groups", "single row groups"],
+)
+def test_cuts_fall_on_edges_of_the_storage(store, rows, expected, X, tmp_path):
+    assert row_blocks(store(X, tmp_path)).cuts(rows) == expected
+
+
+@storages
+def test_pickles(store, X, tmp_path):
+    stored = store(X, tmp_path)
+    source = row_blocks(stored).select([4, 1])
+    source.read(3, 9)
+    if isinstance(stored, pq.ParquetFile):
+        with pytest.raises(TypeError, match="an open pyarrow ParquetFile cannot go"):
+            pickle.dumps(source)
+        return
+    again = pickle.loads(pickle.dumps(source))
+    twice = pickle.loads(pickle.dumps(again))
+    np.testing.assert_array_equal(twice.read(10, 20), X[10:20, [4, 1]])
+
+
+@pytest.mark.parametrize(
+    "store",
+    [saved, parquet, lambda X, f: zarr_array(X, f, chunks=(100, 1000))],
+    ids=["memmap", "parquet", "zarr"],
+)
+def test_a_pickle_holds_the_place_and_not_the_numbers(store, tmp_path):
+    X = np.zeros((5000, 20))
+    assert len(pickle.dumps(row_blocks(store(X, tmp_path)))) < X.nbytes / 20
+
+
+VIEWS = {
+    "slice": lambda m: m[10:90],
+    "every third row": lambda m: m[1::3],
+    "backwards": lambda m: m[::-1],
+    "columns": lambda m: m[:, 2:5],
+    "transposed": lambda m: m[:6].T,
+    "reversed columns": lambda m: m[5:50, ::-2],
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("offset", [0, 12, 5000])
+def test_views_of_memmaps(view, offset, X, tmp_path):
+    path = tmp_path / "raw.bin"
+    path.write_bytes(bytes(offset) + X.tobytes())
+    mapped = view(np.memmap(path, np.float32, "r", offset, X.shape))
+    expected = view(X)
+    for source in (as_rows(mapped), pickle.loads(pickle.dumps(as_rows(mapped)))):
+        for start, stop in [(0, 2), (2, len(expected)), (0, 1)]:
+            np.testing.assert_array_equal(source.read(start, stop), expected[start:stop])
+
+
+def test_changes_of_a_private_map_stay(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="c")
+    mapped[3, 2] = 7
+    source = as_rows(mapped)
+    for other in (source, pickle.loads(pickle.dumps(source))):
+        other.read(0, N)
+        other.read(0, 1)
+        assert other.read(0, N)[3, 2] == 7
+
+
+def test_changes_of_a_shared_map_stay(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r+")
+    source = as_rows(mapped)
+    source.read(0, N)
+    mapped[3, 2] = 7
+    source.read(0, 1)
+    assert source.read(0, N)[3, 2] == 7
+    assert pickle.loads(pickle.dumps(source)).read(3, 4)[0, 2] == 7
+
+
+def test_what_was_computed_from_a_memmap_is_no_source(X, tmp_path):
+    mapped = saved(X, tmp_path)
+    for plain in (mapped.copy(), mapped[[1, 2]], mapped + 1, np.asarray(mapped)):
+        assert as_rows(plain) is None
+
+
+def test_a_file_that_has_become_shorter(X, tmp_path):
+    stored = pickle.dumps(as_rows(saved(X, tmp_path)))
+    np.save(tmp_path / "x.npy", X[:10])
+    with pytest.raises(
+        ValueError, match=r"x\.npy: \d+ bytes are too few for the float32 array of 100 x 6"
+    ):
+        pickle.loads(stored)
+
+
+def test_blocks_cannot_be_written_to(X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    block = as_rows(np.load(tmp_path / "x.npy", mmap_mode="r+")).read(0, 5)
+    with pytest.raises(ValueError, match="read-only"):
+        block[0, 0] = 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_pages_are_given_back(tmp_path):
+    code = f"""
+import numpy as np
+from superfactor.spectrum.rows import as_rows
+def resident():
+    return [int(l.split()[1]) for l in open("/proc/self/status") if l.startswith("RssFile")][0] / 1024
+source = as_rows(np.load({str(tmp_path / "big.npy")!r}, mmap_mode="r"))
+source.read(0, 100).sum()
+before = resident()
+most = 0
+for a in range(0, source.shape[0], 1000):
+    source.read(a, a + 1000).sum()
+    most = max(most, resident() - before)
+print(most)
+"""
+    np.save(tmp_path / "big.npy", np.ones((16_000, 512), np.float32))  # 31 MiB, blocks of 2 MiB
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(out.stdout) < 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("f2", "f8"),
+        ("i4", "f8"),
+        ("u1", "f8"),
+        ("?", "f8"),
+        ("f4", "f4"),
+        ("f8", "f8"),
+        (">f8", "f8"),
+    ],
+)
+@pytest.mark.parametrize(
+    "store", [saved, lambda X, f: zarr_array(X, f, chunks=(9, 3))], ids=["memmap", "zarr"]
+)
+def test_types(store, kind, expected, tmp_path):
+    X = (np.arange(60).reshape(20, 3) % 7).astype(kind)
+    source = as_rows(store(X, tmp_path))
+    assert source.dtype == np.dtype(expected)
+    np.testing.assert_array_equal(source.read(2, 9), X[2:9].astype(expected))
+    single = row_blocks(source, dtype="float32").read(2, 9)
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, X[2:9].astype(np.float32))
+
+
+def test_columns_of_tables_become_floats():
+    source = as_rows(
+        pa.table(
+            {
+                "half": pa.array(np.array([1, 2, 3], np.float16)),
+                "int": pa.array([1, None, 3]),
+                "bool": pa.array([True, None, False]),
+                "null": pa.nulls(3),
+                "float": pa.array([None, 0.5, np.inf], pa.float32()),
+                "big": pa.array([2**60 + 1, 0, 1]),
+            }
+        )
+    )
+    nan = np.nan
+    expected = [[1, 1, 1, nan, nan, 2.0**60], [2, nan, nan, nan, 0.5, 0], [3, 3, 0, nan, np.inf, 1]]
+    assert source.dtype == np.float64
+    np.testing.assert_array_equal(source.read(0, 3), expected)
+
+
+def test_text_columns_are_named_and_can_be_left_out():
+    mixed = pa.table({"age": np.ones(3, np.float32), "city": ["a", "b", "c"], "id": [1, 2, 3]})
+    with pytest.raises(TypeError, match=r"column 'city' is string.*exclude=\['city'\]"):
+        as_rows(mixed)
+    source = row_blocks(mixed, exclude=["city", "id"])
+    assert source.names == ["age"] and source.dtype == np.float32
+    assert row_blocks(mixed, columns=["id", "age"]).names == ["id", "age"]
+    assert row_blocks(mixed, columns=[0, 2]).dtype == np.float64
+
+
+def test_partitioned_folders_have_their_folders_column(X, tmp_path):
+    whole = table(X).append_column("year", pa.array(np.repeat([2001, 2002], 50)))
+    ds.write_dataset(
+        whole,
+        tmp_path / "d",
+        format="parquet",
+        partitioning=ds.partitioning(whole.select(["year"]).schema, flavor="hive"),
+    )
+    source = as_rows(ds.dataset(tmp_path / "d", format="parquet", partitioning="hive"))
+    np.testing.assert_array_equal(source.read(40, 60)[:, :P], X[40:60])
+    np.testing.assert_array_equal(source.read(0, N)[:, P], np.repeat([2001, 2002], 50))
+
+
+def test_filtered_datasets_are_refused(X, tmp_path):
+    some = ds.dataset(parquet(X, tmp_path)).filter(ds.field("f0") > 0)
+    with pytest.raises(ValueError, match="filtered"):
+        as_rows(some)
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf], ids=["NaN", "infinity"])
+def test_finite_blocks_say_where_not(bad, X, tmp_path):
+    X[45, 3] = X[45, 4] = X[50, 0] = bad
+    source = as_rows(saved(X, tmp_path))
+    np.testing.assert_array_equal(source.read_finite(0, 45), X[:45])
+    name = "NaN" if np.isnan(bad) else "infinity"
+    with pytest.raises(
+        ValueError, match=rf"contains {name} in row 45, column 3 \(2 of the rows 40 to 59"
+    ):
+        source.read_finite(40, 60)
+    with pytest.raises(ValueError, match="row 45, column 'f3'"):
+        as_rows(table(X)).read_finite(0, N)
+
+
+def test_finite_numbers_whose_sum_is_not(tmp_path):
+    X = np.full((4, 3), 1e308)
+    np.testing.assert_array_equal(as_rows(saved(X, tmp_path)).read_finite(0, 4), X)
+    with pytest.raises(ValueError, match="infinity in row 0"):
+        row_blocks(X, dtype="float32").read_finite(0, 4)
+
+
+def test_block_height_follows_working_memory():
+    with sklearn.config_context(working_memory=16):
+        assert rows_per_block(1024, 8) == 256  # 1 MiB would be 128 rows
+        assert rows_per_block(64, 4) == 4096
+    with sklearn.config_context(working_memory=1600):
+        assert rows_per_block(1024, 8) == 12800
+
+
+@pytest.mark.parametrize("open_file", [str, pq.ParquetFile], ids=["path", "ParquetFile"])
+def test_threads_keep_their_own_place(open_file, X, tmp_path):
+    source = row_blocks(open_file(parquet(X, tmp_path, rows=50)))
+    with ThreadPoolExecutor(4) as pool:
+        blocks = list(pool.map(lambda a: source.read(a, a + 5), list(range(0, N, 5)) * 5))
+    np.testing.assert_array_equal(np.concatenate(blocks), np.tile(X, (5, 1)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": [0], "exclude": [1]}, "only one of the two"),
+        ({"columns": ["f9"]}, r"columns=\['f9'\]: X has no column 'f9'"),
+        ({"exclude": [6]}, r"exclude=\[6\]: 6 is not a column of X, which has 6"),
+        ({"columns": []}, "no column of 6 is left"),
+        ({"dtype": "int32"}, "dtype='int32': 'float32', 'float64' or None"),
+    ],
+    ids=["both", "unknown name", "unknown index", "none left", "dtype"],
+)
+def test_bad_options(options, message, X):
+    with pytest.raises(ValueError, match=message):
+        row_blocks(table(X), **options)
+
+
+def test_bad_sources(X, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.npy'.*no such file"):
+        row_blocks(tmp_path / "nowhere.npy")
+    with pytest.raises(ValueError, match=r"x\.csv': a path ending in \.npy, \.zarr"):
+        row_blocks("x.csv")
+    with pytest.raises(TypeError, match=r"got builtins\.list"):
+        row_blocks([[1.0]])
+    with pytest.raises(TypeError, match="real numbers are required, got dtype complex128"):
+        row_blocks(np.ones((2, 2), complex))
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w")
+    group.create_array("counts", shape=(4, 3), dtype="f4")[:] = 2
+    with pytest.raises(
+        ValueError, match=r"a group; give the path of one of its arrays \['counts'\]"
+    ):
+        row_blocks(tmp_path / "g.zarr")
+    assert row_blocks(tmp_path / "g.zarr" / "counts").read(0, 4).sum() == 24
+    with pytest.raises(ValueError, match="rows 90 to 101: X has rows 0 to 100"):
+        row_blocks(X).read(90, 101)
+    with pytest.raises(ValueError, match="'a' is there twice"):
+        row_blocks(pa.table([[1], [2]], names=["a", "a"]))
+
+
+def test_memmaps_that_are_no_table_of_numbers_are_arrays_to_refuse(tmp_path):
+    for X in (np.ones(5), np.ones((2, 2, 2)), np.ones((2, 2), complex), np.array([["a", "b"]])):
+        assert as_rows(saved(X, tmp_path)) is None
+
+
+def test_it_is_public_and_waits_for_no_library():
+    assert superfactor.row_blocks is row_blocks
+    code = (
+        "import sys, numpy as np; from superfactor.spectrum.rows import as_rows;"
+        "as_rows(np.ones((2, 2))); sys.exit(bool({'zarr', 'pyarrow', 'dask'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_sources_are_shown_in_few_words(X):
+    assert repr(row_blocks(X)) == "<MemmapRows 100 x 6, float32>"
+    assert isinstance(row_blocks(X), MemmapRows)
