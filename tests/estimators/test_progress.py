@@ -177,3 +177,4 @@ def test_who_sees_passes(monkeypatch, verbose, terminal, watched):
     monkeypatch.setattr(module.sys, "stderr", Screen(terminal))
     progress = Progress(SMFClassifier(verbose=verbose), None, None, {})
     assert (progress.on_block is not None) == watched
+    assert progress.on_block is progress.on_block  # it counts the passes

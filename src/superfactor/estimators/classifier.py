@@ -142,6 +142,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     NumPy float64, float32     NumPy, X as it is          NumPy, dtype of X
     other NumPy, lists         NumPy, X as float64        NumPy float64
     pandas DataFrame           NumPy                      NumPy (see ``set_output``)
+    dense of these, `device=`  PyTorch on that device     NumPy, as without it
     SciPy CSR, CSC             SciPy products, never      NumPy, dtype of X
                                dense
     PyTorch, CuPy, array-API   the same library and       arrays of that library and device;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import cached_property
 from typing import Any, TextIO
 
 try:  # scikit-learn 1.9 and later
@@ -87,7 +88,7 @@ class Progress:
         """Itself where somebody listens, None otherwise: silent fits pay nothing."""
         return self if self.verbose > 1 or self._context is not None else None
 
-    @property
+    @cached_property
     def on_block(self) -> PassProgress | None:
         """What watches the passes over an X that is read in blocks; None where nothing is shown."""
         watched = self.verbose > (0 if sys.stderr.isatty() else 1)
