@@ -161,7 +161,7 @@ class PassProgress:
                 print(self._text(now), file=self._stream, flush=True)
         elif long and self._bar and now - self._drawn >= _BETWEEN:
             self._drawn = now
-            self._draw(self._text(now, _columns(self._stream) - 1))  # the last one would wrap
+            self._draw(self._text(now, _columns(self._stream)))
 
     def clear(self) -> None:
         """Take the bar off the line, as at the end of a pass; for a pass that breaks off."""
@@ -171,7 +171,7 @@ class PassProgress:
             self._stream.flush()
 
     def _draw(self, text: str) -> None:
-        self._stream.write("\r" + text.ljust(min(self._length, _columns(self._stream) - 1)))
+        self._stream.write("\r" + text.ljust(min(self._length, _columns(self._stream))))
         self._stream.flush()
         self._length = len(text)
 
@@ -204,11 +204,11 @@ class PassProgress:
 
 
 def _columns(stream: TextIO) -> int:
-    """The width of the terminal behind the stream."""
+    """The room on a line of the terminal behind the stream, with ^C after it and nothing wrapped."""
     try:
-        return os.get_terminal_size(stream.fileno()).columns or 80
+        return (os.get_terminal_size(stream.fileno()).columns or 80) - 3
     except OSError:
-        return 80
+        return 77
 
 
 def _can_write(stream: TextIO, text: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-_MESSAGE = "Ctrl-C: stopping after this step with the best model so far; once more stops at once"
+_MESSAGE = "Ctrl-C: stopping after this step with the best model so far (again: at once)"
 
 
 class Interruption:
