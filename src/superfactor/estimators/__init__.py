@@ -9,6 +9,7 @@ file            idea
 ``parameters``  constructor arguments, checked with messages that say what is allowed
 ``inputs``      X, covariates, weights and targets as the user brings them
 ``fitting``     which solver runs, and its answer with exactly the components asked for
+``blockwise``   what is computed sample by sample, where X is not in memory
 ``coding``      from a new sample to its code and its activations, both models
 ``progress``    ``verbose`` and scikit-learn's callbacks
 =============== ================================================================================

@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array, namespace
 from superfactor.estimators import fitting, inputs, parameters, placing
+from superfactor.estimators.blockwise import by_blocks
 from superfactor.estimators.coding import FeatureCoding, FilterCoding
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
 from superfactor.lifting import LiftedProblem, state_problem
 from superfactor.losses import Loss
+from superfactor.spectrum import RowSource
 
 # How far outside its constraint a point may lie in silence, relative to its largest entry.
 VIOLATION_TOLERANCE = 1e-6
@@ -191,9 +193,12 @@ class SupervisedFactorization(
 
     # --- using the fit ---------------------------------------------------------------------------
 
-    def _new_samples(self, X: Any, method: str) -> Array:
+    def _new_samples(self, X: Any, method: str) -> Array | RowSource:
         """X (n, p) of the user's, checked, and where the model is."""
         check_is_fitted(self)
+        rows = inputs.check_rows(self, X, reset=False, method=method)
+        if rows is not None:
+            return rows
         if inputs.is_foreign(X):
             X = placing.moved(X, self.device)
         return inputs.check_data(self, X, reset=False, method=method)
@@ -202,6 +207,11 @@ class SupervisedFactorization(
         """The codes (n, r) of new samples and their offset γᵀx' + intercept (n, κ)."""
         X = self._new_samples(X, method)
         extra = self._check_covariates(covariates, X, method)
+        codes, offset = by_blocks(self._code_and_offset, X, extra)
+        return codes, offset
+
+    def _code_and_offset(self, X: Array, extra: Array | None) -> tuple[Array, Array]:
+        """As `_split`, of checked arrays X (n, p) and the covariates beside it."""
         X, inside = inputs.split_columns(X, self._covariate_index)
         xp = namespace(self.components_)
         offset = self.intercept_[None, :]
@@ -216,8 +226,12 @@ class SupervisedFactorization(
         inputs.check_same_names(covariates, self._covariate_names)
         return inputs.check_covariates(covariates, X, self._n_extra_covariates, method)
 
+    def _code_only(self, X: Array) -> tuple[Array]:
+        X, _ = inputs.split_columns(X, self._covariate_index)
+        return (self._code(X),)
+
     def _code(self, X: Array) -> Array:
-        """Codes (n, r) in the floating type of X; the factors follow where the types differ."""
+        """Codes (n, r) of the columns to factorize, in the floating type of the factors."""
         if not sp.issparse(X):
             X = namespace(X).astype(X, self.components_.dtype, copy=False)
         return self._coding.codes(X)
@@ -227,7 +241,7 @@ class SupervisedFactorization(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         covariates : array-like of shape (n_samples, n_covariates), optional
             Codes do not depend on them; where given they are checked, so that a pipeline may pass
             the same metadata everywhere.
@@ -244,8 +258,8 @@ class SupervisedFactorization(
         X = self._new_samples(X, "transform")
         if covariates is not None:
             self._check_covariates(covariates, X, "transform")
-        X, _ = inputs.split_columns(X, self._covariate_index)
-        return self._code(X)
+        (codes,) = by_blocks(self._code_only, X)
+        return codes
 
     def fit_transform(
         self, X: Any, y: Any = None, covariates: Any = None, sample_weight: Any = None

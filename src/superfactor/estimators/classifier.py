@@ -266,7 +266,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         covariates : array-like of shape (n_samples, n_covariates), optional
             Required if they were given to ``fit``.
 
@@ -335,7 +335,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
         covariates : array-like of shape (n_samples, n_covariates), optional

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from superfactor._arrays import Array, device, namespace, to_numpy
+from superfactor.estimators.blockwise import block_cuts
 from superfactor.estimators.parameters import shown
+from superfactor.spectrum import RowSource, as_rows
+from superfactor.spectrum.rows import column_positions
 
 
 def is_foreign(X: Any) -> bool:
@@ -51,6 +54,32 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> A
             accept_sparse=("csr", "csc"),
             dtype=[np.float64, np.float32],
         )
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> RowSource | None:
+    """X (n, p) as a source of rows to be read in blocks; None where it is an array to be taken whole.
+
+    A memmap of a single block is such an array: joblib hands them out unasked. Sets (`reset`) or
+    checks what `check_data` does; whether the numbers are finite is seen when they are read.
+    """
+    source = as_rows(X)
+    if source is None or (isinstance(X, np.memmap) and len(block_cuts(source)) <= 2):
+        return None
+    if min(source.shape) == 0:
+        raise ValueError(f"X: at least 1 sample and 1 feature are required, got {source.shape}")
+    if not reset:
+        _check_same_library(estimator, X, method)
+    validate_data(estimator, _with_names(source), reset=reset, skip_check_array=True)
+    return source
+
+
+def _with_names(source: RowSource) -> Any:
+    """Something with the source's columns that scikit-learn asks for their names."""
+    if source.names is None:
+        return source
+    import pyarrow as pa
+
+    return pa.table({name: pa.nulls(0) for name in source.names})
 
 
 @contextmanager
@@ -115,52 +144,11 @@ def covariate_indices(columns: Any, n_features: int, names: Any) -> list[int]:
     """`covariate_columns` as positions 0..n_features−1, in the order given; None is none."""
     if columns is None:
         return []
-    given = columns
-    if isinstance(columns, str | Integral) or np.ndim(columns) == 0:
-        columns = [columns]
-    columns = list(columns)
-    if all(isinstance(c, str) for c in columns):
-        indices = _positions(given, columns, names)
-    elif all(isinstance(c, bool | np.bool_) for c in columns) and np.ndim(given) == 1:
-        if len(columns) != n_features:
-            raise ValueError(
-                f"covariate_columns={shown(given)}: a mask of {len(columns)}, but X has "
-                f"{n_features} columns; the numbers must agree"
-            )
-        indices = [i for i, chosen in enumerate(columns) if chosen]
-    elif all(isinstance(c, Integral) and not isinstance(c, bool | np.bool_) for c in columns):
-        indices = [int(c) for c in columns]
-        for i in indices:
-            if not -n_features <= i < n_features:
-                raise ValueError(
-                    f"covariate_columns={shown(given)}: {i} is not a column of X, which has {n_features}"
-                )
-        indices = [i % n_features for i in indices]
-    else:
-        raise TypeError(
-            f"covariate_columns={shown(given)}: column names, column indices, a boolean mask or "
-            "None are required"
-        )
-    if len(set(indices)) < len(indices):
-        raise ValueError(f"covariate_columns={shown(given)}: every column at most once")
+    said = f"covariate_columns={shown(columns)}"
+    indices = column_positions(columns, n_features, names, said)
     if len(indices) == n_features:
-        raise ValueError(
-            f"covariate_columns={shown(given)}: at least one column of X must be left to factorize"
-        )
+        raise ValueError(f"{said}: at least one column of X must be left to factorize")
     return indices
-
-
-def _positions(given: Any, columns: list[str], names: Any) -> list[int]:
-    if names is None:
-        raise ValueError(
-            f"covariate_columns={shown(given)}: names need X to be a DataFrame with string column "
-            "names; use column indices for arrays"
-        )
-    position = {name: i for i, name in enumerate(names)}
-    missing = [c for c in columns if c not in position]
-    if missing:
-        raise ValueError(f"covariate_columns={shown(given)}: X has no column {shown(missing[0])}")
-    return [position[c] for c in columns]
 
 
 def names_without(indices: list[int], n_features: int, names: list[str] | None) -> Any:
@@ -222,7 +210,9 @@ def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: s
 
 
 def column_names(table: Any) -> list[str] | None:
-    """The names of a DataFrame's columns where all are strings; None otherwise."""
+    """The names of a table's columns where all are strings; None otherwise."""
+    if isinstance(table, RowSource):
+        return table.names
     columns = getattr(table, "columns", None)
     names = [] if columns is None else list(columns)
     return names if names and all(isinstance(name, str) for name in names) else None
@@ -239,7 +229,9 @@ def check_same_names(covariates: Any, fitted: list[str] | None) -> None:
 
 
 def like(values: Any, X: Array) -> Array:
-    """`values` (NumPy) in the library, type and place of X; sparse X stands for NumPy."""
+    """`values` (NumPy) in the library, type and place of X; sparse X and sources stand for NumPy."""
+    if isinstance(X, RowSource):
+        return np.asarray(values, dtype=X.dtype)
     sample = X.data if sp.issparse(X) else X
     return namespace(sample).asarray(values, dtype=sample.dtype, device=device(sample))
 

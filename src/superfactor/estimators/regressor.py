@@ -200,7 +200,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         covariates : array-like of shape (n_samples, n_covariates), optional
             Required if they were given to ``fit``.
 
@@ -221,7 +221,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), optional
         covariates : array-like of shape (n_samples, n_covariates), optional

@@ -1,0 +1,229 @@
+"""Prediction from sources of rows against prediction from the same numbers in memory."""
+
+from itertools import pairwise
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.utils._testing import create_memmap_backed_data
+from tests.estimators.data import MODELS, small
+
+from superfactor import SMFClassifier, SMFRegressor, row_blocks
+from superfactor.estimators.blockwise import block_cuts
+
+pa = pytest.importorskip("pyarrow")
+zarr = pytest.importorskip("zarr")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N, P = 2100, 6
+METHODS = ("transform", "predict", "predict_proba", "predict_log_proba", "decision_function")
+
+
+@pytest.fixture(autouse=True)
+def small_blocks():
+    """Blocks of the least height there is, 256 rows."""
+    with sklearn.config_context(working_memory=0.01):
+        yield
+
+
+def table(X):
+    return pa.table({f"f{j}": X[:, j] for j in range(X.shape[1])})
+
+
+def memmap(X, folder):
+    np.save(folder / "x.npy", X)
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+def zarr_array(X, folder):
+    array = zarr.create_array(folder / "x.zarr", shape=X.shape, dtype=X.dtype, chunks=(100, 4))
+    array[:] = X
+    return array
+
+
+def parquet(X, folder):
+    pq.write_table(table(X), folder / "x.parquet", row_group_size=300)
+    return row_blocks(folder / "x.parquet")
+
+
+SOURCES = {
+    "memmap": memmap,
+    "zarr": zarr_array,
+    "table": lambda X, folder: table(X),
+    "parquet": parquet,
+    "row_blocks": lambda X, folder: row_blocks(X),
+}
+sources = pytest.mark.parametrize("store", SOURCES.values(), ids=SOURCES)
+
+
+def agree(estimator, source, X, **options):
+    for method in METHODS:
+        if hasattr(estimator, method):
+            got = getattr(estimator, method)(source, **options)
+            expected = getattr(estimator, method)(X, **options)
+            assert type(got) is np.ndarray and got.dtype == expected.dtype
+            assert got.shape == expected.shape
+            np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+
+
+@sources
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("Estimator", [SMFClassifier, SMFRegressor])
+def test_every_method_answers_as_in_memory(Estimator, model, store, tmp_path):
+    X, y, Z = small(n=N, p=P, classes=3)
+    source = store(X, tmp_path)
+    has_names = store in (SOURCES["table"], SOURCES["parquet"])
+    named = table(X).to_pandas() if has_names else X
+    estimator = Estimator(2, model=model, covariate_columns=[1, 4], lam=0.05)
+    estimator.fit(named[:200], y[:200], covariates=Z[:200])
+    agree(estimator, source, named, covariates=Z)
+    expected = estimator.score(named, y, covariates=Z)
+    assert estimator.score(source, y, covariates=Z) == pytest.approx(expected, rel=1e-12)
+    weight = np.arange(N) % 3
+    expected = estimator.score(named, y, sample_weight=weight, covariates=Z)
+    got = estimator.score(source, y, sample_weight=weight, covariates=Z)
+    assert got == pytest.approx(expected, rel=1e-12)
+
+
+def test_several_targets_and_float32(tmp_path):
+    X, _, _ = small(n=N, p=P)
+    X = X.astype(np.float32)
+    Y = X[:, :3] @ np.ones((3, 2))
+    for fitted in (X, X.astype(np.float64)):
+        reg = SMFRegressor(2).fit(fitted[:100], Y[:100])
+        got = reg.predict(memmap(X, tmp_path))
+        assert got.shape == (N, 2)
+        np.testing.assert_allclose(got, reg.predict(X), rtol=1e-4, atol=1e-4)
+
+
+def test_the_source_is_read_in_blocks_and_once(tmp_path, monkeypatch):
+    X, y, _ = small(n=N, p=P)
+    clf = SMFClassifier().fit(X, y)
+    source = row_blocks(memmap(X, tmp_path))
+    asked = []
+    read = type(source)._stored
+
+    def watched(self, start, stop, columns):
+        asked.append((start, stop))
+        return read(self, start, stop, columns)
+
+    monkeypatch.setattr(type(source), "_stored", watched)
+    clf.predict_proba(source)
+    cuts = block_cuts(source)
+    assert asked == list(pairwise(cuts))
+    assert len(asked) == 8
+
+
+@pytest.mark.parametrize("Estimator", [SMFClassifier, SMFRegressor])
+def test_a_memmap_of_one_block_is_the_array_to_the_last_digit(Estimator):
+    X, y, Z = small(n=200)
+    mapped = create_memmap_backed_data((X, y, Z))
+    assert isinstance(mapped[0], np.memmap)
+    estimator = Estimator(2).fit(X, y, covariates=Z)
+    other = clone(estimator).fit(mapped[0], mapped[1], covariates=mapped[2])
+    np.testing.assert_array_equal(other.components_, estimator.components_)
+    for method in METHODS:
+        if hasattr(estimator, method):
+            got = getattr(other, method)(mapped[0], covariates=mapped[2])
+            np.testing.assert_array_equal(got, getattr(estimator, method)(X, covariates=Z))
+
+
+@pytest.mark.parametrize("rows", [40, N], ids=["one block", "blocks"])
+def test_what_memmaps_are_refused_for(rows, tmp_path):
+    X, y, _ = small(n=N, p=P)
+    clf = SMFClassifier().fit(X, y)
+    mapped = memmap(X, tmp_path)[:rows]
+    with pytest.raises(ValueError, match="X has 5 features, but SMFClassifier is expecting 6"):
+        clf.predict(mapped[:, :5])
+    with pytest.raises(ValueError, match=r"minimum of 1 is required"):
+        clf.predict(mapped[:0])
+    bad = X[:rows].copy()
+    bad[rows - 3, 2] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        clf.predict(memmap(bad, tmp_path))
+
+
+def test_nan_is_placed(tmp_path):
+    X, y, _ = small(n=N, p=P)
+    clf = SMFClassifier().fit(X, y)
+    X[1000, 3] = np.nan
+    with pytest.raises(
+        ValueError, match=r"contains NaN in row 1000, column 3 \(1 of the rows"
+    ) as e:
+        clf.predict_proba(memmap(X, tmp_path))
+    assert "\n" not in str(e.value)
+    reg = SMFRegressor().fit(table(np.ones((9, P))).to_pandas(), np.arange(9.0))
+    with pytest.raises(ValueError, match="row 1000, column 'f3'"):
+        reg.predict(table(X))
+
+
+def test_names_of_columns_are_held_to_the_fit():
+    X, y, _ = small(n=N, p=P)
+    clf = SMFClassifier().fit(table(X).to_pandas(), y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        clf.predict(table(X).rename_columns([f"g{j}" for j in range(P)]))
+    with pytest.raises(ValueError, match="feature names should match"):
+        clf.predict(row_blocks(table(X), exclude=["f5"]))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        clf.predict(row_blocks(X))
+    with pytest.warns(
+        UserWarning, match="X has feature names, but SMFClassifier was fitted without"
+    ):
+        SMFClassifier().fit(X, y).predict(table(X))
+
+
+def test_covariates_beside_a_source():
+    X, y, Z = small(n=N, p=P)
+    clf = SMFClassifier().fit(X, y, covariates=Z)
+    with pytest.raises(ValueError, match="fitted with 2 covariate"):
+        clf.predict(row_blocks(X))
+    with pytest.raises(ValueError, match="covariates: 7 samples, but X has 2100"):
+        clf.predict(row_blocks(X), covariates=Z[:7])
+    np.testing.assert_allclose(clf.transform(row_blocks(X)), clf.transform(X), rtol=1e-12)
+    with pytest.raises(ValueError, match="covariates: 7 samples"):
+        clf.transform(row_blocks(X), covariates=Z[:7])
+
+
+def test_text_and_nothing_are_refused(tmp_path):
+    X, y, _ = small(n=N, p=P)
+    clf = SMFClassifier().fit(X, y)
+    with pytest.raises(TypeError, match="column 'name' is string"):
+        clf.predict(table(X).append_column("name", pa.array(["a"] * N)))
+    with pytest.raises(
+        ValueError, match=r"at least 1 sample and 1 feature are required, got \(0, 6\)"
+    ):
+        clf.predict(table(X[:0]))
+
+
+def test_joblib_may_hand_out_memmaps():
+    X, y, _ = small(n=N, p=P)
+    clf = SMFClassifier().fit(X, y)
+    jobs = (joblib.delayed(_types_and_scores)(clf, X) for _ in range(2))
+    results = joblib.Parallel(n_jobs=2, max_nbytes=1000)(jobs)
+    for kind, scores in results:
+        assert kind == "memmap"
+        np.testing.assert_allclose(scores, clf.decision_function(X), rtol=1e-9, atol=1e-12)
+
+
+def _types_and_scores(clf, X):
+    with sklearn.config_context(working_memory=0.01):
+        return type(X).__name__, clf.decision_function(X)
+
+
+def test_pandas_output():
+    X, y, _ = small(n=N, p=P)
+    clf = SMFClassifier(2).fit(table(X).to_pandas(), y).set_output(transform="pandas")
+    codes = clf.transform(table(X))
+    assert list(codes.columns) == ["smfclassifier0", "smfclassifier1"]
+    assert len(codes) == N
+
+
+def test_a_model_of_another_library_says_so():
+    xp = pytest.importorskip("array_api_strict")
+    X, y, _ = small()
+    with sklearn.config_context(array_api_dispatch=False):
+        clf = SMFClassifier().fit(xp.asarray(X), xp.asarray(y))
+        with pytest.raises(ValueError, match="must use the same namespace"):
+            clf.predict(row_blocks(X))
