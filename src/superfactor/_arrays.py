@@ -21,6 +21,7 @@ Array = Any
 __all__ = [
     "Array",
     "blas_threads",
+    "cast",
     "column_norms",
     "device",
     "diagonal",
@@ -33,6 +34,7 @@ __all__ = [
     "inner",
     "namespace",
     "to_numpy",
+    "wide",
     "zeros_like_of",
 ]
 
@@ -64,6 +66,17 @@ def to_numpy(x: Array) -> Any:
         except RuntimeError:  # on a device NumPy cannot see
             pass
     return np.from_dlpack(x, device="cpu", copy=True)
+
+
+def cast(x: Array, like: Array) -> Array:
+    """`x` in the floating type of `like`."""
+    return x if x.dtype == like.dtype else namespace(x).astype(x, like.dtype)
+
+
+def wide(x: Array) -> Array:
+    """`x` in float64."""
+    xp = namespace(x)
+    return x if x.dtype == xp.float64 else xp.astype(x, xp.float64)
 
 
 def eps(x: Array) -> float:

@@ -5,9 +5,9 @@ import pytest
 from tests import naive
 from tests.solvers.examples import MODELS, example
 
+from superfactor.lifting import GrowingBasis
 from superfactor.solvers import newton_step as module
 from superfactor.solvers.subspace import SubspaceProblem
-from superfactor.spectrum import GrowingBasis
 
 CASES = {
     "binary": {"kappa": 1},
@@ -23,12 +23,10 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 def subspace(problem, rank, size=None):
     """The problem on its whole search side, or on a random part of it."""
-    basis = GrowingBasis(problem.empty, problem.image, problem.back)
-    S = np.eye(problem.side)
-    if size is not None:
-        S = np.linalg.qr(np.random.default_rng(9).standard_normal((problem.side, size)))[0]
-    basis.append(S)
-    return SubspaceProblem(problem, basis, rank)
+    sampled = problem.sampled()
+    basis, rng = GrowingBasis.of(sampled), np.random.default_rng(9)
+    basis.extend(basis.everything(problem.side) if size is None else basis.random(rng, size))
+    return SubspaceProblem(sampled, basis, rank), problem
 
 
 def paper_value(inside, P, W, beta, gamma):

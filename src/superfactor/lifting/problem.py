@@ -21,8 +21,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
-from superfactor._arrays import Array, frobenius2, inner, namespace, zeros_like_of
+from superfactor._arrays import Array, eps, frobenius2, inner, namespace, wide, zeros_like_of
+from superfactor.lifting.block import Facts
 from superfactor.lifting.factors import Factors
+from superfactor.lifting.sampled import SampledProblem
+from superfactor.lifting.samples import in_memory
 from superfactor.losses import Loss
 from superfactor.spectrum import DataMatrix, compress
 
@@ -176,6 +179,31 @@ class LiftedProblem(ABC):
         if compression is None:
             return self, lambda T: T
         return self.with_data(compression.data), self._way_back(compression.expand)
+
+    def sampled(self) -> SampledProblem:
+        """The same problem as sums over blocks of samples in memory: new blocks, for one search."""
+        data, xp = self.data, self.data.xp
+        facts = Facts(self.targets, self.covariates, self.loss_weight, self.root_weight)
+        ratio = (
+            self.loss_weight if self.root_weight is None else self.loss_weight / self.root_weight**2
+        )
+        zero = zeros_like_of(self.targets, *self.targets.shape)
+        return SampledProblem(
+            name=self.name,
+            samples=in_memory(data, facts, self.loss),
+            shape=data.shape,
+            n_outputs=self.n_outputs,
+            loss=self.loss,
+            covariate_ridge=wide(self.covariate_ridge),
+            xi=self.xi,
+            lam=self.lam,
+            squared_norm=data.squared_norm,
+            largest_weight=float(xp.max(ratio)),
+            null_loss=self.loss_terms(zero)[0],
+            epsilon=eps(self.targets),
+            smaller_gram=data.gram,
+            singular_values=data.singular_values,
+        )
 
     @abstractmethod
     def _way_back(self, expand: Callable[[Array], Array]) -> Callable[[Array], Array]:

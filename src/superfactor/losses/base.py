@@ -19,8 +19,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from superfactor._arrays import Array
+
+#: How many steps of `Loss.rebalanced` put weighted dual points in balance, rounding included.
+BALANCING_STEPS = 3
 
 
 class Loss(ABC):
@@ -64,14 +68,30 @@ class Loss(ABC):
         """The ``a`` with ``∇ℓ(y, a) = g``, that is ``∇ℓ*(g)``, shape ``(n, κ)``; ``g`` interior."""
 
     @abstractmethod
+    def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
+        """Sums over the samples that say how far ``Σ_i weights_i g_i`` is from zero.
+
+        ``weights`` has shape ``(n,)`` and is non-negative.
+        """
+
+    @abstractmethod
+    def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
+        """``G`` after steps towards balance, each given by the imbalance of *all* samples before it.
+
+        The first step moves ``G`` into the conjugate's domain, the second balances it exactly on paper,
+        and the third removes what rounding left over.
+        """
+
     def balance(self, G: Array, Y: Array, weights: Array) -> Array:
         """A point near ``G``, inside the conjugate's domain, with ``Σ_i weights_i g_i = 0``.
 
         An unpenalised intercept makes the dual bound ``−inf`` unless the weighted dual points sum
         to zero, so the sum has to vanish to rounding and not just to a solver's tolerance.
-
-        ``weights`` has shape ``(n,)`` and is non-negative.
         """
+        steps: list[tuple[Array, ...]] = []
+        for _ in range(BALANCING_STEPS):
+            steps.append(self.imbalance(self.rebalanced(G, Y, steps), Y, weights))
+        return self.rebalanced(G, Y, steps)
 
 
 def check_radius(radius: float) -> float:

@@ -10,6 +10,7 @@ A dual point ``g = p − y`` carries probabilities ``p = g + y`` of the classes 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from array_api_compat import array_namespace
 
@@ -61,39 +62,44 @@ def dual_activation(G: Array, Y: Array) -> Array:
     return xp.where(outside, xp.full_like(a, math.nan), a)
 
 
-def balance(G: Array, Y: Array, weights: Array) -> Array:
-    """Mix the probabilities with one shared vector ρ until ``Σ_i w_i p_i = Σ_i w_i y_i``.
-
-    ``p' = (1−t)p + tρ`` with ``ρ = [n + (1−t)/t·(n−s)]/Σw``, ``n = Σwy``, ``s = Σwp``, and the
-    smallest ``t`` that leaves ρ in the simplex: ``1/t = 1 + min_{s_c > n_c} n_c/(s_c − n_c)`` over
-    all κ+1 classes. ``t = 0`` where nothing is out of balance, ``t = 1`` is always feasible.
-    """
+def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
+    """``n = Σ_i w_i y_i`` and the surplus ``s − n = Σ_i w_i g_i``, both over all κ+1 classes."""
     xp = array_namespace(G, Y, weights)
-    total = xp.sum(weights)
-    if not bool(total > 0):
-        return G
     base_target = 1.0 - xp.sum(Y, axis=1, keepdims=True)
-    counts = xp.matmul(weights, xp.concat([base_target, Y], axis=1))  # (κ+1,)
-    G = _inside(G, Y, counts)
-    # One pass is exact on paper; the second removes what its rounding left over.
-    for _ in range(2):
-        surplus = xp.matmul(weights, G)
-        surplus = xp.concat([-xp.sum(surplus)[None], surplus])  # s − n, (κ+1,)
-        # Relative to Σw: a surplus below this is nothing, and n/surplus would overflow.
-        positive = surplus > 1e-30 * total
-        room = xp.where(
-            positive,
-            counts / xp.where(positive, surplus, xp.ones_like(surplus)),
-            xp.full_like(surplus, math.inf),
-        )
-        k = xp.min(room)  # (1−t)/t
-        if not bool(xp.isfinite(k)):
-            break
-        t = 1.0 / (1.0 + k)
-        rho = xp.clip((counts - k * surplus) / total, min=0.0)
-        # In terms of g, not of p, so that a small g_c keeps its relative accuracy.
-        G = (1.0 - t) * G + t * (rho[None, 1:] - Y)
+    counts = xp.matmul(weights, xp.concat([base_target, Y], axis=1))
+    surplus = xp.matmul(weights, G)
+    return counts, xp.concat([-xp.sum(surplus)[None], surplus])
+
+
+def rebalanced(G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
+    """Onto the simplex first; then mix with one shared vector until ``Σ_i w_i p_i = Σ_i w_i y_i``."""
+    for i, (counts, surplus) in enumerate(steps):
+        G = _mixed(G, Y, counts, surplus) if i else _inside(G, Y, counts)
     return G
+
+
+def _mixed(G: Array, Y: Array, counts: Array, surplus: Array) -> Array:
+    """``p' = (1−t)p + tρ`` with ``ρ = [n + (1−t)/t·(n−s)]/Σw``, ``n = Σwy``, ``s = Σwp``.
+
+    Takes the smallest ``t`` that leaves ρ in the simplex: ``1/t = 1 + min_{s_c > n_c} n_c/(s_c − n_c)``
+    over all κ+1 classes. ``t = 0`` where nothing is out of balance, ``t = 1`` is always feasible.
+    """
+    xp = array_namespace(G, Y)
+    total = xp.sum(counts)
+    # Relative to Σw: a surplus below this is nothing, and n/surplus would overflow.
+    positive = surplus > 1e-30 * total
+    room = xp.where(
+        positive,
+        counts / xp.where(positive, surplus, xp.ones_like(surplus)),
+        xp.full_like(surplus, math.inf),
+    )
+    k = xp.min(room)  # (1−t)/t
+    if not bool(xp.isfinite(k)):
+        return G
+    t = 1.0 / (1.0 + k)
+    rho = xp.clip((counts - k * surplus) / total, min=0.0)
+    # In terms of g, not of p, so that a small g_c keeps its relative accuracy.
+    return (1.0 - t) * G + t * (rho[None, 1:] - Y)
 
 
 def _inside(G: Array, Y: Array, counts: Array) -> Array:
@@ -103,6 +109,8 @@ def _inside(G: Array, Y: Array, counts: Array) -> Array:
     solution. Renormalising keeps the rest of the point; mixing would replace it altogether.
     """
     xp = array_namespace(G, Y, counts)
+    if not bool(xp.sum(counts) > 0):
+        return G
     base, p = simplex_point(G, Y)
     p = xp.concat([base, p], axis=1)
     absent = xp.broadcast_to((counts <= 0)[None, :], p.shape)

@@ -12,7 +12,7 @@ The work is done in float64 whatever the input, because ``g·a − ℓ`` cancels
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from array_api_compat import array_namespace
 
@@ -132,21 +132,25 @@ def dual_activation(loss: Loss, G: Array, Y: Array) -> Array:
     return xp.astype(a, G.dtype)
 
 
-def balance(G: Array, Y: Array, weights: Array) -> Array:
+def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
+    """The weighted sums of ``|g|`` over the samples of label 1 and of label 0, shape ``(1,)`` each."""
+    xp = array_namespace(G, Y, weights)
+    t = xp.clip((1.0 - 2.0 * Y) * G, min=0.0)
+    return xp.matmul(weights, t * Y), xp.matmul(weights, t * (1.0 - Y))
+
+
+def rebalanced(G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
     """Scale down the heavier of the two signs (labels) until ``Σ_i w_i g_i = 0``.
 
     The domain is an interval from 0 for either label, so shrinking never leaves it.
     """
-    xp = array_namespace(G, Y, weights)
+    xp = array_namespace(G, Y)
     sign = 1.0 - 2.0 * Y
-    t = xp.clip(sign * G, min=0.0)
-    # One pass is exact on paper; the second removes what its rounding left over.
-    for _ in range(2):
-        mass_one = xp.matmul(weights, t * Y)  # label 1, shape (1,)
-        mass_zero = xp.matmul(weights, t * (1.0 - Y))
+    for mass_one, mass_zero in steps:
+        t = xp.clip(sign * G, min=0.0)
         lighter = xp.minimum(mass_one, mass_zero)
         ones = xp.ones_like(lighter)
         scale_one = lighter / xp.where(mass_one > 0, mass_one, ones)
         scale_zero = lighter / xp.where(mass_zero > 0, mass_zero, ones)
-        t = t * (Y * scale_one[None, :] + (1.0 - Y) * scale_zero[None, :])
-    return sign * t
+        G = sign * t * (Y * scale_one[None, :] + (1.0 - Y) * scale_zero[None, :])
+    return G

@@ -11,6 +11,7 @@ With ``p_c = h(a_c)/(1 + Σh)``, ``u = (log h)'`` and ``d_c = p_c − Y_c``:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from array_api_compat import array_namespace, device
 
@@ -103,11 +104,13 @@ class Multinomial(Loss):
             return entropy.dual_activation(G, Y)
         return inversion.dual_activation(self, G, Y)
 
-    def balance(self, G: Array, Y: Array, weights: Array) -> Array:
+    def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
         self._require_conjugate()
-        if self.link.linear:
-            return entropy.balance(G, Y, weights)
-        return inversion.balance(G, Y, weights)
+        return (entropy if self.link.linear else inversion).imbalance(G, Y, weights)
+
+    def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
+        self._require_conjugate()
+        return (entropy if self.link.linear else inversion).rebalanced(G, Y, steps)
 
     def _require_conjugate(self) -> None:
         if not self.has_conjugate:

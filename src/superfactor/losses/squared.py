@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from array_api_compat import array_namespace, device
 
@@ -52,13 +53,12 @@ class SquaredError(Loss):
     def dual_activation(self, G: Array, Y: Array) -> Array:
         return Y + 0.5 * G
 
-    def balance(self, G: Array, Y: Array, weights: Array) -> Array:
-        """Subtract the weighted mean; the domain is the whole space."""
+    def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
         xp = array_namespace(G, Y, weights)
-        total = xp.sum(weights)
-        if not bool(total > 0):
-            return G
-        # The second pass removes what the rounding of the first left over.
-        for _ in range(2):
-            G = G - (xp.matmul(weights, G) / total)[None, :]
+        return xp.sum(weights), xp.matmul(weights, G)
+
+    def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
+        """Subtract the weighted mean; the domain is the whole space."""
+        for total, surplus in steps:
+            G = G - (surplus / total)[None, :] if bool(total > 0) else G
         return G

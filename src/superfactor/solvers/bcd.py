@@ -38,8 +38,8 @@ from superfactor._arrays import (
     namespace,
     zeros_like_of,
 )
-from superfactor.lifting import Factors, LiftedProblem
-from superfactor.lifting.ridge import conjugate_gradients, fit_ridge
+from superfactor.lifting import ArrayDesign, Factors, LiftedProblem, fit_ridge
+from superfactor.lifting.ridge import conjugate_gradients
 from superfactor.solvers.factored import random_block, random_factors, split, unlift
 from superfactor.solvers.solution import Monitor, Solution
 
@@ -175,7 +175,7 @@ class _Blocks:
         J = xp.concat([problem.features(self.L, self.Z) @ T, problem.covariates], axis=1)
         ridge = xp.concat([zeros_like_of(T, r) + problem.lam, problem.covariate_ridge])
         start = xp.concat([back @ self.beta, self.gamma])
-        theta, *_ = fit_ridge(problem, J, ridge, start)
+        theta, *_ = fit_ridge(ArrayDesign(problem, J), ridge, start)
         self.beta, self.gamma = T @ theta[:r, :], theta[r:, :]
         self.a = J @ theta
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from superfactor._arrays import eps, frobenius2, namespace
+from superfactor._arrays import frobenius2, namespace
 from superfactor.solvers.newton_step import NewtonStep, newton_step, rotation_curvature
 from superfactor.solvers.solution import Monitor
 from superfactor.solvers.subspace import Point, SubspaceProblem
@@ -21,20 +21,16 @@ class Descent:
         self.inside, self.monitor, self._polish = inside, monitor, polish
         problem = inside.problem
         alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
-        weight = float(problem.data.xp.max(problem.loss_weight))
-        if problem.root_weight is not None:
-            ratio = problem.loss_weight / problem.root_weight**2
-            weight = float(problem.data.xp.max(ratio))
         # For the filter model ‖Φ‖² ≤ ‖X̃‖² bounds σ₁²; for the feature model Φ is the identity.
-        norm = problem.data.squared_norm if problem.name == "filter" else 1.0
+        norm = problem.squared_norm if problem.name == "filter" else 1.0
         if alpha == float("inf"):
             alpha = 1.0
-        self.shortest = 1 / (2 * problem.lam + alpha * weight * norm + 1e-300)
+        self.shortest = 1 / (2 * problem.lam + alpha * problem.largest_weight * norm + 1e-300)
         self.longest = 1 / (2 * problem.lam) if problem.lam > 0 else 1e10 * self.shortest
         self.longest = max(self.longest, self.shortest)
         self.eta = min(8 * self.shortest, self.longest)
         self.mapping = float("inf")
-        self.slack = 16 * eps(inside.D)
+        self.slack = 16 * problem.epsilon
 
     def proximal(self, point: Point) -> Point:
         """One proximal step with the best (β, γ) for its subspace; the point itself if nothing falls."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superfactor._arrays import Array, column_norms, indices, namespace
-from superfactor.lifting.ridge import directional_curvature
+from superfactor._arrays import Array, indices, namespace
+from superfactor.lifting import Vectors
 from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
 
 
@@ -15,12 +15,12 @@ from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
 class Residual:
     """What the full problem still asks for outside the basis.
 
-    R (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
+    vectors (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
     bounds (r,): |R_i|²/(ξ(θ_i − ν̄)), how far F may fall along each (docs/method.md §11, multiplied by ξ)
     """
 
     frame: Frame
-    R: Array
+    vectors: Vectors
     bounds: Array
 
     @property
@@ -33,9 +33,8 @@ def residual(inside: SubspaceProblem, point: Point, outside: float) -> Residual:
     problem, basis = inside.problem, inside.basis
     xp = namespace(point.W)
     frame = inside.frame(point)
-    R = problem.xi * (basis.GS @ frame.W) - 0.5 * (problem.pull(point.E) @ frame.beta.T)
-    R = basis.outside(R)
-    size = column_norms(R)
+    R, gram = basis.outside(basis.residual(frame.W, frame.beta, point.theta))
+    size = xp.sqrt(xp.clip(xp.linalg.diagonal(gram), 0.0, None))
     gap = frame.theta - (float(frame.nu[0]) if frame.nu.shape[0] else 0.0)
     if float(gap[-1]) <= 0:
         # Nothing is certifiable: a local estimate, half the distance to the spectrum outside.
@@ -70,32 +69,18 @@ def enlarge(
 
     Returns the number of directions that were new; the caller refreshes the inner problem.
     """
-    problem, basis, frame = inside.problem, inside.basis, found.frame
-    xp = namespace(found.R)
-    index = indices(found.R, active)
-    T = xp.take(found.R, index, axis=1)
-    theta, beta = xp.take(frame.theta, index), xp.take(frame.beta, index, axis=0)
-    weight = directional_curvature(problem.loss_hessian(point.a), beta)
-    weight = xp.clip(weight, 0.0, None)
-    if problem.root_weight is not None:
-        weight = weight / problem.root_weight**2
-    before = basis.size
-    while T.shape[1]:
-        new, alive = basis.new_directions(T)
-        if new.shape[1] == 0:
+    basis, frame = inside.basis, found.frame
+    T, before = basis.take(found.vectors, active), basis.size
+    while depth.size:
+        new, source = basis.new_directions(T)
+        if source.size == 0:
             break
-        index = xp.nonzero(alive)[0]
-        theta, weight = xp.take(theta, index), xp.take(weight, index, axis=1)
-        depth = depth[np.asarray([int(i) for i in index])] - 1
-        Z = problem.image(new)
-        if problem.name == "filter":  # the loss Hessian is seen through X: one product for both
-            both = problem.back(xp.concat([Z, weight * Z], axis=1))
-            G, curved = both[:, : new.shape[1]], both[:, new.shape[1] :]
-        else:
-            G, curved = problem.back(Z), weight * new
-        basis.append(new, Z, G)
+        active, depth = active[source], depth[source] - 1
+        index = indices(frame.theta, active)
+        theta = namespace(frame.theta).take(frame.theta, index)
+        beta = namespace(frame.beta).take(frame.beta, index, axis=0)
+        basis.append(new, point.theta, beta)
         on = np.flatnonzero(depth > 0)
-        pick = indices(found.R, on)
-        T = xp.take(2 * problem.xi * (theta[None, :] * new - G) + curved, pick, axis=1)
-        theta, weight, depth = xp.take(theta, pick), xp.take(weight, pick, axis=1), depth[on]
+        T = basis.chain(theta, on)
+        active, depth = active[on], depth[on]
     return basis.size - before

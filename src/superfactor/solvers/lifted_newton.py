@@ -13,23 +13,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from superfactor._arrays import (
-    Array,
-    blas_threads,
-    eigh_descending,
-    eps,
-    eye_like,
-    namespace,
-    zeros_like_of,
-)
-from superfactor.lifting import LiftedProblem
+from superfactor._arrays import Array, blas_threads, eigh_descending, eye_like, namespace, wide
+from superfactor.lifting import GrowingBasis, LiftedProblem, SampledProblem, Vectors
 from superfactor.solvers.descent import Descent
 from superfactor.solvers.enlarge import Residual, chain_lengths, enlarge, residual
 from superfactor.solvers.newton_step import newton_step
 from superfactor.solvers.solution import Monitor, Solution
 from superfactor.solvers.starts import Effort, promising, ridge_subspace, starting_points
 from superfactor.solvers.subspace import Point, SubspaceProblem
-from superfactor.spectrum import GrowingBasis, fill_leading
 
 # Up to this dimension the subspace is the whole range of X from the start.
 WHOLE_RANGE = 64
@@ -55,7 +46,7 @@ def solve(
     rng = np.random.default_rng(random_state)
     small, expand = problem.compact
     with blas_threads(1):
-        search = Search(small, rank, tol, rng, monitor)
+        search = Search(small.sampled(), rank, tol, rng, monitor)
         search.grow()
         if starts and not search.proven and not monitor.stopped:
             search.restart()
@@ -68,45 +59,53 @@ class Search:
 
     def __init__(
         self,
-        problem: LiftedProblem,
+        problem: SampledProblem,
         rank: int,
         tol: float,
         rng: np.random.Generator,
         monitor: Monitor,
     ):
         self.problem, self.tol, self.rng = problem, tol, rng
-        self.basis = GrowingBasis(problem.empty, problem.image, problem.back)
-        self.range = min(problem.data.shape)
+        self.basis = GrowingBasis.of(problem)
+        self.range = min(problem.shape)
         self.whole = self.range <= max(4 * rank, WHOLE_RANGE)
         self._leading_subspace(rank)
         self.rank = min(rank, self.basis.size)
         self.capacity = max(6 * rank, 2 * rank + 30) + 8 * problem.n_outputs
         if self.whole:
             self.capacity = self.basis.size + 4 * rank + 20 * problem.n_outputs
-        zero = zeros_like_of(problem.targets, *problem.targets.shape)
-        self.null = problem.loss_terms(zero)[0]
-        self.weigh(problem, monitor)
+        self._begin(monitor)
 
-    def weigh(self, problem: LiftedProblem, monitor: Monitor) -> None:
-        """Take up the same data at (other) weights ξ and λ; the basis and the point stay."""
-        self.problem, self.monitor = problem, monitor
-        self.inside = SubspaceProblem(problem, self.basis, self.rank)
+    def _begin(self, monitor: Monitor) -> None:
+        self.monitor = monitor
+        self.inside = SubspaceProblem(self.problem, self.basis, self.rank)
         self.descent = Descent(self.inside, monitor)
         self.floor = self.inside.pca_value()
         self.reason, self.converged, self.left = "", False, math.inf
+
+    def weigh(self, problem: LiftedProblem, monitor: Monitor) -> None:
+        """Take up the same data at other weights ξ and λ; the basis and the point stay."""
+        self.problem = replace(
+            self.problem,
+            xi=problem.xi,
+            lam=problem.lam,
+            covariate_ridge=wide(problem.covariate_ridge),
+        )
+        self.basis.problem = self.problem
+        self._begin(monitor)
 
     # --- sizes and tolerances --------------------------------------------------------------------
 
     @property
     def goal(self) -> float:
         """tol times what supervision can change, but not below the noise of F itself."""
-        noise = 16 * eps(self.problem.targets) * abs(self.point.F)
+        noise = 16 * self.problem.epsilon * abs(self.point.F)
         return max(self.tol * self.supervised, noise)
 
     @property
     def supervised(self) -> float:
         """F − D(0), what supervision can change; separable classes may send it to zero, so not quite."""
-        return max(self.point.F - self.floor, 1e-4 * self.null)
+        return max(self.point.F - self.floor, 1e-4 * self.problem.null_loss)
 
     @property
     def proven(self) -> bool:
@@ -117,29 +116,15 @@ class Search:
 
     def _leading_subspace(self, rank: int) -> None:
         """The whole range of X when that is small, a block-Krylov approximation of its top otherwise."""
-        problem, basis = self.problem, self.basis
-        empty = problem.empty
+        basis = self.basis
         if self.whole:
-            if problem.side <= max(self.range, WHOLE_RANGE):
-                basis.append(eye_like(empty, problem.side))
-            else:
-                basis.extend(problem.back(eye_like(empty, problem.other_side)))
+            basis.extend(basis.everything(max(self.range, WHOLE_RANGE)))
         else:
-            width = max(8, rank // 2)
-
-            def fresh() -> Array:
-                return problem.back(self._random(problem.other_side, width))
-
-            fill_leading(basis, 4 * rank, 2 * rank + 10, fresh)
+            basis.fill_leading(4 * rank, 2 * rank + 10, self.rng, max(8, rank // 2))
         if basis.size < rank:  # rank X < r: labels may use the spare rank
-            basis.extend(self._random(problem.side, rank - basis.size))
+            basis.extend(basis.random(self.rng, rank - basis.size))
         if self.whole:
             basis.rotate(eigh_descending(basis.D)[1])
-
-    def _random(self, rows: int, columns: int) -> Array:
-        xp, like = self.problem.data.xp, self.problem.targets
-        block = self.rng.standard_normal((rows, columns))
-        return xp.asarray(block, dtype=like.dtype, device=self.problem.data.device)
 
     # --- the main loop -------------------------------------------------------------------------------
 
@@ -159,7 +144,7 @@ class Search:
         self._rounds()
         if self.proven or self.monitor.stopped:
             return
-        first, outcome = self.held, self.outcome
+        first, outcome = self._hold(self.point), self.outcome
         W, A, gamma = ridge_subspace(self.inside, self.point, self.problem.lam)
         start = self.inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
         self.point, left = self.descent.run(start, 0.1 * self.goal, limit=6)
@@ -168,6 +153,7 @@ class Search:
         if first[0].F <= self.point.F:
             self._return_to(*first)
             self.left, self.reason, self.converged = outcome
+        self.basis.release(first[1])
 
     def _rounds(self) -> None:
         """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
@@ -206,18 +192,18 @@ class Search:
         """Where the labels pull: ΦᵀE, and for the filter model a short Krylov chain of it."""
         if self.whole and self.problem.name == "filter":
             return
-        block = self.problem.pull(self.point.E)
+        block = self.basis.pull(self.point.theta)
         for _ in range(4 if self.problem.name == "filter" else 1):
             added = self.basis.extend(block)
             if added == 0:
                 break
-            block = self.basis.GS[:, self.basis.size - added :]
+            block = self.basis.latest_powers(added)
         self._embed()
 
     def _embed(self) -> None:
         self.inside.refresh()
         self.floor = min(self.floor, self.inside.pca_value())
-        self.point = replace(self.point, W=self.inside.embed(self.point.W))
+        self.point = self.inside.embedded(self.point)
 
     def _supervised_start(self) -> None:
         W, A, gamma = ridge_subspace(self.inside, self.point, self.problem.lam)
@@ -249,7 +235,7 @@ class Search:
         self.basis.rotate(V)
         self.inside.refresh()
         W = eye_like(V, V.shape[1], self.rank)
-        self.point = replace(self.point, W=W, beta=frame.beta)
+        self.point = self.inside.at(W, frame.beta, self.point.gamma)
 
     # --- other starts -----------------------------------------------------------------------------
 
@@ -258,10 +244,10 @@ class Search:
         unknowns = float(self.basis.size * min(self.problem.n_outputs, self.rank))
         effort = Effort.for_work((self.problem.n_samples + unknowns) * unknowns**2)
         value = self.supervised
-        points = starting_points(self.inside, self.point, effort, self._random)
+        points = starting_points(self.inside, self.point, effort, self.rng)
         found = promising(self.inside, points, effort, self.point.F, 1e-5 * value, self.monitor)
-        held = [(point, self.basis.S @ point.W) for point in found]
-        best, outcome, seen = self.held, self.outcome, [self.point.F]
+        held = [self._hold(point) for point in found[: effort.finished * 4]]
+        best, outcome, seen = self._hold(self.point), self.outcome, [self.point.F]
         for point, W in held:
             if len(seen) > effort.finished or self.monitor.stopped:
                 break
@@ -271,23 +257,25 @@ class Search:
             self._return_to(point, W)
             self._rounds()
             if self.point.F < best[0].F:
-                best, outcome = self.held, self.outcome
+                self.basis.release(best[1])
+                best, outcome = self._hold(self.point), self.outcome
         self._return_to(*best)
         self.left, self.reason, self.converged = outcome
+        for _, W in [*held, best]:
+            self.basis.release(W)
 
-    @property
-    def held(self) -> tuple[Point, Array]:
+    def _hold(self, point: Point) -> tuple[Point, Vectors]:
         """The point, and its W in full coordinates: the basis may turn before it is used again."""
-        return self.point, self.basis.S @ self.point.W
+        return point, self.basis.hold(point.W)
 
     @property
     def outcome(self) -> tuple[float, str, bool]:
         return self.left, self.reason, self.converged
 
-    def _return_to(self, point: Point, W: Array) -> None:
+    def _return_to(self, point: Point, W: Vectors) -> None:
         self.basis.extend(W)
         self.inside.refresh()
-        self.point = replace(point, W=self.basis.S.T @ W)
+        self.point = self.inside.at(self.basis.products(W)[0], point.beta, point.gamma)
 
     # --- the answer ---------------------------------------------------------------------------------
 
@@ -311,14 +299,14 @@ class Search:
         xp = problem.data.xp
 
         def back(x: Array) -> Array:
-            return xp.astype(x, problem.data.dtype)
+            return xp.astype(x, problem.data.dtype, copy=False)
 
-        W = back(expand(self.basis.S @ point.W))
+        W = back(expand(self.basis.vectors(point.W)))
         factors = problem.unlift(W, back(point.beta), back(point.gamma))
         return Solution(
             factors=factors,
             objective=point.F,
-            activations=point.a,
+            activations=xp.concat(self.problem.samples.gather("activations", point.theta)),
             history=self.monitor.history,
             reason=self.reason,
             converged=self.converged,

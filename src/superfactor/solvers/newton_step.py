@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from superfactor._arrays import (
     Array,
@@ -29,13 +28,7 @@ from superfactor._arrays import (
     namespace,
     zeros_like_of,
 )
-from superfactor.lifting.ridge import (
-    DENSE_UNKNOWNS,
-    conjugate_gradients,
-    curvature_gram,
-    directional_curvature,
-    solve_linear,
-)
+from superfactor.lifting.ridge import DENSE_UNKNOWNS, conjugate_gradients, solve_linear
 from superfactor.solvers.subspace import Frame, Point, SubspaceProblem
 
 # Curvatures smaller than this share of θ_i are lifted to it: a nearly degenerate pair of directions.
@@ -70,10 +63,9 @@ class _Model:
     """The pieces of the quadratic model at a point."""
 
     frame: Frame
-    design: Array  # [ΦS, X'] (n, k + q)
-    turn: Array  # the coordinates [W⊥, W, I] (k + q, k + q)
+    turn: Array  # the coordinates [W⊥, W, I] (k + q, k + q): the design becomes J = [ΦW⊥, ΦW, X']
+    theta: Array  # the point's coefficients on J, [0; β; γ] (k + q, κ)
     gram: Array | None  # Σ_i h_i ⊗ j_i j_iᵀ, j_i the rows of J; where the elimination will want it
-    curvature: Array  # ω∘∇²ℓ (n, κ, κ)
     inverse: Array  # 1/(2ξ(θ_i − ν_j)), shifted, (k−r, r)
     gap: Array  # 2ξ(θ_i − ν_j), shifted the same way
     slope_T: Array  # Γ (k−r, r)
@@ -81,11 +73,6 @@ class _Model:
     slope_v: Array  # (r, κ)
     slope_g: Array  # (q, κ)
     saddle: bool  # whether some direction curves downwards
-
-    @cached_property
-    def J(self) -> Array:
-        """[ΦW⊥, ΦW, X'] (n, k + q)."""
-        return self.design @ self.turn
 
     def convexified(self) -> _Model:
         """A positive model with the same slopes: curvatures in T by size, no coupling of T and v."""
@@ -146,36 +133,50 @@ def rotation_curvature(
     """The diagonal of the Hessian in T (k−r, r), loss included: negative entries mark a saddle."""
     problem, xp = inside.problem, namespace(frame.W)
     total = 2 * problem.xi * (frame.theta[None, :] - frame.nu[:, None])
-    if gram is not None:  # its diagonals hold the sums over the samples
-        q, kappa = frame.nu.shape[0], point.E.shape[1]
-        m = gram.shape[0] // kappa
-        for c in range(kappa):
-            for d in range(kappa):
-                block = gram[c * m : c * m + q, d * m : d * m + q]
-                weight = frame.beta[:, c] * frame.beta[:, d]
-                total = total + xp.linalg.diagonal(block)[:, None] * weight[None, :]
-        return total
-    square = (inside.Phi @ frame.complement) ** 2
-    return total + square.T @ directional_curvature(problem.loss_hessian(point.a), frame.beta)
+    if gram is None:
+        turn = _turn(inside, frame)
+        theta = _turned_theta(point, frame)
+        return total + problem.samples.sum("rotation_curvature", theta, turn, frame.beta)[0]
+    q, kappa = (
+        frame.nu.shape[0],
+        point.beta.shape[1],
+    )  # its diagonals hold the sums over the samples
+    m = gram.shape[0] // kappa
+    for c in range(kappa):
+        for d in range(kappa):
+            block = gram[c * m : c * m + q, d * m : d * m + q]
+            weight = frame.beta[:, c] * frame.beta[:, d]
+            total = total + xp.linalg.diagonal(block)[:, None] * weight[None, :]
+    return total
+
+
+def _turn(inside: SubspaceProblem, frame: Frame) -> Array:
+    """[W⊥, W, I] (k + q, k + q)."""
+    (k, r), q = frame.W.shape, inside.problem.n_covariates
+    turn = zeros_like_of(frame.W, k + q, k + q)
+    turn[:k, : k - r], turn[:k, k - r : k] = frame.complement, frame.W
+    turn[k:, k:] = eye_like(frame.W, q)
+    return turn
+
+
+def _turned_theta(point: Point, frame: Frame) -> Array:
+    rest = zeros_like_of(frame.beta, int(frame.nu.shape[0]), int(frame.beta.shape[1]))
+    return namespace(rest).concat([rest, frame.beta, point.gamma])
 
 
 def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model:
     problem, frame = inside.problem, inside.frame(point)
     xp = namespace(point.W)
-    gradient = inside.Phi.T @ point.E
+    gradient, pulled_g = point.pulled[: inside.basis.size, :], point.pulled[inside.basis.size :, :]
     slope_p = frame.complement.T @ gradient
     slope_v = frame.W.T @ gradient + 2 * problem.lam * frame.beta
-    slope_g = problem.covariates.T @ point.E + 2 * problem.covariate_ridge[:, None] * point.gamma
+    slope_g = pulled_g + 2 * problem.covariate_ridge[:, None] * point.gamma
     slope_T = slope_p @ frame.beta.T - 2 * problem.xi * (frame.complement.T @ inside.D @ frame.W)
     (k, r), (q, kappa) = frame.W.shape, slope_g.shape
-    turn = zeros_like_of(frame.W, k + q, k + q)
-    turn[:k, : k - r], turn[:k, k - r : k] = frame.complement, frame.W
-    turn[k:, k:] = eye_like(frame.W, q)
-    curvature = problem.loss_hessian(point.a)
-    gram = None
+    turn, gram = _turn(inside, frame), None
     if _eliminates(k - r, r, k + q, kappa):
         # Turned after summing over the samples: k³ operations instead of n·k².
-        gram = _turned(curvature_gram(inside.design, curvature, problem.loss.convex), turn, kappa)
+        gram = _turned(inside.design.curvature(point.theta), turn, kappa)
     gaps = frame.theta[None, :] - frame.nu[:, None]
     saddle = False
     if gaps.shape[0]:
@@ -190,10 +191,9 @@ def _quadratic_model(inside: SubspaceProblem, point: Point) -> _Model:
     gaps = xp.where(xp.abs(gaps) < tiny, xp.full_like(gaps, tiny), gaps)
     return _Model(
         frame,
-        inside.design,
         turn,
+        _turned_theta(point, frame),
         gram,
-        curvature,
         0.5 / problem.xi / gaps,
         2 * problem.xi * gaps,
         slope_T,
@@ -214,8 +214,7 @@ def _eliminate(
     m, kappa = model.turn.shape[0], beta.shape[1]
     k = q + r
     K = model.gram
-    if K is None:
-        K = curvature_gram(model.J, model.curvature, problem.loss.convex)
+    assert K is not None
     p, GiD = model.slope_p, model.slope_T * inverse
     M, rhs = zeros_like_of(K, kappa * m, kappa * m), zeros_like_of(K, kappa * m)
     push_u = GiD @ beta
@@ -260,18 +259,13 @@ def _keep(
     problem, beta = inside.problem, model.frame.beta
     xp = namespace(beta)
     (q, r), kappa = model.gap.shape, beta.shape[1]
-    outside, own = model.J[:, :q], model.J[:, q:]  # ΦW⊥ and [ΦW, X']
-    width = own.shape[1]
-    half = xp.matmul(beta[None, :, :], model.curvature)  # β·h (n, r, κ)
-    TT = curvature_gram(outside, xp.matmul(half, beta.T[None, :, :]), problem.loss.convex)
-    vv = curvature_gram(own, model.curvature, problem.loss.convex)
-    rows = []
+    width = int(model.turn.shape[0]) - q
+    TT, cross, vv = problem.samples.sum(
+        "kept_curvature", model.theta, model.turn, beta, inside.design.share
+    )
     for i in range(r):
-        row = xp.concat([outside.T @ (own * half[:, i, c][:, None]) for c in range(kappa)], axis=1)
         for c in range(kappa):  # the coupling ⟨γ_p, Tv⟩
-            row[:, c * width + i] += model.slope_p[:, c]
-        rows.append(row)
-    cross = xp.concat(rows)
+            cross[i * q : (i + 1) * q, c * width + i] += model.slope_p[:, c]
     ridge = xp.concat([full_like_of(beta, r, 2 * problem.lam), 2 * problem.covariate_ridge])
     ridge = xp.tile(ridge + inside.least_curvature, (kappa,))
     M = xp.concat(
@@ -302,7 +296,7 @@ def _iterate(
     """Solve the system in (T, v, g) by preconditioned conjugate gradients, products only."""
     problem, beta = inside.problem, model.frame.beta
     xp = namespace(beta)
-    (q, r), kappa, m = model.gap.shape, beta.shape[1], model.J.shape[1]
+    (q, r), kappa, m = model.gap.shape, beta.shape[1], int(model.turn.shape[0])
     k, n_g = q + r, m - q - r
     ridge = 2 * problem.covariate_ridge[:, None]
 
@@ -319,17 +313,16 @@ def _iterate(
 
     def apply(x: Array) -> Array:
         T, v, g = split(x)
-        da = model.J @ xp.concat([T @ beta, v, g])
-        action = problem.loss.hessian_action(point.a, problem.targets, da) * problem.loss_weight
-        s = model.J.T @ action
+        direction = model.turn @ xp.concat([T @ beta, v, g])
+        s = model.turn.T @ inside.design.curvature_product(point.theta, direction)
         return join(
             model.gap * T + s[:q, :] @ beta.T + model.slope_p @ v.T,
             2 * problem.lam * v + s[q:k, :] + T.T @ model.slope_p,
             ridge * g + s[k:, :],
         )
 
-    mean = xp.stack([model.curvature[:, c, c] for c in range(kappa)], axis=1)
-    main = (model.J**2).T @ mean  # (m, κ)
+    turned = model.theta, model.turn, inside.design.share
+    (main,) = problem.samples.sum("curvature_diagonal", *turned)  # (m, κ)
     floor = eps(main) * float(xp.max(main)) + float(xp.finfo(main.dtype).smallest_normal)
     preconditioner = join(
         xp.abs(model.gap) + main[:q, :] @ (beta**2).T + floor,

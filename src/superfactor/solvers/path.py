@@ -44,7 +44,7 @@ def solve_path(
         monitor = Monitor(limit)
         with blas_threads(1):
             if search is None:
-                search = Search(small, rank, tol, rng, monitor)
+                search = Search(small.sampled(), rank, tol, rng, monitor)
                 search.grow()
             else:
                 search.weigh(small, monitor)

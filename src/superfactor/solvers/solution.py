@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from superfactor._arrays import Array
-from superfactor.lifting import Factors
-from superfactor.spectrum import GrowingBasis
+from superfactor.lifting import Factors, GrowingBasis
 
 
 @dataclass

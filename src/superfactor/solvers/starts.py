@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from superfactor._arrays import Array, frobenius2, full_like_of, namespace
 from superfactor.lifting import fit_ridge
@@ -49,13 +51,11 @@ def ridge_subspace(inside: SubspaceProblem, point: Point, lam: float) -> tuple[A
     """
     problem, k = inside.problem, inside.basis.size
     xp = namespace(inside.D)
-    J = inside.design
-    ridge = xp.concat([full_like_of(J, k, lam), problem.covariate_ridge])
-    start = xp.concat([point.W @ point.beta, point.gamma])
-    theta, _, _, E = fit_ridge(problem, J, ridge, start, max_iter=10, tol=1e-5)
+    ridge = xp.concat([full_like_of(inside.D, k, lam), problem.covariate_ridge])
+    theta, _, pulled = fit_ridge(inside.design, ridge, point.theta, max_iter=10, tol=1e-5)
     A = theta[:k, :]
     if lam > 0:
-        W = inside.leading(inside.Phi.T @ E / (2 * problem.xi**0.5 * lam**0.5))
+        W = inside.leading(pulled[:k, :] / (2 * problem.xi**0.5 * lam**0.5))
     else:
         W = loud_directions(inside, A)
     return W, A, theta[k:, :]
@@ -68,7 +68,7 @@ def loud_directions(inside: SubspaceProblem, A: Array) -> Array:
 
 
 def starting_points(
-    inside: SubspaceProblem, current: Point, effort: Effort, random: Callable[[int, int], Array]
+    inside: SubspaceProblem, current: Point, effort: Effort, rng: np.random.Generator
 ) -> Iterator[Point]:
     """PCA, ridge solutions at several λ, a path from large λ down, and random subspaces."""
     problem, r = inside.problem, inside.rank
@@ -81,7 +81,7 @@ def starting_points(
     pca = polished(inside.leading())
     yield pca
     for _ in range(effort.random // 2):
-        yield polished(xp.linalg.qr(random(inside.basis.size, r))[0])
+        yield polished(xp.linalg.qr(problem.random(rng, inside.basis.size, r))[0])
     for factor in effort.factors:
         W, A, gamma = ridge_subspace(inside, current, problem.lam * factor)
         yield polished(W, A, gamma)
@@ -94,7 +94,7 @@ def starting_points(
         point, _ = descent.run(descent.proximal(point), 0.0, 3)
         yield inside.at(point.W, point.beta, point.gamma)
     for _ in range(effort.random - effort.random // 2):
-        yield polished(xp.linalg.qr(random(inside.basis.size, r))[0])
+        yield polished(xp.linalg.qr(problem.random(rng, inside.basis.size, r))[0])
 
 
 def promising(

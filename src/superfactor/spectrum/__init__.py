@@ -1,21 +1,17 @@
 """X through its singular values: products, exact compression, top eigenpairs, rank-r projection."""
 
-from superfactor.spectrum.basis import GrowingBasis
 from superfactor.spectrum.compression import Compression, compress
 from superfactor.spectrum.data import DataMatrix
 from superfactor.spectrum.eigen import top_eigenpairs
-from superfactor.spectrum.krylov import fill_leading
 from superfactor.spectrum.projection import project_rank, truncated_svd
 from superfactor.spectrum.rows import RowSource, as_rows, row_blocks, rows_per_block
 
 __all__ = [
     "Compression",
     "DataMatrix",
-    "GrowingBasis",
     "RowSource",
     "as_rows",
     "compress",
-    "fill_leading",
     "project_rank",
     "row_blocks",
     "rows_per_block",

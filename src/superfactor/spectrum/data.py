@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -9,10 +10,12 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from superfactor._arrays import Array, device, frobenius2, namespace
+from superfactor._arrays import Array, device, frobenius2, namespace, wide
 
 # Below this many stored values a thread pool costs more than it gains.
 _NNZ_WORTH_THREADS = 200_000
+# So many rows are summed in the type of X before float64 takes over.
+_GRAM_ROWS = 8192
 # Squares of entries beyond these magnitudes leave the range of float64 (or lose digits in sums).
 _SAFE_SQUARED_NORM = (1e-200, 1e200)
 
@@ -40,8 +43,10 @@ class DataMatrix:
         sample_weight: Array | None = None,
         *,
         rescale: bool = True,
+        scale: float | None = None,
         singular_values: Array | None = None,
     ):
+        """`scale` is s where that is known already, as for a block of rows of a larger matrix."""
         self.singular_values = singular_values
         self.is_sparse = sp.issparse(X)
         if self.is_sparse:
@@ -57,8 +62,13 @@ class DataMatrix:
             weight = self.xp.asarray(sample_weight, dtype=self.dtype, device=self.device)
             self.root_weight = self.xp.sqrt(weight)[:, None]
         self._X = X
+        self._blocks: list[tuple[slice, Any, Any]] | None = None
+        self._pool: ThreadPoolExecutor | None = None
         self._factor = 1.0
         self.scale = 1.0
+        if scale is not None:
+            self._factor, self.scale = 1 / scale, scale
+            return
         squared = self._raw_squared_norm()
         low, high = _SAFE_SQUARED_NORM if "64" in str(self.dtype) else (1e-25, 1e25)
         if not low < squared < high:
@@ -74,8 +84,6 @@ class DataMatrix:
             self.scale *= factor
             squared /= factor**2
         self.squared_norm = squared
-        self._blocks: list[tuple[slice, Any, Any]] | None = None
-        self._pool: ThreadPoolExecutor | None = None
         if self.is_sparse and self._X.nnz > _NNZ_WORTH_THREADS:
             self._split(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
 
@@ -108,8 +116,44 @@ class DataMatrix:
             self._blocks.append((slice(int(a), int(b)), *block))
         self._pool = ThreadPoolExecutor(threads)
 
+    @property
+    def nnz(self) -> int:
+        """The number of stored values."""
+        return int(self._X.nnz) if self.is_sparse else self.shape[0] * self.shape[1]
+
+    def rows(self, start: int, stop: int) -> DataMatrix:
+        """Some of the rows, as views of the same X; products alone are offered."""
+        part = copy.copy(self)
+        part.shape = stop - start, self.shape[1]
+        part._blocks = part._pool = None
+        if self.root_weight is not None:
+            part.root_weight = self.root_weight[start:stop, :]
+        X = self._X
+        if self.is_sparse:
+            first, last = X.indptr[start], X.indptr[stop]
+            parts = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
+            part._X = _share(sp.csr_array, part.shape, parts)
+        else:
+            part._X = X[start:stop, :]
+        return part
+
+    def feature_gram(self) -> Array:
+        """X̃ᵀX̃ (p, p) in float64, from sums over few rows at a time in the type of X."""
+        X, weight, xp = self._X, self.root_weight, self.xp
+        if self.is_sparse:
+            X = X if weight is None else sp.csr_array(X.multiply(weight))
+            return (X.T @ X).toarray().astype("float64") * self._factor**2
+        total = xp.zeros((self.shape[1],) * 2, dtype=xp.float64, device=self.device)
+        for start in range(0, self.shape[0], _GRAM_ROWS):
+            block = X[start : start + _GRAM_ROWS, :]
+            if weight is not None:
+                block = block * weight[start : start + _GRAM_ROWS, :]
+            total += wide(block.T @ block)
+        return total * self._factor**2
+
     def times(self, T: Array) -> Array:
         """X̃T for T of shape (p, k): (n, k)."""
+        T = self.xp.astype(T, self.dtype, copy=False)
         if self._factor != 1.0:
             T = T * self._factor
         if self._blocks is not None and self._pool is not None:
@@ -121,6 +165,7 @@ class DataMatrix:
 
     def transpose_times(self, Z: Array) -> Array:
         """X̃ᵀZ for Z of shape (n, k): (p, k)."""
+        Z = self.xp.astype(Z, self.dtype, copy=False)
         if self.root_weight is not None:
             Z = Z * self.root_weight
         if self._blocks is not None and self._pool is not None:
@@ -133,27 +178,20 @@ class DataMatrix:
     def gram(self) -> Array:
         """The smaller Gram matrix in float64: X̃X̃ᵀ (n × n) when n ≤ p, X̃ᵀX̃ (p × p) otherwise."""
         n, p = self.shape
-        X, weight = self._X, self.root_weight
-        wide = n <= p
+        if n > p:
+            return self.feature_gram()
+        X, weight, xp = self._X, self.root_weight, self.xp
         if self.is_sparse:
-            X = X if weight is None or wide else sp.csr_array(X.multiply(weight))
-            K = (X @ X.T if wide else X.T @ X).toarray().astype("float64")
-        elif self.dtype == self.xp.float64 and (wide or weight is None):
-            K = X @ X.T if wide else X.T @ X
-        else:
-            # In blocks along the long side: no weighted or float64 copy of X as a whole.
-            size, length = (n, p) if wide else (p, n)
-            K = self.xp.zeros((size, size), dtype=self.xp.float64, device=self.device)
-            for a in range(0, length, 4096):
-                b = min(a + 4096, length)
-                block = X[:, a:b].T if wide else X[a:b, :]
-                if weight is not None and not wide:
-                    block = block * weight[a:b, :]
-                block = self.xp.astype(block, self.xp.float64)
-                K = K + block.T @ block
-        if weight is not None and wide:
-            weight = self.xp.astype(weight, self.xp.float64)
-            K = K * weight * weight.T
+            K = (X @ X.T).toarray().astype("float64")
+        elif self.dtype == xp.float64:
+            K = X @ X.T
+        else:  # in blocks along the long side: no float64 copy of X as a whole
+            K = xp.zeros((n, n), dtype=xp.float64, device=self.device)
+            for start in range(0, p, _GRAM_ROWS):
+                block = wide(X[:, start : start + _GRAM_ROWS])
+                K += block @ block.T
+        if weight is not None:
+            K = K * wide(weight) * wide(weight).T
         return K * self._factor**2
 
 

@@ -22,21 +22,32 @@ from superfactor._arrays import (
     namespace,
     zeros_like_of,
 )
-from superfactor.lifting import LiftedProblem, fit_ridge
-from superfactor.spectrum import GrowingBasis
+from superfactor.lifting import ArrayDesign, GrowingBasis, LiftedProblem, fit_ridge
 from superfactor.theory.dual import Dual
 
 _MEMORY = 8  # the line search compares with the largest of so many recent values
 
 
 def ascend(
-    dual: Dual, basis: GrowingBasis, W: Array, objective: float, *, tol: float, max_iter: int
+    problem: LiftedProblem,
+    dual: Dual,
+    basis: GrowingBasis,
+    W: Array,
+    objective: float,
+    *,
+    tol: float,
+    max_iter: int,
 ) -> float:
     """The best D(G) found, starting at the subspace W (k, r) in the coordinates of the basis."""
-    relaxation = _Relaxation(dual.problem, basis)
+    relaxation = _Relaxation(problem, basis)
+
+    def bound_at(point: _Relaxed) -> float:
+        dual.take(point.G / problem.loss_weight)
+        return dual.value()
+
     point = relaxation.at(W @ W.T)
-    best, recent = dual.value(dual.feasible(point.G)), [point.J]
-    step = 1 / max(float(namespace(W).max(relaxation.D)) * dual.problem.xi, 1e-300)
+    best, recent = bound_at(point), [point.J]
+    step = 1 / max(float(namespace(W).max(relaxation.D)) * problem.xi, 1e-300)
     stale = 0
     for _ in range(max_iter):
         target = _project_fantope(point.Pi - step * point.gradient, dual.rank)
@@ -55,7 +66,7 @@ def ascend(
         step = inner(moved, moved) / curvature if curvature > 0 else 10 * step
         point = new
         recent.append(point.J)
-        bound = dual.value(dual.feasible(point.G))
+        bound = bound_at(point)
         stale = stale + 1 if bound <= best + 1e-3 * tol else 0
         best = max(best, bound)
         # J(Π) bounds the relaxation from above: nothing more can be gained when the two meet.
@@ -77,7 +88,8 @@ class _Relaxation:
 
     def __init__(self, problem: LiftedProblem, basis: GrowingBasis):
         self.problem, self.D = problem, basis.D
-        self.Phi = problem.features(basis.S, basis.Z)
+        main = namespace(basis.D).concat(basis.problem.samples.gather("rows", [("main", None)]))
+        self.Phi = main if problem.root_weight is None else main / problem.root_weight
         self.A = zeros_like_of(self.D, basis.size, problem.n_outputs)
         self.gamma = zeros_like_of(self.D, problem.covariates.shape[1], problem.n_outputs)
 
@@ -91,9 +103,9 @@ class _Relaxation:
         start = (V[:, :kept] / xp.sqrt(values[:kept])[None, :]).T @ self.A
         # A direction that has only now entered Π cannot carry the old coefficients.
         start = xp.where(xp.abs(values[:kept])[:, None] > 1e-3, start, xp.zeros_like(start))
-        theta, value, _, G = fit_ridge(
-            problem, features, ridge, xp.concat([start, self.gamma]), max_iter=50
-        )
+        design = ArrayDesign(problem, features)
+        theta, value, _ = fit_ridge(design, ridge, xp.concat([start, self.gamma]), max_iter=50)
+        G = design.E
         self.A, self.gamma = root @ theta[:kept, :], theta[kept:, :]
         Q = self.Phi.T @ G
         J = value + problem.xi * (problem.data.squared_norm - inner(Pi, self.D))

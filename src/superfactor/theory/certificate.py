@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from superfactor._arrays import Array, eigh_descending
-from superfactor.lifting import LiftedProblem, fit_ridge
-from superfactor.spectrum import GrowingBasis
+from superfactor.lifting import ArrayDesign, GrowingBasis, LiftedProblem, fit_ridge
 from superfactor.theory.ascent import ascend
 from superfactor.theory.constants import TheoremConstants, theorem_constants
 from superfactor.theory.dual import Dual, leading_basis
@@ -95,21 +94,19 @@ def certify(
     small, _ = problem.compact
     xp = small.data.xp
     a, gamma = (xp.astype(x, small.data.dtype) for x in (activations, gamma))
-    dual = Dual(
-        small, rank, basis, exact=True if method == "ascent" and _affordable(small) else None
-    )
+    sampled = small.sampled() if basis is None else basis.problem
+    exact = True if method == "ascent" and _affordable(small) else None
+    dual = Dual(sampled, rank, basis, exact=exact)
     unsupervised = dual.unsupervised()
     bound, usable = unsupervised, problem.lam > 0 and problem.loss.convex
     if usable and problem.loss.has_conjugate:
         # γ as the dual wants it: free of Θ, and exact.
-        offset = a - small.covariates @ gamma
-        _, _, a, E = fit_ridge(
-            small, small.covariates, small.covariate_ridge, gamma, offset=offset, tol=1e-12
-        )
-        G = dual.feasible(E)
-        bound = max(bound, dual.value(G))
+        design = ArrayDesign(small, small.covariates, offset=a - small.covariates @ gamma)
+        fit_ridge(design, small.covariate_ridge, gamma, tol=1e-12)
+        dual.take(design.E / small.loss_weight)
+        bound = max(bound, dual.value())
         if method == "ascent" and _relative(objective, bound, unsupervised) > GLOBAL_TOLERANCE:
-            bound = max(bound, _ascended(dual, basis, E, objective, unsupervised, max_iter))
+            bound = max(bound, _ascended(small, dual, basis, objective, max_iter))
     gap, noise = max(objective - bound, 0.0), 16 * _LAST_DIGIT * abs(objective)
     relative = _relative(objective, bound, unsupervised)
     is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
@@ -128,21 +125,19 @@ def certify(
 
 
 def _ascended(
+    problem: LiftedProblem,
     dual: Dual,
     basis: GrowingBasis | None,
-    E: Array,
     objective: float,
-    unsupervised: float,
     max_iter: int,
 ) -> float:
-    """The bound after ascent, in the solver's basis or one made for the purpose."""
-    problem = dual.problem
-    basis = leading_basis(problem, dual.rank) if basis is None else basis.copy()
-    basis.extend(problem.pull(E))
-    root = basis.S.T @ dual.root(E)
+    """The bound after ascent from the dual points taken up, in the solver's basis or one of its own."""
+    basis = leading_basis(dual.problem, dual.rank) if basis is None else basis
+    basis.extend(basis.pull(None))
+    root = basis.products(basis.pull(None))[0] / (2 * problem.xi**0.5 * problem.lam**0.5)
     W = eigh_descending(basis.D + root @ root.T)[1][:, : min(dual.rank, basis.size)]
-    tol = 0.1 * GLOBAL_TOLERANCE * max(objective - unsupervised, 0.0)
-    return ascend(dual, basis, W, objective, tol=tol, max_iter=max_iter)
+    tol = 0.1 * GLOBAL_TOLERANCE * max(objective - dual.unsupervised(), 0.0)
+    return ascend(problem, dual, basis, W, objective, tol=tol, max_iter=max_iter)
 
 
 def _affordable(problem: LiftedProblem) -> bool:

@@ -4,7 +4,7 @@
     M(G) = (Gram matrix of the search side) + QQᵀ,    Q = ΦᵀG/(2√(ξλ))
 
 An unpenalised intercept asks for Σ_i G_i = 0. Sums of eigenvalues are bounded from above, so that
-rounding and Ritz values can only weaken the bound, never break it.
+rounding and Ritz values can only weaken the bound, never break it. The dual points live with the samples.
 """
 
 from __future__ import annotations
@@ -13,17 +13,10 @@ import math
 
 import numpy as np
 
-from superfactor._arrays import (
-    Array,
-    column_norms,
-    eigh_descending,
-    eps,
-    inner,
-    namespace,
-    zeros_like_of,
-)
-from superfactor.lifting import LiftedProblem
-from superfactor.spectrum import GrowingBasis, fill_leading, top_eigenpairs
+from superfactor._arrays import Array, eigh_descending, eps, namespace, wide, zeros_like_of
+from superfactor.lifting import GrowingBasis, SampledProblem
+from superfactor.losses.base import BALANCING_STEPS
+from superfactor.spectrum import top_eigenpairs
 
 # Up to this size of the smaller side, and this many operations for its Gram matrix, M is decomposed.
 _EXACT_SIDE = 1200
@@ -40,50 +33,103 @@ class Dual:
 
     def __init__(
         self,
-        problem: LiftedProblem,
+        problem: SampledProblem,
         rank: int,
         basis: GrowingBasis | None = None,
         *,
         exact: bool | None = None,
     ):
         self.problem, self.rank = problem, rank
-        n, p = problem.data.shape
-        small, large = min(n, p), max(n, p)
-        self._sigma = problem.data.singular_values
+        small, large = min(problem.shape), max(problem.shape)
+        self._sigma = problem.singular_values
         if exact is None:
             exact = small <= _EXACT_SIDE and 2.0 * small * small * large <= _EXACT_OPERATIONS
         self.exact = exact or self._sigma is not None
         self._gram: Array | None = None
         if self.exact and self._sigma is None:
-            self._gram = problem.data.gram()
+            self._gram = problem.smaller_gram()
         self._basis = basis
         if not self.exact and basis is None:
             self._basis = leading_basis(problem, rank)
+        self._unsupervised: float | None = None
 
-    # --- the parts of D ------------------------------------------------------------------------
+    # --- dual points, kept by the samples ----------------------------------------------------------
 
-    def root(self, G: Array) -> Array:
-        """Q (N, κ), so that M = Gram + QQᵀ."""
-        return self.problem.pull(G) / (2 * self.problem.xi**0.5 * self.problem.lam**0.5)
+    def take(self, G: Array) -> None:
+        """Take up given dual points G = ω∘g; g (n, κ) is what is given."""
+        self.problem.samples.tell("dual_given", G)
+        self._balance()
 
-    def top_sum(self, Q: Array | None) -> float:
-        """An upper bound on the sum of the r largest eigenvalues of Gram + QQᵀ (Q None: of Gram)."""
-        if self._sigma is not None:
-            return self._known_sum(self._sigma, Q)
-        return self._full_sum(Q) if self.exact else self._ritz_sum(Q)
+    def take_residuals(self, theta: Array) -> None:
+        """Take up the residuals at coefficients θ (k + q, κ) of the design, made feasible."""
+        self.problem.samples.tell("dual_from", theta)
+        self._balance()
 
-    def _known_sum(self, sigma: Array, Q: Array | None) -> float:
-        """From the singular values: diag(σ²) plus a matrix of rank κ."""
-        xp, d = namespace(sigma), sigma**2
-        if Q is None:
-            return float(xp.sum(d[: self.rank]))
+    def _balance(self) -> None:
+        """To the nearest dual points that an unpenalised intercept allows."""
         problem = self.problem
-        if problem.name == "filter":  # the coordinates are the right singular vectors themselves
-            root = Q
+        if not bool(problem.xp.any(problem.covariate_ridge == 0)):
+            return
+        steps: list[tuple[Array, ...]] = []
+        for _ in range(BALANCING_STEPS):
+            steps.append(problem.samples.sum("imbalance", steps))
+        problem.samples.tell("rebalance", steps)
+
+    def value(self) -> float:
+        """D at the dual points taken up."""
+        problem = self.problem
+        conjugate, pulled = problem.samples.sum("dual_terms")
+        bound = -float(conjugate) - problem.covariate_conjugate(pulled)
+        return bound + problem.xi * (problem.squared_norm - self._top_sum())
+
+    def unsupervised(self) -> float:
+        """D(0) = ξΣ_{i>r}σ_i²: what reconstruction alone must cost."""
+        if self._unsupervised is None:
+            top = self._top_sum_of_gram()
+            self._unsupervised = max(self.problem.xi * (self.problem.squared_norm - top), 0.0)
+        return self._unsupervised
+
+    # --- upper bounds on sums of the r largest eigenvalues --------------------------------------------
+
+    def _scale(self) -> float:
+        """Q = ΦᵀG times this."""
+        return 0.5 / (self.problem.xi**0.5 * self.problem.lam**0.5)
+
+    def _top_sum_of_gram(self) -> float:
+        if self._sigma is not None:
+            return float(namespace(self._sigma).sum(self._sigma[: self.rank] ** 2))
+        if self._gram is not None:
+            return self._eigenvalue_sum(self._gram)
+        return self._ritz_sum(supervised=False)
+
+    def _top_sum(self) -> float:
+        if self._sigma is not None:
+            return self._known_sum(self._sigma)
+        if self._gram is not None:
+            return self._full_sum(self._gram)
+        return self._ritz_sum(supervised=True)
+
+    def _pulled(self) -> tuple[Array, Array]:
+        """X̃ᵀQ (p, κ) and QᵀQ (κ, κ) for the feature model, whose Q = G/√w·scale is tall."""
+        samples, scale = self.problem.samples, self._scale()
+        steps = [("combine", "staged", [("E", None)], None), ("inner", [("staged", "staged")])]
+        (inside,) = samples.sum("several", steps)
+        (image,) = samples.sum("image", "staged")
+        return image * scale, inside * scale**2
+
+    def _known_sum(self, sigma: Array) -> float:
+        """From the singular values: diag(σ²) plus a matrix of rank κ."""
+        xp, d = namespace(sigma), wide(sigma) ** 2
+        if (
+            self.problem.name == "filter"
+        ):  # the coordinates are the right singular vectors themselves
+            root = self.problem.samples.sum("pull", None)[0] * self._scale()
         else:  # UᵀQ, and what Q has outside the range of X, where the Gram matrix is zero
-            inside = problem.image(Q) / sigma[:, None]
-            outside = xp.linalg.qr(Q - problem.back(inside / sigma[:, None]))[1]
-            root = xp.concat([inside, outside])
+            image, inside = self._pulled()
+            within = image / sigma[:, None]
+            values, V = eigh_descending(inside - within.T @ within)
+            outside = xp.sqrt(xp.clip(values, 0.0, None))[:, None] * V.T
+            root = xp.concat([within, outside])
             d = xp.concat([d, zeros_like_of(d, outside.shape[0])])
         rank = min(self.rank, d.shape[0])
         values, _, residuals = top_eigenpairs(d, root, rank)
@@ -91,83 +137,65 @@ class Dual:
         rounding = _rounding(d.shape[0], values)
         return float(xp.sum(values) + rank * xp.sum(residuals)) + rounding
 
-    def _full_sum(self, Q: Array | None) -> float:
-        problem, M = self.problem, self._gram
-        assert M is not None
+    def _full_sum(self, M: Array) -> float:
+        """From the Gram matrix of the smaller side of X̃."""
+        problem, xp = self.problem, namespace(M)
+        of_samples = problem.shape[0] <= problem.shape[1]
+        if problem.name == "feature" and not of_samples:
+            image, corner = self._pulled()
+            return self._eigenvalue_sum(_bordered(M, image, corner))
+        if problem.name == "feature":
+            rows = problem.samples.gather("rows", [("E", None)])
+            Q = wide(xp.concat(rows)) * self._scale()
+            return self._eigenvalue_sum(M + Q @ Q.T)
+        Q = problem.samples.sum("pull", None)[0] * self._scale()
+        if not of_samples:
+            return self._eigenvalue_sum(M + Q @ Q.T)
+        # The same nonzero eigenvalues, from the other side of [X, Q].
+        image = wide(xp.concat(problem.samples.gather("images", Q)))
+        return self._eigenvalue_sum(_bordered(M, image, Q.T @ Q))
+
+    def _eigenvalue_sum(self, M: Array) -> float:
         xp = namespace(M)
-        if Q is not None:
-            Q = xp.astype(Q, M.dtype)
-            if problem.searches_gram_side:
-                M = M + Q @ Q.T
-            else:  # the same nonzero eigenvalues, from the other side of [X, Q]
-                image = xp.astype(problem.image(xp.astype(Q, problem.data.dtype)), M.dtype)
-                M = xp.concat(
-                    [xp.concat([M, image], axis=1), xp.concat([image.T, Q.T @ Q], axis=1)]
-                )
         values = xp.flip(xp.linalg.eigvalsh((M + M.T) / 2))
         top = values[: self.rank]
         rounding = _rounding(M.shape[0], values)
         return float(xp.sum(xp.where(top > 0, top, xp.zeros_like(top)))) + rounding
 
-    def _ritz_sum(self, Q: Array | None) -> float:
+    def _ritz_sum(self, supervised: bool) -> float:
         """Σθ_i + Σc_i, c_i = |R_i|²/(θ_i − ν̄): the block bound of docs/method.md §11."""
         problem, basis = self.problem, self._basis
         assert basis is not None
-        S, GS, D = basis.S, basis.GS, basis.D
-        xp = namespace(S)
-        if Q is not None:
-            new, _ = basis.new_directions(Q)
-            G_new = problem.back(problem.image(new))
-            cross = S.T @ G_new
-            S, GS = xp.concat([S, new], axis=1), xp.concat([GS, G_new], axis=1)
-            D = xp.concat(
-                [
-                    xp.concat([D, cross], axis=1),
-                    xp.concat([cross.T, new.T @ G_new], axis=1),
-                ]
-            )
-            q = S.T @ Q
-            D = D + q @ q.T
+        xp, scale = problem.xp, self._scale() if supervised else 0.0
+        D, q = basis.D, problem.zeros(basis.size, problem.n_outputs)
+        if supervised:
+            basis.extend(basis.pull(None))
+            q = basis.products(basis.pull(None))[0] * scale
+            D = basis.D + q @ q.T
         theta, V = eigh_descending(D)
         r = min(self.rank, theta.shape[0])
         wanted = min(r + 1, theta.shape[0])
-        R = GS @ V[:, :wanted]
-        if Q is not None:
-            R = R + Q @ (Q.T @ (S @ V[:, :wanted]))
-        R = R - S @ (S.T @ R)
-        size = column_norms(R)
+        V = V[:, :wanted]
+        if supervised:
+            # R = GSV + Q(QᵀSV), in the words of `residual`: ξR = ξGSV − ½ΦᵀGβᵀ.
+            R = basis.residual(V, -2 * problem.xi * scale * (V.T @ q), None)
+        else:
+            R = basis.powers(problem.xi * V)
+        _, gram = basis.outside(R)
+        size = xp.sqrt(xp.clip(xp.linalg.diagonal(gram), 0.0, None)) / problem.xi
         outside = float(theta[r] + size[r]) if wanted > r else 0.0
         gap, size = theta[:r] - outside, size[:r]
         safe = xp.where(gap > size, gap, xp.ones_like(gap))
         c = xp.where(gap > size, size**2 / safe, 2 * size - gap)
-        rounding = _rounding(D.shape[0], theta)
+        # What the blocks' own floating type leaves of products with X.
+        rounding = problem.epsilon / eps(theta) * _rounding(D.shape[0], theta)
         return float(xp.sum(theta[:r] + c)) + rounding
 
-    def reconstruction(self, Q: Array | None) -> float:
-        """ξ(‖X̃‖² − Σ_{i≤r}λ_i(M)), from below."""
-        return self.problem.xi * (self.problem.data.squared_norm - self.top_sum(Q))
 
-    def unsupervised(self) -> float:
-        """D(0) = ξΣ_{i>r}σ_i²: what reconstruction alone must cost."""
-        return max(self.reconstruction(None), 0.0)
-
-    # --- D -------------------------------------------------------------------------------------
-
-    def feasible(self, E: Array) -> Array:
-        """The dual point nearest to the residuals E = ω∘∇ℓ that an unpenalised intercept allows."""
-        problem = self.problem
-        if not bool(namespace(E).any(problem.covariate_ridge == 0)):
-            return E
-        weight = problem.loss_weight
-        return problem.loss.balance(E / weight, problem.targets, weight[:, 0]) * weight
-
-    def value(self, G: Array) -> float:
-        """D(G) at a feasible G = ω∘g (n, κ)."""
-        problem = self.problem
-        weight = problem.loss_weight
-        conjugate = problem.loss.conjugate(G / weight, problem.targets)
-        bound = -inner(conjugate, weight[:, 0]) + self.reconstruction(self.root(G))
-        return bound - problem.covariate_conjugate(G)
+def _bordered(M: Array, image: Array, corner: Array) -> Array:
+    xp = namespace(M)
+    top, low = xp.concat([M, image], axis=1), xp.concat([image.T, corner], axis=1)
+    return xp.concat([top, low])
 
 
 def _rounding(size: int, values: Array) -> float:
@@ -175,16 +203,8 @@ def _rounding(size: int, values: Array) -> float:
     return 4 * eps(values) * math.sqrt(size) * abs(float(values[0]))
 
 
-def leading_basis(problem: LiftedProblem, rank: int) -> GrowingBasis:
+def leading_basis(problem: SampledProblem, rank: int) -> GrowingBasis:
     """A basis that nearly holds the top of the spectrum, for points that came without one."""
-    rng = np.random.default_rng(0)
-    like = problem.targets
-
-    def fresh() -> Array:
-        block = rng.standard_normal((problem.other_side, max(8, rank // 2)))
-        data = problem.data
-        return problem.back(data.xp.asarray(block, dtype=like.dtype, device=data.device))
-
-    basis = GrowingBasis(problem.empty, problem.image, problem.back)
-    fill_leading(basis, 6 * rank + 20, 6 * rank + 20, fresh)
+    basis, size = GrowingBasis.of(problem), 6 * rank + 20
+    basis.fill_leading(size, size, np.random.default_rng(0), max(8, rank // 2))
     return basis

@@ -98,8 +98,27 @@ class OpenRowGroup(Piece):
 
 
 @dataclass(frozen=True)
+class IpcFile(Piece):
+    """A file of record batches (.arrow, .feather), of which one at a time is in memory."""
+
+    path: str
+    filesystem: Any
+    rows: int
+
+    def batches(self, names: list[str], size: int) -> Iterator[Any]:
+        from pyarrow import ipc
+
+        with self.filesystem.open_input_file(self.path) as file:
+            schema = ipc.open_file(file).schema
+            fields = [schema.get_field_index(name) for name in names]
+            reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields))
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i)
+
+
+@dataclass(frozen=True)
 class Fragment(Piece):
-    """A file of a dataset in a format without row groups, or with columns from its folder's name."""
+    """A file of a dataset in another format, or with columns from its folder's name."""
 
     fragment: Any
     schema: Any
@@ -128,14 +147,18 @@ def pieces_of_file(file: Any) -> list[Piece]:
 
 def pieces_of_dataset(dataset: Any) -> list[Piece]:
     """The row groups (or, failing these, the files) of a pyarrow Dataset."""
-    from pyarrow.dataset import ParquetFileFragment
+    from pyarrow.dataset import IpcFileFormat, ParquetFileFragment
 
     pieces: list[Piece] = []
     for fragment in dataset.get_fragments():
-        whole = isinstance(fragment, ParquetFileFragment) and fragment.path
-        if whole and set(dataset.schema.names) <= set(fragment.physical_schema.names):
-            place = ParquetPlace(fragment.path, fragment.filesystem)
+        where = getattr(fragment, "path", None), getattr(fragment, "filesystem", None)
+        # Columns that are not in the file itself are in the name of its folder.
+        complete = set(dataset.schema.names) <= set(fragment.physical_schema.names)
+        if where[0] and complete and isinstance(fragment, ParquetFileFragment):
+            place = ParquetPlace(*where)
             pieces += [RowGroup(place, group.id, group.num_rows) for group in fragment.row_groups]
+        elif where[0] and complete and isinstance(fragment.format, IpcFileFormat):
+            pieces.append(IpcFile(*where, fragment.count_rows()))
         else:
             pieces.append(Fragment(fragment, dataset.schema, fragment.count_rows()))
     return pieces

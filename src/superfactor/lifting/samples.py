@@ -1,0 +1,149 @@
+"""The samples of a problem, cut into blocks that answer questions with sums (docs/method.md §10).
+
+Everything the default solver learns about samples is a sum over them: the loss, its gradient, its curvature,
+products with X. So it asks, and whoever holds the samples answers: blocks in memory, blocks read from a
+disk in passes, or the workers of a cluster. Between two questions only arrays without an n among their
+dimensions travel.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import namespace, wide
+from superfactor.lifting.block import Facts, SampleBlock
+from superfactor.losses import Loss
+from superfactor.spectrum import DataMatrix
+
+Answer = tuple[Any, ...]
+
+# Rows whose part of the loss and its derivatives stays in a core's cache.
+ROWS_A_BLOCK = 8192
+# Below this many stored values of a sparse X a thread pool costs more than it gains.
+_NNZ_WORTH_THREADS = 200_000
+
+
+class Samples(ABC):
+    """All samples, whoever holds them."""
+
+    @abstractmethod
+    def sum(self, question: str, *arguments: Any) -> Answer:
+        """The sums over all blocks of what their method `question` returns, arrays in float64."""
+
+    @abstractmethod
+    def gather(self, question: str, *arguments: Any) -> list[Any]:
+        """The answer of every block, in the order of the samples."""
+
+    def tell(self, question: str, *arguments: Any) -> None:
+        """Have every block do something that nobody needs to hear about."""
+        self.gather(question, *arguments)
+
+
+class LocalSamples(Samples):
+    """Blocks in this process, in memory or read from their source when they are asked.
+
+    Parameters
+    ----------
+    blocks : in the order of the samples
+    threads : so many blocks are asked at the same time
+    on_block : called as on_block(rows done, rows in all) after each block of a question that reads X
+        from its source
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[SampleBlock],
+        threads: int = 1,
+        on_block: Callable[[int, int], None] | None = None,
+    ):
+        self.blocks, self.on_block = list(blocks), on_block
+        self._threads = min(threads, len(self.blocks))
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+
+    @property
+    def n_samples(self) -> int:
+        return sum(block.n_samples for block in self.blocks)
+
+    def sum(self, question: str, *arguments: Any) -> Answer:
+        total: list[Any] | None = None
+        for answer in self._answers(question, arguments):
+            parts = [_wide(part) for part in answer]
+            total = parts if total is None else [a + b for a, b in zip(total, parts, strict=True)]
+        return tuple(total or ())
+
+    def gather(self, question: str, *arguments: Any) -> list[Any]:
+        return list(self._answers(question, arguments))
+
+    def _answers(self, question: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
+        """Answers in order, with no more of them under way than there are threads."""
+        done, total = 0, self.n_samples
+        watched = self.on_block is not None and _reads(question, arguments)
+        waiting: deque[tuple[SampleBlock, Future[Any]]] = deque()
+        for block in self.blocks:
+            if self._pool is None:
+                answer = getattr(block, question)(*arguments)
+            else:
+                waiting.append((block, self._pool.submit(getattr(block, question), *arguments)))
+                if len(waiting) <= self._threads:
+                    continue
+                block, future = waiting.popleft()
+                answer = future.result()
+            yield answer
+            done += block.n_samples
+            if watched:
+                self.on_block(done, total)  # type: ignore[misc]
+        for block, future in waiting:
+            yield future.result()
+            done += block.n_samples
+            if watched:
+                self.on_block(done, total)  # type: ignore[misc]
+
+
+def in_memory(data: DataMatrix, facts: Facts, loss: Loss) -> LocalSamples:
+    """Samples whose X, targets, covariates and weights are arrays: one block, or some for each core."""
+    n = data.shape[0]
+    threads = _cores() if _divides(data) else 1
+    count = 1 if threads == 1 else max(threads, n // ROWS_A_BLOCK)
+    cuts = [n * i // count for i in range(count + 1)]
+    blocks = []
+    for start, stop in pairwise(cuts):
+        rows = data if count == 1 else data.rows(start, stop)
+        part = facts if count == 1 else facts.between(start, stop)
+        blocks.append(
+            SampleBlock(stop - start, _constant(rows), _constant(part), loss, start=start)
+        )
+    return LocalSamples(blocks, threads)
+
+
+def _divides(data: DataMatrix) -> bool:
+    """Whether threads on several blocks are worth it: on a processor, with enough to do."""
+    if data.is_sparse:
+        return data.nnz > _NNZ_WORTH_THREADS
+    return data.xp is namespace(np.empty(0)) and data.shape[0] > 2 * ROWS_A_BLOCK
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def _wide(part: Any) -> Any:
+    """Sums of many blocks in float64, whatever type the blocks compute in."""
+    return part if isinstance(part, float | int) else wide(part)
+
+
+def _reads(question: str, arguments: tuple[Any, ...]) -> bool:
+    if question == "several":
+        return any(name in SampleBlock.READS for name, *_ in arguments[0])
+    return question in SampleBlock.READS
