@@ -17,6 +17,7 @@ pa = pytest.importorskip("pyarrow")
 zarr = pytest.importorskip("zarr")
 ds = pytest.importorskip("pyarrow.dataset")
 pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("pyarrow.csv")
 
 N, P = 100, 6
 
@@ -59,6 +60,11 @@ def feather(X, folder):
     return folder / "x.arrow"
 
 
+def csv(X, folder):
+    pa.csv.write_csv(table(X.astype(np.float64)), folder / "x.csv")
+    return row_blocks(ds.dataset(folder / "x.csv", format="csv"), dtype="float32")
+
+
 STORAGES = {
     "memmap": saved,
     "Fortran order": lambda X, f: saved(np.asfortranarray(X), f),
@@ -76,6 +82,7 @@ STORAGES = {
     "parquet folder": parquet_folder,
     "dataset": lambda X, f: ds.dataset(parquet_folder(X, f)),
     "arrow path": feather,
+    "csv dataset": csv,
 }
 storages = pytest.mark.parametrize("store", STORAGES.values(), ids=STORAGES)
 
@@ -297,6 +304,18 @@ def test_text_columns_are_named_and_can_be_left_out():
     assert source.names == ["age"] and source.dtype == np.float32
     assert row_blocks(mixed, columns=["id", "age"]).names == ["id", "age"]
     assert row_blocks(mixed, columns=[0, 2]).dtype == np.float64
+
+
+@pytest.mark.parametrize("index", [None, "id"], ids=["nameless", "named"])
+def test_the_index_of_a_dataframe_is_no_column(index, X, tmp_path):
+    pd = pytest.importorskip("pandas")
+    rows = pd.Index(np.arange(N) * 3, name=index)
+    frame = pd.DataFrame(X, rows, [f"f{j}" for j in range(P)])
+    frame.to_parquet(tmp_path / "frame.parquet")
+    for stored in (tmp_path / "frame.parquet", pa.Table.from_pandas(frame)):
+        source = row_blocks(stored)
+        assert source.names == list(frame.columns)
+        np.testing.assert_array_equal(source.read(5, 50), X[5:50])
 
 
 def test_partitioned_folders_have_their_folders_column(X, tmp_path):

@@ -49,7 +49,7 @@ def row_blocks(
 
     Parameters
     ----------
-    source : path, numpy.memmap or other array, zarr.Array, pyarrow Table, ParquetFile or Dataset
+    source : path, numpy.memmap or other array, zarr.Array, pyarrow Table, ParquetFile or Dataset, RowSource
         Paths end in .npy, .zarr, .parquet, .arrow or .feather; any other folder is one of Parquet
         files.
     columns : column names, indices or boolean mask, optional
@@ -69,7 +69,8 @@ def row_blocks(
         raise ValueError(
             f"columns={columns!r}, exclude={exclude!r}: only one of the two may be given"
         )
-    rows = source if isinstance(source, RowSource) else _opened(source)
+    given = isinstance(source, RowSource)
+    rows = source if given else _opened(source)
     p = rows.shape[1]
     if columns is not None:
         rows = rows.select(column_positions(columns, p, rows.names, f"columns={columns!r}"))
@@ -78,7 +79,7 @@ def row_blocks(
         rows = rows.select([j for j in range(p) if j not in out])
     if rows.shape[1] == 0:
         raise ValueError(f"columns={columns!r}, exclude={exclude!r}: no column of {p} is left")
-    return rows.settled(dtype)
+    return rows if given and dtype is None else rows.settled(dtype)
 
 
 def _stored(X: Any) -> RowSource | None:
@@ -88,12 +89,20 @@ def _stored(X: Any) -> RowSource | None:
     if _is_a(X, "zarr", "Array"):
         return ZarrRows(X)
     if _is_a(X, "pyarrow", "Table"):
-        return ArrowRows(pieces.pieces_of_table(X), X.schema)
+        return _columns_of(pieces.pieces_of_table(X), X.schema)
     if _is_a(X, "pyarrow.parquet", "ParquetFile"):
-        return ArrowRows(pieces.pieces_of_file(X), X.schema_arrow)
+        return _columns_of(pieces.pieces_of_file(X), X.schema_arrow)
     if _is_a(X, "pyarrow.dataset", "Dataset"):
-        return ArrowRows(pieces.pieces_of_dataset(X), X.schema)
+        return _columns_of(pieces.pieces_of_dataset(X), X.schema)
     return None
+
+
+def _columns_of(stored: list[pieces.Piece], schema: Any) -> ArrowRows:
+    """The columns of a table; the index of a DataFrame is stored as one, but is none."""
+    rows = ArrowRows(stored, schema)
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    chosen = [j for j, name in enumerate(schema.names) if name not in index]
+    return rows if len(chosen) == rows.shape[1] else rows.select(chosen)
 
 
 def _is_a(X: Any, module: str, name: str) -> bool:

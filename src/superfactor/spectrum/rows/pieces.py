@@ -151,14 +151,14 @@ def pieces_of_dataset(dataset: Any) -> list[Piece]:
 
     pieces: list[Piece] = []
     for fragment in dataset.get_fragments():
-        where = getattr(fragment, "path", None), getattr(fragment, "filesystem", None)
+        path = getattr(fragment, "path", None)
         # Columns that are not in the file itself are in the name of its folder.
         complete = set(dataset.schema.names) <= set(fragment.physical_schema.names)
-        if where[0] and complete and isinstance(fragment, ParquetFileFragment):
-            place = ParquetPlace(*where)
+        if path and complete and isinstance(fragment, ParquetFileFragment):
+            place = ParquetPlace(path, fragment.filesystem)
             pieces += [RowGroup(place, group.id, group.num_rows) for group in fragment.row_groups]
-        elif where[0] and complete and isinstance(fragment.format, IpcFileFormat):
-            pieces.append(IpcFile(*where, fragment.count_rows()))
+        elif path and complete and isinstance(fragment.format, IpcFileFormat):
+            pieces.append(IpcFile(path, fragment.filesystem, fragment.count_rows()))
         else:
             pieces.append(Fragment(fragment, dataset.schema, fragment.count_rows()))
     return pieces
