@@ -1,0 +1,1 @@
+"""The same fit on a Dask cluster."""

@@ -1,0 +1,66 @@
+"""Methods of a fitted estimator on Dask collections: nothing is computed before the result is asked for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from superfactor.distributed.partitions import as_array
+from superfactor.estimators import inputs
+
+
+def lazily(estimator: Any, method: str, X: Any, covariates: Any = None) -> da.Array:
+    """``estimator.method(X, covariates)`` as a Dask array, a chunk for each chunk or partition of X.
+
+    Parameters
+    ----------
+    estimator : fitted in memory, and small: it becomes a part of the graph
+    X : Dask array or DataFrame (n, p)
+    covariates : Dask array or DataFrame, or an array in memory (n, q); None where there are none
+
+    Returns
+    -------
+    of the shape and type that the method gives in memory; how many rows a DataFrame has is not known
+    """
+    given = [X] if covariates is None else [X, covariates]
+    arrays = [as_array(values) for values in given]
+    like = getattr(estimator, method)(
+        *(np.zeros((1, *x.shape[1:]), dtype=np.float64) for x in arrays)
+    )
+    if covariates is not None:
+        arrays[1] = _beside(*arrays)
+    return da.blockwise(
+        _apply,
+        "iz"[: like.ndim],
+        *(
+            part
+            for x, axes in zip(arrays, ("ij", "ik"), strict=False)
+            for part in (x, axes[: x.ndim])
+        ),
+        new_axes={"z": like.shape[1]} if like.ndim == 2 else {},
+        concatenate=True,
+        align_arrays=False,
+        estimator=estimator,
+        method=method,
+        meta=like[:0],
+    )
+
+
+def _apply(*arrays: Any, estimator: Any, method: str) -> Any:
+    return getattr(estimator, method)(*arrays)
+
+
+def _beside(X: da.Array, covariates: da.Array) -> da.Array:
+    """The covariates in the cuts of X."""
+    if not math.isnan(X.shape[0]) and not math.isnan(covariates.shape[0]):
+        inputs.check_length("covariates", covariates, X)
+        return covariates.rechunk({0: X.chunks[0]})
+    if X.numblocks[0] != covariates.numblocks[0]:
+        raise ValueError(
+            f"covariates: {covariates.numblocks[0]} partition(s), but X has {X.numblocks[0]}; where "
+            "numbers of samples are unknown, both must be cut in the same places"
+        )
+    return covariates

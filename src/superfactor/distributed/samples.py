@@ -1,0 +1,308 @@
+"""The samples of a problem on the workers of a Dask cluster.
+
+Every worker keeps its share in an actor (`Shard`), built where it stays from partitions of the user's Dask
+collection. A question is one small message to each actor, straight to its worker where the client can reach
+it, and the sum of the answers, always added in the same order; no task graph, no scheduler.
+
+A worker may be lost. All that its blocks know follows from their rows and from the questions that change
+blocks, in their order. So these are kept, and a lost shard is loaded anew from its source on another worker,
+told them again, and asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import time
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Self
+
+from distributed import Client, wait
+from distributed.scheduler import KilledWorker
+
+from superfactor.distributed.placement import spread
+from superfactor.distributed.shard import Shard, packed
+from superfactor.estimators.progress import users_stacklevel
+from superfactor.lifting import SampleBlock, Samples
+from superfactor.lifting.samples import Answer
+
+# Seconds: after which somebody looks whether a silent worker is still there; for a first connection; for
+# another worker in the place of a lost one; for any worker at all.
+_POLL, _CONNECT, _REPLACEMENT, _NOBODY = 1.0, 3.0, 5.0, 30.0
+# A shard that is lost so often before it has answered once takes its workers down with it.
+_LOSSES = 4
+
+
+@dataclass(eq=False)
+class _Held:
+    """A shard and where it is.
+
+    Attributes
+    ----------
+    numbers : its partitions, ascending
+    rows : in all of them
+    address : its worker
+    future : keeps the actor alive
+    losses : how often it was lost since it last answered
+    """
+
+    numbers: list[int]
+    rows: int
+    address: str
+    future: Any = None
+    losses: int = 0
+
+
+class _Lost:
+    """Stands for the answer of a shard whose worker is gone."""
+
+
+class RemoteSamples(Samples):
+    """Samples held by the workers of a cluster, one actor each.
+
+    Parameters
+    ----------
+    client : connected to the cluster
+    partitions : what to load for each partition, as `dask.delayed` objects; their graphs are kept, since a
+        lost partition is loaded again
+    rows : of each partition
+    build : makes the block of a partition of what was loaded for it; runs on the worker
+    changes : the questions that change blocks
+    holders : addresses of the workers that have each partition in memory already
+
+    Attributes
+    ----------
+    recovered : one line for each shard that was lost and brought back
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        partitions: Sequence[Any],
+        rows: Sequence[int],
+        build: Callable[[Any], SampleBlock],
+        changes: Collection[str] = SampleBlock.CHANGES,
+        holders: Sequence[Collection[str]] | None = None,
+    ):
+        self.recovered: list[str] = []
+        self._client, self._partitions, self._build = client, list(partitions), build
+        self._changes, self._log = changes, list[bytes]()
+        workers = self._workers()
+        places = spread(rows, holders or [()] * len(rows), sorted(workers))
+        self._shards = [
+            _Held(numbers, sum(rows[i] for i in numbers), address)
+            for address, numbers in places.items()
+        ]
+        self._direct = self._sync(self._reachable, list(places))
+        self._bring(self._shards)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        """The workers forget their shards."""
+        self._shards.clear()
+
+    # --- questions -----------------------------------------------------------------------------------
+
+    def sum(self, question: str, *arguments: Any) -> Answer:
+        answers = self._ask("sum", question, arguments)
+        return tuple(sum(parts[1:], parts[0]) for parts in zip(*answers, strict=True))
+
+    def gather(self, question: str, *arguments: Any) -> list[Any]:
+        found: dict[int, Any] = {}
+        answers = self._ask("gather", question, arguments)
+        for shard, answer in zip(self._shards, answers, strict=True):
+            found.update(zip(shard.numbers, answer, strict=True))
+        return [found[number] for number in sorted(found)]
+
+    def tell(self, question: str, *arguments: Any) -> None:
+        self._ask("tell", question, arguments)
+
+    def _ask(self, method: str, question: str, arguments: tuple[Any, ...]) -> list[Any]:
+        """The answer of every shard, in the same order whoever is first."""
+        message = packed(method, question, arguments)
+        answers: dict[_Held, Any] = {}
+        while missing := [shard for shard in self._shards if shard not in answers]:
+            answers.update(self._sync(self._exchange, missing, [message]))
+            lost = [shard for shard in missing if answers[shard] is _Lost]
+            for shard in lost:
+                del answers[shard]
+            if lost:
+                self._recover(lost)
+            for answer in answers.values():
+                if isinstance(answer, Exception):
+                    raise answer
+        if question in self._changes:
+            self._log.append(packed("tell", question, arguments))
+        return [pickle.loads(answers[shard])[0] for shard in self._shards]
+
+    async def _exchange(self, shards: list[_Held], messages: list[bytes]) -> dict[_Held, Any]:
+        """The packed answer of each shard to the last message, or `_Lost`."""
+        tasks = {asyncio.ensure_future(self._send(shard, messages)): shard for shard in shards}
+        pending = set(tasks)
+        while pending:
+            _, pending = await asyncio.wait(pending, timeout=_POLL)
+            if pending:  # a long answer, or a worker that is gone without a word
+                alive = await self._client.scheduler.ncores()
+                for task in pending:
+                    if tasks[task].address not in alive:
+                        task.cancel()
+        return {
+            shard: _Lost if task.cancelled() else task.result() for task, shard in tasks.items()
+        }
+
+    async def _send(self, shard: _Held, messages: list[bytes]) -> Any:
+        reply: Any = {"result": None}
+        for message in messages:
+            # What Dask's own `Actor` sends, without its detours: by way of the scheduler, with whichever
+            # client is the default one, and without end where its worker does not know it.
+            call = {"function": "answer", "actor": shard.future.key, "args": [message]}
+            try:
+                if self._direct:
+                    reply = await self._client.rpc(shard.address).actor_execute(**call)
+                else:
+                    reply = await self._client.scheduler.proxy(
+                        worker=shard.address, msg={"op": "actor_execute", **call}
+                    )
+            except (OSError, KeyError):  # no such worker, or another one at its address
+                return _Lost
+            if reply["status"] == "error":
+                return reply["exception"]
+        return reply["result"]
+
+    # --- shards that are lost, and brought back --------------------------------------------------------
+
+    def _recover(self, lost: list[_Held]) -> None:
+        """Have other workers hold these shards, and say so."""
+        was = [shard.address for shard in lost]
+        self._relocate(lost)
+        self._bring(lost)
+        for shard, address in zip(lost, was, strict=True):
+            line = (
+                f"Dask worker {address} was lost; its {len(shard.numbers)} partition(s) of "
+                f"{shard.rows} samples were loaded again on {shard.address}, and "
+                f"{len(self._log)} steps repeated there"
+            )
+            self.recovered.append(line)
+            warnings.warn(line, UserWarning, stacklevel=users_stacklevel())
+
+    def _relocate(self, lost: list[_Held]) -> None:
+        """Choose another worker for each: the one with the fewest samples."""
+        for shard in lost:
+            shard.losses += 1
+            if shard.losses > _LOSSES:
+                raise RuntimeError(
+                    f"{shard.losses} Dask workers in a row were lost with the same {shard.rows} "
+                    "samples; smaller chunks, or workers with more memory, may help"
+                )
+        gone = {shard.address for shard in lost}
+        workers = self._workers(len(self._shards), _REPLACEMENT, gone)
+        load = dict.fromkeys(workers, 0)
+        for shard in self._shards:
+            if shard not in lost and shard.address in load:
+                load[shard.address] += shard.rows
+        for shard in lost:
+            shard.address = min(load, key=load.__getitem__)
+            load[shard.address] += shard.rows
+
+    def _bring(self, shards: list[_Held]) -> None:
+        """Load these shards on their workers, and tell them all that has changed blocks so far."""
+        while shards:
+            threads = self._sync(self._running)
+            for shard in shards:
+                shard.future = self._start(shard, threads.get(shard.address, 1))
+            self._wait([shard.future for shard in shards])
+            there = [shard for shard in shards if self._arrived(shard)]
+            told = self._sync(self._exchange, there, self._log)
+            shards = [shard for shard in shards if told.get(shard, _Lost) is _Lost]
+            self._relocate(shards)
+
+    def _start(self, shard: _Held, threads: int) -> Any:
+        """The actor, to be; on its worker, or on another where that is lost before it is loaded."""
+        where = {"workers": [shard.address], "allow_other_workers": True}
+        loaded = self._client.compute([self._partitions[i] for i in shard.numbers], **where)
+        return self._client.submit(Shard, self._build, loaded, threads, actor=True, **where)
+
+    def _wait(self, futures: list[Any]) -> None:
+        """Until all are there or have failed; not for ever where no worker is left."""
+        while not all(future.done() for future in futures):
+            with self._client.as_current(), suppress(TimeoutError, CancelledError):
+                wait(futures, timeout=_POLL)
+            self._workers()
+
+    def _arrived(self, shard: _Held) -> bool:
+        """Whether the actor is there, and where; if not, its worker was lost again."""
+        future = shard.future
+        if future.status == "finished":
+            holders = self._client.who_has([future])[future.key]
+            shard.address = next(iter(holders), shard.address)
+            return bool(holders)
+        if future.status != "error":  # cancelled: data without a graph went with the worker
+            raise RuntimeError(
+                f"{shard.rows} samples were lost with a Dask worker and cannot be loaded again: "
+                "data that was scattered has no source"
+            )
+        error = future.exception()
+        if isinstance(error, KilledWorker):
+            raise RuntimeError(
+                f"{shard.rows} samples could not be loaded, the Dask workers that tried were lost; "
+                "smaller chunks, or workers with more memory, may help"
+            ) from error
+        if "holding Actor was lost" in str(error):
+            return False
+        raise error
+
+    # --- workers ---------------------------------------------------------------------------------------
+
+    def _sync(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a coroutine in the client's loop."""
+        try:
+            if self._client.status == "running":
+                return self._client.sync(function, *arguments)
+        except OSError as error:
+            raise RuntimeError(
+                f"the connection to the Dask scheduler was lost during the fit: {error}"
+            ) from error
+        raise RuntimeError(
+            f"client: it is {self._client.status}; one that is connected to a cluster is required"
+        )
+
+    async def _running(self) -> dict[str, int]:
+        """Threads of each worker that takes work."""
+        return dict(await self._client.scheduler.ncores_running())
+
+    def _workers(
+        self, wanted: int = 1, seconds: float = 0.0, gone: Collection[str] = ()
+    ) -> dict[str, int]:
+        """Threads of each worker, once there are so many besides those gone, or this time is over.
+
+        One there must be: the cluster is given half a minute to start it.
+        """
+        start = time.monotonic()
+        while True:
+            workers: dict[str, int] = self._sync(self._running)
+            left = {worker: threads for worker, threads in workers.items() if worker not in gone}
+            waited = time.monotonic() - start
+            if len(left) >= wanted or (workers and waited > seconds):
+                return left or workers
+            if waited > _NOBODY:
+                raise RuntimeError(
+                    f"the Dask cluster has had no worker for {waited:.0f} s; one at least is required"
+                )
+            time.sleep(0.05)
+
+    async def _reachable(self, addresses: list[str]) -> bool:
+        """Whether the client may talk to the workers themselves; if not, the scheduler passes messages on."""
+        if self._client.direct_to_workers is not None:
+            return bool(self._client.direct_to_workers)
+        calls = (self._client.rpc(address).identity() for address in addresses)
+        try:
+            await asyncio.wait_for(asyncio.gather(*calls), _CONNECT)
+        except (OSError, TimeoutError):
+            return False
+        return True
