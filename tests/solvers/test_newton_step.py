@@ -26,13 +26,13 @@ def subspace(problem, rank, size=None):
     sampled = problem.sampled()
     basis, rng = GrowingBasis.of(sampled), np.random.default_rng(9)
     basis.extend(basis.everything(problem.side) if size is None else basis.random(rng, size))
-    return SubspaceProblem(sampled, basis, rank), problem
+    return SubspaceProblem(sampled, basis, rank)
 
 
-def paper_value(inside, P, W, beta, gamma):
+def paper_value(problem, inside, P, W, beta, gamma):
     """F by the naive objective at the point W (k, r), β, γ: best B for the span of W."""
-    problem, root = inside.problem, np.sqrt(P.weight)
-    W = inside.basis.S @ np.linalg.qr(W)[0], inside.basis.S @ W
+    root, vectors = np.sqrt(P.weight), inside.basis.vectors
+    W = vectors(np.linalg.qr(W)[0]), vectors(W)
     if P.model == "filter":
         X = P.X * root
         return naive.lifted_objective(
@@ -63,12 +63,13 @@ def random_point(inside, seed=0):
     rng = np.random.default_rng(seed)
     r, kappa = inside.rank, inside.problem.n_outputs
     W = np.linalg.qr(rng.standard_normal((inside.basis.size, r)))[0]
-    gamma = rng.standard_normal((inside.problem.covariates.shape[1], kappa))
+    gamma = rng.standard_normal((inside.problem.n_covariates, kappa))
     return inside.at(W, rng.standard_normal((r, kappa)), gamma)
 
 
-def moved_value(inside, P, frame, point, T, v, g):
-    return paper_value(inside, P, frame.W + frame.complement @ T, frame.beta + v, point.gamma + g)
+def moved_value(problem, inside, P, frame, point, T, v, g):
+    W = frame.W + frame.complement @ T
+    return paper_value(problem, inside, P, W, frame.beta + v, point.gamma + g)
 
 
 def derivatives(f, size, h=2e-3):
@@ -97,11 +98,11 @@ def test_values_are_the_papers(model, case, size):
     problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
     inside = subspace(problem, 2, size)
     point = random_point(inside)
-    expected = paper_value(inside, P, point.W, point.beta, point.gamma)
+    expected = paper_value(problem, inside, P, point.W, point.beta, point.gamma)
     np.testing.assert_allclose(point.F, expected, rtol=1e-12)
     polished = inside.polish(point.W, point.beta, point.gamma)
     assert polished.F <= point.F
-    expected = paper_value(inside, P, polished.W, polished.beta, polished.gamma)
+    expected = paper_value(problem, inside, P, polished.W, polished.beta, polished.gamma)
     np.testing.assert_allclose(polished.F, expected, rtol=1e-12)
 
 
@@ -119,7 +120,7 @@ def test_step_solves_the_second_order_model(model, case):
 
     def f(x):
         T, v, g = (part.reshape(s) for part, s in zip(np.split(x, cuts[:-1]), shapes, strict=True))
-        return moved_value(inside, P, step.frame, point, T, v, g)
+        return moved_value(problem, inside, P, step.frame, point, T, v, g)
 
     gradient, H = derivatives(f, int(cuts[-1]))
     assert np.linalg.norm(gradient) > 0.1  # the point is not stationary
@@ -144,7 +145,7 @@ def test_length_of_the_step(model, case):
         f = step.frame
         A = (f.W + t * f.complement @ step.T) @ (f.beta + t * step.v)
         np.testing.assert_allclose(new.W @ new.beta, A, atol=1e-12)
-        expected = moved_value(inside, P, f, point, t * step.T, t * step.v, t * step.g)
+        expected = moved_value(problem, inside, P, f, point, t * step.T, t * step.v, t * step.g)
         np.testing.assert_allclose(new.F, expected, rtol=1e-11)
 
 
@@ -173,7 +174,9 @@ def test_conjugate_gradients_find_the_same_step(model, case, monkeypatch):
 
 @every_model
 @every_case
-def test_the_two_direct_systems_have_the_same_solution(model, case):
+def test_the_two_direct_systems_have_the_same_solution(model, case, monkeypatch):
+    # The elimination's curvature is summed up in every case, not only where it is the smaller system.
+    monkeypatch.setattr(module, "_eliminates", lambda *sizes: True)
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(problem, 2)
     for point in (near_optimum(inside), random_point(inside)):
@@ -182,6 +185,18 @@ def test_the_two_direct_systems_have_the_same_solution(model, case):
         kept = module._keep(inside, point, quadratic)
         for one, other in zip(eliminated, kept, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("rest", "rank", "width", "kappa", "expected"),
+    [
+        pytest.param(3, 2, 6, 1, True, id="one output: 6 unknowns against 6 + 3"),
+        pytest.param(3, 2, 6, 3, False, id="outputs outnumber factors: 18 against 6 + 9"),
+        pytest.param(1150, 50, 1203, 1, False, id="too many for a dense system"),
+    ],
+)
+def test_elimination_is_chosen_where_it_is_smaller(rest, rank, width, kappa, expected):
+    assert module._eliminates(rest, rank, width, kappa) is expected
 
 
 @every_model
@@ -220,7 +235,7 @@ def test_rotation_curvature_is_the_diagonal_of_the_hessian(model, case):
             values = []
             for t in (-2, -1, 0, 1, 2):
                 T[j, i] = t * h
-                values.append(moved_value(inside, P, frame, point, T, 0.0, 0.0))
+                values.append(moved_value(problem, inside, P, frame, point, T, 0.0, 0.0))
             second = np.dot([-1, 16, -30, 16, -1], values) / (12 * h * h)
             np.testing.assert_allclose(found[j, i], second, atol=1e-4 * (1 + abs(second)))
 
