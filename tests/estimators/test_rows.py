@@ -12,6 +12,8 @@ from tests.estimators.data import MODELS, small
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
 from superfactor.estimators.blockwise import block_cuts
+from superfactor.estimators.inputs import split_columns
+from superfactor.spectrum import as_rows
 
 pa = pytest.importorskip("pyarrow")
 zarr = pytest.importorskip("zarr")
@@ -184,6 +186,14 @@ def test_covariates_beside_a_source():
     np.testing.assert_allclose(clf.transform(row_blocks(X)), clf.transform(X), rtol=1e-12)
     with pytest.raises(ValueError, match="covariates: 7 samples"):
         clf.transform(row_blocks(X), covariates=Z[:7])
+
+
+@sources
+def test_covariate_columns_are_read_and_the_rest_stays_a_source(store, tmp_path):
+    X, _, _ = small(n=N, p=P)
+    rest, inside = split_columns(as_rows(store(X, tmp_path)), [4, 1])
+    np.testing.assert_array_equal(inside, X[:, [4, 1]])
+    np.testing.assert_array_equal(rest.read(300, 700), X[300:700][:, [0, 2, 3, 5]])
 
 
 def test_text_and_nothing_are_refused(tmp_path):

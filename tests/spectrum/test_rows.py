@@ -349,6 +349,8 @@ def test_finite_blocks_say_where_not(bad, X, tmp_path):
         source.read_finite(40, 60)
     with pytest.raises(ValueError, match="row 45, column 'f3'"):
         as_rows(table(X)).read_finite(0, N)
+    with pytest.raises(ValueError, match="row 45, column 4"):  # of the file, not of the choice
+        source.select([1, 4, 0]).read_finite(0, N)
 
 
 def test_finite_numbers_whose_sum_is_not(tmp_path):
@@ -399,6 +401,10 @@ def test_bad_sources(X, tmp_path):
         row_blocks([[1.0]])
     with pytest.raises(TypeError, match="real numbers are required, got dtype complex128"):
         row_blocks(np.ones((2, 2), complex))
+    np.save(tmp_path / "flat.npy", X[0])
+    for flat in (X[0], tmp_path / "flat.npy", zarr.array(X[0])):
+        with pytest.raises(ValueError, match=r"2 dimensions is required, got shape \(6,\)"):
+            row_blocks(flat)
     group = zarr.open_group(tmp_path / "g.zarr", mode="w")
     group.create_array("counts", shape=(4, 3), dtype="f4")[:] = 2
     with pytest.raises(

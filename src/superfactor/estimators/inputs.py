@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from superfactor._arrays import Array, device, namespace, to_numpy
-from superfactor.estimators.blockwise import block_cuts
+from superfactor.estimators.blockwise import block_cuts, by_blocks
 from superfactor.estimators.parameters import shown
 from superfactor.spectrum import RowSource, as_rows
 from superfactor.spectrum.rows import column_positions
@@ -159,11 +159,17 @@ def names_without(indices: list[int], n_features: int, names: list[str] | None) 
 
 
 def split_columns(X: Array, indices: list[int]) -> tuple[Array, Array | None]:
-    """The columns to factorize, and the dense covariates among the columns (None without any)."""
+    """The columns to factorize, and the dense covariates among the columns (None without any).
+
+    Of a source the covariates are read, all of them, and what is left is a source again.
+    """
     if not indices:
         return X, None
     chosen = set(indices)
     kept = [j for j in range(X.shape[1]) if j not in chosen]
+    if isinstance(X, RowSource):
+        (part,) = by_blocks(lambda block: (block,), X.select(indices))
+        return X.select(kept), part
     part = take(X, indices, axis=1)
     part = part.toarray() if sp.issparse(part) else part
     if kept[-1] - kept[0] + 1 == len(kept):

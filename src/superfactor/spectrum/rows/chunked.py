@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.spectrum.rows.source import RowSource, contiguous, require_numbers
+from superfactor.spectrum.rows.source import RowSource, contiguous, require_numbers, two_dimensions
 
 
 class ZarrRows(RowSource):
@@ -19,9 +19,7 @@ class ZarrRows(RowSource):
     """
 
     def __init__(self, array: Any):
-        if len(array.shape) != 2:
-            raise ValueError(f"X: a Zarr array of 2 dimensions is required, got {len(array.shape)}")
-        super().__init__(*array.shape)
+        super().__init__(*two_dimensions(array.shape))
         self._array = array
 
     def _stored_type(self, columns: list[int] | None) -> np.dtype[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.spectrum.rows.source import RowSource, contiguous, require_numbers
+from superfactor.spectrum.rows.source import RowSource, contiguous, require_numbers, two_dimensions
 
 
 class _Held(threading.local):
@@ -30,7 +30,7 @@ class MemmapRows(RowSource):
     """
 
     def __init__(self, array: Any):
-        super().__init__(*array.shape)
+        super().__init__(*two_dimensions(array.shape))
         self._array = np.asarray(array)
         self._held = _Held()
         self._map: Any = None

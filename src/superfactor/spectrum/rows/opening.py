@@ -116,10 +116,10 @@ def _opened(source: Any) -> RowSource:
     rows = _stored(source)
     if rows is not None:
         return rows
-    if isinstance(source, np.ndarray) and source.ndim == 2:
+    if isinstance(source, np.ndarray):
         return MemmapRows(source)
     raise TypeError(
-        f"source: a path, a NumPy array of 2 dimensions, a Zarr array, or pyarrow's Table, "
+        "source: a path, a NumPy array, a Zarr array, or pyarrow's Table, "
         f"ParquetFile or Dataset is required, got {type(source).__module__}.{type(source).__name__}"
     )
 

@@ -90,7 +90,8 @@ class RowSource(ABC):
         rows, columns = np.nonzero(~np.isfinite(block))
         j = int(columns[0])
         kind = "NaN" if np.isnan(block[rows[0], j]) else "infinity"
-        column = j if self.names is None else repr(self.names[j])
+        stored = j if self._columns is None else self._columns[j]
+        column = stored if self.names is None else repr(self.names[j])
         raise ValueError(
             f"X: Input X contains {kind} in row {start + int(rows[0])}, column {column} "
             f"({len(set(rows.tolist()))} of the rows {start} to {stop - 1} are affected); finite "
@@ -145,6 +146,13 @@ def contiguous(columns: list[int] | None) -> slice | None:
     if columns and columns == list(range(columns[0], columns[0] + len(columns))):
         return slice(columns[0], columns[0] + len(columns))
     return None
+
+
+def two_dimensions(shape: tuple[int, ...]) -> tuple[int, int]:
+    """The shape (n, p), and a ValueError for any other."""
+    if len(shape) != 2:
+        raise ValueError(f"X: an array of 2 dimensions is required, got shape {tuple(shape)}")
+    return shape[0], shape[1]
 
 
 def require_numbers(dtype: np.dtype[Any]) -> np.dtype[Any]:
