@@ -7,6 +7,7 @@ file          idea
 ``mapped``    ``MemmapRows``: NumPy arrays on disk, pages given back after use
 ``chunked``   ``ZarrRows``: compressed chunks
 ``arrow``     ``ArrowRows``: tables, Parquet files, datasets of many files
+``pieces``    what Arrow data is stored in: row groups, record batches, files
 ``columns``   columns by name, position or mask
 ``opening``   which source an object or a path is
 ============= ====================================================================
