@@ -11,6 +11,8 @@ from superfactor.lifting.ridge import fit_ridge
 from superfactor.lifting.sampled import SampledProblem
 from superfactor.lifting.samples import LocalSamples, Samples
 from superfactor.lifting.statement import restate, state_problem
+from superfactor.lifting.streamed import SampleTable, state_sampled
+from superfactor.lifting.subsample import subsample_share, subsampled
 
 __all__ = [
     "ArrayDesign",
@@ -22,6 +24,7 @@ __all__ = [
     "LiftedProblem",
     "LocalSamples",
     "SampleBlock",
+    "SampleTable",
     "SampledDesign",
     "SampledProblem",
     "Samples",
@@ -29,4 +32,7 @@ __all__ = [
     "fit_ridge",
     "restate",
     "state_problem",
+    "state_sampled",
+    "subsample_share",
+    "subsampled",
 ]

@@ -17,6 +17,7 @@ import numpy as np
 
 from superfactor._arrays import Array, eigh_descending, eye_like, indices, namespace
 from superfactor.lifting.sampled import SampledProblem
+from superfactor.lifting.unlifting import Turned, turn_features, turn_filters
 
 # Vectors of the search side: an array (N, j), or the name of a tall matrix and its number of columns.
 Vectors = Any
@@ -124,6 +125,18 @@ class GrowingBasis(ABC):
     @abstractmethod
     def take(self, T: Vectors, chosen: np.ndarray) -> Vectors:
         """Some of the vectors."""
+
+    @abstractmethod
+    def given(self, vectors: Array) -> Vectors:
+        """Vectors of the search side from an array (p, j): itself, or what X̃ makes of it."""
+
+    @abstractmethod
+    def feature_vectors(self, V: Array) -> Array:
+        """SV (p, j) where the search side is the features, X̃ᵀSV where it is the samples."""
+
+    @abstractmethod
+    def unlifted(self, W: Array, beta: Array) -> Turned:
+        """Factors in the user's units for the subspace SW, β (r, κ); the samples' columns are main·W."""
 
     # --- growth ------------------------------------------------------------------------------------------
 
@@ -271,6 +284,15 @@ class FeatureSide(GrowingBasis):
     def release(self, T: Vectors) -> None:
         pass
 
+    def given(self, vectors: Array) -> Vectors:
+        return vectors
+
+    def feature_vectors(self, V: Array) -> Array:
+        return self.S @ V
+
+    def unlifted(self, W: Array, beta: Array) -> Turned:
+        return turn_filters(self.S @ W, beta, W.T @ self.D @ W, self.problem.scale)
+
     def image_of_random(self, rng: np.random.Generator, width: int) -> Vectors:
         return self.problem.samples.sum("power", self.random(rng, width))[0]
 
@@ -375,6 +397,15 @@ class SampleSide(GrowingBasis):
 
     def release(self, T: Vectors) -> None:
         self.problem.samples.tell("drop", T.name)
+
+    def given(self, vectors: Array) -> Vectors:
+        return self._staged(int(vectors.shape[1]), ("back", "staged", vectors))
+
+    def feature_vectors(self, V: Array) -> Array:
+        return self.Z @ V
+
+    def unlifted(self, W: Array, beta: Array) -> Turned:
+        return turn_features(self.Z @ W, beta, self.problem.scale)
 
     def image_of_random(self, rng: np.random.Generator, width: int) -> Vectors:
         block = self.problem.random(rng, self.problem.shape[1], width)

@@ -4,9 +4,9 @@ A block holds n_b samples: their rows of X̃, their targets, covariates and weig
 matrices a search builds up. One of these, `main`, carries the features ΦS = main/√w that the
 classifier sees: it is X̃S for the filter model and S itself for the feature model.
 
-Coefficients θ (k + q, κ) act on the rows of the design [ΦS, X']: a = [ΦS, X']θ. A view V (k + q, m) asks about the
-design J = [ΦS, X']V instead. Answers are sums over the samples: tuples of arrays without an n_b among their
-dimensions.
+Coefficients θ (k + q, κ) act on the rows of the design [ΦS, X']: a = [ΦS, X']θ. A view V (k + q, m) asks
+about the design J = [ΦS, X']V instead. Answers are sums over the samples: tuples of arrays without an n_b
+among their dimensions. Those that are rows, or no sums, are to be gathered, and say so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from superfactor._arrays import Array, cast, device, eye_like, namespace, wide
+from superfactor._arrays import Array, cast, device, eye_like, indices, namespace, wide
 from superfactor.lifting.curvature import curvature_gram, directional_curvature
 from superfactor.lifting.tall import InMemory, TallStore
 from superfactor.losses import Loss
@@ -66,7 +66,7 @@ class SampleBlock:
     Parameters
     ----------
     n_samples : n_b
-    rows : gives the rows of X̃, which may be read only when they are needed
+    rows : gives the rows of X̃ for a scale s; they may be read only when they are needed
     facts : gives targets, covariates and weights
     loss : ℓ
     store : where the tall matrices are kept; None is memory
@@ -75,24 +75,65 @@ class SampleBlock:
 
     #: Questions that change what a block holds; all others leave it as it is.
     CHANGES: ClassVar[frozenset[str]] = frozenset(
-        ["grow", "combine", "append", "drop", "back", "curve", "noise", "identity", "dual_from", "rebalance", "several"]
+        "rescale grow combine append drop back curve noise identity dual_from dual_given rebalance "
+        "several".split()
     )
     #: Questions for which X is read.
-    READS: ClassVar[frozenset[str]] = frozenset(["grow", "pull", "power", "gram", "image", "images", "back"])
+    READS: ClassVar[frozenset[str]] = frozenset(
+        "squared_norm some_rows grow pull power gram image images back".split()
+    )
 
     def __init__(
         self,
         n_samples: int,
-        rows: Callable[[], DataMatrix],
+        rows: Callable[[float], DataMatrix],
         facts: Callable[[], Facts],
         loss: Loss,
         store: TallStore | None = None,
         start: int = 0,
     ):
         self.n_samples, self.loss, self._start = n_samples, loss, start
-        self._rows, self._facts = rows, facts
+        self._read, self._facts, self._scale = rows, facts, 1.0
         self._tall: TallStore = InMemory() if store is None else store
         self._viewed: tuple[Array, Array] | None = None
+
+    def _rows(self) -> DataMatrix:
+        return self._read(self._scale)
+
+    # --- what must be known before a problem can be stated ------------------------------------------------
+
+    def squared_norm(self) -> tuple[float]:
+        """‖X̃‖² of these rows."""
+        return (self._rows().sum_of_squares(),)
+
+    def rescale(self, scale: float) -> tuple[()]:
+        """From now on X̃ = diag(√w)X/scale."""
+        self._scale = scale
+        return ()
+
+    def weight_range(self) -> tuple[float, float]:
+        """The smallest and the largest ω_i/w_i: to gather."""
+        facts = self._facts()
+        ratio = facts.over_root(facts.over_root(facts.loss_weight))
+        xp = namespace(ratio)
+        return float(xp.min(ratio)), float(xp.max(ratio))
+
+    def covariate_gram(self) -> tuple[Array]:
+        """X'ᵀΩX' (q, q)."""
+        facts = self._facts()
+        return (facts.covariates.T @ (facts.loss_weight * facts.covariates),)
+
+    def some_rows(self, share: float) -> tuple[Any, Facts]:
+        """A share of the rows of X̃, weights left out, and their facts: to gather."""
+        index = self._chosen(share)
+        facts = self._facts()
+        return self._rows().take(index), facts.take(indices(facts.targets, index))
+
+    def _chosen(self, share: float) -> np.ndarray:
+        """Positions of a share of the samples, always the same ones."""
+        count = min(self.n_samples, int(np.ceil(share * self.n_samples)))
+        rng = np.random.default_rng((self._start, count))
+        return np.sort(rng.choice(self.n_samples, count, replace=False))
 
     # --- the design ---------------------------------------------------------------------------------
 
@@ -143,19 +184,16 @@ class SampleBlock:
     def _some(self, V: Array | None, share: float) -> tuple[Array, Facts, float]:
         """J and the facts of a share of the samples, and the factor that makes up for the others."""
         facts = self._facts()
-        count = min(self.n_samples, int(np.ceil(share * self.n_samples)))
-        if count == self.n_samples:
+        if share * self.n_samples > self.n_samples - 1:
             return self._view(facts, V), facts, 1.0
-        xp = namespace(facts.targets)
-        rng = np.random.default_rng((self._start, count))
-        chosen = np.sort(rng.choice(self.n_samples, count, replace=False))
-        index = xp.asarray(chosen, device=device(facts.targets))
+        chosen = self._chosen(share)
+        xp, index = namespace(facts.targets), indices(facts.targets, chosen)
         facts = facts.take(index)
         J = facts.covariates
         if "main" in self._tall:
             main = xp.take(self._tall.get("main"), index, axis=0)
             J = xp.concat([facts.over_root(main), J], axis=1)
-        return (J if V is None else J @ cast(V, J)), facts, self.n_samples / count
+        return (J if V is None else J @ cast(V, J)), facts, self.n_samples / chosen.size
 
     # --- the loss ----------------------------------------------------------------------------------
 
@@ -367,6 +405,10 @@ class SampleBlock:
         empty = self._tall.get(pairs[0][1])[:, :0]
         got = {n: self._tall.get(n) if n in self._tall else empty for pair in pairs for n in pair}
         return tuple(got[a].T @ got[b] for a, b in pairs)
+
+    def codes(self, M: Array) -> Array:
+        """main·M/√w (n_b, r): to gather."""
+        return self._facts().over_root(self._combination([("main", M)], None))
 
     def activations(self, theta: Array) -> Array:
         """[ΦS, X']θ (n_b, κ): to gather."""

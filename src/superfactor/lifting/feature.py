@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from superfactor._arrays import Array, column_norms, namespace
-from superfactor.lifting.factors import Factors, positive_peaks, principal_rotation
+from superfactor._arrays import Array
+from superfactor.lifting.factors import Factors
 from superfactor.lifting.problem import LiftedProblem
+from superfactor.lifting.unlifting import turn_features
 
 
 @dataclass(frozen=True)
@@ -45,21 +46,11 @@ class FeatureProblem(LiftedProblem):
         return lambda T: T  # samples keep their coordinates; only the features were compressed
 
     def unlift(self, W: Array, beta: Array, gamma: Array, C: Array | None = None) -> Factors:
-        """[βᵀ ‖ W] = UΣ^½, H = Σ^½Vᵀ for θ = UΣVᵀ, most important factor first."""
-        scale, xp = self.data.scale, namespace(W)
-        loadings = (self.image(W) if C is None else C.T) * scale
-        R, _ = principal_rotation(beta @ beta.T + loadings.T @ loadings)
-        loadings, beta = loadings @ R, R.T @ beta
-        # Σ^½ from the turned columns: next to a large B, or a large A, eigenvalues would be noise.
-        root = xp.sqrt(xp.hypot(column_norms(loadings), column_norms(beta.T)))
-        dead = root == 0
-        down = xp.where(dead, xp.zeros_like(root), 1 / xp.where(dead, xp.ones_like(root), root))
-        components = loadings * down[None, :]
-        sign = positive_peaks(components)
-        codes = W @ (R * (root * sign)[None, :])
+        turned = turn_features(self.image(W) if C is None else C.T, beta, self.data.scale)
+        codes = W @ turned.codes_turn
         if self.root_weight is not None:
             codes = codes / self.root_weight
-        return Factors(components * sign[None, :], codes, (down * sign)[:, None] * beta, gamma)
+        return Factors(turned.components, codes, turned.beta, gamma)
 
     def lift(self, factors: Factors) -> Array:
         A = factors.codes @ factors.beta

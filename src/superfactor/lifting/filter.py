@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from superfactor._arrays import Array, namespace
-from superfactor.lifting.factors import Factors, positive_peaks, principal_rotation
+from superfactor._arrays import Array
+from superfactor.lifting.factors import Factors
 from superfactor.lifting.problem import LiftedProblem
+from superfactor.lifting.unlifting import turn_filters
 
 
 @dataclass(frozen=True)
@@ -45,20 +46,12 @@ class FilterProblem(LiftedProblem):
         return expand
 
     def unlift(self, W: Array, beta: Array, gamma: Array, C: Array | None = None) -> Factors:
-        """W = U, [β, H] = ΣVᵀ for θ = UΣVᵀ: orthonormal filters, most important first."""
-        scale = self.data.scale
-        # Ã = W·β stays as it is while W becomes orthonormal to the last digit.
-        xp = namespace(W)
-        T = xp.linalg.cholesky(W.T @ W)
-        W, beta = W @ xp.linalg.inv(T).T, T.T @ beta
-        codes = self.image(W) if C is None else C.T @ T
-        R, _ = principal_rotation(beta @ beta.T / scale**2 + codes.T @ codes * scale**2)
-        W = W @ R
-        sign = positive_peaks(W)
-        codes = codes @ (R * (sign * scale)[None, :])
+        codes = self.image(W) if C is None else C.T @ (W.T @ W)
+        turned = turn_filters(W, beta, codes.T @ codes, self.data.scale)
+        codes = codes @ turned.codes_turn
         if self.root_weight is not None:
             codes = codes / self.root_weight
-        return Factors(W * sign[None, :], codes, (R * sign[None, :]).T @ (beta / scale), gamma)
+        return Factors(turned.components, codes, turned.beta, gamma)
 
     def lift(self, factors: Factors) -> Array:
         return factors.components @ factors.beta * self.data.scale

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
-from superfactor._arrays import Array, eps, frobenius2, inner, namespace, wide, zeros_like_of
+from superfactor._arrays import Array, frobenius2, inner, namespace, wide, zeros_like_of
 from superfactor.lifting.block import Facts
 from superfactor.lifting.factors import Factors
 from superfactor.lifting.sampled import SampledProblem
@@ -190,17 +190,19 @@ class LiftedProblem(ABC):
         zero = zeros_like_of(self.targets, *self.targets.shape)
         return SampledProblem(
             name=self.name,
-            samples=in_memory(data, facts, self.loss),
+            samples=in_memory(data, facts.between, self.loss),
             shape=data.shape,
             n_outputs=self.n_outputs,
             loss=self.loss,
             covariate_ridge=wide(self.covariate_ridge),
             xi=self.xi,
             lam=self.lam,
+            scale=data.scale,
             squared_norm=data.squared_norm,
+            smallest_weight=float(xp.min(ratio)),
             largest_weight=float(xp.max(ratio)),
             null_loss=self.loss_terms(zero)[0],
-            epsilon=eps(self.targets),
+            like=self.targets[:0, :0],
             smaller_gram=data.gram,
             singular_values=data.singular_values,
         )

@@ -9,9 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import Array, device, namespace, zeros_like_of
+from superfactor._arrays import Array, device, eps, namespace, zeros_like_of
 from superfactor.lifting.samples import Samples
 from superfactor.losses import Loss
+from superfactor.spectrum.data import power_of_two
+
+
+def in_own_units(model: str, scale: float, xi: float, lam: float) -> tuple[float, float]:
+    """ξ and λ for X̃ = X/s: B̃ = B/s in both models, Ã = sA in the filter model, Ã = A in the other."""
+    return float(xi) * scale**2, float(lam) / scale**2 if model == "filter" else float(lam)
 
 
 @dataclass(frozen=True)
@@ -27,11 +33,12 @@ class SampledProblem:
     loss : ℓ
     covariate_ridge : ρ (q,), λ for covariates and 0 for the intercept
     xi, lam : ξ and λ in the units of X̃ and Ã
+    scale : the factor s of X̃ = diag(√w)X/s
     squared_norm : ‖X̃‖²
-    largest_weight : max_i ω_i/w_i, what multiplies the loss's curvature in the units of Ã
+    smallest_weight, largest_weight : the extremes of ω_i/w_i, which multiplies the loss's curvature in the units of Ã
     null_loss : Σ_i ω_i ℓ(y_i, 0)
-    epsilon : precision of the blocks' floating type
-    smaller_gram : gives the Gram matrix of X̃'s smaller side, in float64
+    like : an array in the floating type and place in which the blocks compute
+    smaller_gram : gives the Gram matrix of X̃'s smaller side in float64; None where nobody can
     singular_values : σ (p,) where X̃ is known to be UΣ in its own right singular vectors, else None
     """
 
@@ -43,12 +50,70 @@ class SampledProblem:
     covariate_ridge: Array
     xi: float
     lam: float
+    scale: float
     squared_norm: float
+    smallest_weight: float
     largest_weight: float
     null_loss: float
-    epsilon: float
-    smaller_gram: Callable[[], Array]
+    like: Array
+    smaller_gram: Callable[[], Array] | None
     singular_values: Array | None = None
+
+    @classmethod
+    def of(
+        cls,
+        samples: Samples,
+        *,
+        model: str,
+        shape: tuple[int, int],
+        n_outputs: int,
+        loss: Loss,
+        xi: float,
+        lam: float,
+        n_covariates: int,
+        fit_intercept: bool,
+        like: Array,
+    ) -> SampledProblem:
+        """The problem `model` of samples that are in the user's units, by one pass over X.
+
+        Parameters
+        ----------
+        xi, lam : ξ > 0 and λ ≥ 0 of the paper's F
+        n_covariates : the intercept not counted
+        like : an array in the type and place in which the blocks compute
+        """
+        (squared,) = samples.sum("squared_norm")
+        scale = power_of_two(math.sqrt(float(squared))) if squared > 0 else 1.0
+        samples.tell("rescale", scale)
+        ranges = samples.gather("weight_range")
+        xp = namespace(like)
+        ridge = [lam] * n_covariates + [0.0] * int(fit_intercept)
+        ridge = xp.asarray(ridge, dtype=xp.float64, device=device(like))
+        null = samples.sum("evaluate", zeros_like_of(ridge, len(ridge), n_outputs))[0]
+        own_xi, own_lam = in_own_units(model, scale, xi, lam)
+        n, p = shape
+        return cls(
+            name=model,
+            samples=samples,
+            shape=shape,
+            n_outputs=n_outputs,
+            loss=loss,
+            covariate_ridge=ridge,
+            xi=own_xi,
+            lam=own_lam,
+            scale=scale,
+            squared_norm=float(squared) / scale**2,
+            smallest_weight=min(low for low, _ in ranges),
+            largest_weight=max(high for _, high in ranges),
+            null_loss=float(null),
+            like=like,
+            smaller_gram=(lambda: samples.sum("gram")[0]) if p <= n else None,
+        )
+
+    @property
+    def epsilon(self) -> float:
+        """The precision of the blocks' floating type."""
+        return eps(self.like)
 
     @property
     def n_samples(self) -> int:

@@ -86,6 +86,8 @@ class LocalSamples(Samples):
         """Answers in order, with no more of them under way than there are threads."""
         done, total = 0, self.n_samples
         watched = self.on_block is not None and _reads(question, arguments)
+        if watched:
+            self.on_block(0, total)  # type: ignore[misc]
         waiting: deque[tuple[SampleBlock, Future[Any]]] = deque()
         for block in self.blocks:
             if self._pool is None:
@@ -107,35 +109,42 @@ class LocalSamples(Samples):
                 self.on_block(done, total)  # type: ignore[misc]
 
 
-def in_memory(data: DataMatrix, facts: Facts, loss: Loss) -> LocalSamples:
-    """Samples whose X, targets, covariates and weights are arrays: one block, or some for each core."""
-    n = data.shape[0]
-    threads = _cores() if _divides(data) else 1
-    count = 1 if threads == 1 else max(threads, n // ROWS_A_BLOCK)
-    cuts = [n * i // count for i in range(count + 1)]
+def in_memory(data: DataMatrix, facts: Callable[[int, int], Facts], loss: Loss) -> LocalSamples:
+    """Samples whose X is in memory, in one block or in several for each core.
+
+    `facts(start, stop)` are those of consecutive samples.
+    """
+    cuts, threads = _divided(data)
     blocks = []
     for start, stop in pairwise(cuts):
-        rows = data if count == 1 else data.rows(start, stop)
-        part = facts if count == 1 else facts.between(start, stop)
+        rows, known = data.rows(start, stop), facts(start, stop)
         blocks.append(
-            SampleBlock(stop - start, _constant(rows), _constant(part), loss, start=start)
+            SampleBlock(
+                stop - start,
+                lambda scale, rows=rows: rows.over(scale),
+                lambda known=known: known,
+                loss,
+                start=start,
+            )
         )
     return LocalSamples(blocks, threads)
 
 
-def _divides(data: DataMatrix) -> bool:
-    """Whether threads on several blocks are worth it: on a processor, with enough to do."""
+def _divided(data: DataMatrix) -> tuple[list[int], int]:
+    """Where to cut the rows, and for how many threads: several on a processor with enough to do."""
+    n = data.shape[0]
     if data.is_sparse:
-        return data.nnz > _NNZ_WORTH_THREADS
-    return data.xp is namespace(np.empty(0)) and data.shape[0] > 2 * ROWS_A_BLOCK
+        worth = data.nnz > _NNZ_WORTH_THREADS
+    else:
+        worth = data.xp is namespace(np.empty(0)) and n > 2 * ROWS_A_BLOCK
+    threads = cores() if worth else 1
+    count = 1 if threads == 1 else max(threads, n // ROWS_A_BLOCK)
+    return [n * i // count for i in range(count + 1)], threads
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-
-
-def _constant(value: Any) -> Callable[[], Any]:
-    return lambda: value
 
 
 def _wide(part: Any) -> Any:

@@ -6,6 +6,7 @@ from superfactor._arrays import Array, zeros_like_of
 from superfactor.lifting.feature import FeatureProblem
 from superfactor.lifting.filter import FilterProblem
 from superfactor.lifting.problem import LiftedProblem
+from superfactor.lifting.sampled import in_own_units
 from superfactor.losses import Loss
 from superfactor.spectrum import DataMatrix
 
@@ -59,7 +60,7 @@ def state_problem(
         weight = weight * array(sample_weight)[:, None]
     if class_weight is not None:
         weight = weight * array(class_weight)[:, None]
-    own_xi, own_lam = _in_own_units(model, data.scale, xi, lam)
+    own_xi, own_lam = in_own_units(model, data.scale, xi, lam)
     return MODELS[model](
         data=data,
         targets=targets,
@@ -75,9 +76,4 @@ def state_problem(
 
 def restate(problem: LiftedProblem, xi: float, lam: float) -> LiftedProblem:
     """The same problem at other weights ξ and λ > 0 in the user's units, without another look at X."""
-    return problem.reweighted(*_in_own_units(problem.name, problem.data.scale, xi, lam))
-
-
-def _in_own_units(model: str, scale: float, xi: float, lam: float) -> tuple[float, float]:
-    """ξ and λ for X̃ = X/s: B̃ = B/s in both models, Ã = sA in the filter model, Ã = A in the other."""
-    return float(xi) * scale**2, float(lam) / scale**2 if model == "filter" else float(lam)
+    return problem.reweighted(*in_own_units(problem.name, problem.data.scale, xi, lam))

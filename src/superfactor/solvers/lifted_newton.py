@@ -9,12 +9,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from superfactor._arrays import Array, blas_threads, eigh_descending, eye_like, namespace, wide
-from superfactor.lifting import GrowingBasis, LiftedProblem, SampledProblem, Vectors
+from superfactor._arrays import (
+    Array,
+    blas_threads,
+    cast,
+    eigh_descending,
+    eye_like,
+    namespace,
+    wide,
+)
+from superfactor.lifting import (
+    Factors,
+    GrowingBasis,
+    LiftedProblem,
+    SampledProblem,
+    Vectors,
+    subsample_share,
+    subsampled,
+)
 from superfactor.solvers.descent import Descent
 from superfactor.solvers.enlarge import Residual, chain_lengths, enlarge, residual
 from superfactor.solvers.newton_step import newton_step
@@ -25,6 +41,8 @@ from superfactor.solvers.subspace import Point, SubspaceProblem
 # Up to this dimension the subspace is the whole range of X from the start.
 WHOLE_RANGE = 64
 _MAX_ROUNDS = 60
+# A search among some of the samples only has to be as good as they are.
+_SAMPLE_TOL = 1e-4
 
 
 def solve(
@@ -42,16 +60,54 @@ def solve(
     `tol` is relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
     With `starts`, an answer that the duality gap does not prove optimal is compared with other starts.
     """
-    monitor = Monitor(500 if max_iter is None else max_iter, callback)
-    rng = np.random.default_rng(random_state)
     small, expand = problem.compact
+    monitor = Monitor(500 if max_iter is None else max_iter, callback)
     with blas_threads(1):
-        search = Search(small.sampled(), rank, tol, rng, monitor)
-        search.grow()
-        if starts and not search.proven and not monitor.stopped:
-            search.restart()
-        search.sharpen()
+        search = Search(small.sampled(), rank, tol, np.random.default_rng(random_state), monitor)
+        search.run(starts)
         return search.solution(problem, expand)
+
+
+def solve_sampled(
+    problem: SampledProblem,
+    rank: int,
+    *,
+    tol: float = 1e-8,
+    max_iter: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    starts: bool = True,
+    callback: Callable[[int, float], bool] | None = None,
+    codes: bool = True,
+) -> Solution:
+    """The same for a problem that is known by its samples alone; without their codes if not wanted.
+
+    Where samples are many, a share of them in memory is searched first.
+    """
+    monitor = Monitor(500 if max_iter is None else max_iter, callback)
+    with blas_threads(1):
+        rng = np.random.default_rng(random_state)
+        share = subsample_share(problem)
+        begin = None
+        if share is not None:
+            few = Search(subsampled(problem, share), rank, _SAMPLE_TOL, rng, Monitor(100))
+            few.grow()
+            begin = few.beginning()
+        search = Search(problem, rank, tol, rng, monitor, begin)
+        search.run(starts)
+        return search.sampled_solution(codes)
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where another search may begin.
+
+    vectors (p, k): the subspace of the best point so far, and the leading directions beside it: of the search
+    side for the filter model, their images X̃ᵀ· for the feature model. β (r, κ), γ (q, κ).
+    """
+
+    vectors: Array
+    beta: Array
+    gamma: Array
 
 
 class Search:
@@ -64,12 +120,16 @@ class Search:
         tol: float,
         rng: np.random.Generator,
         monitor: Monitor,
+        begin: Beginning | None = None,
     ):
-        self.problem, self.tol, self.rng = problem, tol, rng
+        self.problem, self.tol, self.rng, self._begun = problem, tol, rng, begin
         self.basis = GrowingBasis.of(problem)
         self.range = min(problem.shape)
         self.whole = self.range <= max(4 * rank, WHOLE_RANGE)
-        self._leading_subspace(rank)
+        if begin is None:
+            self._leading_subspace(rank)
+        else:
+            self.basis.extend(self.basis.given(begin.vectors))
         self.rank = min(rank, self.basis.size)
         self.capacity = max(6 * rank, 2 * rank + 30) + 8 * problem.n_outputs
         if self.whole:
@@ -128,14 +188,32 @@ class Search:
 
     # --- the main loop -------------------------------------------------------------------------------
 
+    def run(self, starts: bool) -> None:
+        """The whole search."""
+        self.grow()
+        if starts and not self.proven and not self.monitor.stopped:
+            self.restart()
+        self.sharpen()
+
     def grow(self) -> None:
         """Starts, then rounds of descent and enlargement until the bound outside S is small."""
-        inside = self.inside
-        self.point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
-        self._add_label_directions()
-        self._supervised_start()
+        inside, begun = self.inside, self._begun
+        if begun is not None and self.problem.name == "filter":
+            W = self.basis.products(begun.vectors[:, : self.rank])[0]
+            self.point = inside.polish(W, begun.beta, begun.gamma, max_iter=30, tol=1e-10)
+        else:
+            self.point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
+            self._add_label_directions()
+            self._supervised_start()
         self.point = self.descent.proximal(self.point)
         self._rounds()
+
+    def beginning(self) -> Beginning:
+        """What another search needs to go on from here."""
+        frame = self.inside.frame(self.point)
+        spare = max(self.rank + 10, self.basis.size - self.rank - 2 * self.problem.n_outputs)
+        V = namespace(frame.W).concat([frame.W, frame.complement[:, :spare]], axis=1)
+        return Beginning(self.basis.feature_vectors(V), frame.beta, self.point.gamma)
 
     def resume(self) -> None:
         """From the point of other weights; if its end is not proven optimal, from the ridge solution too."""
@@ -294,6 +372,15 @@ class Search:
                 point = sharper if point.F + slack >= sharper.F else point
         self.point = point
 
+    def sampled_solution(self, codes: bool = True) -> Solution:
+        """The answer where the samples alone know the problem; their codes (n, r) only if wanted."""
+        point, problem = self.point, self.problem
+        turned = self.basis.unlifted(point.W, point.beta)
+        turn = point.W @ turned.codes_turn
+        rows = problem.samples.gather("codes", turn) if codes else [problem.like]
+        parts = turned.components, problem.xp.concat(rows), turned.beta, point.gamma
+        return self._solved(Factors(*(cast(part, problem.like) for part in parts)), turn)
+
     def solution(self, problem: LiftedProblem, expand: Callable[[Array], Array]) -> Solution:
         point = self.point
         xp = problem.data.xp
@@ -303,14 +390,20 @@ class Search:
 
         W = back(expand(self.basis.vectors(point.W)))
         factors = problem.unlift(W, back(point.beta), back(point.gamma))
+        activations = xp.concat(self.problem.samples.gather("activations", point.theta))
+        return replace(self._solved(factors), activations=activations)
+
+    def _solved(self, factors: Factors, codes_turn: Array | None = None) -> Solution:
         return Solution(
             factors=factors,
-            objective=point.F,
-            activations=xp.concat(self.problem.samples.gather("activations", point.theta)),
+            objective=self.point.F,
+            activations=None,
             history=self.monitor.history,
             reason=self.reason,
             converged=self.converged,
             stopped_early=self.monitor.stopped_early,
             gradient_mapping=self.descent.mapping,
             basis=self.basis,
+            theta=self.point.theta,
+            codes_turn=codes_turn,
         )

@@ -73,9 +73,9 @@ class Solution:
 
     Attributes
     ----------
-    factors : W, H, β, γ in the user's units
+    factors : W, H, β, γ in the user's units; no H where nobody asked for it
     objective : F at the factors
-    activations : a (n, κ) at the solution
+    activations : a (n, κ) at the solution; None where the samples know them alone
     history : what happened at each iteration
     reason : why the solver stopped, in words
     converged : whether it stopped because its tolerance was met
@@ -83,6 +83,8 @@ class Solution:
     basis : where the solver has one, a basis of the compact problem's search side that nearly holds
         the top of its spectrum; it makes the certificate cheap on data too large to decompose
     violation : the largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint
+    theta : coefficients (k + q, κ) of the solution in that basis
+    codes_turn : M (k, r) such that the samples' question "codes" has H as its answer, where it has
     stopped_early : whether a callback asked it to stop
     """
 
@@ -94,6 +96,8 @@ class Solution:
     converged: bool
     gradient_mapping: float
     basis: GrowingBasis | None = None
+    theta: Array | None = None
+    codes_turn: Array | None = None
     violation: float = 0.0
     stopped_early: bool = False
 

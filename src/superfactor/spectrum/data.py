@@ -74,12 +74,12 @@ class DataMatrix:
         if not low < squared < high:
             largest = float(self.xp.max(self.xp.abs(sample))) if sample.shape[0] else 0.0
             if largest > 0:
-                self.scale = _power_of_two(largest)
+                self.scale = power_of_two(largest)
                 # Two exact halves: at the ends of the range 1/s alone could overflow.
                 self._X = X * (1 / self.scale)
                 squared = self._raw_squared_norm()
         if rescale and squared > 0:
-            factor = _power_of_two(squared**0.5)
+            factor = power_of_two(squared**0.5)
             self._factor = 1 / factor
             self.scale *= factor
             squared /= factor**2
@@ -137,6 +137,32 @@ class DataMatrix:
             part._X = X[start:stop, :]
         return part
 
+    def over(self, scale: float) -> DataMatrix:
+        """X̃/scale."""
+        if scale == 1.0:
+            return self
+        other = copy.copy(self)
+        other.scale, other._factor = self.scale * scale, self._factor / scale
+        return other
+
+    def take(self, index: Any) -> Any:
+        """Some rows of X/s, in memory and without their weights."""
+        if self.is_sparse:
+            return self._X[index, :] * self._factor
+        xp = self.xp
+        return xp.take(self._X, xp.asarray(index, device=self.device), axis=0) * self._factor
+
+    def sum_of_squares(self) -> float:
+        """‖X̃‖², added up in float64."""
+        X, xp = self._X, self.xp
+        if self.is_sparse:
+            rows = wide(X.multiply(X).sum(axis=1))
+        else:
+            rows = wide(xp.vecdot(X, X, axis=-1))
+        if self.root_weight is not None:
+            rows = rows * wide(self.root_weight)[:, 0] ** 2
+        return float(xp.sum(rows)) * self._factor**2
+
     def feature_gram(self) -> Array:
         """X̃ᵀX̃ (p, p) in float64, from sums over few rows at a time in the type of X."""
         X, weight, xp = self._X, self.root_weight, self.xp
@@ -145,9 +171,10 @@ class DataMatrix:
             return (X.T @ X).toarray().astype("float64") * self._factor**2
         total = xp.zeros((self.shape[1],) * 2, dtype=xp.float64, device=self.device)
         for start in range(0, self.shape[0], _GRAM_ROWS):
-            block = X[start : start + _GRAM_ROWS, :]
+            stop = min(start + _GRAM_ROWS, self.shape[0])
+            block = X[start:stop, :]
             if weight is not None:
-                block = block * weight[start : start + _GRAM_ROWS, :]
+                block = block * weight[start:stop, :]
             total += wide(block.T @ block)
         return total * self._factor**2
 
@@ -188,14 +215,14 @@ class DataMatrix:
         else:  # in blocks along the long side: no float64 copy of X as a whole
             K = xp.zeros((n, n), dtype=xp.float64, device=self.device)
             for start in range(0, p, _GRAM_ROWS):
-                block = wide(X[:, start : start + _GRAM_ROWS])
+                block = wide(X[:, start : min(start + _GRAM_ROWS, p)])
                 K += block @ block.T
         if weight is not None:
             K = K * wide(weight) * wide(weight).T
         return K * self._factor**2
 
 
-def _power_of_two(x: float) -> float:
+def power_of_two(x: float) -> float:
     """The power of two nearest below x."""
     import math
 

@@ -44,9 +44,9 @@ class Dual:
         self._sigma = problem.singular_values
         if exact is None:
             exact = small <= _EXACT_SIDE and 2.0 * small * small * large <= _EXACT_OPERATIONS
-        self.exact = exact or self._sigma is not None
+        self.exact = (exact and problem.smaller_gram is not None) or self._sigma is not None
         self._gram: Array | None = None
-        if self.exact and self._sigma is None:
+        if self.exact and self._sigma is None and problem.smaller_gram is not None:
             self._gram = problem.smaller_gram()
         self._basis = basis
         if not self.exact and basis is None:
