@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime, minimize
 from tests import naive
 from tests.solvers.examples import MODELS, example
 
-from superfactor.lifting import fit_ridge, state_problem
+from superfactor.lifting import ArrayDesign, fit_ridge, state_problem
 from superfactor.losses import resolve_link
 
 CASES = {
@@ -192,10 +192,13 @@ def test_ridge_reaches_the_minimum(model, loss):
         gradient = J.T @ E + 2 * ridge[:, None] * theta
         return f + np.sum(ridge[:, None] * theta**2), gradient.ravel()
 
-    theta, f, a, E = fit_ridge(problem, J, ridge, np.zeros((4, kappa)), offset=offset)
+    design = ArrayDesign(problem, J, offset)
+    theta, f, pulled = fit_ridge(design, ridge, np.zeros((4, kappa)))
+    a, E = design.a, design.E
     best = minimize(value, np.zeros(4 * kappa), jac=True, options={"gtol": 1e-9})
     np.testing.assert_allclose(f, best.fun, rtol=1e-10)
     assert f == pytest.approx(value(theta.ravel())[0], rel=1e-13)
     assert np.max(np.abs(value(theta.ravel())[1])) < 1e-6
     np.testing.assert_allclose(a, offset + J @ theta, atol=1e-12)
     np.testing.assert_allclose(E, problem.loss_terms(a)[1], atol=1e-12)
+    np.testing.assert_allclose(pulled, J.T @ E, atol=1e-12)

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from tests import naive
+from tests.lifting.cutting import cut
 from tests.solvers.examples import MODELS, example, lifted
 from tests.solvers.restarts import best_of
 
-from superfactor.lifting import fit_ridge, state_problem
+from superfactor.lifting import ArrayDesign, GrowingBasis, fit_ridge, state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
 from superfactor.theory.dual import Dual, leading_basis
@@ -31,10 +32,21 @@ def balanced(problem, a, gamma=None):
     """Activations with the best γ added to a (n, κ), and their residuals E (n, κ)."""
     q = problem.covariates.shape[1]
     gamma = np.zeros((q, a.shape[1])) if gamma is None else gamma
-    gamma, _, a, E = fit_ridge(
-        problem, problem.covariates, problem.covariate_ridge, gamma, offset=a, tol=1e-16
-    )
-    return gamma, a, E
+    design = ArrayDesign(problem, problem.covariates, offset=a)
+    gamma, _, _ = fit_ridge(design, problem.covariate_ridge, gamma, tol=1e-16)
+    return gamma, design.a, design.E
+
+
+def value_at(dual, problem, E):
+    """D at the residuals E = ω∘g (n, κ), made feasible."""
+    dual.take(E / problem.loss_weight)
+    return dual.value()
+
+
+def taken(dual, problem):
+    """G = ω∘g (n, κ) of the dual points the samples hold."""
+    g = np.concatenate(dual.problem.samples.gather("rows", [("dual", None)]))
+    return g * problem.loss_weight
 
 
 def entropy(P, a, G):
@@ -91,14 +103,14 @@ def test_dual_is_its_formula(model, case, n, p):
     rng = np.random.default_rng(0)
     for rank in (1, 3, min(n, p)):
         _, a, E = balanced(problem, 2 * rng.standard_normal((n, P.kappa)))
-        dual = Dual(problem, rank)
-        value, expected = dual.value(E), explicit_dual(P, rank, a, E)
+        value = value_at(Dual(problem.sampled(), rank), problem, E)
+        expected = explicit_dual(P, rank, a, E)
         size = np.abs(expected) + P.xi * np.sum(P.X**2)
         np.testing.assert_allclose(value, expected, atol=1e-10 * size)
         assert value <= expected + 1e-14 * size  # rounding may only weaken it
         # Compressed data, whose spectrum is known: the same number by another way.
-        small = Dual(problem.compact[0], rank)
-        np.testing.assert_allclose(small.value(E), expected, atol=1e-9 * size)
+        small = Dual(problem.compact[0].sampled(), rank)
+        np.testing.assert_allclose(value_at(small, problem, E), expected, atol=1e-9 * size)
 
 
 @every_model
@@ -113,7 +125,7 @@ def test_dual_at_the_residuals_is_the_tangent_bound(model, case, n, p):
     offset = naive.activations(P, A, np.zeros((P.aux.shape[0], P.kappa))).T
     gamma, _, E = balanced(problem, offset)
     expected = tangent_bound(P, rank, A, B, gamma)
-    found = Dual(problem, rank).value(E)
+    found = value_at(Dual(problem.sampled(), rank), problem, E)
     np.testing.assert_allclose(found, expected, atol=1e-9 * (1 + P.xi * np.sum(P.X**2)))
 
 
@@ -125,7 +137,7 @@ def test_without_supervision_the_tail_of_the_spectrum(model, n, p, weighted):
     sigma = np.linalg.svd(P.X * np.sqrt(P.weight), compute_uv=False)
     for rank in (1, 2, min(n, p)):
         for each in (problem, problem.compact[0]):
-            found = Dual(each, rank).unsupervised()
+            found = Dual(each.sampled(), rank).unsupervised()
             expected = P.xi * np.sum(sigma[rank:] ** 2)
             np.testing.assert_allclose(found, expected, atol=1e-12 * P.xi * np.sum(sigma**2))
 
@@ -136,13 +148,15 @@ def test_dual_points_satisfy_what_the_intercept_asks(model, case):
     problem, P = example(model, 9, 5, **CASES[case])
     rng = np.random.default_rng(2)
     _, E = problem.loss_terms(3 * rng.standard_normal((9, P.kappa)))
-    G = Dual(problem, 2).feasible(E)
+    dual = Dual(problem.sampled(), 2)
+    value = value_at(dual, problem, E)
+    G = taken(dual, problem)
     if np.any(P.ridge == 0):
         assert np.max(np.abs(E.sum(axis=0))) > 0.1
         assert np.max(np.abs(G.sum(axis=0))) < 1e-12
     else:
-        np.testing.assert_array_equal(G, E)
-    assert np.isfinite(Dual(problem, 2).value(G))
+        np.testing.assert_allclose(G, E, rtol=1e-15)
+    assert np.isfinite(value)
 
 
 @every_model
@@ -158,9 +172,10 @@ def test_an_unbalanced_dual_point_is_no_bound(model):
     P = naive.state(model, X, y, **options)
     found = lifted_newton.solve(bare, 2)
     _, E = full.loss_terms(found.activations)
-    dual, best = Dual(full, 2), best_of(P, 2, 5)
-    assert dual.value(E) > best + 1.0
-    assert dual.value(dual.feasible(E)) <= best * (1 + 1e-9)
+    dual, best = Dual(full.sampled(), 2), best_of(P, 2, 5)
+    dual.problem.samples.tell("dual_given", E / full.loss_weight)
+    assert dual.value() > best + 1.0
+    assert value_at(dual, full, E) <= best * (1 + 1e-9)
 
 
 @every_model
@@ -168,13 +183,17 @@ def test_an_unbalanced_dual_point_is_no_bound(model):
 def test_dual_is_concave(model, case):
     problem, P = example(model, 9, 6, lam=0.05, **CASES[case])
     rng = np.random.default_rng(4)
-    dual = Dual(problem, 2)
+    dual = Dual(problem.sampled(), 2)
+
+    def value(G):
+        return value_at(dual, problem, G)
+
     for _ in range(10):
         first, second = (
             balanced(problem, 2 * rng.standard_normal((9, P.kappa)))[2] for _ in range(2)
         )
-        ends = 0.5 * (dual.value(first) + dual.value(second))
-        assert dual.value(0.5 * (first + second)) >= ends - 1e-9 * abs(ends)
+        ends = 0.5 * (value(first) + value(second))
+        assert value(0.5 * (first + second)) >= ends - 1e-9 * abs(ends)
 
 
 # --- without the spectrum ------------------------------------------------------------------------------
@@ -188,20 +207,23 @@ def test_matrix_free_bound(model, n, p, sparse):
     problem, P = example(model, n, p, 1, sparse=sparse, weighted=True, lam=30.0)
     found = lifted_newton.solve(problem, 3, tol=1e-10, starts=False)
     _, E = problem.loss_terms(found.activations)
-    exact = Dual(problem, 3)
-    G = exact.feasible(E)
+    exact = Dual(problem.sampled(), 3)
+    exact_value = value_at(exact, problem, E)
+    G = taken(exact, problem)
     scale = found.objective - exact.unsupervised()
     own = problem.compact[0] is problem
+    if own:
+        value = value_at(Dual(found.basis.problem, 3, found.basis, exact=False), problem, G)
+        np.testing.assert_allclose(value, exact_value, atol=1e-5 * scale)
     for basis in (found.basis if own else None, None):
-        free = Dual(problem, 3, basis, exact=False)
+        sampled = problem.sampled() if basis is None else basis.problem
+        free = Dual(sampled, 3, basis, exact=False)
         assert not free.exact
         for point in (G, 0.5 * G, np.zeros_like(G)):
-            assert free.value(point) <= exact.value(point) + 1e-9 * scale
-    if own:
-        value = Dual(problem, 3, found.basis, exact=False).value(G)
-        np.testing.assert_allclose(value, exact.value(G), atol=1e-5 * scale)
+            at_most = value_at(exact, problem, point)
+            assert value_at(free, problem, point) <= at_most + 1e-9 * scale
     value = naive.lifted_objective(P, *lifted(model, found.factors))
-    assert exact.value(G) <= value * (1 + 1e-10)
+    assert exact_value <= value * (1 + 1e-10)
 
 
 @every_model
@@ -210,8 +232,50 @@ def test_basis_made_for_the_purpose_holds_the_top(model):
     X = rng.standard_normal((90, 80)) * 0.9 ** np.arange(80)
     y = (np.arange(90) % 2)[:, None].astype(float)
     problem = state_problem(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
-    basis = leading_basis(problem, 2)
+    basis = leading_basis(problem.sampled(), 2)
     sigma = np.linalg.svd(X, compute_uv=False) / problem.data.scale
     assert 2 < basis.size < 80
-    np.testing.assert_allclose(basis.S.T @ basis.S, np.eye(basis.size), atol=1e-12)
+    S = basis.vectors(np.eye(basis.size))
+    np.testing.assert_allclose(S.T @ S, np.eye(basis.size), atol=1e-12)
     np.testing.assert_allclose(np.diag(basis.D)[:2], sigma[:2] ** 2, rtol=1e-8)
+
+
+# --- dual points live with the samples --------------------------------------------------------------------
+
+
+@every_model
+@every_case
+def test_dual_points_of_coefficients(model, case):
+    """`take_residuals` is `take` at the residuals of the same activations, however the samples are cut."""
+    problem, P = example(model, 11, 6, lam=0.2, **CASES[case])
+    theta = np.random.default_rng(6).standard_normal((2 + P.aux.shape[0], P.kappa))
+    found = []
+    for sampled in (problem.sampled(), cut(problem, 4)):
+        basis = GrowingBasis.of(sampled)
+        basis.extend(basis.everything(11))
+        basis.rotate(np.eye(basis.size)[:, :2])
+        dual = Dual(sampled, 2)
+        dual.take_residuals(theta)
+        found.append((dual.value(), taken(dual, problem)))
+        a = np.concatenate(sampled.samples.gather("activations", theta))
+        S, C = basis.vectors(np.eye(2)), problem.covariates
+        features = problem.features(S, problem.image(S))
+        np.testing.assert_allclose(a, features @ theta[:2] + C @ theta[2:], atol=1e-12)
+        given = value_at(dual, problem, problem.loss_terms(a)[1])
+        np.testing.assert_allclose(given, found[-1][0], rtol=1e-12)
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12)
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-13)
+
+
+@every_model
+@pytest.mark.parametrize("way", ["known spectrum", "Gram matrix", "basis"])
+@every_shape
+def test_bound_of_several_blocks_is_that_of_one(model, way, n, p):
+    problem, P = example(model, n, p, 2, weighted=True, lam=0.2)
+    small = problem.compact[0] if way == "known spectrum" else problem
+    _, _, E = balanced(problem, np.random.default_rng(7).standard_normal((n, P.kappa)))
+    values = []
+    for sampled in (small.sampled(), cut(small, 3)):
+        dual = Dual(sampled, 2, exact=way != "basis")
+        values.append((value_at(dual, problem, E), dual.unsupervised()))
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-10)

@@ -1,0 +1,40 @@
+"""Samples of a problem cut into blocks by hand, in memory or in files."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from superfactor.lifting import Facts, LocalSamples, SampleBlock
+from superfactor.lifting.tall import InFiles
+
+
+def uneven(n, count):
+    """0 = c_0 < … < c_count = n, blocks that grow from one to the next."""
+    total = count * (count + 1) // 2
+    inner = [max(i, n * (i * (i + 1) // 2) // total) for i in range(1, count)]
+    return [0, *inner, n]
+
+
+def blocks_of(problem, cuts, folder=None):
+    """A block for each pair of cuts; their tall matrices in a folder of their own where one is given."""
+    facts = Facts(problem.targets, problem.covariates, problem.loss_weight, problem.root_weight)
+    blocks = []
+    for start, stop in pairwise(cuts):
+        rows, part = problem.data.rows(start, stop), facts.between(start, stop)
+        store = None if folder is None else InFiles(folder / f"block-{start}", stop - start)
+        blocks.append(
+            SampleBlock(
+                stop - start,
+                lambda scale, rows=rows: rows.over(scale),
+                lambda part=part: part,
+                problem.loss,
+                store,
+                start,
+            )
+        )
+    return blocks
+
+
+def cut(problem, count, folder=None, **options):
+    """The sampled problem with its samples in `count` uneven blocks; options go to `LocalSamples`."""
+    blocks = blocks_of(problem, uneven(problem.n_samples, count), folder)
+    return replace(problem.sampled(), samples=LocalSamples(blocks, **options))
