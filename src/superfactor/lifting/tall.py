@@ -87,7 +87,8 @@ class InFiles:
         self._write(name, matrix, "wb")
 
     def append(self, name: str, columns: Array) -> None:
-        self._write(name, columns, "ab")
+        # A file of this name may be left from a block before, whose folder this was.
+        self._write(name, columns, "ab" if name in self else "wb")
 
     def _write(self, name: str, columns: Array, mode: str) -> None:
         with open(self._path(name), mode) as file:
