@@ -1,4 +1,4 @@
-"""Questions to a cluster, and workers that are lost on the way; the blocks here do sums that NumPy repeats."""
+"""Questions to a cluster, and workers lost on the way; the blocks here do sums that NumPy repeats."""
 
 from __future__ import annotations
 

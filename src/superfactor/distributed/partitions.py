@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import accumulate
+from numbers import Real
 from typing import Any
 
 import dask.array as da
@@ -40,6 +41,21 @@ def is_lazy(X: Any) -> bool:
     return isinstance(X, da.Array) or (is_dask_collection(X) and hasattr(type(X), "to_dask_array"))
 
 
+def outline(X: Any) -> Any:
+    """An empty table with the columns of X, for scikit-learn to count and to name."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"X: Expected 2D array, got {X.ndim}D array instead (shape {X.shape}). Reshape "
+            "your data to n_samples x n_features"
+        )
+    table = np.empty((0, X.shape[1])) if isinstance(X, da.Array) else X._meta
+    kinds = {X.dtype} if isinstance(X, da.Array) else set(X.dtypes)
+    for kind in kinds:
+        if getattr(kind, "kind", "O") not in "biuf":
+            raise ValueError(f"X: numbers are required, got dtype {kind}")
+    return table
+
+
 def as_array(values: Any) -> da.Array:
     """A Dask array of any collection or array, each row in one chunk; how many rows may be unknown."""
     if not isinstance(values, da.Array):
@@ -57,12 +73,17 @@ def cut(client: Client, given: dict[str, Any]) -> Partitions:
     ----------
     given : "X", "y", "covariates" and "sample_weight", the last two None where there are none
     """
-    arrays = {name: as_array(values) for name, values in given.items() if values is not None}
-    arrays = _with_lengths(client, arrays)
+    constant = isinstance(given["sample_weight"], Real)
+    named = {name for name, values in given.items() if values is not None}
+    named -= {"sample_weight"} if constant else set()
+    arrays = _with_lengths(client, {name: as_array(given[name]) for name in named})
     for name, x in arrays.items():
         inputs.check_length(name, x, arrays["X"])
     cuts = arrays["X"].chunks[0]
     arrays = {name: x.rechunk({0: cuts}) for name, x in arrays.items()}
+    if constant:
+        weight = float(given["sample_weight"])
+        arrays["sample_weight"] = da.full(sum(cuts), weight, chunks=(cuts,))
     rows = list(cuts)
     if "sample_weight" in arrays:
         rows = _computed(client, [delayed(_positive)(w) for w in _pieces(arrays["sample_weight"])])
