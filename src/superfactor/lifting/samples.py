@@ -138,7 +138,7 @@ def _divided(data: DataMatrix) -> tuple[list[int], int]:
     else:
         worth = data.xp is namespace(np.empty(0)) and n > 2 * ROWS_A_BLOCK
     threads = cores() if worth else 1
-    count = 1 if threads == 1 else max(threads, n // ROWS_A_BLOCK)
+    count = 1 if threads == 1 else min(n, max(threads, n // ROWS_A_BLOCK))  # none of them empty
     return [n * i // count for i in range(count + 1)], threads
 
 
