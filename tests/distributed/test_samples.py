@@ -50,10 +50,14 @@ class Everything(Rows):
         return self.grow(T)[0], self.total(2.0)[1]
 
 
+def halves(rows):
+    return [Rows(part) for part in np.array_split(rows, 2)]
+
+
 def remote(client, **options):
     lazy = da.from_array(X, chunks=CHUNKS)
     partitions = list(lazy.to_delayed().ravel())
-    return RemoteSamples(client, partitions, lazy.chunks[0], Rows, {"grow"}, **options)
+    return RemoteSamples(client, partitions, lazy.chunks[0], halves, {"grow"}, **options)
 
 
 def steps(count):
@@ -150,7 +154,7 @@ def test_a_slow_worker_is_not_a_lost_one(client):
 
 def test_scattered_data_has_no_source(mortal, kill):
     held = [mortal.scatter(part, hash=False) for part in np.split(X, 4)]
-    with RemoteSamples(mortal, held, [25] * 4, Rows, {"grow"}) as samples:
+    with RemoteSamples(mortal, held, [25] * 4, halves, {"grow"}) as samples:
         kill(mortal, address_of(samples))
         with pytest.raises(RuntimeError, match="cannot be loaded again"):
             samples.sum("pause", 0.0)

@@ -1,8 +1,9 @@
-"""The samples of one partition on its worker."""
+"""The samples of a partition on its worker."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils import check_array
 from superfactor._arrays import Array
 from superfactor.estimators import inputs
 from superfactor.lifting import SampleBlock
+from superfactor.lifting.samples import ROWS_A_BLOCK
 from superfactor.lifting.streamed import SampleTable
 from superfactor.losses import Loss
 from superfactor.spectrum import DataMatrix
@@ -37,12 +39,13 @@ class Statement:
     class_weight: Array | None = None
 
 
-class PartitionBlock(SampleBlock):
-    """The samples of one partition: first as they were loaded, then as a block of the stated problem.
+class LoadedBlock(SampleBlock):
+    """Some samples: first as they were loaded, then as a block of the stated problem.
 
     Parameters
     ----------
-    loaded : rows of X, y, covariates and weights (None where none are given), and the position of the first
+    X, y, covariates, weight : of the samples; covariates and weights None where none are given
+    first : the position of the first sample among all
     estimator : the name that messages give
     columns : positions of the columns of X that are covariates
     classify : whether y are labels; real targets otherwise
@@ -50,8 +53,19 @@ class PartitionBlock(SampleBlock):
 
     CHANGES: ClassVar[frozenset[str]] = SampleBlock.CHANGES | {"state"}
 
-    def __init__(self, loaded: tuple[Any, ...], estimator: str, columns: list[int], classify: bool):
-        X, y, covariates, weight, self._first = loaded
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        covariates: Any,
+        weight: Any,
+        first: int,
+        *,
+        estimator: str,
+        columns: list[int],
+        classify: bool,
+    ):
+        self._first = first
         X = check_array(
             X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], input_name="X"
         )
@@ -99,3 +113,25 @@ class PartitionBlock(SampleBlock):
             start=self._first,
         )
         return ()
+
+
+def blocks_of(loaded: tuple[Any, ...], **options: Any) -> list[LoadedBlock]:
+    """The samples of a partition in blocks that a core's cache has room for.
+
+    Parameters
+    ----------
+    loaded : rows of X, y, covariates and weights (None where none are given), and the position of the first
+    options : those of `LoadedBlock`
+    """
+    *arrays, first = loaded
+    arrays[0] = sp.csr_array(arrays[0]) if sp.issparse(arrays[0]) else arrays[0]
+    n, weight = int(arrays[0].shape[0]), arrays[3]
+    count = max(n // ROWS_A_BLOCK, 1)
+    blocks = []
+    for a, b in pairwise(n * i // count for i in range(count + 1)):
+        size = b - a if weight is None else int(np.count_nonzero(weight[a:b]))
+        if size:
+            X, y, covariates, weights = (None if x is None else x[a:b] for x in arrays)
+            blocks.append(LoadedBlock(X, y, covariates, weights, first, **options))
+        first += size
+    return blocks

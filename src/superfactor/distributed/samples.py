@@ -70,7 +70,7 @@ class RemoteSamples(Samples):
     partitions : what to load for each partition, as `dask.delayed` objects; their graphs are kept, since a
         lost partition is loaded again
     rows : of each partition
-    build : makes the block of a partition of what was loaded for it; runs on the worker
+    build : makes the blocks of a partition of what was loaded for it; runs on the worker
     changes : the questions that change blocks
     holders : addresses of the workers that have each partition in memory already
 
@@ -84,7 +84,7 @@ class RemoteSamples(Samples):
         client: Client,
         partitions: Sequence[Any],
         rows: Sequence[int],
-        build: Callable[[Any], SampleBlock],
+        build: Callable[[Any], Sequence[SampleBlock]],
         changes: Collection[str] = SampleBlock.CHANGES,
         holders: Sequence[Collection[str]] | None = None,
     ):
@@ -118,7 +118,7 @@ class RemoteSamples(Samples):
         answers = self._ask("gather", question, arguments)
         for shard, answer in zip(self._shards, answers, strict=True):
             found.update(zip(shard.numbers, answer, strict=True))
-        return [found[number] for number in sorted(found)]
+        return [answer for number in sorted(found) for answer in found[number]]
 
     def tell(self, question: str, *arguments: Any) -> None:
         self._ask("tell", question, arguments)

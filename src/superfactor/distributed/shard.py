@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 from superfactor._arrays import blas_threads
 from superfactor.lifting import LocalSamples, SampleBlock
+from superfactor.lifting.samples import Answer
 
 
 def packed(*parts: Any) -> bytes:
@@ -20,19 +22,37 @@ class Shard:
 
     Parameters
     ----------
-    build : makes a partition's block of what was loaded for it
+    build : makes the blocks of a partition of what was loaded for it
     partitions : what was loaded, one entry a partition, in the order of the samples
     threads : so many blocks are asked at the same time
     """
 
     def __init__(
-        self, build: Callable[[Any], SampleBlock], partitions: Sequence[Any], threads: int
+        self,
+        build: Callable[[Any], Sequence[SampleBlock]],
+        partitions: Sequence[Any],
+        threads: int,
     ):
-        self._samples = LocalSamples([build(partition) for partition in partitions], threads)
+        blocks = [build(partition) for partition in partitions]
+        self._samples = LocalSamples([block for part in blocks for block in part], threads)
+        self._counts = [len(part) for part in blocks]
 
     def answer(self, message: bytes) -> bytes:
-        """The answer to the packed message (method of `Samples`, question, arguments)."""
+        """The packed answer to a packed message, a method of this class with its arguments."""
         method, question, arguments = pickle.loads(message)
         # The threads of a worker are all there are: those of BLAS would come on top.
         with blas_threads(1):
-            return packed(getattr(self._samples, method)(question, *arguments))
+            return packed(getattr(self, method)(question, *arguments))
+
+    def sum(self, question: str, *arguments: Any) -> Answer:
+        """As `Samples` has it."""
+        return self._samples.sum(question, *arguments)
+
+    def tell(self, question: str, *arguments: Any) -> None:
+        """As `Samples` has it."""
+        self._samples.tell(question, *arguments)
+
+    def gather(self, question: str, *arguments: Any) -> list[list[Any]]:
+        """The answers of the blocks of each partition."""
+        answers = iter(self._samples.gather(question, *arguments))
+        return [list(islice(answers, count)) for count in self._counts]
