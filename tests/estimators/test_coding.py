@@ -46,7 +46,7 @@ LINK_NAMES = ["logistic-1", "logistic-2", "logistic-5", "probit-1", "softplus-1"
 def test_energies(link, kappa, p, r, xi, lam):
     loss = resolve_link(link, kappa)
     W, beta, codes, x, offset = draw(p, r, kappa)
-    coding = FeatureCoding.of(W, codes, beta, xi=xi, lam=lam)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=xi, lam=lam)
     energies = coding.energies(coding.codes(x) @ beta, offset, loss)
     expected = [
         [naive_energy(loss, y, x[i], offset[i], W, beta, xi, lam) for y in range(kappa + 1)]
@@ -61,7 +61,7 @@ def test_energies_of_one_activation_solve_their_equation():
     """κ = 1: E_y by bisection on the derivative, to twelve digits."""
     W, beta, codes, x, offset = draw(5, 2, 1, seed=3)
     xi, lam = 0.7, 0.02
-    coding = FeatureCoding.of(W, codes, beta, xi=xi, lam=lam)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=xi, lam=lam)
     b = coding.codes(x) @ beta
     energies = coding.energies(b, offset, resolve_link("logistic", 1))
     # ‖W(h − W⁺x)‖² for a given change δ of βᵀh is at least δ²/(βᵀ(WᵀW)⁻¹β).
@@ -84,7 +84,7 @@ def test_energies_of_one_activation_solve_their_equation():
 def test_far_tails_converge():
     """λ = 0 and a tiny ξ: the activation has to travel hundreds of units down the tail."""
     W, beta, codes, x, offset = draw(5, 2, 1)
-    coding = FeatureCoding.of(W, codes, beta, xi=1e-200, lam=0.0)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1e-200, lam=0.0)
     loss = resolve_link("logistic", 1)
     energies = coding.energies(coding.codes(x) @ beta, offset, loss)
     assert np.all(energies >= 0)
@@ -94,7 +94,7 @@ def test_far_tails_converge():
 def test_chunks_change_nothing(monkeypatch):
     W, beta, codes, x, offset = draw(6, 3, 4)
     loss = resolve_link("logistic", 4)
-    coding = FeatureCoding.of(W, codes, beta, xi=1.0, lam=1.0)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
     b = coding.codes(x) @ beta
     whole = coding.energies(b, offset, loss)
     monkeypatch.setattr("superfactor.estimators.coding._CHUNK", 1)
@@ -105,7 +105,7 @@ def test_chunks_change_nothing(monkeypatch):
 def test_regression_is_the_minimum_with_y_free(kappa):
     W, beta, codes, x, _ = draw(7, 2, kappa)
     xi, lam = 0.4, 0.9
-    coding = FeatureCoding.of(W, codes, beta, xi=xi, lam=lam)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=xi, lam=lam)
     centre = coding.centre(coding.codes(x) @ beta)
     for i in range(len(x)):
         start = np.linalg.pinv(W) @ x[i]
@@ -115,7 +115,7 @@ def test_regression_is_the_minimum_with_y_free(kappa):
 
 def test_codes_are_the_pseudo_inverse():
     W, beta, codes, x, _ = draw(6, 3, 1)
-    coding = FeatureCoding.of(W, codes, beta, xi=1.0, lam=1.0)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
     np.testing.assert_allclose(coding.codes(x), x @ np.linalg.pinv(W).T, rtol=1e-10)
 
 
@@ -126,7 +126,10 @@ def test_directions_of_w_that_are_noise_are_left_alone():
     noisy[:, 2] = 1e-17 * W[:, 2]
     clean[:, 2] = 0
     loss = resolve_link("logistic", 1)
-    first, second = (FeatureCoding.of(V, codes, beta, xi=1.0, lam=1.0) for V in (noisy, clean))
+    first, second = (
+        FeatureCoding.of(V, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
+        for V in (noisy, clean)
+    )
     np.testing.assert_allclose(first.codes(x), second.codes(x), atol=1e-12)
     assert np.all(np.abs(first.codes(x)[:, 2]) < 1e-15)
     np.testing.assert_allclose(
@@ -138,7 +141,9 @@ def test_directions_of_w_that_are_noise_are_left_alone():
 
 def test_nothing_to_code_with():
     beta, codes, x = np.ones((2, 1)), np.ones((5, 2)), np.ones((3, 4))
-    coding = FeatureCoding.of(np.zeros((4, 2)), codes, beta, xi=1.0, lam=1.0)
+    coding = FeatureCoding.of(
+        np.zeros((4, 2)), np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0
+    )
     assert np.all(coding.codes(x) == 0)
     loss = resolve_link("logistic", 1)
     energies = coding.energies(np.zeros((3, 1)), np.full((3, 1), 0.5), loss)
@@ -149,7 +154,7 @@ def test_nothing_to_code_with():
 def test_squared_error_has_the_curvature_newton_expects():
     """The same search with a quadratic loss ends after one step at the closed form."""
     W, beta, codes, x, offset = draw(5, 2, 1)
-    coding = FeatureCoding.of(W, codes, beta, xi=0.8, lam=0.3)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=0.8, lam=0.3)
     energies = coding.energies(coding.codes(x) @ beta, offset, SquaredError())
     for i in range(len(x)):
         for y in (0, 1):

@@ -18,7 +18,13 @@ from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.blockwise import by_blocks
 from superfactor.estimators.coding import FeatureCoding, FilterCoding
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
-from superfactor.lifting import LiftedProblem, state_problem
+from superfactor.lifting import (
+    LiftedProblem,
+    SampledProblem,
+    SampleTable,
+    state_problem,
+    state_sampled,
+)
 from superfactor.losses import Loss
 from superfactor.spectrum import RowSource
 
@@ -33,12 +39,12 @@ class Stated:
     Attributes
     ----------
     problem : over the samples of positive weight
-    everyone : the factorized columns of X, all samples
+    everyone : the factorized columns of X, all samples: an array, or a source of rows
     kept : positions of the samples of positive weight among them; None where that is all
     """
 
-    problem: LiftedProblem
-    everyone: Array
+    problem: LiftedProblem | SampledProblem
+    everyone: Array | RowSource
     kept: Any
 
 
@@ -58,10 +64,25 @@ class SupervisedFactorization(
         parameters.check_parameters(self.get_params(deep=False))
         seed = parameters.seed_of(self.random_state)
         solver = parameters.choose_solver(self.solver, self.constraint)
-        stated = self._state(X, y, covariates, sample_weight)
         progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
-        progress.begin(stated.problem.data.shape, solver)
-        solution = fitting.solve(
+        by_sums = solver == "lifted-newton" and self.certify != "ascent"
+        with progress.passes():
+            stated = self._state(
+                X, y, covariates, sample_weight, by_sums=by_sums, on_block=progress.on_block
+            )
+            progress.begin(stated.everyone.shape, solver)
+            solution = self._solve(stated, solver, seed, progress.callback)
+            self._keep(stated, solution)
+            placing.return_to(X, self)
+            self.certificate_ = fitting.certify(
+                stated.problem, self.n_components, solution, self.certify
+            )
+        self._warn(solution)
+        progress.end(solution.reason)
+        return self
+
+    def _solve(self, stated: Stated, solver: str, seed: Any, callback: Any) -> Any:
+        return fitting.solve(
             stated.problem,
             self.n_components,
             solver,
@@ -70,28 +91,35 @@ class SupervisedFactorization(
             max_iter=self.max_iter,
             tol=float(self.tol),
             seed=seed,
-            callback=progress.callback,
+            callback=callback,
         )
-        self._keep(stated, solution)
-        placing.return_to(X, self)
-        self.certificate_ = fitting.certify(
-            stated.problem, self.n_components, solution, self.certify
-        )
-        self._warn(solution)
-        progress.end(solution.reason)
-        return self
 
-    def _state(self, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Stated:
-        """Check the data against the parameters and state the problem; sets what inputs determine."""
-        data = placing.moved(inputs.check_data(self, X, reset=True), self.device)
+    def _state(
+        self,
+        X: Any,
+        y: Any,
+        covariates: Any,
+        sample_weight: Any,
+        *,
+        by_sums: bool = False,
+        on_block: Any = None,
+    ) -> Stated:
+        """Check the data against the parameters and state the problem; sets what inputs determine.
+
+        With `by_sums`, one that is known through sums over blocks of samples where X is large or is read in
+        passes, and then `on_block` hears of each block of a pass.
+        """
+        data: Any = inputs.check_rows(self, X, reset=True) if by_sums else None
+        if data is None:
+            data = placing.moved(inputs.check_data(self, X, reset=True), self.device)
         # From X itself: scikit-learn keeps no names where they are NumPy's strings.
-        names = inputs.column_names(X)
+        names = inputs.column_names(data if isinstance(data, RowSource) else X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
         extra = inputs.check_covariates(covariates, data, None, "fit")
         covariate_names = inputs.column_names(covariates)
         weight = inputs.check_weights(sample_weight, data)
         kept = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight)
-        targets, loss, class_weight = self._targets(y, data, weight, kept)
+        targets, n_outputs, loss, class_weight = self._targets(y, data, weight, kept)
         self._loss: Any = loss
         self._covariate_index = columns
         self._n_extra_covariates = 0 if extra is None else int(extra.shape[1])
@@ -101,16 +129,32 @@ class SupervisedFactorization(
         regressors = _side_by_side(inside, extra)
 
         everyone = data
+        if isinstance(data, RowSource):
+            parameters.check_rank(self.n_components, *data.shape)
+            table = SampleTable(
+                inputs.spread(targets, kept, data.shape[0]),
+                n_outputs,
+                regressors,
+                bool(self.fit_intercept),
+                weight,
+                inputs.spread(class_weight, kept, data.shape[0]),
+            )
+            return Stated(self._sampled(data, table, loss, on_block), everyone, kept)
         if kept is not None:  # a sample of weight zero is the same as no sample
             data = inputs.take(data, kept, axis=0)
             weight = weight[kept]
             if regressors is not None:
                 regressors = inputs.take(regressors, kept, axis=0)
         parameters.check_rank(self.n_components, *data.shape)
+        table = SampleTable(
+            targets, n_outputs, regressors, bool(self.fit_intercept), weight, class_weight
+        )
+        if by_sums and fitting.is_large(data):
+            return Stated(self._sampled(data, table, loss, on_block), everyone, kept)
         problem = state_problem(
             self.model,
             data,
-            targets,
+            table.wide_targets(),
             loss,
             xi=float(self.xi),
             lam=float(self.lam),
@@ -120,6 +164,18 @@ class SupervisedFactorization(
             class_weight=class_weight,
         )
         return Stated(problem, everyone, kept)
+
+    def _sampled(self, X: Any, table: SampleTable, loss: Loss, on_block: Any) -> SampledProblem:
+        return state_sampled(
+            self.model,
+            X,
+            table,
+            loss,
+            xi=float(self.xi),
+            lam=float(self.lam),
+            rank=self.n_components,
+            on_block=on_block,
+        )
 
     def _warn(self, solution: Any) -> None:
         """Say what the answer falls short of: its tolerance, or its constraint."""
@@ -135,8 +191,9 @@ class SupervisedFactorization(
                 ConvergenceWarning,
                 stacklevel=users_stacklevel(),
             )
-        largest = fitting.largest_entry(self.model, solution.factors)
-        if self.violation_ > VIOLATION_TOLERANCE * largest:
+        if self.violation_ > 0 and self.violation_ > VIOLATION_TOLERANCE * fitting.largest_entry(
+            self.model, solution.factors
+        ):
             warnings.warn(
                 f"{name} lies outside its constraint by up to {self.violation_:.2g} an entry "
                 "(violation_): the projection to rank n_components comes last; a larger "
@@ -146,12 +203,16 @@ class SupervisedFactorization(
             )
 
     @abstractmethod
-    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        """Targets (n, κ), the loss, and the class weight of each kept sample (n,) or None."""
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, int, Loss, Any]:
+        """Targets, κ, the loss, and the class weight of each kept sample (n,) or None.
+
+        Targets are class numbers 0 … κ (n,), or real (n, κ).
+        """
 
     def _keep(self, stated: Stated, solution: Any) -> None:
         """Turn a solution of the stated problem into fitted attributes."""
-        factors = fitting.padded(solution.factors, self.n_components)
+        solution = fitting.padded(solution, self.n_components)
+        factors = solution.factors
         xp = namespace(factors.components)
         q = int(factors.gamma.shape[0]) - int(self.fit_intercept)
         self.components_ = factors.components.T
@@ -161,14 +222,14 @@ class SupervisedFactorization(
             self.intercept_ = factors.gamma[q, :]
         else:
             self.intercept_ = xp.zeros_like(factors.beta[0, :])
-        self.explained_variance_ratio_ = fitting.shares(stated.problem, factors)
+        self.explained_variance_ratio_ = fitting.shares(stated.problem, solution)
         self._n_features_out = int(self.n_components)
         if self.model == "filter":
             self._coding: FilterCoding | FeatureCoding = FilterCoding(factors.components)
         else:
             self._coding = FeatureCoding.of(
                 factors.components,
-                factors.codes,
+                fitting.code_sizes(solution),
                 factors.beta,
                 xi=float(self.xi),
                 lam=float(self.lam),
@@ -179,7 +240,8 @@ class SupervisedFactorization(
             # Samples of weight zero took no part: their codes are those of new samples.
             rows = len(kept) + np.arange(stated.everyone.shape[0])
             rows[kept] = np.arange(len(kept))
-            both = xp.concat([factors.codes, self._coding.codes(stated.everyone)], axis=0)
+            (new,) = by_blocks(lambda X: (self._coding.codes(X),), stated.everyone)
+            both = xp.concat([factors.codes, new], axis=0)
             self.codes_ = inputs.take(both, rows, axis=0)
         history = solution.history
         self.history_ = {

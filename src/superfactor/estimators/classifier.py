@@ -234,7 +234,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
-    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, int, Loss, Any]:
         labels = inputs.check_labels(y, X, type(self).__name__)
         if kept is not None:
             labels, weight = labels[kept], weight[kept]
@@ -247,8 +247,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         loss = resolve_link(self.link, len(classes) - 1)
         factor = inputs.check_class_weight(self.class_weight, classes, codes, weight)
         self.classes_ = classes
-        one_hot = (codes[:, None] == np.arange(1, len(classes))[None, :]).astype(np.float64)
-        return one_hot, loss, factor
+        return codes, len(classes) - 1, loss, factor
 
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
         """Logarithms of unnormalised class probabilities (n, κ+1)."""

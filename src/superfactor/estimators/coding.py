@@ -67,15 +67,14 @@ class FeatureCoding:
 
     @classmethod
     def of(
-        cls, components: Array, codes: Array, beta: Array, *, xi: float, lam: float
+        cls, components: Array, size: Array, beta: Array, *, xi: float, lam: float
     ) -> FeatureCoding:
-        """From W (p, r), the training codes (n, r), β (r, κ), ξ and λ.
+        """From W (p, r), the norms of the training codes' columns (r,), β (r, κ), ξ and λ.
 
         Which directions of W are numerically zero is decided in units of what each contributes to
         the reconstruction, ‖w_j‖·‖h_j‖: a factor that only labels use has nothing but noise in W.
         """
         xp = namespace(components)
-        size = column_norms(codes)
         size = xp.where(size > 0, size, xp.ones_like(size))
         Q, T = xp.linalg.qr(components * size[None, :])
         U, S, Vt = xp.linalg.svd(T, full_matrices=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TextIO
 
@@ -93,6 +95,15 @@ class Progress:
         """What watches the passes over an X that is read in blocks; None where nothing is shown."""
         watched = self.verbose > (0 if sys.stderr.isatty() else 1)
         return PassProgress(self.name, sys.stderr) if watched else None
+
+    @contextmanager
+    def passes(self) -> Iterator[None]:
+        """While X may be read in passes: no half-drawn bar is left behind."""
+        try:
+            yield
+        finally:
+            if self.on_block is not None:
+                self.on_block.clear()
 
     def __call__(self, iteration: int, objective: float) -> bool:
         """After an iteration: True to stop."""

@@ -189,11 +189,12 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
-    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, int, Loss, Any]:
         values = inputs.check_real_targets(y, X, type(self).__name__)
         self._flat = values.ndim == 1
         values = values[:, None] if self._flat else values
-        return values if kept is None else values[kept], SquaredError(), None
+        values = values if kept is None else values[kept]
+        return values, int(values.shape[1]), SquaredError(), None
 
     def predict(self, X: Any, covariates: Any = None) -> Array:
         """Predicted targets.

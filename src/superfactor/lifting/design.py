@@ -57,7 +57,8 @@ class SampledDesign:
     def __init__(self, problem: SampledProblem, mass: float, columns: int, V: Array | None = None):
         self._samples, self._V, self._mass = problem.samples, V, mass
         self._alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
-        self._smallest = float(problem.xp.finfo(problem.covariate_ridge.dtype).smallest_normal)
+        info = problem.xp.finfo(problem.covariate_ridge.dtype)  # float64: sums and systems are
+        self._rounding, self._smallest = float(info.eps), float(info.smallest_normal)
         self.epsilon = problem.epsilon
         self.share = curvature_share(problem.n_samples, columns, problem.n_outputs)
 
@@ -75,7 +76,7 @@ class SampledDesign:
         return self._samples.sum("curvature_diagonal", theta, self._V, self.share)[0]
 
     def floor(self) -> float:
-        return self.epsilon * self._mass * min(self._alpha, 1e3) + self._smallest
+        return self._rounding * self._mass * min(self._alpha, 1e3) + self._smallest
 
 
 class ArrayDesign:

@@ -48,6 +48,13 @@ class SampleTable:
     def n_covariates(self) -> int:
         return 0 if self.covariates is None else int(self.covariates.shape[1])
 
+    def wide_targets(self, chosen: Any = slice(None)) -> Any:
+        """Targets (n, κ): one-hot without class 0, or the real ones."""
+        targets = self.targets[chosen]
+        if targets.ndim == 1:
+            return (targets[:, None] == np.arange(1, self.n_outputs + 1)[None, :]).astype(float)
+        return targets
+
     def facts(self, chosen: Any, like: Array) -> Facts:
         """Targets, covariates and weights of the samples in `chosen`, in the type and place of `like`."""
         xp = namespace(like)
@@ -55,9 +62,7 @@ class SampleTable:
         def array(x: Any) -> Array:
             return xp.asarray(x, dtype=like.dtype, device=device(like))
 
-        targets = self.targets[chosen]
-        if targets.ndim == 1:
-            targets = targets[:, None] == np.arange(1, self.n_outputs + 1)[None, :]
+        targets = self.wide_targets(chosen)
         n = len(targets)
         columns = [] if self.covariates is None else [self.covariates[chosen]]
         if self.fit_intercept:

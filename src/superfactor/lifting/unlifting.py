@@ -21,11 +21,13 @@ class Turned:
     components : (p, r), atoms as columns
     beta : (r, κ)
     codes_turn : M (r, r); the codes are (the samples' r columns)·M/√w
+    code_sizes : (r,), the norms of the columns of codes·√w
     """
 
     components: Array
     beta: Array
     codes_turn: Array
+    code_sizes: Array
 
 
 def turn_filters(W: Array, beta: Array, codes_gram: Array, scale: float) -> Turned:
@@ -42,7 +44,8 @@ def turn_filters(W: Array, beta: Array, codes_gram: Array, scale: float) -> Turn
     W = W @ R
     sign = positive_peaks(W)
     turn = inverse @ (R * (sign * scale)[None, :])
-    return Turned(W * sign[None, :], (R * sign[None, :]).T @ (beta / scale), turn)
+    sizes = xp.sqrt(xp.clip(xp.linalg.diagonal(R.T @ codes_gram @ R), 0.0, None)) * scale
+    return Turned(W * sign[None, :], (R * sign[None, :]).T @ (beta / scale), turn, sizes)
 
 
 def turn_features(loadings: Array, beta: Array, scale: float) -> Turned:
@@ -59,6 +62,5 @@ def turn_features(loadings: Array, beta: Array, scale: float) -> Turned:
     down = xp.where(dead, xp.zeros_like(root), 1 / xp.where(dead, xp.ones_like(root), root))
     components = loadings * down[None, :]
     sign = positive_peaks(components)
-    return Turned(
-        components * sign[None, :], (down * sign)[:, None] * beta, R * (root * sign)[None, :]
-    )
+    turn = R * (root * sign)[None, :]
+    return Turned(components * sign[None, :], (down * sign)[:, None] * beta, turn, root)

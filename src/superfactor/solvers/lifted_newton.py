@@ -379,7 +379,8 @@ class Search:
         turn = point.W @ turned.codes_turn
         rows = problem.samples.gather("codes", turn) if codes else [problem.like]
         parts = turned.components, problem.xp.concat(rows), turned.beta, point.gamma
-        return self._solved(Factors(*(cast(part, problem.like) for part in parts)), turn)
+        factors = Factors(*(cast(part, problem.like) for part in parts))
+        return replace(self._solved(factors), codes_turn=turn, code_sizes=turned.code_sizes)
 
     def solution(self, problem: LiftedProblem, expand: Callable[[Array], Array]) -> Solution:
         point = self.point
@@ -393,7 +394,7 @@ class Search:
         activations = xp.concat(self.problem.samples.gather("activations", point.theta))
         return replace(self._solved(factors), activations=activations)
 
-    def _solved(self, factors: Factors, codes_turn: Array | None = None) -> Solution:
+    def _solved(self, factors: Factors) -> Solution:
         return Solution(
             factors=factors,
             objective=self.point.F,
@@ -405,5 +406,4 @@ class Search:
             gradient_mapping=self.descent.mapping,
             basis=self.basis,
             theta=self.point.theta,
-            codes_turn=codes_turn,
         )

@@ -85,6 +85,7 @@ class Solution:
     violation : the largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint
     theta : coefficients (k + q, κ) of the solution in that basis
     codes_turn : M (k, r) such that the samples' question "codes" has H as its answer, where it has
+    code_sizes : (r,), the norms of the codes in units of √w, where H may not be there to tell
     stopped_early : whether a callback asked it to stop
     """
 
@@ -98,6 +99,7 @@ class Solution:
     basis: GrowingBasis | None = None
     theta: Array | None = None
     codes_turn: Array | None = None
+    code_sizes: Array | None = None
     violation: float = 0.0
     stopped_early: bool = False
 

@@ -5,9 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from superfactor._arrays import Array, eigh_descending
-from superfactor.lifting import ArrayDesign, GrowingBasis, LiftedProblem, fit_ridge
+from superfactor.lifting import (
+    ArrayDesign,
+    GrowingBasis,
+    LiftedProblem,
+    SampledProblem,
+    fit_ridge,
+)
 from superfactor.theory.ascent import ascend
-from superfactor.theory.constants import TheoremConstants, theorem_constants
+from superfactor.theory.constants import (
+    TheoremConstants,
+    sampled_constants,
+    theorem_constants,
+)
 from superfactor.theory.dual import Dual, leading_basis
 
 # A gap this small, relative to what supervision can change, counts as none.
@@ -107,8 +117,49 @@ def certify(
         bound = max(bound, dual.value())
         if method == "ascent" and _relative(objective, bound, unsupervised) > GLOBAL_TOLERANCE:
             bound = max(bound, _ascended(small, dual, basis, objective, max_iter))
+    constants = theorem_constants(problem), theorem_constants(problem, profiled=True)
+    return _certificate(problem, rank, objective, bound, dual, method, *constants)
+
+
+def certify_sampled(
+    problem: SampledProblem,
+    rank: int,
+    theta: Array,
+    objective: float,
+    basis: GrowingBasis,
+    *,
+    method: str = "residual",
+) -> Certificate:
+    """A certificate for the point with coefficients θ (k + q, κ) in the solver's basis, from sums alone.
+
+    Dual points are not moved: "ascent" is for data in memory, and says so.
+    """
+    if method != "residual":
+        raise ValueError(
+            f"certify={method!r}: 'residual' or None is required for data read in passes or kept on a cluster"
+        )
+    dual = Dual(problem, rank, basis)
+    unsupervised = dual.unsupervised()
+    bound = unsupervised
+    if problem.lam > 0 and problem.loss.convex and problem.loss.has_conjugate:
+        dual.take_residuals(theta)
+        bound = max(bound, dual.value())
+    constants = sampled_constants(problem, dual.largest())
+    return _certificate(problem, rank, objective, bound, dual, method, *constants)
+
+
+def _certificate(
+    problem: LiftedProblem | SampledProblem,
+    rank: int,
+    objective: float,
+    bound: float,
+    dual: Dual,
+    method: str,
+    constants: TheoremConstants,
+    profiled: TheoremConstants,
+) -> Certificate:
     gap, noise = max(objective - bound, 0.0), 16 * _LAST_DIGIT * abs(objective)
-    relative = _relative(objective, bound, unsupervised)
+    relative = _relative(objective, bound, dual.unsupervised())
     is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
     return Certificate(
         objective=objective,
@@ -118,8 +169,8 @@ def certify(
         is_global=is_global,
         method=method,
         exact=dual.exact,
-        constants=theorem_constants(problem),
-        profiled=theorem_constants(problem, profiled=True),
+        constants=constants,
+        profiled=profiled,
         statement=_statement(problem, rank, relative, is_global, dual.exact, gap <= noise),
     )
 
@@ -154,7 +205,7 @@ def _relative(objective: float, bound: float, unsupervised: float) -> float:
 
 
 def _statement(
-    problem: LiftedProblem,
+    problem: LiftedProblem | SampledProblem,
     rank: int,
     relative: float,
     is_global: bool,

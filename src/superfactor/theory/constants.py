@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from superfactor.lifting import LiftedProblem
+from superfactor.lifting import LiftedProblem, SampledProblem
 from superfactor.theory.design import (
     class_weight_range,
     covariate_gram,
@@ -36,7 +36,7 @@ from superfactor.theory.design import (
     largest_eigenvalue,
 )
 
-__all__ = ["TheoremConstants", "loss_bends", "theorem_constants"]
+__all__ = ["TheoremConstants", "loss_bends", "sampled_constants", "theorem_constants"]
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,17 @@ def theorem_constants(
     The table of the module is what is computed. It is cheap enough to follow every fit: the
     spectrum of large data is bounded by a few products with X.
     """
-    low, high = loss_bends(problem, profiled=profiled, radius=radius)
-    scale = problem.data.scale
+    bends = loss_bends(problem, profiled=profiled, radius=radius)
+    return _constants(problem, problem.data.scale, bends, profiled)
+
+
+def _constants(
+    problem: LiftedProblem | SampledProblem,
+    scale: float,
+    bends: tuple[float, float],
+    profiled: bool,
+) -> TheoremConstants:
+    low, high = bends
     lam = problem.lam * (scale * scale if problem.name == "filter" else 1.0)
     if profiled:
         return TheoremConstants(mu=2 * lam + low, L=2 * lam + high)
@@ -130,6 +139,34 @@ def theorem_constants(
     bend = 2 * problem.xi / scale / scale
     return TheoremConstants(
         mu=min(bend, 2 * min(ridges) + low), L=max(bend, 2 * max(ridges) + high)
+    )
+
+
+def sampled_constants(
+    problem: SampledProblem, largest: float
+) -> tuple[TheoremConstants, TheoremConstants]:
+    """The constants of a problem known by its samples: as printed, and profiled.
+
+    `largest` is (about) σ₁² of X̃. Both ends are safe but not the best: nδ⁻ counts as 0, and of X and X'
+    together nδ⁺ is at most the sum.
+    """
+    low, high = problem.loss.curvature_bounds(problem.n_outputs)
+    (gram,) = problem.samples.sum("covariate_gram")
+    beside = largest_eigenvalue(gram)
+    least, most = 0.0, problem.largest_weight
+    if problem.name == "filter":
+        most *= largest * problem.scale**2
+    elif problem.n_covariates == 0:
+        least = problem.smallest_weight
+    downwards = low < 0
+    printed = (_times(low, most + beside) if downwards else 0.0), _times(high, most + beside)
+    if downwards:
+        bottom = _times(low, most) if problem.n_covariates == 0 else -math.inf
+    else:
+        bottom = _times(low, least)
+    return (
+        _constants(problem, problem.scale, printed, False),
+        _constants(problem, problem.scale, (bottom, _times(high, most)), True),
     )
 
 

@@ -89,6 +89,18 @@ class Dual:
             self._unsupervised = max(self.problem.xi * (self.problem.squared_norm - top), 0.0)
         return self._unsupervised
 
+    def largest(self) -> float:
+        """About the largest eigenvalue σ₁² of the Gram matrix, from above."""
+        if self._gram is not None:
+            return float(self.problem.xp.linalg.eigvalsh(self._gram)[-1]) * (1 + 1e-12)
+        if self._sigma is not None:
+            return float(self._sigma[0]) ** 2
+        assert self._basis is not None
+        basis, xi = self._basis, self.problem.xi
+        values, V = eigh_descending(basis.D)
+        _, gram = basis.outside(basis.powers(xi * V[:, :1]))
+        return float(values[0]) + math.sqrt(max(float(gram[0, 0]), 0.0)) / xi
+
     # --- upper bounds on sums of the r largest eigenvalues --------------------------------------------
 
     def _scale(self) -> float:
