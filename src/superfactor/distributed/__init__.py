@@ -1,1 +1,18 @@
-"""The same fit on a Dask cluster."""
+"""The same fit on a Dask cluster.
+
+============== =================================================================================
+file           idea
+============== =================================================================================
+``estimators`` ``DaskSMFClassifier``, ``DaskSMFRegressor``: Dask collections in, lazy predictions
+``partitions`` a user's Dask collections as partitions of samples
+``placement``  which worker holds which partitions
+``samples``    questions to all workers, and what happens when one is lost
+``shard``      the actor that answers on a worker
+``block``      the samples of one partition there
+``lazy``       methods of a fitted estimator on Dask collections
+============== =================================================================================
+"""
+
+from superfactor.distributed.estimators import DaskSMFClassifier, DaskSMFRegressor
+
+__all__ = ["DaskSMFClassifier", "DaskSMFRegressor"]

@@ -8,7 +8,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from superfactor.distributed.partitions import as_array
+from superfactor._arrays import Array
+from superfactor.distributed.partitions import Partitions, as_array
 from superfactor.estimators import inputs
 
 
@@ -47,6 +48,28 @@ def lazily(estimator: Any, method: str, X: Any, covariates: Any = None) -> da.Ar
         method=method,
         meta=like[:0],
     )
+
+
+def with_trained(new: da.Array, trained: Array, partitions: Partitions) -> da.Array:
+    """The codes of all training samples as a Dask array.
+
+    Parameters
+    ----------
+    new : (n, r), codes as of new samples
+    trained : codes of the samples of positive weight, in memory, that take their places
+    """
+    codes = da.from_array(trained, chunks=(partitions.counts, -1))
+    if partitions.counts == new.chunks[0]:
+        return codes
+    weight = partitions.arrays["sample_weight"]
+    arrays = (new, "ij", codes, "ij", weight, "i")
+    return da.blockwise(_filled, "ij", *arrays, align_arrays=False, meta=trained[:0])
+
+
+def _filled(new: Array, trained: Array, weight: Array) -> Array:
+    codes = new.copy()
+    codes[weight > 0] = trained
+    return codes
 
 
 def _apply(*arrays: Any, estimator: Any, method: str) -> Any:

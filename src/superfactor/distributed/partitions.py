@@ -28,12 +28,14 @@ class Partitions:
     rows : how many samples each has, at least one
     holders : the workers that have its rows of X in memory
     arrays : the Dask arrays of what was given, all in the cuts of X, with all samples
+    counts : how many samples of positive weight each chunk of X has
     """
 
     loads: list[Any]
     rows: list[int]
     holders: list[Collection[str]]
     arrays: dict[str, da.Array]
+    counts: tuple[int, ...]
 
 
 def is_lazy(X: Any) -> bool:
@@ -98,6 +100,7 @@ def cut(client: Client, given: dict[str, Any]) -> Partitions:
         rows=[int(rows[i]) for i in full],
         holders=[holders[i] for i in full],
         arrays=arrays,
+        counts=tuple(rows),
     )
 
 

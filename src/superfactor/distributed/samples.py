@@ -104,7 +104,10 @@ class RemoteSamples(Samples):
         return self
 
     def __exit__(self, *_: Any) -> None:
-        """The workers forget their shards."""
+        self.close()
+
+    def close(self) -> None:
+        """Have the workers forget their shards."""
         self._shards.clear()
 
     # --- questions -----------------------------------------------------------------------------------

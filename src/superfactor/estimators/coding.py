@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from superfactor._arrays import Array, column_norms, device, eps, namespace, zeros_like_of
+from superfactor._arrays import Array, device, eps, namespace, zeros_like_of
 from superfactor.losses import Loss
 
 # Entries of the largest temporary array, (samples × labels) × κ × κ.

@@ -1,8 +1,8 @@
 """A growing orthonormal basis of the search side, with the images the solvers need.
 
-The search side is the features for the filter model and the samples for the feature model. Its vectors are plain
-arrays (p, j) for the former; for the latter they are tall, live with the samples and are known here by name.
-Both kinds of basis grow by the same Gram–Schmidt, which sees vectors through their inner products only.
+The search side is the features for the filter model and the samples for the feature model. Its vectors are
+plain arrays (p, j) for the former; for the latter they are tall, live with the samples and are known here by
+name. Both kinds of basis grow by the same Gram–Schmidt, which sees vectors through their products only.
 """
 
 from __future__ import annotations

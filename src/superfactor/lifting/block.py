@@ -75,12 +75,12 @@ class SampleBlock:
 
     #: Questions that change what a block holds; all others leave it as it is.
     CHANGES: ClassVar[frozenset[str]] = frozenset(
-        "rescale grow combine append drop back curve noise identity dual_from dual_given rebalance "
-        "several".split()
+        {"rescale", "grow", "combine", "append", "drop", "back", "curve", "noise", "identity"}
+        | {"dual_from", "dual_given", "rebalance", "several"}
     )
     #: Questions for which X is read.
     READS: ClassVar[frozenset[str]] = frozenset(
-        "squared_norm some_rows grow pull power gram image images back".split()
+        {"squared_norm", "some_rows", "grow", "pull", "power", "gram", "image", "images", "back"}
     )
 
     def __init__(

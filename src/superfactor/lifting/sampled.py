@@ -35,7 +35,7 @@ class SampledProblem:
     xi, lam : ξ and λ in the units of X̃ and Ã
     scale : the factor s of X̃ = diag(√w)X/s
     squared_norm : ‖X̃‖²
-    smallest_weight, largest_weight : the extremes of ω_i/w_i, which multiplies the loss's curvature in the units of Ã
+    smallest_weight, largest_weight : the extremes of ω_i/w_i, which multiplies the loss's curvature in Ã
     null_loss : Σ_i ω_i ℓ(y_i, 0)
     like : an array in the floating type and place in which the blocks compute
     smaller_gram : gives the Gram matrix of X̃'s smaller side in float64; None where nobody can

@@ -30,8 +30,8 @@ def subsample_share(problem: SampledProblem) -> float | None:
 def subsampled(problem: SampledProblem, share: float) -> SampledProblem:
     """About this share of the samples of every block, in memory.
 
-    The ridge of the filter model is one for all samples and shrinks with their number, so that the optimum stays
-    about where it was; that of the feature model belongs to the samples.
+    The ridge of the filter model is one for all samples and shrinks with their number, so that the optimum
+    stays about where it was; that of the feature model belongs to the samples.
     """
     parts = problem.samples.gather("some_rows", share)
     X = _stacked([rows for rows, _ in parts])

@@ -1,7 +1,7 @@
 """From a point of the search to factors a user reads: a small rotation, applied to what is tall.
 
-The table of docs/method.md §1: the singular vectors of θ are found by turning its r × r core, never by decomposing θ,
-where a large B would drown A.
+The table of docs/method.md §1: the singular vectors of θ are found by turning its r × r core, never by
+decomposing θ, where a large B would drown A.
 """
 
 from __future__ import annotations
