@@ -41,6 +41,12 @@ def _cluster() -> Iterator[Client]:
 
 
 @pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is lost goes to a worker that is there; a new one takes seconds to start."""
+    monkeypatch.setattr("superfactor.distributed.samples._REPLACEMENT", 0.0)
+
+
+@pytest.fixture
 def kill() -> Callable[[Client, str], None]:
     """kill(client, address) ends a worker without a word."""
 
