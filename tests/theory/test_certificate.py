@@ -8,9 +8,11 @@ from tests import naive
 from tests.solvers.examples import MODELS, example, lifted
 from tests.solvers.restarts import Factored, best_of
 
-from superfactor.lifting import state_problem
+from superfactor.lifting import restate, state_problem
 from superfactor.losses import CustomLink, resolve_link
 from superfactor.solvers import lifted_newton
+from superfactor.solvers.path import solve_path
+from superfactor.theory import certificate as certificate_module
 from superfactor.theory import certify, dual
 
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -267,6 +269,44 @@ def test_large_sparse_data_are_bounded_through_the_solvers_basis(model, monkeypa
     assert "estimated" not in exact.statement
     scale = found.objective
     assert exact.lower_bound - 1e-6 * scale <= free.lower_bound <= exact.lower_bound + 1e-12 * scale
+
+
+@every_model
+@pytest.mark.parametrize("method", ["residual", "ascent"])
+def test_a_bound_through_the_basis_leaves_it_as_it_was(model, method, monkeypatch):
+    """Coefficients and codes of the fit refer to it, and an ascent asks for many bounds."""
+    problem, _ = example(model, 150, 90, 1, sparse=True, weighted=True, lam=3.0)
+    found = lifted_newton.solve(problem, 2, starts=False)
+    monkeypatch.setattr(dual, "_EXACT_SIDE", 10)
+    monkeypatch.setattr(certificate_module, "_affordable", lambda problem: False)
+    size, samples = found.basis.size, found.basis.problem.samples
+    grown = size + (problem.n_outputs if method == "ascent" else 0)  # where the ascent begins
+    options = {"basis": found.basis, "method": method, "max_iter": 12}
+    proofs = []
+    for _ in range(2):
+        proofs.append(certificate(problem, 2, found, **options))
+        assert size <= found.basis.size <= grown
+        (main,) = samples.gather("rows", [("main", None)])
+        assert main.shape == (150, found.basis.size)
+    assert not proofs[0].exact
+    assert proofs[0].lower_bound == pytest.approx(proofs[1].lower_bound, rel=1e-6)
+    (a,) = samples.gather("activations", found.theta)
+    np.testing.assert_allclose(a, found.activations, atol=1e-9)
+
+
+@every_model
+@pytest.mark.parametrize("weights", [[5.0, 0.5], [0.5, 5.0]])
+def test_solutions_of_a_path_are_bounded_at_their_own_weights(model, weights):
+    """The basis of a path goes on to the next weights; bounds at those would be no bounds here."""
+    problem, _ = example(model, 14, 7, 1, xi=1.0, lam=5.0)
+    pairs = [(1.0, lam) for lam in weights]
+    solutions = list(solve_path(problem, 2, pairs))
+    for pair, found in zip(pairs, solutions, strict=True):
+        here = restate(problem, *pair)
+        own = certificate(here, 2, found, basis=found.basis)
+        fresh = certificate(here, 2, found)
+        np.testing.assert_allclose(own.lower_bound, fresh.lower_bound, rtol=1e-9)
+        assert own.lower_bound <= found.objective * (1 + 1e-9)
 
 
 @every_model

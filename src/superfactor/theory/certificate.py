@@ -104,6 +104,8 @@ def certify(
     small, _ = problem.compact
     xp = small.data.xp
     a, gamma = (xp.astype(x, small.data.dtype) for x in (activations, gamma))
+    if basis is not None and (basis.problem.xi, basis.problem.lam) != (small.xi, small.lam):
+        basis = None  # a path has taken it on to other weights
     sampled = small.sampled() if basis is None else basis.problem
     exact = True if method == "ascent" and _affordable(small) else None
     dual = Dual(sampled, rank, basis, exact=exact)

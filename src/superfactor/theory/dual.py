@@ -13,7 +13,15 @@ import math
 
 import numpy as np
 
-from superfactor._arrays import Array, eigh_descending, eps, namespace, wide, zeros_like_of
+from superfactor._arrays import (
+    Array,
+    eigh_descending,
+    eps,
+    eye_like,
+    namespace,
+    wide,
+    zeros_like_of,
+)
 from superfactor.lifting import GrowingBasis, SampledProblem
 from superfactor.losses.base import BALANCING_STEPS
 from superfactor.spectrum import top_eigenpairs
@@ -105,7 +113,7 @@ class Dual:
 
     def _scale(self) -> float:
         """Q = ΦᵀG times this."""
-        return 0.5 / (self.problem.xi**0.5 * self.problem.lam**0.5)
+        return 0.5 / (math.sqrt(self.problem.xi) * math.sqrt(self.problem.lam))
 
     def _top_sum_of_gram(self) -> float:
         if self._sigma is not None:
@@ -179,7 +187,7 @@ class Dual:
         problem, basis = self.problem, self._basis
         assert basis is not None
         xp, scale = problem.xp, self._scale() if supervised else 0.0
-        D, q = basis.D, problem.zeros(basis.size, problem.n_outputs)
+        before, D, q = basis.size, basis.D, problem.zeros(basis.size, problem.n_outputs)
         if supervised:
             basis.extend(basis.pull(None))
             q = basis.products(basis.pull(None))[0] * scale
@@ -195,6 +203,9 @@ class Dual:
             R = basis.powers(problem.xi * V)
         _, gram = basis.outside(R)
         size = xp.sqrt(xp.clip(xp.linalg.diagonal(gram), 0.0, None)) / problem.xi
+        if basis.size > before:
+            # As it was: an ascent asks hundreds of times, and coefficients of a fit refer to it.
+            basis.rotate(eye_like(basis.D, basis.size, before))
         outside = float(theta[r] + size[r]) if wanted > r else 0.0
         gap, size = theta[:r] - outside, size[:r]
         safe = xp.where(gap > size, gap, xp.ones_like(gap))
