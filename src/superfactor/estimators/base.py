@@ -26,6 +26,7 @@ from superfactor.lifting import (
     state_sampled,
 )
 from superfactor.losses import Loss
+from superfactor.solvers.interruption import deferred_interrupt
 from superfactor.spectrum import RowSource
 
 # How far outside its constraint a point may lie in silence, relative to its largest entry.
@@ -66,17 +67,20 @@ class SupervisedFactorization(
         solver = parameters.choose_solver(self.solver, self.constraint)
         progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
         by_sums = solver == "lifted-newton" and self.certify != "ascent"
-        with progress.passes():
+        with progress.passes(), deferred_interrupt() as interruption:
             stated = self._state(
                 X, y, covariates, sample_weight, by_sums=by_sums, on_block=progress.on_block
             )
             progress.begin(stated.everyone.shape, solver)
-            solution = self._solve(stated, solver, seed, progress.callback)
+            callback = progress.or_when(lambda: interruption.requested)
+            solution = self._solve(stated, solver, seed, callback)
             self._keep(stated, solution)
             placing.return_to(X, self)
-            self.certificate_ = fitting.certify(
-                stated.problem, self.n_components, solution, self.certify
-            )
+            # Who wants to stop does not want to wait for a proof.
+            wanted = None if interruption.requested else self.certify
+            self.certificate_ = fitting.certify(stated.problem, self.n_components, solution, wanted)
+        if interruption.requested:
+            raise KeyboardInterrupt(f"{type(self).__name__}: the best model so far is kept")
         self._warn(solution)
         progress.end(solution.reason)
         return self
@@ -92,6 +96,7 @@ class SupervisedFactorization(
             tol=float(self.tol),
             seed=seed,
             callback=callback,
+            checkpoint=self.checkpoint,
         )
 
     def _state(

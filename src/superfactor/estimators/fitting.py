@@ -29,6 +29,7 @@ def solve(
     tol: float,
     seed: int | np.random.Generator,
     callback: Callable[[int, float], bool] | None,
+    checkpoint: Any = None,
     codes: bool = True,
 ) -> Any:
     """The `Solution` of one of the solvers by its public name; `codes=False` may leave out its codes."""
@@ -36,6 +37,8 @@ def solve(
     options: dict[str, Any] = {"tol": tol, "random_state": seed, "callback": callback}
     if max_iter is not None:
         options["max_iter"] = max_iter
+    if checkpoint is not None:
+        options["checkpoint"] = checkpoint
     if isinstance(problem, SampledProblem):
         return module.solve_sampled(problem, rank, codes=codes, **options)
     theta = resolve_constraint(constraint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TextIO
@@ -95,6 +95,16 @@ class Progress:
         """What watches the passes over an X that is read in blocks; None where nothing is shown."""
         watched = self.verbose > (0 if sys.stderr.isatty() else 1)
         return PassProgress(self.name, sys.stderr) if watched else None
+
+    def or_when(self, stop: Callable[[], bool]) -> Callable[[int, float], bool]:
+        """A callback for solvers: what listeners say, or that somebody wants to stop."""
+        listening = self.callback
+
+        def callback(iteration: int, objective: float) -> bool:
+            heard = listening is not None and listening(iteration, objective)
+            return heard or stop()
+
+        return callback
 
     @contextmanager
     def passes(self) -> Iterator[None]:

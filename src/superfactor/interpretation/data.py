@@ -44,4 +44,5 @@ def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str)
 
 def refittable(estimator: Any, **params: Any) -> Any:
     """A clone for `ModelData`: its covariates are given separately, and nobody asks for a proof."""
-    return clone(estimator).set_params(covariate_columns=None, certify=None, verbose=0, **params)
+    quiet = {"covariate_columns": None, "certify": None, "checkpoint": None, "verbose": 0}
+    return clone(estimator).set_params(**quiet, **params)

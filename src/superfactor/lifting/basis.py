@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import Array, eigh_descending, eye_like, indices, namespace
+from superfactor._arrays import Array, cast, eigh_descending, eye_like, indices, namespace
 from superfactor.lifting.sampled import SampledProblem
 from superfactor.lifting.unlifting import Turned, turn_features, turn_filters
 
@@ -127,8 +127,12 @@ class GrowingBasis(ABC):
         """Some of the vectors."""
 
     @abstractmethod
-    def given(self, vectors: Array) -> Vectors:
-        """Vectors of the search side from an array (p, j): itself, or what X̃ makes of it."""
+    def begin(self, vectors: Array, tall: Array | None) -> Vectors:
+        """Grow from an array (p, j) of `feature_vectors`; what spans the first r of them, to be held.
+
+        Where the search side is the samples, `tall` (n, r) is what these were of; without it, what X̃ makes of
+        all of them is a good subspace, and nothing is held.
+        """
 
     @abstractmethod
     def feature_vectors(self, V: Array) -> Array:
@@ -284,7 +288,8 @@ class FeatureSide(GrowingBasis):
     def release(self, T: Vectors) -> None:
         pass
 
-    def given(self, vectors: Array) -> Vectors:
+    def begin(self, vectors: Array, tall: Array | None) -> Vectors:
+        self.extend(vectors)
         return vectors
 
     def feature_vectors(self, V: Array) -> Array:
@@ -398,8 +403,14 @@ class SampleSide(GrowingBasis):
     def release(self, T: Vectors) -> None:
         self.problem.samples.tell("drop", T.name)
 
-    def given(self, vectors: Array) -> Vectors:
-        return self._staged(int(vectors.shape[1]), ("back", "staged", vectors))
+    def begin(self, vectors: Array, tall: Array | None) -> Vectors:
+        held = None
+        if tall is not None:
+            held = Tall(f"held-{next(self._names)}", int(tall.shape[1]))
+            self.problem.samples.tell("given", held.name, cast(tall, self.problem.like))
+            self.extend(held)
+        self.extend(self._staged(int(vectors.shape[1]), ("back", "staged", vectors)))
+        return held
 
     def feature_vectors(self, V: Array) -> Array:
         return self.Z @ V

@@ -76,7 +76,7 @@ class SampleBlock:
     #: Questions that change what a block holds; all others leave it as it is.
     CHANGES: ClassVar[frozenset[str]] = frozenset(
         {"rescale", "grow", "combine", "append", "drop", "back", "curve", "noise", "identity"}
-        | {"dual_from", "dual_given", "rebalance", "several"}
+        | {"given", "dual_from", "rebalance", "several"}
     )
     #: Questions for which X is read.
     READS: ClassVar[frozenset[str]] = frozenset(
@@ -117,6 +117,14 @@ class SampleBlock:
         ratio = facts.over_root(facts.over_root(facts.loss_weight))
         xp = namespace(ratio)
         return float(xp.min(ratio)), float(xp.max(ratio))
+
+    def digest(self) -> tuple[Array]:
+        """Σ_i √i·ω_i·y_i (κ,): other labels, weights or orders of them give other sums."""
+        facts = self._facts()
+        place = np.sqrt(np.arange(self._start + 1, self._start + self.n_samples + 1))
+        xp, Y = namespace(facts.targets), wide(facts.targets)
+        place = xp.asarray(place, dtype=Y.dtype, device=device(Y))
+        return ((place * wide(facts.loss_weight)[:, 0]) @ Y,)
 
     def covariate_gram(self) -> tuple[Array]:
         """X'ᵀΩX' (q, q)."""
@@ -288,9 +296,9 @@ class SampleBlock:
         self._tall.set("dual", self.loss.residual(a, targets))
         return ()
 
-    def dual_given(self, points: Array) -> tuple[()]:
-        """Take up this block's rows of dual points (n, κ) of all samples."""
-        self._tall.set("dual", wide(points[self._start : self._start + self.n_samples, :]))
+    def given(self, out: str, matrix: Array) -> tuple[()]:
+        """out ← this block's rows of a matrix (n, j) of all samples."""
+        self._tall.set(out, matrix[self._start : self._start + self.n_samples, :])
         return ()
 
     def imbalance(self, steps: Sequence[Any]) -> tuple[Any, ...]:

@@ -8,8 +8,9 @@ carried over from eigenproblems (docs/method.md §11). Where S is the whole rang
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,9 +32,19 @@ from superfactor.lifting import (
     subsample_share,
     subsampled,
 )
+from superfactor.solvers.checkpoint import Checkpoint
 from superfactor.solvers.descent import Descent
 from superfactor.solvers.enlarge import Residual, chain_lengths, enlarge, residual
 from superfactor.solvers.newton_step import newton_step
+from superfactor.solvers.resuming import (
+    FINISHED,
+    GROWING,
+    RESTARTING,
+    Beginning,
+    fingerprint,
+    random_state,
+    restore_random,
+)
 from superfactor.solvers.solution import Monitor, Solution
 from superfactor.solvers.starts import Effort, promising, ridge_subspace, starting_points
 from superfactor.solvers.subspace import Point, SubspaceProblem
@@ -54,16 +65,20 @@ def solve(
     random_state: int | np.random.Generator | None = 0,
     starts: bool = True,
     callback: Callable[[int, float], bool] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Solution:
     """Minimise F over rank ≤ `rank`.
 
     `tol` is relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
     With `starts`, an answer that the duality gap does not prove optimal is compared with other starts.
+    The state of the search is written to the file `checkpoint` from time to time; where it is there already, the
+    search goes on from it.
     """
     small, expand = problem.compact
     monitor = Monitor(500 if max_iter is None else max_iter, callback)
+    rng = np.random.default_rng(random_state)
     with blas_threads(1):
-        search = Search(small.sampled(), rank, tol, np.random.default_rng(random_state), monitor)
+        search = _begun(small.sampled(), rank, tol, rng, monitor, checkpoint)
         search.run(starts)
         return search.solution(problem, expand)
 
@@ -77,6 +92,7 @@ def solve_sampled(
     random_state: int | np.random.Generator | None = 0,
     starts: bool = True,
     callback: Callable[[int, float], bool] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     codes: bool = True,
 ) -> Solution:
     """The same for a problem that is known by its samples alone; without their codes if not wanted.
@@ -84,30 +100,32 @@ def solve_sampled(
     Where samples are many, a share of them in memory is searched first.
     """
     monitor = Monitor(500 if max_iter is None else max_iter, callback)
+    rng = np.random.default_rng(random_state)
     with blas_threads(1):
-        rng = np.random.default_rng(random_state)
-        share = subsample_share(problem)
-        begin = None
-        if share is not None:
-            few = Search(subsampled(problem, share), rank, _SAMPLE_TOL, rng, Monitor(100))
-            few.grow()
-            begin = few.beginning()
-        search = Search(problem, rank, tol, rng, monitor, begin)
+        search = _begun(problem, rank, tol, rng, monitor, checkpoint)
         search.run(starts)
         return search.sampled_solution(codes)
 
 
-@dataclass(frozen=True)
-class Beginning:
-    """Where another search may begin.
-
-    vectors (p, k): the subspace of the best point so far, and the leading directions beside it: of the search
-    side for the filter model, their images X̃ᵀ· for the feature model. β (r, κ), γ (q, κ).
-    """
-
-    vectors: Array
-    beta: Array
-    gamma: Array
+def _begun(
+    problem: SampledProblem,
+    rank: int,
+    tol: float,
+    rng: np.random.Generator,
+    monitor: Monitor,
+    path: str | os.PathLike[str] | None,
+) -> Search:
+    """A search that begins where its checkpoint ends, where some of the samples lead, or at the beginning."""
+    checkpoint = None if path is None else Checkpoint(path, fingerprint(problem, rank))
+    state = None if checkpoint is None else checkpoint.load()
+    share, begin = subsample_share(problem), None
+    if state is not None:
+        begin = Beginning.from_arrays(state, problem)
+    elif share is not None:
+        few = Search(subsampled(problem, share), rank, _SAMPLE_TOL, rng, Monitor(100))
+        few.grow()
+        begin = few.beginning()
+    return Search(problem, rank, tol, rng, monitor, begin, checkpoint)
 
 
 class Search:
@@ -121,19 +139,23 @@ class Search:
         rng: np.random.Generator,
         monitor: Monitor,
         begin: Beginning | None = None,
+        checkpoint: Checkpoint | None = None,
     ):
-        self.problem, self.tol, self.rng, self._begun = problem, tol, rng, begin
+        self.problem, self.tol, self.rng = problem, tol, rng
+        self.begun, self.checkpoint, self.phase = begin, checkpoint, GROWING
         self.basis = GrowingBasis.of(problem)
         self.range = min(problem.shape)
         self.whole = self.range <= max(4 * rank, WHOLE_RANGE)
+        self._subspace: Vectors = None
         if begin is None:
             self._leading_subspace(rank)
         else:
-            self.basis.extend(self.basis.given(begin.vectors))
+            self._subspace = self.basis.begin(begin.vectors, begin.tall)
         self.rank = min(rank, self.basis.size)
         self.capacity = max(6 * rank, 2 * rank + 30) + 8 * problem.n_outputs
         if self.whole:
             self.capacity = self.basis.size + 4 * rank + 20 * problem.n_outputs
+        self._random = random_state(rng)
         self._begin(monitor)
 
     def _begin(self, monitor: Monitor) -> None:
@@ -191,16 +213,25 @@ class Search:
     def run(self, starts: bool) -> None:
         """The whole search."""
         self.grow()
-        if starts and not self.proven and not self.monitor.stopped:
+        done = self.begun is not None and self.begun.phase == FINISHED
+        if starts and not done and not self.proven and not self.monitor.stopped:
+            self.phase = RESTARTING
+            self._save(force=True)
             self.restart()
         self.sharpen()
+        if not self.monitor.stopped:
+            self.phase = FINISHED
+        self._save(force=True)
 
     def grow(self) -> None:
         """Starts, then rounds of descent and enlargement until the bound outside S is small."""
-        inside, begun = self.inside, self._begun
-        if begun is not None and self.problem.name == "filter":
-            W = self.basis.products(begun.vectors[:, : self.rank])[0]
+        inside, begun = self.inside, self.begun
+        if begun is not None and self._subspace is not None:
+            W = self.basis.products(self._subspace)[0][:, : self.rank]
+            self.basis.release(self._subspace)
             self.point = inside.polish(W, begun.beta, begun.gamma, max_iter=30, tol=1e-10)
+            if begun.random is not None:
+                restore_random(self.rng, begun.random)
         else:
             self.point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
             self._add_label_directions()
@@ -209,11 +240,27 @@ class Search:
         self._rounds()
 
     def beginning(self) -> Beginning:
-        """What another search needs to go on from here."""
+        """What a search of a like problem needs to go on from here."""
         frame = self.inside.frame(self.point)
-        spare = max(self.rank + 10, self.basis.size - self.rank - 2 * self.problem.n_outputs)
-        V = namespace(frame.W).concat([frame.W, frame.complement[:, :spare]], axis=1)
+        V = namespace(frame.W).concat([frame.W, frame.complement], axis=1)
         return Beginning(self.basis.feature_vectors(V), frame.beta, self.point.gamma)
+
+    def _save(self, force: bool = False) -> None:
+        """Write the state of the search, if somebody wants it and it is time."""
+        if self.checkpoint is not None:
+            self.checkpoint.save(lambda: self._state().arrays(), force)
+
+    def _state(self) -> Beginning:
+        begin, tall = self.beginning(), None
+        if self.problem.name == "feature":
+            tall = self.basis.vectors(self.inside.frame(self.point).W)
+        return replace(
+            begin,
+            tall=tall,
+            objective=self.point.F,
+            phase=self.phase,
+            random=self._random,
+        )
 
     def resume(self) -> None:
         """From the point of other weights; if its end is not proven optimal, from the ridge solution too."""
@@ -242,6 +289,8 @@ class Search:
             goal = 0.1 * self.goal
             loose = goal if final else max(goal, 0.02 * estimate)
             self.point, self.left = self.descent.run(self.point, loose)
+            if self.phase == GROWING:
+                self._save()
             if self.monitor.stopped:
                 self.reason, self.converged = str(self.monitor.stop_reason), False
                 return
@@ -337,6 +386,7 @@ class Search:
             if self.point.F < best[0].F:
                 self.basis.release(best[1])
                 best, outcome = self._hold(self.point), self.outcome
+                self._save()
         self._return_to(*best)
         self.left, self.reason, self.converged = outcome
         for _, W in [*held, best]:

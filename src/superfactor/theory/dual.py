@@ -63,9 +63,9 @@ class Dual:
 
     # --- dual points, kept by the samples ----------------------------------------------------------
 
-    def take(self, G: Array) -> None:
-        """Take up given dual points G = ω∘g; g (n, κ) is what is given."""
-        self.problem.samples.tell("dual_given", G)
+    def take(self, g: Array) -> None:
+        """Take up given dual points g (n, κ), made feasible."""
+        self.problem.samples.tell("given", "dual", wide(g))
         self._balance()
 
     def take_residuals(self, theta: Array) -> None:
