@@ -313,7 +313,7 @@ def test_pull_of_the_dual_points(model, blocks):
     problem, _ = example(model, 13, 9, 2, weighted=True)
     basis = GrowingBasis.of(cut(problem, blocks))
     g = np.random.default_rng(9).standard_normal((13, 2))
-    basis.problem.samples.tell("dual_given", g)
+    basis.problem.samples.tell("given", "dual", g)
     found = as_array(basis, basis.pull(None))
     np.testing.assert_allclose(found, problem.pull(g * problem.loss_weight), atol=1e-13)
 

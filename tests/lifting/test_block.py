@@ -185,7 +185,7 @@ def test_dual_points_of_coefficients_and_given_ones(case):
     _, pulled = w.block.dual_terms()
     np.testing.assert_allclose(pulled, w.covariates.T @ (g * w.omega[:, None]), atol=1e-12)
     all_points = np.random.default_rng(9).standard_normal((N, w.P.kappa))
-    assert w.block.dual_given(all_points) == ()
+    assert w.block.given("dual", all_points) == ()
     np.testing.assert_array_equal(w.block.rows([("dual", None)]), all_points[w.own])
 
 

@@ -35,7 +35,7 @@ def test_pulled_residuals(case):
     np.testing.assert_allclose(w.block.rows([("pulled", None)]), 2 * expected, atol=1e-12)
     # Without coefficients the dual points stand in their place.
     g = np.random.default_rng(11).standard_normal((N, w.P.kappa))
-    w.block.dual_given(g)
+    w.block.given("dual", g)
     expected = g[w.own] * w.omega[:, None] / w.root
     np.testing.assert_allclose(w.block.pull(None)[0], w.X.T @ expected, atol=1e-12)
     np.testing.assert_allclose(w.block.rows([("E", None)]), expected, atol=1e-12)
@@ -160,6 +160,14 @@ def test_what_must_be_known_first(case):
     np.testing.assert_allclose(w.block.squared_norm()[0], np.sum(w.X**2) / 16, rtol=1e-13)
     w.block.rescale(2.0)  # in the place of the one before
     np.testing.assert_allclose(w.block.images(T), w.X / 2, atol=1e-14)
+
+
+@every_case
+def test_digest_tells_labels_weights_and_their_order_apart(case):
+    w = world(case)
+    place = np.sqrt(np.arange(FIRST, LAST) + 1)  # among all samples, from one
+    expected = (place * w.omega) @ w.targets
+    np.testing.assert_allclose(w.block.digest()[0], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("case", ["weighted", "sparse", "binary"])

@@ -72,6 +72,7 @@ QUESTIONS = {
     "squared_norm": lambda w: (),
     "weight_range": lambda w: (),
     "covariate_gram": lambda w: (),
+    "digest": lambda w: (),
     "some_rows": lambda w: (0.5,),
     "rescale": lambda w: (2.0,),
     "grow": lambda w: (np.eye(6)[:, :2],),
@@ -83,7 +84,7 @@ QUESTIONS = {
     "noise": lambda w: ("a", 1, 2),
     "identity": lambda w: ("out", N),
     "dual_from": lambda w: (np.ones((K + 3, 3)),),
-    "dual_given": lambda w: (np.zeros((N, 3)),),
+    "given": lambda w: ("a", np.ones((N, 2))),
     "rebalance": lambda w: ([w.block.imbalance([])],),
     "several": lambda w: ([("drop", "a")],),
 }
@@ -101,7 +102,7 @@ def test_changes_are_those_that_are_said_to_be(question):
     """A lost block is made again by repeating them: one left out would be forgotten."""
     w = world("weighted")
     w.block.noise("a", 0, 2)
-    w.block.dual_given(np.random.default_rng(0).uniform(0, 0.3, (N, 3)))
+    w.block.given("dual", np.random.default_rng(0).uniform(0, 0.3, (N, 3)))
     before, seen = state(w.block), w.block.images(np.eye(6))
     arguments = QUESTIONS[question](w)
     getattr(w.block, question)(*arguments)
@@ -118,7 +119,7 @@ def test_reads_are_those_that_are_said_to_be(question):
     """Questions that need no X leave a source alone: each of the others is a pass over it."""
     w = world("weighted")
     w.block.noise("a", 0, 2)
-    w.block.dual_given(np.random.default_rng(0).uniform(0, 0.3, (N, 3)))
+    w.block.given("dual", np.random.default_rng(0).uniform(0, 0.3, (N, 3)))
     arguments, reads, read = QUESTIONS[question](w), [], w.block._read
     w.block._read = lambda scale: (reads.append(scale), read(scale))[1]
     getattr(w.block, question)(*arguments)

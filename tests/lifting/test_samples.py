@@ -25,7 +25,7 @@ def prepared(sampled):
     rng = np.random.default_rng(0)
     sampled.samples.tell("identity", "main", N)
     sampled.samples.tell("combine", "main", [("main", rng.standard_normal((N, K)))])
-    sampled.samples.tell("dual_given", rng.uniform(-0.3, 0.3, (N, KAPPA)))
+    sampled.samples.tell("given", "dual", rng.uniform(-0.3, 0.3, (N, KAPPA)))
     return sampled.samples
 
 

@@ -173,7 +173,7 @@ def test_an_unbalanced_dual_point_is_no_bound(model):
     found = lifted_newton.solve(bare, 2)
     _, E = full.loss_terms(found.activations)
     dual, best = Dual(full.sampled(), 2), best_of(P, 2, 5)
-    dual.problem.samples.tell("dual_given", E / full.loss_weight)
+    dual.problem.samples.tell("given", "dual", E / full.loss_weight)
     assert dual.value() > best + 1.0
     assert value_at(dual, full, E) <= best * (1 + 1e-9)
 
