@@ -7,7 +7,7 @@ from tests.lifting.cutting import cut
 from tests.solvers.examples import MODELS, example, lifted
 from tests.solvers.restarts import best_of
 
-from superfactor.lifting import design
+from superfactor.lifting import design, subsample
 from superfactor.solvers import lifted_newton
 
 SIZES = {"whole range": (60, 12), "growing subspace": (150, 90), "few samples": (12, 9)}
@@ -84,6 +84,28 @@ def test_curvature_from_some_of_the_samples_leads_to_the_same_optimum(
     monkeypatch.setattr(design, "curvature_share", lambda *sizes: 0.3)
     found = lifted_newton.solve_sampled(cut(problem, blocks), 2)
     np.testing.assert_allclose(found.objective, exact.objective, rtol=1e-7)
+    check(found, P, 2)
+
+
+@every_model
+@outputs
+@pytest.mark.parametrize("place", ["memory", "files"])
+def test_beginning_with_some_of_the_samples_ends_at_the_same_optimum(
+    model, kappa, place, tmp_path, monkeypatch
+):
+    problem, P = example(model, 300, 90, kappa, weighted=True, xi=0.5, lam=LAM[model])
+    whole = lifted_newton.solve(problem, 2, tol=1e-10)
+    monkeypatch.setattr(subsample, "_FEWEST", 20)
+    sampled = cut(problem, 5, tmp_path if place == "files" else None)
+    share = subsample.subsample_share(sampled)
+    assert 0 < share <= 1 / 8
+    few = subsample.subsampled(sampled, share)
+    assert 300 * share <= few.n_samples <= 300 * share + 5  # a block gives at least its share
+    np.testing.assert_allclose(
+        few.squared_norm / few.n_samples, sampled.squared_norm / 300, rtol=0.5
+    )
+    found = lifted_newton.solve_sampled(sampled, 2, tol=1e-10)
+    np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
     check(found, P, 2)
 
 
