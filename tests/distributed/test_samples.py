@@ -10,6 +10,7 @@ import time
 import dask.array as da
 import numpy as np
 import pytest
+from dask import delayed
 
 from superfactor.distributed import samples as module
 from superfactor.distributed.samples import RemoteSamples
@@ -126,21 +127,45 @@ def test_partitions_stay_where_they_are_held(client):
     assert lazy.numblocks[0] == 2
 
 
-def test_workers_killed_between_and_during_questions(mortal, kill):
-    with remote(mortal) as samples, pytest.warns(UserWarning, match="was lost; its 3 partition"):
+def test_workers_killed_between_and_during_questions(mortal, kill, impatient):
+    with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
         whole, asked = Everything(X), steps(6)
         assert_same_after(samples, asked[:2], whole)
         kill(mortal, address_of(samples, 0))
         assert_same_after(samples, asked[2:4], whole)
+        assert "2 steps repeated" in samples.recovered[0]
         samples._direct = False
         victim = threading.Timer(0.3, kill, (mortal, address_of(samples, 1)))
         victim.start()
         assert samples.sum("pause", 0.3) == (100.0,)
         victim.join()
         assert_same_after(samples, asked[4:], whole)
-        assert len(samples.recovered) == 2
-        assert "2 steps repeated" in samples.recovered[0]
-        assert "4 steps repeated" in samples.recovered[1]
+        assert "4 steps repeated" in samples.recovered[-1]
+
+
+def test_a_worker_killed_while_it_loads(mortal, kill, impatient):
+    first = sorted(mortal.nthreads())[0]
+    victim = threading.Timer(0.3, kill, (mortal, first))
+    victim.start()
+    lazy = [delayed(_slowly)(part) for part in np.split(X, 4)]
+    with pytest.warns(UserWarning, match=f"{first} was lost; its .* were loaded on"):
+        samples = RemoteSamples(mortal, lazy, [25] * 4, halves, {"grow"})
+    victim.join()
+    assert_same_after(samples, steps(1), Everything(X))
+
+
+def _slowly(part):
+    time.sleep(0.5)
+    return part
+
+
+def test_another_worker_is_waited_for(mortal, kill):
+    mortal.wait_for_workers(2, timeout=30)
+    with remote(mortal) as samples, pytest.warns(UserWarning, match="was lost"):
+        old = set(mortal.nthreads())
+        kill(mortal, address_of(samples))
+        assert samples.sum("pause", 0.0) == (100.0,)
+        assert address_of(samples) not in old
 
 
 def test_a_slow_worker_is_not_a_lost_one(client):

@@ -3,7 +3,8 @@
 ============== =================================================================================
 file           idea
 ============== =================================================================================
-``estimators`` ``DaskSMFClassifier``, ``DaskSMFRegressor``: Dask collections in, lazy predictions
+``estimators`` ``DaskSMFClassifier``, ``DaskSMFRegressor``
+``base``       what both share: Dask collections in, lazy predictions out
 ``partitions`` a user's Dask collections as partitions of samples
 ``placement``  which worker holds which partitions
 ``samples``    questions to all workers, and what happens when one is lost

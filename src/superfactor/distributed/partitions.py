@@ -1,5 +1,8 @@
 """A user's Dask collections as partitions of samples: rows of X with all that belongs to them."""
 
+# Half of Dask is typed.
+# mypy: allow-untyped-calls, no-warn-return-any
+
 from __future__ import annotations
 
 import math
@@ -11,7 +14,8 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask import delayed, is_dask_collection
+from dask.base import is_dask_collection
+from dask.delayed import delayed
 from distributed import Client, futures_of
 
 from superfactor.estimators import inputs

@@ -9,6 +9,9 @@ blocks, in their order. So these are kept, and a lost shard is loaded anew from 
 told them again, and asked again.
 """
 
+# Half of Dask is typed.
+# mypy: allow-untyped-calls
+
 from __future__ import annotations
 
 import asyncio
@@ -21,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
-from distributed import Client, wait
+from distributed import wait
 from distributed.scheduler import KilledWorker
 
 from superfactor.distributed.placement import spread
@@ -66,7 +69,7 @@ class RemoteSamples(Samples):
 
     Parameters
     ----------
-    client : connected to the cluster
+    client : a `distributed.Client`, connected to the cluster
     partitions : what to load for each partition, as `dask.delayed` objects; their graphs are kept, since a
         lost partition is loaded again
     rows : of each partition
@@ -81,7 +84,7 @@ class RemoteSamples(Samples):
 
     def __init__(
         self,
-        client: Client,
+        client: Any,
         partitions: Sequence[Any],
         rows: Sequence[int],
         build: Callable[[Any], Sequence[SampleBlock]],
@@ -186,13 +189,15 @@ class RemoteSamples(Samples):
         self._relocate(lost)
         self._bring(lost)
         for shard, address in zip(lost, was, strict=True):
-            line = (
-                f"Dask worker {address} was lost; its {len(shard.numbers)} partition(s) of "
-                f"{shard.rows} samples were loaded again on {shard.address}, and "
-                f"{len(self._log)} steps repeated there"
-            )
-            self.recovered.append(line)
-            warnings.warn(line, UserWarning, stacklevel=users_stacklevel())
+            self._say(shard, address, f", and {len(self._log)} steps repeated there")
+
+    def _say(self, shard: _Held, address: str, more: str = "") -> None:
+        """That this shard came from a worker that was lost."""
+        self.recovered.append(
+            f"Dask worker {address} was lost; its {len(shard.numbers)} partition(s) of {shard.rows} "
+            f"samples were loaded on {shard.address}{more}"
+        )
+        warnings.warn(self.recovered[-1], UserWarning, stacklevel=users_stacklevel())
 
     def _relocate(self, lost: list[_Held]) -> None:
         """Choose another worker for each: the one with the fewest samples."""
@@ -219,8 +224,12 @@ class RemoteSamples(Samples):
             threads = self._sync(self._running)
             for shard in shards:
                 shard.future = self._start(shard, threads.get(shard.address, 1))
+            wanted = {shard: shard.address for shard in shards}
             self._wait([shard.future for shard in shards])
             there = [shard for shard in shards if self._arrived(shard)]
+            for shard in there:
+                if shard.address != wanted[shard]:  # Dask itself has tried another
+                    self._say(shard, wanted[shard])
             told = self._sync(self._exchange, there, self._log)
             shards = [shard for shard in shards if told.get(shard, _Lost) is _Lost]
             self._relocate(shards)

@@ -1,0 +1,268 @@
+"""What the estimators on a cluster do otherwise than those in memory."""
+
+# Half of Dask is typed.
+# mypy: allow-untyped-calls
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from distributed import Client, default_client
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from superfactor._arrays import Array
+from superfactor.distributed.block import LoadedBlock, Statement, blocks_of
+from superfactor.distributed.lazy import lazily, with_trained
+from superfactor.distributed.partitions import Partitions, as_array, cut, is_lazy, outline
+from superfactor.distributed.samples import RemoteSamples
+from superfactor.estimators import SMFClassifier, fitting, inputs, parameters
+from superfactor.estimators.base import Stated
+from superfactor.lifting import SampledProblem
+
+
+@dataclass(frozen=True)
+class Spread(Stated):
+    """A problem whose samples are on the workers of a cluster.
+
+    Attributes
+    ----------
+    partitions : what it was made of
+    """
+
+    partitions: Partitions
+
+
+class DaskFactorization:
+    """Fit and predictions of `DaskSMFClassifier` and `DaskSMFRegressor`, before those of `plain`."""
+
+    #: The estimator in memory, and what its ``score`` is.
+    plain: ClassVar[Any]
+    metric: ClassVar[Any]
+
+    def __init__(self, n_components: int = 2, *, client: Client | None = None, **options: Any):
+        super().__init__(n_components, **options)  # type: ignore[call-arg]
+        self.client = client
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn reads the constructor's signature, and this one refers to another.
+        return sorted([*cls.plain._get_param_names(), "client"])
+
+    def __sklearn_clone__(self: Any) -> Any:
+        """A client is shared; it cannot be copied."""
+        options = self.get_params(deep=False)
+        client = options.pop("client")
+        options = {name: clone(value, safe=False) for name, value in options.items()}
+        return type(self)(client=client, **options)
+
+    def __getstate__(self: Any) -> dict[str, Any]:
+        """A client stays behind."""
+        state: Any = super().__getstate__()
+        return {**state, "client": None}
+
+    # --- fitting ---------------------------------------------------------------------------------
+
+    def _fit(self: Any, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Any:
+        self._check_alone()
+        self.recovered_ = []
+        try:
+            return super()._fit(X, y, covariates, sample_weight)  # type: ignore[misc]
+        finally:
+            samples = vars(self).pop("_remote", None)
+            if samples is not None:
+                self.recovered_ = samples.recovered
+                samples.close()
+
+    def _check_alone(self: Any) -> None:
+        """Nothing but the default solver runs on a cluster."""
+        for name in ("constraint", "device", "checkpoint"):
+            if getattr(self, name) is not None:
+                shown = parameters.shown(getattr(self, name))
+                raise ValueError(f"{name}={shown}: None is required on a cluster")
+        if self.solver not in ("auto", "lifted-newton"):
+            raise ValueError(
+                f"solver={parameters.shown(self.solver)}: 'auto' or 'lifted-newton' is required on a "
+                "cluster"
+            )
+        if self.certify == "ascent":
+            raise ValueError("certify='ascent': 'residual' or None is required on a cluster")
+
+    def _connected(self) -> Client:
+        """The client that is given, or Dask's default one."""
+        client = self.client
+        if client is None:
+            try:
+                client = default_client()
+            except ValueError as error:
+                raise ValueError(
+                    "client=None: there is no Dask client; distributed.Client(...) makes one"
+                ) from error
+        if not isinstance(client, Client) or client.asynchronous:
+            raise TypeError(f"client={client!r}: None or a synchronous Dask client is required")
+        if client.status != "running":
+            raise ValueError(
+                f"client: it is {client.status}; one that is connected to a cluster is required"
+            )
+        return client
+
+    def _state(self: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, **_: Any) -> Spread:
+        """Have the workers load their samples, and state the problem; sets what inputs determine."""
+        client, name = self._connected(), type(self).__name__
+        if not is_lazy(X):
+            kind = type(X)
+            raise TypeError(
+                f"X: a Dask array or DataFrame is required, got {kind.__module__}.{kind.__name__}; "
+                f"{self.plain.__name__} takes that"
+            )
+        if y is None:
+            inputs.check_labels(None, X, name)  # says so
+        table = outline(X)
+        validate_data(self, table, reset=True, skip_check_array=True)
+        names = inputs.column_names(table)
+        columns = inputs.covariate_indices(self.covariate_columns, table.shape[1], names)
+        given = {"X": X, "y": y, "covariates": covariates, "sample_weight": sample_weight}
+        partitions = cut(client, given)
+        extra = partitions.arrays.get("covariates")
+        self._covariate_index = columns
+        self._n_extra_covariates = 0 if extra is None else int(np.prod(extra.shape[1:]))
+        self._covariate_names = inputs.column_names(covariates)
+        self.component_names_ = inputs.names_without(columns, table.shape[1], names)
+        self._remote = RemoteSamples(
+            client,
+            partitions.loads,
+            partitions.rows,
+            partial(
+                blocks_of, estimator=name, columns=columns, classify=self.plain is SMFClassifier
+            ),
+            LoadedBlock.CHANGES,
+            partitions.holders,
+        )
+        problem, everyone = self._problem(self._remote, partitions)
+        return Spread(problem, everyone, None, partitions)
+
+    def _problem(
+        self: Any, samples: RemoteSamples, partitions: Partitions
+    ) -> tuple[SampledProblem, Any]:
+        """The problem of these samples, and the columns of X that are factorized."""
+        X, y = partitions.arrays["X"], partitions.arrays["y"]
+        classes = weights = None
+        some = np.zeros((1, *y.shape[1:]))
+        if self.plain is SMFClassifier:
+            some, weights = classes, weights = _labels(samples, type(self).__name__)
+        # What is said of one sample of each class holds for all.
+        _, n_outputs, self._loss, class_weight = self._targets(some, some, weights, None)
+        kept = [j for j in range(X.shape[1]) if j not in self._covariate_index]
+        shape = sum(partitions.rows), len(kept)
+        parameters.check_rank(self.n_components, *shape)
+        intercept = bool(self.fit_intercept)
+        samples.tell("state", Statement(self._loss, n_outputs, intercept, classes, class_weight))
+        problem = SampledProblem.of(
+            samples,
+            model=self.model,
+            shape=shape,
+            n_outputs=n_outputs,
+            loss=self._loss,
+            xi=float(self.xi),
+            lam=float(self.lam),
+            n_covariates=len(self._covariate_index) + self._n_extra_covariates,
+            fit_intercept=intercept,
+            like=np.empty(0, dtype=np.float32 if X.dtype == np.float32 else np.float64),
+        )
+        return problem, X[:, kept] if self._covariate_index else X
+
+    def _solve(self: Any, stated: Any, solver: str, seed: Any, callback: Any) -> Any:
+        return fitting.solve(
+            stated.problem,
+            self.n_components,
+            solver,
+            constraint=None,
+            step_size=self.step_size,
+            max_iter=self.max_iter,
+            tol=float(self.tol),
+            seed=seed,
+            callback=callback,
+            codes=False,
+        )
+
+    def _keep(self: Any, stated: Any, solution: Any) -> None:
+        super()._keep(stated, solution)  # type: ignore[misc]
+        arrays = stated.partitions.arrays
+        codes = lazily(self._small(), "transform", arrays["X"])
+        if self.model == "feature":  # these have seen the labels
+            rows = np.concatenate(stated.problem.samples.gather("codes", solution.codes_turn))
+            trained = np.zeros((len(rows), self.n_components), dtype=self.components_.dtype)
+            trained[:, : rows.shape[1]] = rows
+            codes = with_trained(codes, trained, stated.partitions)
+        self.codes_ = codes
+
+    # --- using the fit ---------------------------------------------------------------------------
+
+    def to_local(self: Any) -> Any:
+        """The same model as an estimator in memory, its ``codes_`` computed.
+
+        Returns
+        -------
+        `SMFClassifier` or `SMFRegressor`
+        """
+        local = self._small()
+        if hasattr(self, "feature_names_in_"):
+            local.feature_names_in_ = self.feature_names_in_
+        local.codes_ = self._connected().compute(self.codes_).result()
+        return local
+
+    def _small(self: Any) -> Any:
+        """The plain estimator without the training samples' codes and without names: it travels."""
+        check_is_fitted(self)
+        options = self.get_params(deep=False)
+        del options["client"]
+        local = self.plain(**options)
+        left = {*options, "client", "codes_", "recovered_", "feature_names_in_", "_remote"}
+        vars(local).update({name: x for name, x in vars(self).items() if name not in left})
+        return local
+
+    def _either(self: Any, method: str, X: Any, **covariates: Any) -> Any:
+        """What the plain estimator's method gives, lazily where X is a Dask collection."""
+        if not is_lazy(X):
+            return getattr(self.plain, method)(self, X, **covariates)
+        check_is_fitted(self)
+        validate_data(self, outline(X), reset=False, skip_check_array=True)
+        given = covariates.get("covariates")
+        inputs.check_same_names(given, self._covariate_names)
+        return lazily(self._small(), method, X, given)
+
+    def transform(self, X: Any, covariates: Any = None) -> Any:
+        """Codes of new samples, a Dask array (n_samples, n_components) of a Dask collection."""
+        return self._either("transform", X, covariates=covariates)
+
+    def predict(self, X: Any, covariates: Any = None) -> Any:
+        """Labels or targets, a Dask array of a Dask collection."""
+        return self._either("predict", X, covariates=covariates)
+
+    def inverse_transform(self: Any, X: Any) -> Any:
+        """Samples from codes, a Dask array of a Dask array."""
+        if not is_lazy(X):
+            return self.plain.inverse_transform(self, X)
+        return lazily(self._small(), "inverse_transform", X)
+
+    def score(
+        self: Any, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None
+    ) -> float:
+        """Accuracy, or R²; computed at once."""
+        if not is_lazy(X):
+            return float(self.plain.score(self, X, y, sample_weight, covariates))
+        given = [y, self.predict(X, covariates), sample_weight]
+        lazy = [None if values is None else as_array(values) for values in given]
+        y, predicted, sample_weight = self._connected().gather(self._connected().compute(lazy))
+        return float(type(self).metric(y, predicted, sample_weight=sample_weight))
+
+
+def _labels(samples: RemoteSamples, name: str) -> tuple[Array, Array]:
+    """The labels that occur, sorted, and the sum of weights of each."""
+    found = samples.gather("labels")
+    labels = np.concatenate([labels for labels, _ in found])
+    classes, where = np.unique(inputs.check_labels(labels, labels, name), return_inverse=True)
+    return classes, np.bincount(where, np.concatenate([weights for _, weights in found]))
