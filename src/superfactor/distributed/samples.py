@@ -15,7 +15,6 @@ told them again, and asked again.
 from __future__ import annotations
 
 import asyncio
-import pickle
 import time
 import warnings
 from collections.abc import Callable, Collection, Sequence
@@ -28,7 +27,7 @@ from distributed import wait
 from distributed.scheduler import KilledWorker
 
 from superfactor.distributed.placement import spread
-from superfactor.distributed.shard import Shard, packed
+from superfactor.distributed.shard import Shard, packed, unpacked
 from superfactor.estimators.progress import users_stacklevel
 from superfactor.lifting import SampleBlock, Samples
 from superfactor.lifting.samples import Answer
@@ -145,7 +144,7 @@ class RemoteSamples(Samples):
                     raise answer
         if question in self._changes:
             self._log.append(packed("tell", question, arguments))
-        return [pickle.loads(answers[shard])[0] for shard in self._shards]
+        return [unpacked(answers[shard])[0] for shard in self._shards]
 
     async def _exchange(self, shards: list[_Held], messages: list[bytes]) -> dict[_Held, Any]:
         """The packed answer of each shard to the last message, or `_Lost`."""

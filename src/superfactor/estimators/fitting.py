@@ -54,7 +54,7 @@ def solve(
 def is_large(X: Any) -> bool:
     """Whether X (n, p) is better known through sums over its samples than through arrays."""
     size = X.nnz if hasattr(X, "nnz") else X.shape[0] * X.shape[1]
-    return size >= _LARGE and X.shape[0] > LARGEST_FULL_SIDE
+    return bool(size >= _LARGE) and X.shape[0] > LARGEST_FULL_SIDE
 
 
 def certify(

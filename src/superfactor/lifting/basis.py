@@ -186,6 +186,13 @@ class GrowingBasis(ABC):
         B = B / xp.take(norms, indices(norms, kept))[None, :]
         return *self.refined(T, B, cross @ B), kept
 
+    def leading(self, T: Vectors, most: int) -> Vectors:
+        """The leading directions of T, at most so many; T itself where it has no more."""
+        if self.columns(T) <= most:
+            return T
+        V = eigh_descending(self.products(T)[1])[1][:, :most]
+        return self.refined(T, V, self.problem.zeros(self.size, most))[0]
+
     def extend(self, T: Vectors) -> int:
         """Add the span of T to S; the number of directions that were new."""
         new, source = self.new_directions(T)

@@ -231,7 +231,7 @@ class SampleBlock:
 
     def kept_curvature(
         self, theta: Array, turn: Array, beta: Array, share: float
-    ) -> tuple[Array, Array, Array]:
+    ) -> tuple[Array, ...]:
         """The curvature in (T, v, g), T kept and ordered factor by factor: TT, T×(v, g), (v, g)×(v, g).
 
         turn (k + q, k + q) = [W⊥, W, I]; θ in turned coordinates; β (r, κ).
@@ -252,7 +252,7 @@ class SampleBlock:
             ]
         )
         parts = TT, cross, curvature_gram(own, H, self.loss.convex)
-        return tuple(self._scaled(part, factor) for part in parts)  # type: ignore[return-value]
+        return tuple(self._scaled(part, factor) for part in parts)
 
     def curvature_product(self, theta: Array, direction: Array, V: Array | None) -> tuple[Array]:
         """Jᵀ(ω∇²ℓ·(J·direction)) (m, κ) for a direction (m, κ)."""

@@ -115,19 +115,15 @@ def in_memory(data: DataMatrix, facts: Callable[[int, int], Facts], loss: Loss) 
     `facts(start, stop)` are those of consecutive samples.
     """
     cuts, threads = _divided(data)
-    blocks = []
-    for start, stop in pairwise(cuts):
-        rows, known = data.rows(start, stop), facts(start, stop)
-        blocks.append(
-            SampleBlock(
-                stop - start,
-                lambda scale, rows=rows: rows.over(scale),
-                lambda known=known: known,
-                loss,
-                start=start,
-            )
-        )
+    blocks = [
+        _in_memory_block(data.rows(start, stop), facts(start, stop), loss, start)
+        for start, stop in pairwise(cuts)
+    ]
     return LocalSamples(blocks, threads)
+
+
+def _in_memory_block(rows: DataMatrix, facts: Facts, loss: Loss, start: int) -> SampleBlock:
+    return SampleBlock(rows.shape[0], rows.over, lambda: facts, loss, start=start)
 
 
 def _divided(data: DataMatrix) -> tuple[list[int], int]:

@@ -106,11 +106,15 @@ class Multinomial(Loss):
 
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
         self._require_conjugate()
-        return (entropy if self.link.linear else inversion).imbalance(G, Y, weights)
+        if self.link.linear:
+            return entropy.imbalance(G, Y, weights)
+        return inversion.imbalance(G, Y, weights)
 
     def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
         self._require_conjugate()
-        return (entropy if self.link.linear else inversion).rebalanced(G, Y, steps)
+        if self.link.linear:
+            return entropy.rebalanced(G, Y, steps)
+        return inversion.rebalanced(G, Y, steps)
 
     def _require_conjugate(self) -> None:
         if not self.has_conjugate:

@@ -19,7 +19,7 @@ class Interruption:
     """
 
     def __init__(self, outer: Interruption | None = None):
-        self.requested = outer is not None and outer.requested
+        self.requested: bool = outer is not None and outer.requested
         self._outer = outer
 
     def request(self) -> None:

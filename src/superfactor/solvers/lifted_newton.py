@@ -71,8 +71,8 @@ def solve(
 
     `tol` is relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
     With `starts`, an answer that the duality gap does not prove optimal is compared with other starts.
-    The state of the search is written to the file `checkpoint` from time to time; where it is there already, the
-    search goes on from it.
+    The state of the search is written to the file `checkpoint` from time to time; where it is there already,
+    the search goes on from it.
     """
     small, expand = problem.compact
     monitor = Monitor(500 if max_iter is None else max_iter, callback)
@@ -152,9 +152,10 @@ class Search:
         else:
             self._subspace = self.basis.begin(begin.vectors, begin.tall)
         self.rank = min(rank, self.basis.size)
-        self.capacity = max(6 * rank, 2 * rank + 30) + 8 * problem.n_outputs
+        labels = min(problem.n_outputs, rank)
+        self.capacity = max(6 * rank, 2 * rank + 30) + 8 * labels
         if self.whole:
-            self.capacity = self.basis.size + 4 * rank + 20 * problem.n_outputs
+            self.capacity = self.basis.size + 4 * rank + 20 * labels
         self._random = random_state(rng)
         self._begin(monitor)
 
@@ -319,7 +320,7 @@ class Search:
         """Where the labels pull: ΦᵀE, and for the filter model a short Krylov chain of it."""
         if self.whole and self.problem.name == "filter":
             return
-        block = self.basis.pull(self.point.theta)
+        block = self.basis.leading(self.basis.pull(self.point.theta), self.rank)
         for _ in range(4 if self.problem.name == "filter" else 1):
             added = self.basis.extend(block)
             if added == 0:
@@ -354,7 +355,7 @@ class Search:
 
     def _thick_restart(self, found: Residual) -> None:
         """S ← W and the leading directions of its complement."""
-        frame, outputs = found.frame, self.problem.n_outputs
+        frame, outputs = found.frame, min(self.problem.n_outputs, self.rank)
         keep = min(2 * self.rank + 10, self.capacity - 2 * outputs - 1)
         V = namespace(frame.W).concat(
             [frame.W, frame.complement[:, : max(keep - self.rank, 0)]], axis=1
