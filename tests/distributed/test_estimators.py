@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -93,6 +95,7 @@ def test_classifier_is_that_in_memory(client, case, model):
 )
 def test_regressor_is_that_in_memory(client, targets, model):
     made, fit = options_of("weights", model)
+    made["xi"] = 1.0
     expected = SMFRegressor(**made).fit(X, targets, **fit)
     lazily = {name: lazy(values) for name, values in fit.items()}
     found = DaskSMFRegressor(client=client, **made).fit(LAZY, da.from_array(targets), **lazily)
@@ -127,6 +130,9 @@ def test_predictions_are_lazy_and_those_in_memory(client, model):
         np.testing.assert_array_equal(getattr(clf, method)(X, covariates=COVARIATES), expected)
     accuracy = clf.score(LAZY, da.from_array(LABELS), covariates=COVARIATES)
     assert accuracy == local.score(X, LABELS, covariates=COVARIATES)
+    again = pickle.loads(pickle.dumps(clf))
+    assert again.client is None
+    np.testing.assert_array_equal(again.transform(X), local.transform(X))
     back = clf.inverse_transform(clf.codes_)
     np.testing.assert_allclose(computed(client, back), local.inverse_transform(local.codes_))
 
@@ -196,6 +202,19 @@ def test_partitions_without_samples(client):
     for found, rows in ((full, slice(100, None)), (less, slice(160, None))):
         expected = SMFClassifier(**EASY).fit(X[rows], LABELS[rows])
         assert found.objective_ == pytest.approx(expected.objective_, rel=1e-7)
+
+
+@every_model
+def test_more_components_than_X_has(client, model):
+    thin = X[:, :2] @ np.ones((2, 5))
+    made = {**MODELS[model], "model": model}
+    expected = SMFClassifier(**made).fit(thin, LABELS)
+    found = DaskSMFClassifier(**made, client=client).fit(
+        da.from_array(thin, chunks=(80, 5)), LABELS
+    )
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-7)
+    assert found.components_.shape == expected.components_.shape
+    assert computed(client, found.codes_).shape == (N, 3)
 
 
 def test_clones_share_the_client(client):
