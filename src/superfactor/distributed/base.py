@@ -19,7 +19,7 @@ from superfactor.distributed.block import LoadedBlock, Statement, blocks_of
 from superfactor.distributed.lazy import lazily, with_trained
 from superfactor.distributed.partitions import Partitions, as_array, cut, is_lazy, outline
 from superfactor.distributed.samples import RemoteSamples
-from superfactor.estimators import SMFClassifier, fitting, inputs, parameters
+from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.base import Stated
 from superfactor.lifting import SampledProblem
 
@@ -79,7 +79,7 @@ class DaskFactorization:
 
     def _check_alone(self: Any) -> None:
         """Nothing but the default solver runs on a cluster."""
-        for name in ("constraint", "device", "checkpoint"):
+        for name in ("constraint", "device"):
             if getattr(self, name) is not None:
                 shown = parameters.shown(getattr(self, name))
                 raise ValueError(f"{name}={shown}: None is required on a cluster")
@@ -174,19 +174,8 @@ class DaskFactorization:
         )
         return problem, X[:, kept] if self._covariate_index else X
 
-    def _solve(self: Any, stated: Any, solver: str, seed: Any, callback: Any) -> Any:
-        return fitting.solve(
-            stated.problem,
-            self.n_components,
-            solver,
-            constraint=None,
-            step_size=self.step_size,
-            max_iter=self.max_iter,
-            tol=float(self.tol),
-            seed=seed,
-            callback=callback,
-            codes=False,
-        )
+    def _solve(self, *arguments: Any, **options: Any) -> Any:
+        return super()._solve(*arguments, **{**options, "codes": False})  # type: ignore[misc]
 
     def _keep(self: Any, stated: Any, solution: Any) -> None:
         super()._keep(stated, solution)  # type: ignore[misc]

@@ -85,7 +85,9 @@ class SupervisedFactorization(
         progress.end(solution.reason)
         return self
 
-    def _solve(self, stated: Stated, solver: str, seed: Any, callback: Any) -> Any:
+    def _solve(
+        self, stated: Stated, solver: str, seed: Any, callback: Any, codes: bool = True
+    ) -> Any:
         return fitting.solve(
             stated.problem,
             self.n_components,
@@ -97,6 +99,7 @@ class SupervisedFactorization(
             seed=seed,
             callback=callback,
             checkpoint=self.checkpoint,
+            codes=codes,
         )
 
     def _state(

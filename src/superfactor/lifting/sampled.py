@@ -83,6 +83,12 @@ class SampledProblem:
         like : an array in the type and place in which the blocks compute
         """
         (squared,) = samples.sum("squared_norm")
+        tiny = float(namespace(like).finfo(like.dtype).smallest_normal) ** 0.75
+        if not (squared == 0 or tiny < squared < 1 / tiny):
+            raise ValueError(
+                f"X: its sum of squares is {float(squared):.0e}, which {like.dtype} cannot do justice "
+                "to; rescale X"
+            )
         scale = power_of_two(math.sqrt(float(squared))) if squared > 0 else 1.0
         samples.tell("rescale", scale)
         ranges = samples.gather("weight_range")

@@ -22,8 +22,6 @@ from superfactor.theory.dual import Dual, leading_basis
 
 # A gap this small, relative to what supervision can change, counts as none.
 GLOBAL_TOLERANCE = 1e-6
-# Two objectives that agree this well cannot be told apart.
-_LAST_DIGIT = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,8 @@ def certify(
         fit_ridge(design, small.covariate_ridge, gamma, tol=1e-12)
         dual.take(design.E / small.loss_weight)
         bound = max(bound, dual.value())
-        if method == "ascent" and _relative(objective, bound, unsupervised) > GLOBAL_TOLERANCE:
+        known = _relative(objective, bound, unsupervised, dual.problem.epsilon)
+        if method == "ascent" and known > GLOBAL_TOLERANCE:
             bound = max(bound, _ascended(small, dual, basis, objective, max_iter))
     constants = theorem_constants(problem), theorem_constants(problem, profiled=True)
     return _certificate(problem, rank, objective, bound, dual, method, *constants)
@@ -160,8 +159,9 @@ def _certificate(
     constants: TheoremConstants,
     profiled: TheoremConstants,
 ) -> Certificate:
-    gap, noise = max(objective - bound, 0.0), 16 * _LAST_DIGIT * abs(objective)
-    relative = _relative(objective, bound, dual.unsupervised())
+    digit = dual.problem.epsilon
+    gap, noise = max(objective - bound, 0.0), 16 * digit * abs(objective)
+    relative = _relative(objective, bound, dual.unsupervised(), digit)
     is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
     return Certificate(
         objective=objective,
@@ -197,9 +197,9 @@ def _affordable(problem: LiftedProblem) -> bool:
     return min(problem.data.shape) <= 3000
 
 
-def _relative(objective: float, bound: float, unsupervised: float) -> float:
+def _relative(objective: float, bound: float, unsupervised: float, digit: float) -> float:
     """The gap against the supervised part, and never finer than the last digit of the objective."""
-    gap = max(objective - bound, _LAST_DIGIT * abs(objective))
+    gap = max(objective - bound, digit * abs(objective))
     supervised = objective - unsupervised
     if gap == 0:
         return 0.0
