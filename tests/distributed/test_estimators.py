@@ -217,6 +217,19 @@ def test_more_components_than_X_has(client, model):
     assert computed(client, found.codes_).shape == (N, 3)
 
 
+@every_model
+def test_checkpoints(client, model, tmp_path):
+    made = {**MODELS[model], "model": model, "client": client, "checkpoint": tmp_path / "fit.npz"}
+    begun = DaskSMFClassifier(**made, max_iter=1).fit(LAZY, LABELS)
+    assert made["checkpoint"].exists()
+    resumed = DaskSMFClassifier(**made).fit(LAZY, LABELS)
+    assert resumed.history_["objective"][0] <= begun.objective_ * (1 + 1e-9)
+    expected = SMFClassifier(**MODELS[model], model=model).fit(X, LABELS)
+    assert resumed.objective_ == pytest.approx(expected.objective_, rel=1e-7)
+    with pytest.raises(ValueError, match="the checkpoint of another problem"):
+        DaskSMFClassifier(**made).fit(LAZY, LABELS[::-1].copy())
+
+
 def test_clones_share_the_client(client):
     copy = clone(DaskSMFClassifier(4, xi=2.0, client=client))
     assert copy.client is client
@@ -242,7 +255,6 @@ BAD = {
     "solver": ({"solver": "lpgd"}, {}, ValueError, "solver='lpgd': 'auto' or 'lifted-newton'"),
     "constraint": ({"constraint": NonNegative()}, {}, ValueError, "constraint=NonNegative"),
     "device": ({"device": "cpu"}, {}, ValueError, "device='cpu': None is required"),
-    "checkpoint": ({"checkpoint": "c.npz"}, {}, ValueError, "checkpoint='c.npz': None is required"),
     "client": ({"client": 3}, {}, TypeError, "client=3: None or a synchronous Dask client"),
     "no-client": ({"client": None}, {}, ValueError, "client=None: there is no Dask client"),
 }

@@ -21,8 +21,8 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
     Parameters
     ----------
     n_components, model, xi, lam, … :
-        Those of `SMFClassifier`. Only the default solver runs on a cluster: ``constraint``, ``device`` and
-        ``checkpoint`` have to be None.
+        Those of `SMFClassifier`. Only the default solver runs on a cluster: ``constraint`` and ``device``
+        have to be None, and there is no ``certify="ascent"``.
     client : distributed.Client, default=None
         None is Dask's default client.
 
