@@ -2,7 +2,8 @@
 
 Without names the evidence: the comparison with the peers, how cost grows, Algorithm 1 iteration for
 iteration, and if SUPERFACTOR_DATA_DIR says where real tables are, the comparison on them. `python -m
-benchmarks readme` writes the kept numbers into the README.
+benchmarks readme` writes the kept numbers into the README. `python -m benchmarks scale [figures]` measures
+how far it scales, and keeps these numbers in a file of their own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,13 @@ from benchmarks import (
     readme,
     selection,
 )
+from benchmarks.scale import figures
 from benchmarks.tables import show
 from superfactor._files import replacing
 from superfactor.datasets.files import VARIABLE
 
 RESULTS = Path(__file__).parent / "results" / "results.json"
+SCALE = RESULTS.with_name("scale.json")
 EVIDENCE = ("comparison", "growth", "lpgd") + (("real",) if VARIABLE in os.environ else ())
 BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "comparison": comparison.comparison,
@@ -52,19 +56,27 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "names",
         nargs="*",
-        help=f"some of {', '.join(BENCHMARKS)}, or readme; by default {', '.join(EVIDENCE)}",
+        help=f"some of {', '.join(BENCHMARKS)}, or readme; by default {', '.join(EVIDENCE)}; or scale, and "
+        f"some of {', '.join(figures.FIGURES)}, by default all",
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute altogether")
     parser.add_argument("--out", type=Path, help="the JSON; with --quick none by default")
     given = parser.parse_args(arguments)
-    if unknown := set(given.names) - set(BENCHMARKS) - {"readme"}:
-        allowed = ", ".join((*BENCHMARKS, "readme"))
-        parser.error(f"unknown benchmark {sorted(unknown)}; allowed: {allowed}")
+    of_scale = given.names[:1] == ["scale"]
+    known = figures.FIGURES if of_scale else (*BENCHMARKS, "readme")
+    names = given.names[1:] if of_scale else given.names
+    if unknown := set(names) - set(known):
+        parser.error(f"unknown benchmark {sorted(unknown)}; allowed: {', '.join(known)}")
     # Numbers of small sizes are not evidence: they are kept only where somebody asks for it.
-    out = given.out or (None if given.quick else RESULTS)
+    out = given.out or (None if given.quick else SCALE if of_scale else RESULTS)
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         parser.error(f"--out {out}: the name of a file in a folder that is there is required")
-    for name in given.names or EVIDENCE:
+    if of_scale:
+        for name in names or known:
+            into = (lambda rows: None) if out is None else partial(keep, out, name)
+            figures.measured(name, given.quick, into)
+        return
+    for name in names or EVIDENCE:
         if name == "readme":
             readme.write(out or RESULTS)
             continue

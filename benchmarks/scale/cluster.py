@@ -1,0 +1,99 @@
+"""Two Dask workers against one and against one plain process, and what a step costs on a cluster.
+
+Workers and the plain process have one thread each; scheduler and client share the processor with them.
+Workers have X in memory before a fit is timed. A step is a question to all samples.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks import measure
+from benchmarks.scale import ledger, planted
+from benchmarks.scale.workers import cluster as processes
+from benchmarks.scale.workers import collections, fit, persisted
+from superfactor import SMFClassifier
+
+Row = dict[str, Any]
+SMALL = planted.Dense(100, 3, 3, "float64")
+SMALL_SAMPLES = 2_000
+LIMIT = 600.0
+FASTER, APART, OVERHEAD = 1.5, 1e-7, 10.0
+
+
+def cluster(quick: bool = False) -> Iterator[Row]:
+    """A row for every way to fit, what they say of each other, and the overhead at a small size."""
+    n, source, rank, chunk = 300_000, planted.Dense(1_000, 20, 10, "float64"), 20, planted.BLOCK
+    if quick:
+        n, source, rank, chunk = 2_000, SMALL, 3, 500
+    size = {"n": n, "p": source.p, "classes": source.classes, "rank": rank}
+    seconds, objective = measure.isolated(plain, source, n, rank, limit=LIMIT)
+    yield {"who": "plain process", **size, "s": seconds, "objective": objective}
+    spent = {}
+    for workers in (1, 2):
+        with processes(workers) as client:
+            fit(client, *collections(SMALL, SMALL_SAMPLES, 500), 3)  # imports are nobody's time
+            X, y = persisted(client, *collections(source, n, chunk))
+            spent[workers], model = fit(client, X, y, rank)
+            row = {"s": spent[workers], "iterations": model.n_iter_, "objective": model.objective_}
+            row["relative difference"] = abs(model.objective_ / objective - 1)
+            yield {"who": f"{workers} worker{'s'[: workers - 1]}", **size, **row}
+            if workers == 2:
+                yield {"who": "2 workers against 1", "times faster": spent[1] / spent[2]}
+                del X, y
+                yield {"who": "overhead", **overhead(client, repeats=2 if quick else 7)}
+
+
+def plain(source: planted.Dense, n: int, rank: int) -> tuple[float, float]:
+    """Seconds and objective of a fit on one core; for a process of its own."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    X, y = planted.in_memory(source, n)
+    return _local(X, y, rank)
+
+
+def _local(X: Any, y: np.ndarray, rank: int) -> tuple[float, float]:
+    with ledger.by_sums():
+        start = time.perf_counter()
+        model = SMFClassifier(rank, certify=None).fit(X, y)
+        return time.perf_counter() - start, model.objective_
+
+
+def overhead(client: Any, repeats: int) -> Row:
+    """Milliseconds that a step takes longer on the cluster than in this process, at a small size.
+
+    By the whole fit, for which the workers must also be given their samples, and by the questions alone.
+    Medians of repeated fits.
+    """
+    from superfactor.distributed.samples import RemoteSamples
+
+    n, rank = SMALL_SAMPLES, SMALL.rank
+    X, y = planted.in_memory(SMALL, n)
+    held = persisted(client, *collections(SMALL, n, n // 2))
+    here, there, questions, iterations, alone = [], [], 0, 0, []
+    for _ in range(repeats + 1):
+        with ledger.kept(n) as local:
+            here.append(_local(X, y, rank)[0])
+        with ledger.kept(n, RemoteSamples) as remote:
+            seconds, model = fit(client, *held, rank)
+        there.append(seconds)
+        questions, iterations = remote.count, model.n_iter_
+        alone.append((remote.total - local.total) / questions)
+    # The first of each is a warm-up.
+    more = float(np.median(there[1:]) - np.median(here[1:]))
+    return {
+        "n": n,
+        "questions": questions,
+        "iterations": iterations,
+        "cluster fit s": float(np.median(there[1:])),
+        "plain fit s": float(np.median(here[1:])),
+        "ms a question, whole fit": 1e3 * more / questions,
+        "ms an iteration, whole fit": 1e3 * more / iterations,
+        "ms a question, alone": 1e3 * float(np.median(alone[1:])),
+        "asked at most ms": OVERHEAD,
+    }

@@ -1,0 +1,72 @@
+"""What a fit asks of its samples: every question with its seconds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from superfactor.lifting.samples import LocalSamples, Samples
+
+
+@dataclass
+class Ledger:
+    """Questions to all samples of a problem; those to the share a search may begin with are left out.
+
+    Attributes
+    ----------
+    seconds : of every question, by its name
+    """
+
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many questions were asked."""
+        return sum(map(len, self.seconds.values()))
+
+    @property
+    def total(self) -> float:
+        """Seconds until they were answered."""
+        return sum(map(sum, self.seconds.values()))
+
+    def median(self, question: str) -> float:
+        """Seconds of one question of this name."""
+        return float(np.median(self.seconds[question]))
+
+
+@contextmanager
+def kept(n_samples: int, kind: type[Samples] = LocalSamples) -> Iterator[Ledger]:
+    """Keep the questions asked meanwhile of samples of this kind, where these are n_samples."""
+    ledger = Ledger()
+
+    def timed(method: Any) -> Any:
+        def ask(self: Any, question: str, *arguments: Any) -> Any:
+            start = time.perf_counter()
+            answer = method(self, question, *arguments)
+            if getattr(self, "n_samples", n_samples) == n_samples:
+                spent = time.perf_counter() - start
+                ledger.seconds.setdefault(question, []).append(spent)
+            return answer
+
+        return ask
+
+    methods = {
+        name: timed(vars(kind)[name]) for name in ("sum", "gather", "tell") if name in vars(kind)
+    }
+    with mock.patch.multiple(kind, **methods):
+        yield ledger
+
+
+@contextmanager
+def by_sums() -> Iterator[None]:
+    """Have every X known through sums over blocks of samples, however small it is."""
+    from superfactor.estimators import fitting
+
+    with mock.patch.multiple(fitting, _LARGE=0, LARGEST_FULL_SIDE=0):
+        yield

@@ -1,0 +1,198 @@
+import json
+
+import numpy as np
+import pytest
+from benchmarks.__main__ import SCALE, main
+from benchmarks.scale import figures, growth, ledger, memory, million, planted, precision
+from tests import naive
+
+from superfactor import SMFClassifier
+from superfactor.lifting.samples import LocalSamples
+from superfactor.spectrum.rows import MemmapRows
+
+SMALL = planted.Dense(30, 3, 3)
+
+
+@pytest.mark.parametrize("source", [SMALL, planted.Sparse(200, 3)], ids=["dense", "sparse"])
+def test_more_samples_begin_with_the_same_ones(source, monkeypatch):
+    monkeypatch.setattr(planted, "BLOCK", 40)
+    X, y = planted.in_memory(source, 100)
+    fewer, labels = planted.in_memory(source, 50)
+    assert X.shape == (100, source.p) and X.dtype == np.float32
+    assert abs(X[:50] - fewer).max() == 0 and np.array_equal(y[:50], labels)
+    assert abs(X[:40] - X[40:80]).max() > 0
+    assert set(y) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("kind", ["npy", "zarr"])
+def test_data_on_disk_is_that_in_memory(kind, tmp_path):
+    from superfactor import row_blocks
+
+    if kind == "zarr":
+        pytest.importorskip("zarr")
+    X, y = planted.in_memory(SMALL, 50)
+    path, labels = planted.on_disk(SMALL, 50, tmp_path, kind)
+    assert np.array_equal(row_blocks(path).read(0, 50), X) and np.array_equal(y, labels)
+
+
+def test_wide_data_holds_the_same_numbers():
+    narrow = planted.in_memory(SMALL, 20)[0]
+    wide = planted.in_memory(planted.Dense(30, 3, 3, "float64"), 20)[0]
+    assert wide.dtype == np.float64 and np.array_equal(narrow, wide)
+
+
+def test_the_ledger_keeps_questions_to_all_samples_only():
+    class Block:
+        n_samples = 5
+
+        def twice(self, x):
+            return (2 * x,)
+
+    with ledger.kept(10) as asked:
+        assert LocalSamples([Block(), Block()]).sum("twice", 1.0) == (4.0,)
+        LocalSamples([Block()]).gather("twice", 1.0)
+    LocalSamples([Block(), Block()]).sum("twice", 1.0)
+    assert asked.count == 1 and list(asked.seconds) == ["twice"]
+    assert asked.total == asked.median("twice") > 0
+
+
+def test_small_data_too_is_known_through_sums():
+    X, y = planted.in_memory(SMALL, 300)
+    with ledger.by_sums(), ledger.kept(300) as asked:
+        through = SMFClassifier(3, certify=None).fit(X, y)
+    assert {"evaluate", "curvature", "pull"} <= set(asked.seconds)
+    assert through.objective_ == pytest.approx(SMFClassifier(3).fit(X, y).objective_, rel=1e-6)
+
+
+def test_exponents_of_growth_are_those_of_power_laws():
+    rows = [{"n": n, **dict.fromkeys(growth.COSTS, 3.0 * n**1.5)} for n in (10, 100, 1000)]
+    assert growth.exponents("n", rows) == pytest.approx(dict.fromkeys(growth.COSTS, 1.5))
+
+
+def test_growth_has_exponents_for_every_series():
+    rows = list(growth.growth(quick=True))
+    assert [row["exponent in"] for row in rows if "exponent in" in row] == ["n", "nnz", "κ"]
+    assert all(row[cost] > 0 for row in rows if "n" in row for cost in growth.COSTS)
+    assert all(0 < row["iterations"] <= growth.ITERATIONS for row in rows if "n" in row)
+
+
+def test_memory_is_that_beside_the_codes():
+    pytest.importorskip("zarr")
+    rows = list(memory.memory(quick=True))
+    assert [row["storage"] for row in rows] == ["npy"] * 3 + ["zarr"] * 3
+    sizes = [row for row in rows if "n" in row]
+    for row in sizes:
+        # Codes are float32, labels are integers of eight bytes.
+        assert row["codes and y MB"] == pytest.approx(row["n"] * (memory.RANK * 4 + 8) / 1e6)
+        assert row["anonymous MB"] > row["before MB"] and row["scratch MB"] > 0
+    key = "anonymous MB, less codes and y"
+    peaks = [row[key] for row in sizes[:2]]
+    assert rows[2][key] == pytest.approx(max(peaks) / min(peaks) - 1)
+
+
+def test_the_million_is_fitted_from_a_file_and_from_memory():
+    file, exact, memory = million.million(quick=True)
+    assert (file["X"], memory["X"]) == ("file", "memory")
+    assert file["objective"] == pytest.approx(memory["objective"], rel=1e-5)
+    assert 0 < file["s without certificate"] < file["s"]
+    assert file["passes"] == int(file["passes"]) > 2
+    assert exact["relative difference"] < precision.ASKED
+
+
+def test_rows_that_are_read_are_counted(tmp_path):
+    X = MemmapRows(np.zeros((50, 3))).settled()
+    with million.counted() as read:
+        X.read(0, 20)
+        X.read_finite(20, 50)
+    X.read(0, 50)
+    assert read == [20, 30] and million.bare_pass(X) > 0
+
+
+def test_both_types_have_the_same_objective():
+    (row,) = precision.precision(quick=True)
+    assert 0 < row["relative difference"] < precision.ASKED
+    assert row["float64 objective, by NumPy"] == pytest.approx(row["float64 objective"], rel=1e-10)
+
+
+@pytest.mark.parametrize("classes", [2, 4], ids=["two", "four"])
+def test_the_objective_by_numpy_is_the_papers(classes, monkeypatch):
+    monkeypatch.setattr(planted, "BLOCK", 25)
+    X, y = planted.in_memory(planted.Dense(12, 3, classes, "float64"), 60)
+    model = SMFClassifier(3, xi=0.3, lam=0.7).fit(X, y)
+    W, beta, gamma = model.components_.T, model.coef_.T, model.intercept_[None, :]
+    Y = np.eye(classes)[y][:, 1:]
+    theirs = naive.objective("filter", X, Y, W, (X @ W).T, beta, gamma, 0.3, 0.7)
+    assert precision.objective(model, X, y) == pytest.approx(theirs, rel=1e-10)
+
+
+def test_two_workers_have_the_objective_of_a_plain_process():
+    pytest.importorskip("distributed")
+    from benchmarks.scale.cluster import APART, cluster
+
+    rows = {row["who"]: row for row in cluster(quick=True)}
+    assert list(rows) == [
+        "plain process",
+        "1 worker",
+        "2 workers",
+        "2 workers against 1",
+        "overhead",
+    ]
+    for who in ("1 worker", "2 workers"):
+        assert rows[who]["relative difference"] <= APART
+    steps = rows["overhead"]
+    assert steps["questions"] > steps["iterations"] > 0
+    assert steps["ms a question, whole fit"] >= steps["ms a question, alone"] > 0
+
+
+def test_a_fit_whose_worker_is_killed_says_so_and_ends_at_the_same_objective():
+    pytest.importorskip("distributed")
+    from benchmarks.scale.faults import ASKED, faults
+
+    _, row = faults(quick=True)
+    assert row["relative difference"] <= ASKED
+    assert row["killed"] is ("was lost" in row["said"])
+
+
+def test_workers_make_the_samples_that_are_made_in_memory(monkeypatch):
+    pytest.importorskip("distributed")
+    from benchmarks.scale import workers
+
+    monkeypatch.setattr(planted, "BLOCK", 40)
+    X, y = planted.in_memory(SMALL, 90)
+    lazy, labels = workers.collections(SMALL, 90, 20)
+    assert np.array_equal(lazy.compute(scheduler="synchronous"), X)
+    assert np.array_equal(labels.compute(scheduler="synchronous"), y)
+
+
+def test_the_gpu_figure_compares_both_types():
+    pytest.importorskip("torch")
+    from benchmarks.scale.gpu import ASKED_DIFFERENCE, QUICK, gpu
+
+    rows = list(gpu(QUICK | {"n": 2_500}, "cpu", ("torch",)))
+    assert [(row["type"], row["model"]) for row in rows] == [
+        (kind, model) for kind in ("float64", "float32") for model in ("filter", "feature")
+    ]
+    assert all(0 < row["relative difference"] < ASKED_DIFFERENCE for row in rows[2:])
+    assert all(row["s"] > 0 and "optimum" in row["certificate"] for row in rows[2:])
+
+
+def test_figures_are_kept_as_they_come(tmp_path, monkeypatch, capsys):
+    def broken(quick):
+        yield {"quick": quick}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(precision, "precision", broken)
+    out = tmp_path / "scale.json"
+    with pytest.raises(KeyboardInterrupt):
+        main(["scale", "precision", "--quick", "--out", str(out)])
+    kept = json.loads(out.read_text())["precision"]
+    assert kept["rows"] == [{"quick": True}] and kept["machine"]["cores"] > 0
+    assert "precision, after 0 s" in capsys.readouterr().out
+
+
+def test_names_of_figures_are_checked(capsys):
+    with pytest.raises(SystemExit):
+        main(["scale", "lpgd"])
+    allowed = ", ".join(figures.FIGURES)
+    assert f"unknown benchmark ['lpgd']; allowed: {allowed}" in capsys.readouterr().err
+    assert SCALE.name == "scale.json"
