@@ -22,10 +22,17 @@ def client() -> Iterator[Client]:
     yield from _cluster()
 
 
-@pytest.fixture(scope="module")
-def mortal() -> Iterator[Client]:
-    """The same, to be killed; Dask starts others in their place."""
+@pytest.fixture(scope="package")
+def killable() -> Iterator[Client]:
     yield from _cluster()
+
+
+@pytest.fixture
+def mortal(killable: Client) -> Client:
+    """The same, to be killed; Dask starts others in their place."""
+    killable.cluster.scale(2)
+    killable.wait_for_workers(2, timeout=60)
+    return killable
 
 
 def _cluster() -> Iterator[Client]:

@@ -278,6 +278,7 @@ def test_a_closed_client_is_refused(client):
         DaskSMFClassifier(client=closed).fit(LAZY, LABELS)
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.usefixtures("impatient")
 def test_a_worker_is_killed_in_the_middle_of_a_fit(mortal, kill, model, monkeypatch):

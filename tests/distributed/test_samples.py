@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager, suppress
 
 import dask.array as da
 import numpy as np
@@ -39,6 +40,9 @@ class Rows:
     def pause(self, seconds):
         time.sleep(seconds)
         return (float(self.n_samples),)
+
+    def stall(self, path):
+        return (stalling(float(self.n_samples), path),)
 
     def fail(self):
         raise ValueError(f"{self.n_samples} rows will not do")
@@ -120,52 +124,78 @@ def _tasks(dask_scheduler):
 
 def test_partitions_stay_where_they_are_held(client):
     worker = sorted(client.nthreads())[1]
-    lazy = da.from_array(X, chunks=(50, 4))
     with remote(client, holders=[{worker}] * 2 + [set()] * 4) as samples:
         held = {i for shard in samples._shards if shard.address == worker for i in shard.numbers}
     assert held >= {0, 1}
-    assert lazy.numblocks[0] == 2
 
 
-def test_workers_killed_between_and_during_questions(mortal, kill, impatient):
+@pytest.mark.slow
+def test_a_worker_killed_between_questions(mortal, kill, impatient):
     with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
-        whole, asked = Everything(X), steps(6)
+        whole, asked = Everything(X), steps(4)
         assert_same_after(samples, asked[:2], whole)
-        kill(mortal, address_of(samples, 0))
-        assert_same_after(samples, asked[2:4], whole)
+        kill(mortal, address_of(samples))
+        assert_same_after(samples, asked[2:], whole)
+        assert len(samples.recovered) == 1
         assert "2 steps repeated" in samples.recovered[0]
-        samples._direct = False
-        victim = threading.Timer(0.3, kill, (mortal, address_of(samples, 1)))
-        victim.start()
-        assert samples.sum("pause", 0.3) == (100.0,)
-        victim.join()
-        assert_same_after(samples, asked[4:], whole)
-        assert "4 steps repeated" in samples.recovered[-1]
 
 
-def test_a_worker_killed_while_it_loads(mortal, kill, impatient):
-    first = sorted(mortal.nthreads())[0]
-    victim = threading.Timer(0.3, kill, (mortal, first))
-    victim.start()
-    lazy = [delayed(_slowly)(part) for part in np.split(X, 4)]
-    with pytest.warns(UserWarning, match=f"{first} was lost; its .* were loaded on"):
+@pytest.mark.slow
+@pytest.mark.parametrize("direct", [True, False], ids=["direct", "through-the-scheduler"])
+def test_a_worker_killed_during_a_question(mortal, impatient, direct, tmp_path):
+    with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
+        samples._direct = direct
+        samples.tell("grow", steps(1)[0])
+        with killed_when_it_stalls(tmp_path / "stalled"):
+            assert samples.sum("stall", tmp_path / "stalled") == (100.0,)
+        assert len(samples.recovered) == 1
+
+
+@pytest.mark.slow
+def test_a_worker_killed_while_it_loads(mortal, impatient, tmp_path):
+    lazy = [delayed(stalling)(part, tmp_path / "stalled") for part in np.split(X, 4)]
+    with (
+        pytest.warns(UserWarning, match="was lost; its .* were loaded on"),
+        killed_when_it_stalls(tmp_path / "stalled"),
+    ):
         samples = RemoteSamples(mortal, lazy, [25] * 4, halves, {"grow"})
-    victim.join()
     assert_same_after(samples, steps(1), Everything(X))
 
 
-def _slowly(part):
-    time.sleep(0.5)
+def stalling(part, path):
+    """`part`; but the first to come here waits to be killed."""
+    with suppress(FileExistsError):
+        path.touch(exist_ok=False)
+        path.with_suffix(".pid").write_text(str(os.getpid()))
+        time.sleep(120)
     return part
 
 
-def test_another_worker_is_waited_for(mortal, kill):
-    mortal.wait_for_workers(2, timeout=30)
+@contextmanager
+def killed_when_it_stalls(path):
+    def kill():
+        pid = path.with_suffix(".pid")
+        while not (pid.exists() and pid.read_text()):
+            time.sleep(0.01)
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    yield
+    thread.join(60)
+
+
+@pytest.mark.slow
+def test_several_losses_and_other_workers_waited_for(mortal, kill, monkeypatch):
+    monkeypatch.setattr(module, "_REPLACEMENT", 60.0)
     with remote(mortal) as samples, pytest.warns(UserWarning, match="was lost"):
-        old = set(mortal.nthreads())
-        kill(mortal, address_of(samples))
-        assert samples.sum("pause", 0.0) == (100.0,)
-        assert address_of(samples) not in old
+        whole = Everything(X)
+        for T in steps(2):
+            old = set(mortal.nthreads())
+            kill(mortal, address_of(samples))
+            assert_same_after(samples, [T], whole)
+            assert address_of(samples) not in old
+        assert len(samples.recovered) == 2
 
 
 def test_a_slow_worker_is_not_a_lost_one(client):
@@ -178,9 +208,10 @@ def test_a_slow_worker_is_not_a_lost_one(client):
 
 
 def test_scattered_data_has_no_source(mortal, kill):
-    held = [mortal.scatter(part, hash=False) for part in np.split(X, 4)]
+    worker = sorted(mortal.nthreads())[0]
+    held = mortal.scatter(np.split(X, 4), workers=[worker], hash=False)
     with RemoteSamples(mortal, held, [25] * 4, halves, {"grow"}) as samples:
-        kill(mortal, address_of(samples))
+        kill(mortal, worker)
         with pytest.raises(RuntimeError, match="cannot be loaded again"):
             samples.sum("pause", 0.0)
 
@@ -194,6 +225,7 @@ def test_a_closed_client(client):
         remote(closed)
 
 
+@pytest.mark.slow
 def test_no_worker_left(mortal, monkeypatch):
     monkeypatch.setattr(module, "_NOBODY", 1.0)
     with remote(mortal) as samples:
