@@ -1,6 +1,6 @@
 """The README's tables, from the numbers that are kept.
 
-A block of the README lies between `<!-- benchmark: NAME -->` and `<!-- end -->`. One whose benchmark has no
+A block of a page lies between `<!-- benchmark: NAME -->` and `<!-- end -->`. One whose benchmark has no
 numbers yet stays as it is.
 """
 
@@ -19,6 +19,8 @@ from benchmarks.tables import markdown
 
 README = Path(__file__).parent.parent / "README.md"
 Rows = list[dict[str, Any]]
+# By name: whose numbers a block is made of, and how.
+Blocks = dict[str, tuple[str, Callable[[Rows, dict[str, Any]], str]]]
 OURS = "superfactor auto"
 WIDTH = 120
 PIPELINE = "TruncatedSVD + LR"
@@ -36,15 +38,15 @@ def write(results: Path) -> None:
     README.write_text(renewed(README.read_text(), json.loads(results.read_text())))
 
 
-def renewed(text: str, kept: dict[str, Any]) -> str:
-    """The text with every block made anew whose numbers are there."""
+def renewed(text: str, kept: dict[str, Any], blocks: Blocks | None = None) -> str:
+    """The text with every block made anew whose numbers are there; `blocks` are the README's by default."""
+    known = BLOCKS if blocks is None else blocks
 
     def block(found: re.Match[str]) -> str:
         name = found[1]
-        if name not in BLOCKS:
-            allowed = ", ".join(BLOCKS)
-            raise ValueError(f"README: unknown benchmark block {name!r}; allowed: {allowed}")
-        source, make = BLOCKS[name]
+        if name not in known:
+            raise ValueError(f"unknown benchmark block {name!r}; allowed: {', '.join(known)}")
+        source, make = known[name]
         if source not in kept:
             return found[0]
         body = make(kept[source]["rows"], kept[source]["machine"])
@@ -80,7 +82,7 @@ def _speed(rows: Rows, machine: dict[str, Any]) -> str:
             )
     columns = ["features × samples", "model", "whole fit", "of the pipeline's"]
     columns += ["to the optimum", "`lpgd`", "`bcd`", "release's LPGD", "release's BCD"]
-    return _told(
+    return told(
         "Whole fits from raw X to fitted attributes, against scikit-learn's `TruncatedSVD` + "
         "`LogisticRegression` (the pipeline), and seconds until the objective is within 1e-6 of the lowest "
         "that anybody found, measured against the part of it that supervision can change. Where that was "
@@ -103,7 +105,7 @@ def _peers(rows: Rows, machine: dict[str, Any]) -> str:
     columns = ["features × samples"]
     columns += ["filter", "feature", "`TruncatedSVD` + LR", "PLS-DA", "LDA", "NMF + LR"]
     intro = "Beside others: time of a whole fit, memory it takes beyond X, accuracy on samples held out."
-    return _told(intro, markdown(columns, table))
+    return told(intro, markdown(columns, table))
 
 
 def _iterations(rows: Rows, machine: dict[str, Any]) -> str:
@@ -125,7 +127,7 @@ def _iterations(rows: Rows, machine: dict[str, Any]) -> str:
         "One iteration of the paper's algorithm from the same start; after a few, the objectives of both "
         f"differ by {apart:.0e} of what was gained at most (the release makes X dense):"
     )
-    return _told(intro, markdown(columns, table))
+    return told(intro, markdown(columns, table))
 
 
 def _growth(rows: Rows, machine: dict[str, Any]) -> str:
@@ -142,7 +144,7 @@ def _growth(rows: Rows, machine: dict[str, Any]) -> str:
         f"How the time of a whole fit (of the release: an iteration) grows: its exponent in one size while "
         f"the others stay at {base}."
     )
-    return _told(intro, markdown(["", *axes], table))
+    return told(intro, markdown(["", *axes], table))
 
 
 def _accuracy(rows: Rows, machine: dict[str, Any]) -> str:
@@ -158,7 +160,7 @@ def _accuracy(rows: Rows, machine: dict[str, Any]) -> str:
     return markdown(["", *(method.replace("+", " + ") for method in methods)], table)
 
 
-BLOCKS: dict[str, tuple[str, Callable[[Rows, dict[str, Any]], str]]] = {
+BLOCKS: Blocks = {
     "speed": ("comparison", _speed),
     "peers": ("comparison", _peers),
     "iterations": ("lpgd", _iterations),
@@ -174,8 +176,9 @@ def _by_case(rows: Rows) -> list[tuple[str, dict[tuple[str, str | None], dict[st
     return list(cases.items())
 
 
-def _told(intro: str, table: str) -> str:
-    return fill(intro, WIDTH) + "\n\n" + table
+def told(intro: str, table: str = "") -> str:
+    """A paragraph, and the table it introduces."""
+    return (fill(intro, WIDTH) + "\n\n" + table).rstrip()
 
 
 def _seconds(row: dict[str, Any]) -> str:
