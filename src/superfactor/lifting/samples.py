@@ -12,7 +12,7 @@ import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any
 
@@ -83,30 +83,43 @@ class LocalSamples(Samples):
         return list(self._answers(question, arguments))
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
-        """Answers in order, with no more of them under way than there are threads."""
+        """Answers in order, told to `on_block`."""
         done, total = 0, self.n_samples
         watched = self.on_block is not None and _reads(question, arguments)
         if watched:
             self.on_block(0, total)  # type: ignore[misc]
-        waiting: deque[tuple[SampleBlock, Future[Any]]] = deque()
-        for block in self.blocks:
-            if self._pool is None:
-                answer = getattr(block, question)(*arguments)
-            else:
-                waiting.append((block, self._pool.submit(getattr(block, question), *arguments)))
-                if len(waiting) <= self._threads:
-                    continue
-                block, future = waiting.popleft()
-                answer = future.result()
+        answers = self._computed(question, arguments)
+        for block, answer in zip(self.blocks, answers, strict=True):
             yield answer
             done += block.n_samples
             if watched:
                 self.on_block(done, total)  # type: ignore[misc]
-        for block, future in waiting:
-            yield future.result()
-            done += block.n_samples
-            if watched:
-                self.on_block(done, total)  # type: ignore[misc]
+
+    def _computed(self, question: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
+        """Answers in order, with no more of them under way than there are threads."""
+        if self._pool is None:
+            yield from (getattr(block, question)(*arguments) for block in self.blocks)
+            return
+        waiting: deque[Future[Any]] = deque()
+        try:
+            for block in self.blocks:
+                waiting.append(self._pool.submit(getattr(block, question), *arguments))
+                if len(waiting) > self._threads:
+                    yield _result(waiting.popleft())
+            while waiting:
+                yield _result(waiting.popleft())
+        finally:  # after an error no block is at work any more: its files may be deleted
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
+
+
+def _result(future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    finally:
+        # Its error holds this frame; holding it in turn would keep alive whoever is on the stack.
+        del future
 
 
 def in_memory(data: DataMatrix, facts: Callable[[int, int], Facts], loss: Loss) -> LocalSamples:
