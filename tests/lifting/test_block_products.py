@@ -163,11 +163,13 @@ def test_what_must_be_known_first(case):
 
 
 @every_case
-def test_digest_tells_labels_weights_and_their_order_apart(case):
+def test_digest_tells_samples_weights_and_their_order_apart(case):
     w = world(case)
     place = np.sqrt(np.arange(FIRST, LAST) + 1)  # among all samples, from one
-    expected = (place * w.omega) @ w.targets
-    np.testing.assert_allclose(w.block.digest()[0], expected, rtol=1e-12)
+    labels, covariates, rows = w.block.digest()
+    np.testing.assert_allclose(labels, (place * w.omega) @ w.targets, rtol=1e-12)
+    np.testing.assert_allclose(covariates, (place * w.omega) @ w.covariates, atol=1e-11)
+    np.testing.assert_allclose(rows, place @ np.sum(w.X**2, axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("case", ["weighted", "sparse", "binary"])

@@ -81,6 +81,7 @@ class SampleBlock:
     #: Questions for which X is read.
     READS: ClassVar[frozenset[str]] = frozenset(
         {"squared_norm", "some_rows", "grow", "pull", "power", "gram", "image", "images", "back"}
+        | {"digest"}
     )
 
     def __init__(
@@ -118,13 +119,16 @@ class SampleBlock:
         xp = namespace(ratio)
         return float(xp.min(ratio)), float(xp.max(ratio))
 
-    def digest(self) -> tuple[Array]:
-        """Σ_i √i·ω_i·y_i (κ,): other labels, weights or orders of them give other sums."""
-        facts = self._facts()
+    def digest(self) -> tuple[Array, Array, float]:
+        """Σ_i √i·ω_i·y_i (κ,), Σ_i √i·ω_i·x'_i (q,) and Σ_i √i·‖x̃_i‖²: other samples, or orders of them,
+        give other sums.
+        """
+        facts, squares = self._facts(), self._rows().row_squares()
         place = np.sqrt(np.arange(self._start + 1, self._start + self.n_samples + 1))
         xp, Y = namespace(facts.targets), wide(facts.targets)
         place = xp.asarray(place, dtype=Y.dtype, device=device(Y))
-        return ((place * wide(facts.loss_weight)[:, 0]) @ Y,)
+        weighted = place * wide(facts.loss_weight)[:, 0]
+        return weighted @ Y, weighted @ wide(facts.covariates), float(place @ squares)
 
     def covariate_gram(self) -> tuple[Array]:
         """X'ᵀΩX' (q, q)."""

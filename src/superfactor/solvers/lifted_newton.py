@@ -52,8 +52,10 @@ from superfactor.solvers.subspace import Point, SubspaceProblem
 # Up to this dimension the subspace is the whole range of X from the start.
 WHOLE_RANGE = 64
 _MAX_ROUNDS = 60
-# A search among some of the samples only has to be as good as they are.
+# A search among some of the samples only has to be as good as they are …
 _SAMPLE_TOL = 1e-4
+# … and tries other starts unless a Newton step takes so many operations.
+_DEAR_STARTS = 2e9
 
 
 def solve(
@@ -78,8 +80,7 @@ def solve(
     monitor = Monitor(500 if max_iter is None else max_iter, callback)
     rng = np.random.default_rng(random_state)
     with blas_threads(1):
-        search = _begun(small.sampled(), rank, tol, rng, monitor, checkpoint)
-        search.run(starts)
+        search = _searched(small.sampled(), rank, tol, rng, monitor, checkpoint, starts)
         return search.solution(problem, expand)
 
 
@@ -97,35 +98,40 @@ def solve_sampled(
 ) -> Solution:
     """The same for a problem that is known by its samples alone; without their codes if not wanted.
 
-    Where samples are many, a share of them in memory is searched first.
+    Where samples are many, a share of them in memory is searched first, from other starts too, and all of
+    them from where that ended.
     """
     monitor = Monitor(500 if max_iter is None else max_iter, callback)
     rng = np.random.default_rng(random_state)
     with blas_threads(1):
-        search = _begun(problem, rank, tol, rng, monitor, checkpoint)
-        search.run(starts)
+        search = _searched(problem, rank, tol, rng, monitor, checkpoint, starts)
         return search.sampled_solution(codes)
 
 
-def _begun(
+def _searched(
     problem: SampledProblem,
     rank: int,
     tol: float,
     rng: np.random.Generator,
     monitor: Monitor,
     path: str | os.PathLike[str] | None,
+    starts: bool,
 ) -> Search:
-    """A search that begins where its checkpoint ends, where some of the samples lead, or at the beginning."""
+    """A search from where its checkpoint ends, from where some of the samples lead, or from the beginning."""
     checkpoint = None if path is None else Checkpoint(path, fingerprint(problem, rank))
     state = None if checkpoint is None else checkpoint.load()
     share, begin = subsample_share(problem), None
     if state is not None:
         begin = Beginning.from_arrays(state, problem)
     elif share is not None:
-        few = Search(subsampled(problem, share), rank, _SAMPLE_TOL, rng, Monitor(100))
-        few.grow()
+        # Whoever wants to stop is heard here too; its iterations do not count.
+        asked = Monitor(100, lambda _, objective: monitor.poll(objective))
+        few = Search(subsampled(problem, share), rank, _SAMPLE_TOL, rng, asked)
+        few.run(starts and few.work < _DEAR_STARTS)
         begin = few.beginning()
-    return Search(problem, rank, tol, rng, monitor, begin, checkpoint)
+    search = Search(problem, rank, tol, rng, monitor, begin, checkpoint)
+    search.run(starts and share is None)
+    return search
 
 
 class Search:
@@ -184,6 +190,12 @@ class Search:
         """tol times what supervision can change, but not below the noise of F itself."""
         noise = 16 * self.problem.epsilon * abs(self.point.F)
         return max(self.tol * self.supervised, noise)
+
+    @property
+    def work(self) -> float:
+        """About the operations of a Newton step."""
+        unknowns = float(self.basis.size * min(self.problem.n_outputs, self.rank))
+        return (self.problem.n_samples + unknowns) * unknowns**2
 
     @property
     def supervised(self) -> float:
@@ -369,8 +381,7 @@ class Search:
 
     def restart(self) -> None:
         """Short descents from other places inside S; the most promising are finished."""
-        unknowns = float(self.basis.size * min(self.problem.n_outputs, self.rank))
-        effort = Effort.for_work((self.problem.n_samples + unknowns) * unknowns**2)
+        effort = Effort.for_work(self.work)
         value = self.supervised
         points = starting_points(self.inside, self.point, effort, self.rng)
         found = promising(self.inside, points, effort, self.point.F, 1e-5 * value, self.monitor)

@@ -68,7 +68,7 @@ class Beginning:
 
 def fingerprint(problem: SampledProblem, rank: int) -> dict[str, Any]:
     """What tells this problem from others: its weights, its sizes and some sums over its samples."""
-    (digest,) = problem.samples.sum("digest")
+    labels, covariates, rows = problem.samples.sum("digest")
     return {
         "model": problem.name,
         "n_components": rank,
@@ -79,7 +79,9 @@ def fingerprint(problem: SampledProblem, rank: int) -> dict[str, Any]:
         "unit of X": problem.scale,
         "loss": repr(problem.loss),
         "loss of a constant": problem.null_loss,
-        "digest of y": [float(x) for x in digest],
+        "digest of X": float(rows),  # standardised data has the same sum of squares, whatever it is
+        "digest of y": [float(x) for x in labels],
+        "digest of the covariates": [float(x) for x in covariates],
         "penalties of the covariates": [float(x) for x in problem.covariate_ridge],
     }
 

@@ -152,8 +152,8 @@ class DataMatrix:
         xp = self.xp
         return xp.take(self._X, xp.asarray(index, device=self.device), axis=0) * self._factor
 
-    def sum_of_squares(self) -> float:
-        """‖X̃‖², added up in float64."""
+    def row_squares(self) -> Array:
+        """‖x̃_i‖² of every row (n,), in float64."""
         X, xp = self._X, self.xp
         if self.is_sparse:
             rows = wide(X.multiply(X).sum(axis=1))
@@ -161,7 +161,11 @@ class DataMatrix:
             rows = wide(xp.vecdot(X, X, axis=-1))
         if self.root_weight is not None:
             rows = rows * wide(self.root_weight)[:, 0] ** 2
-        return float(xp.sum(rows)) * self._factor**2
+        return rows * self._factor**2
+
+    def sum_of_squares(self) -> float:
+        """‖X̃‖², added up in float64."""
+        return float(self.xp.sum(self.row_squares()))
 
     def feature_gram(self) -> Array:
         """X̃ᵀX̃ (p, p) in float64, from sums over few rows at a time in the type of X."""
