@@ -117,9 +117,12 @@ class SupervisedFactorization(
         With `by_sums`, one that is known through sums over blocks of samples where X is large or is read in
         passes, and then `on_block` hears of each block of a pass.
         """
-        data: Any = inputs.check_rows(self, X, reset=True) if by_sums else None
+        data: Any = None
+        if by_sums and not (isinstance(X, np.memmap) and placing.leaves_cpu(self.device)):
+            data = inputs.check_rows(self, X, reset=True)
         if data is None:
-            data = placing.moved(inputs.check_data(self, X, reset=True), self.device)
+            data = inputs.check_data(self, X, reset=True)
+        data = placing.moved(data, self.device)
         # From X itself: scikit-learn keeps no names where they are NumPy's strings.
         names = inputs.column_names(data if isinstance(data, RowSource) else X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
@@ -155,7 +158,12 @@ class SupervisedFactorization(
                 regressors = inputs.take(regressors, kept, axis=0)
         parameters.check_rank(self.n_components, *data.shape)
         table = SampleTable(
-            targets, n_outputs, regressors, bool(self.fit_intercept), weight, class_weight
+            targets,
+            n_outputs,
+            inputs.as_numpy(regressors),
+            bool(self.fit_intercept),
+            weight,
+            class_weight,
         )
         if by_sums and fitting.is_large(data):
             return Stated(self._sampled(data, table, loss, on_block), everyone, kept)

@@ -46,6 +46,12 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> A
         _check_same_library(estimator, X, method)
     if is_foreign(X):
         return _check_foreign(estimator, X, reset)
+    source = None if hasattr(X, "__array__") else as_rows(X)
+    if source is not None:
+        raise ValueError(
+            f"X: {source!r} is read in passes, as only fit with solver='lifted-newton' and "
+            "certify='residual' or None does, and prediction; an array or a memmap is required here"
+        )
     with _named("X"):
         return validate_data(
             estimator,

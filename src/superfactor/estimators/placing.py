@@ -64,8 +64,13 @@ def return_to(X: Any, estimator: Any) -> None:
     estimator._coding = replace(coding, **arrays)
 
 
+def leaves_cpu(device: Any) -> bool:
+    """Whether a NumPy X would have to go elsewhere."""
+    return device is not None and str(device) != "cpu"
+
+
 def _stays_numpy(X: Any, device: Any) -> bool:
-    return str(device) == "cpu" and not is_foreign(X)
+    return not leaves_cpu(device) and not is_foreign(X)
 
 
 def _to_torch(X: np.ndarray, device: Any) -> Array:

@@ -1,0 +1,450 @@
+"""Large X, in memory or read in passes, is fitted as a small array of the same numbers is."""
+
+import tempfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.exceptions import ConvergenceWarning
+from tests.estimators.data import ESTIMATORS, MODELS
+
+from superfactor import SMFClassifier, SMFRegressor, row_blocks
+from superfactor.estimators import fitting
+from superfactor.lifting import design, streamed, subsample
+from superfactor.selection import SMFClassifierCV
+
+N, P, RANK = 1100, 12, 3
+# Labels count, and nothing is left to other starts.
+LAM = {"filter": 100.0, "feature": 0.5}
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def numbers(n=N, p=P, seed=0):
+    """X (n, p) whose last columns, the small ones, say most about the scores (n, 4); covariates (n, 2)."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * np.linspace(3, 0.5, p)
+    Z = rng.standard_normal((n, 2))
+    scores = X[:, -4:] + 0.5 * rng.standard_normal((n, 4))
+    scores[:, 0] += Z[:, 0]
+    return X, scores, Z
+
+
+def task(name, scores):
+    """An estimator and its y: two or four classes, or two targets."""
+    if name == "regressor":
+        return SMFRegressor, scores[:, :2]
+    if name == "binary":
+        return SMFClassifier, np.where(scores[:, 0] > scores[:, 1], "yes", "no")
+    return SMFClassifier, np.argmax(scores, axis=1)
+
+
+def npy(X, folder):
+    np.save(folder / "x.npy", X)
+    return row_blocks(folder / "x.npy")
+
+
+def memmap(X, folder):
+    np.save(folder / "x.npy", X)
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+def zarr(X, folder):
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(folder / "x.zarr", shape=X.shape, dtype=X.dtype, chunks=(130, 5))
+    array[:] = X
+    return row_blocks(folder / "x.zarr")
+
+
+def parquet(X, folder):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({f"f{j}": X[:, j] for j in range(X.shape[1])})
+    pytest.importorskip("pyarrow.parquet").write_table(
+        table, folder / "x.parquet", row_group_size=300
+    )
+    return row_blocks(folder / "x.parquet")
+
+
+def torch(X, folder):
+    return pytest.importorskip("torch").asarray(X)
+
+
+SOURCES = {"npy": npy, "zarr": zarr, "parquet": parquet, "memmap": memmap}
+LARGE = {
+    "dense": lambda X, folder: X,
+    "csr": lambda X, folder: sp.csr_array(X),
+    "csc": lambda X, folder: sp.csc_array(X),
+    "torch": torch,
+}
+sources = pytest.mark.parametrize("store", SOURCES.values(), ids=SOURCES)
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """From its call on, whatever is in memory counts as large."""
+
+    def begin():
+        monkeypatch.setattr(fitting, "_LARGE", 0)
+        monkeypatch.setattr(fitting, "LARGEST_FULL_SIDE", 0)
+
+    return begin
+
+
+@pytest.fixture
+def scratch(monkeypatch, tmp_path):
+    """Blocks of 256 rows whose tall matrices have no room in memory; the folder of their files."""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    with sklearn.config_context(working_memory=0.01):
+        yield place
+
+
+@pytest.fixture
+def stated(monkeypatch):
+    """The problems that are stated through sums; number of blocks and whether they are kept in files."""
+    seen = []
+    state = streamed.state_sampled
+
+    def watched(*args, **options):
+        problem = state(*args, **options)
+        blocks = problem.samples.blocks
+        seen.append((len(blocks), not blocks[0]._tall.in_memory))
+        return problem
+
+    monkeypatch.setattr("superfactor.estimators.base.state_sampled", watched)
+    return seen
+
+
+def agree(found, expected, X, predict=True, **options):
+    """The same optimum, the same factors of it, the same proof and the same predictions."""
+    host = {name: np.asarray(value) for name, value in vars(found).items() if name.endswith("_")}
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    for name in ("components_", "codes_", "coef_", "covariate_coef_", "intercept_"):
+        truth = getattr(expected, name)
+        assert host[name].shape == truth.shape
+        np.testing.assert_allclose(
+            host[name], truth, atol=1e-5 * (1 + np.abs(truth).max(initial=0))
+        )
+    shares = expected.explained_variance_ratio_
+    np.testing.assert_allclose(host["explained_variance_ratio_"], shares, rtol=1e-5)
+    proof, truth = found.certificate_, expected.certificate_
+    assert proof.lower_bound <= min(found.objective_, expected.objective_) * (1 + 1e-12)
+    assert proof.relative_gap == pytest.approx(truth.relative_gap, rel=1e-4, abs=1e-7)
+    assert proof.is_global == truth.is_global
+    if not predict:
+        return
+    dense = X.toarray() if sp.issparse(X) else np.asarray(X)
+    for method in ("transform", "predict", "predict_proba", "decision_function"):
+        if hasattr(expected, method):
+            got = np.asarray(getattr(found, method)(X, **options))
+            truth = getattr(expected, method)(dense, **options)
+            if truth.dtype.kind == "f":
+                np.testing.assert_allclose(got, truth, atol=1e-5 * (1 + np.abs(truth).max()))
+            else:
+                np.testing.assert_array_equal(got, truth)
+
+
+# --- the same numbers, kept in different ways ----------------------------------------------------------
+
+
+def weights():
+    """Some samples of no weight, two whole blocks of them."""
+    weight = np.random.default_rng(1).uniform(0.5, 2, N)
+    weight[::7] = 0
+    weight[250:790] = 0
+    return weight
+
+
+EXTRAS = {
+    "plain": ({}, {}, ()),
+    "weighted": ({}, {}, ("covariates", "sample_weight")),
+    "columns": ({"covariate_columns": [1, 7]}, {"class_weight": "balanced"}, ("covariates",)),
+    "all": (
+        {"covariate_columns": [11], "fit_intercept": False},
+        {"class_weight": "balanced"},
+        ("covariates", "sample_weight"),
+    ),
+}
+
+
+def fit_both(kind, model, extra, other, between=lambda: None):
+    """The same task with X kept in another way, and as an array; and what prediction needs."""
+    data, scores, Z = numbers()
+    estimator, y = task(kind, scores)
+    parameters, more, given = EXTRAS[extra]
+    parameters = {**parameters, **(more if estimator is SMFClassifier else {})}
+    options = {"covariates": Z, "sample_weight": weights()}
+    options = {name: options[name] for name in given}
+    lam = LAM[model] * (30 if kind == "regressor" else 1)
+    make = {"n_components": RANK, "model": model, "lam": lam, "xi": 0.2, **parameters}
+    expected = estimator(**make).fit(data, y, **options)
+    between()
+    found = estimator(**make).fit(other, y, **options)
+    options.pop("sample_weight", None)
+    return found, expected, options
+
+
+@every_model
+@pytest.mark.parametrize("kind", ["binary", "classes", "regressor"])
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_rows_read_in_passes(kind, model, extra, tmp_path, scratch, stated):
+    X, _, _ = numbers()
+    found, expected, options = fit_both(kind, model, extra, npy(X, tmp_path))
+    agree(found, expected, X, **options)
+    (seen,) = stated
+    assert seen[0] >= (2 if extra in ("weighted", "all") else 4)
+    assert seen[1]
+    assert list(scratch.iterdir()) == []
+
+
+def test_where_nothing_is_proven_other_starts_are_read_in_passes_too(tmp_path, scratch, stated):
+    X, scores, _ = numbers(n=600)
+    make = {"n_components": 2, "lam": 50.0, "xi": 0.2}
+    expected = SMFRegressor(**make).fit(X, scores[:, :2])
+    assert not expected.certificate_.is_global
+    found = SMFRegressor(**make).fit(npy(X, tmp_path), scores[:, :2])
+    agree(found, expected, X)
+    assert stated == [(2, True)]
+    assert list(scratch.iterdir()) == []
+
+
+@every_model
+@sources
+def test_every_storage(store, model, tmp_path, scratch, stated):
+    X, _, _ = numbers()
+    found, expected, options = fit_both("classes", model, "weighted", store(X, tmp_path))
+    named = store is parquet
+    agree(found, expected, X, predict=not named, **options)
+    assert stated
+    assert list(scratch.iterdir()) == []
+    if named:
+        assert list(found.feature_names_in_) == [f"f{j}" for j in range(P)]
+        np.testing.assert_array_equal(found.component_names_, found.feature_names_in_)
+
+
+@every_model
+@pytest.mark.parametrize("shape", LARGE.values(), ids=LARGE)
+@pytest.mark.parametrize("extra", ["plain", "all"])
+def test_large_arrays(shape, model, extra, tmp_path, stated, large):
+    other = shape(numbers()[0], tmp_path)
+    found, expected, options = fit_both("classes", model, extra, other, between=large)
+    assert stated == [(1, False)]
+    agree(found, expected, other, **options)
+    if not sp.issparse(other):
+        assert type(found.components_) is type(found.codes_) is type(other)
+
+
+@every_model
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_single_precision(estimator, model, tmp_path, scratch, stated, large):
+    X, scores, _ = numbers()
+    y = np.argmax(scores, axis=1)
+    make = {"n_components": RANK, "model": model, "lam": LAM[model], "xi": 0.2}
+    expected = estimator(**make).fit(X, y)
+    large()
+    for data in (npy(X.astype(np.float32), tmp_path), X.astype(np.float32)):
+        found = estimator(**make).fit(data, y)
+        assert found.components_.dtype == found.codes_.dtype == np.float32
+        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-5)
+        # In single precision F and its bound are known to no more than that.
+        assert found.certificate_.lower_bound <= expected.objective_ * (1 + 1e-6)
+        np.testing.assert_allclose(
+            found.components_, expected.components_, atol=1e-3 * np.abs(expected.components_).max()
+        )
+    assert len(stated) == 2
+
+
+# --- data that is hard ------------------------------------------------------------------------------------
+
+
+def low_rank(X, scores):
+    return X[:, :2] @ np.random.default_rng(2).standard_normal((2, P)), np.argmax(scores, axis=1)
+
+
+def constant_columns(X, scores):
+    X = X.copy()
+    X[:, 3], X[:, 5] = 1e3, 0.0
+    return X, np.argmax(scores, axis=1)
+
+
+def rare_class(X, scores):
+    y = np.argmax(scores[:, :2], axis=1)
+    y[-1] = 2  # one sample, in the last block
+    return X, y
+
+
+def by_class(X, scores):
+    """Every block but a few has samples of one class only."""
+    y = np.argmax(scores, axis=1)
+    order = np.argsort(y, kind="stable")
+    return X[order], y[order]
+
+
+def of_large_units(X, scores):
+    return 1e6 * X, np.argmax(scores, axis=1)
+
+
+HARD = [low_rank, constant_columns, rare_class, by_class, of_large_units]
+
+
+@every_model
+@pytest.mark.parametrize("hard", HARD, ids=[hard.__name__ for hard in HARD])
+def test_hard_data(hard, model, tmp_path, scratch, stated, large):
+    X, y = hard(*numbers()[:2])
+    unit = np.abs(X).max() / 10
+    lam = LAM[model] * (unit**2 if model == "filter" else 1)
+    make = {"n_components": RANK, "model": model, "lam": lam, "xi": 0.2 / unit**2}
+    expected = SMFClassifier(**make).fit(X, y)
+    large()
+    for data in (npy(X, tmp_path), X):
+        found = SMFClassifier(**make).fit(data, y)
+        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+        assert found.certificate_.lower_bound <= expected.objective_ * (1 + 1e-12)
+        assert found.components_.shape == (RANK, P)
+        probabilities = found.predict_proba(X)
+        np.testing.assert_allclose(probabilities, expected.predict_proba(X), atol=1e-4)
+    assert len(stated) == 2
+    assert list(scratch.iterdir()) == []
+
+
+@every_model
+def test_fewer_samples_than_features(model, tmp_path, scratch, stated, large, monkeypatch):
+    monkeypatch.setattr(streamed, "rows_per_block", lambda p, itemsize: 17)
+    X, scores, _ = numbers(n=70, p=110)
+    y = np.argmax(scores, axis=1)
+    make = {"n_components": RANK, "model": model, "lam": LAM[model], "xi": 0.2}
+    expected = SMFClassifier(**make).fit(X, y)
+    large()
+    for data in (npy(X, tmp_path), X, sp.csr_array(X)):
+        found = SMFClassifier(**make).fit(data, y)
+        agree(found, expected, X)
+    assert [blocks for blocks, _ in stated] == [4, 1, 1]
+    assert list(scratch.iterdir()) == []
+
+
+@sources
+@pytest.mark.parametrize("value", [np.nan, -np.inf], ids=["NaN", "infinity"])
+def test_what_is_not_finite_is_named_by_its_row(store, value, tmp_path, scratch):
+    X, scores, _ = numbers()
+    X[777, 4] = value
+    column = "'f4'" if store is parquet else "4"
+    kind = "NaN" if np.isnan(value) else "infinity"
+    message = rf"\AX: Input X contains {kind} in row 777, column {column} [^\n]*\Z"
+    with pytest.raises(ValueError, match=message):
+        SMFClassifier(RANK).fit(store(X, tmp_path), np.argmax(scores, axis=1))
+    assert list(scratch.iterdir()) == []
+
+
+# --- beginning with some of the samples --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["source", "dense", "csr"])
+@pytest.mark.parametrize("order", ["shuffled", "by class"])
+@every_model
+def test_beginning_with_a_share_ends_at_the_same_optimum(
+    model, order, kind, tmp_path, scratch, large, monkeypatch
+):
+    X, scores, Z = numbers(p=80)
+    y = np.argmax(scores, axis=1)
+    if order == "by class":
+        sort = np.argsort(y, kind="stable")
+        X, y, Z = X[sort], y[sort], Z[sort]
+    make = {"n_components": RANK, "model": model, "lam": LAM[model], "xi": 0.2}
+    expected = SMFClassifier(**make).fit(X, y, covariates=Z)
+    large()
+    begun = []
+    draw = subsample.subsampled
+    monkeypatch.setattr(subsample, "_FEWEST", 50)
+    monkeypatch.setattr(
+        "superfactor.solvers.lifted_newton.subsampled",
+        lambda *of: begun.append(draw(*of)) or begun[-1],
+    )
+    data = {"source": lambda: npy(X, tmp_path), "dense": lambda: X, "csr": lambda: sp.csr_array(X)}
+    found = SMFClassifier(**make).fit(data[kind](), y, covariates=Z)
+    assert len(begun) == 1
+    assert begun[0].n_samples < N / 6
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-8)
+    np.testing.assert_allclose(
+        found.predict_proba(X, covariates=Z), expected.predict_proba(X, covariates=Z), atol=1e-4
+    )
+
+
+@every_model
+def test_curvature_from_a_share_ends_at_the_same_optimum(
+    model, tmp_path, scratch, large, monkeypatch
+):
+    X, scores, Z = numbers(p=80)
+    y = np.argmax(scores, axis=1)
+    make = {"n_components": RANK, "model": model, "lam": LAM[model], "xi": 0.2}
+    expected = SMFClassifier(**make).fit(X, y, covariates=Z)
+    large()
+    monkeypatch.setattr(design, "curvature_share", lambda *sizes: 0.3)
+    for data in (npy(X, tmp_path), X):
+        found = SMFClassifier(**make).fit(data, y, covariates=Z)
+        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-8)
+
+
+# --- what needs X as a whole -------------------------------------------------------------------------
+
+WHOLE = {
+    "ascent": {"certify": "ascent"},
+    "lpgd": {"solver": "lpgd"},
+    "bcd": {"solver": "bcd"},
+}
+whole = pytest.mark.parametrize("parameters", WHOLE.values(), ids=WHOLE)
+
+
+@whole
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_sources_are_refused_before_they_are_read(estimator, parameters, tmp_path, monkeypatch):
+    X, scores, _ = numbers()
+    source = npy(X, tmp_path)
+    monkeypatch.setattr(type(source), "read", lambda *_: pytest.fail("X has been read"))
+    message = (
+        r"\AX: <MemmapRows 1100 x 12, float64> is read in passes, as only fit with "
+        r"solver='lifted-newton' and certify='residual' or None does[^\n]*\Z"
+    )
+    with pytest.raises(ValueError, match=message):
+        estimator(RANK, **parameters).fit(source, np.argmax(scores, axis=1))
+
+
+def test_cross_validation_refuses_sources_too(tmp_path):
+    X, scores, _ = numbers()
+    with pytest.raises(ValueError, match=r"\AX: <MemmapRows 1100 x 12, float64> is read in passes"):
+        SMFClassifierCV(2).fit(npy(X, tmp_path), np.argmax(scores, axis=1))
+
+
+@whole
+@pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
+def test_memmaps_are_arrays_there(parameters, tmp_path, scratch, stated):
+    X, scores, _ = numbers()
+    y = np.argmax(scores, axis=1)
+    make = {"n_components": RANK, "lam": LAM["filter"], "max_iter": 20, **parameters}
+    expected = SMFClassifier(**make).fit(X, y)
+    found = SMFClassifier(**make).fit(memmap(X, tmp_path), y)
+    assert stated == []
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-12)
+    assert found.certificate_.lower_bound == pytest.approx(
+        expected.certificate_.lower_bound, rel=1e-9
+    )
+
+
+def test_cross_validation_of_a_memmap(tmp_path, scratch):
+    X, scores, _ = numbers()
+    y = np.argmax(scores, axis=1)
+    make = {"n_components": [1, 2], "xi": [0.1], "lam": [10.0, 100.0], "cv": 3}
+    expected = SMFClassifierCV(**make).fit(X, y)
+    found = SMFClassifierCV(**make).fit(memmap(X, tmp_path), y)
+    assert found.best_params_ == expected.best_params_
+    np.testing.assert_allclose(found.best_score_, expected.best_score_, rtol=1e-9)
+    np.testing.assert_array_equal(found.predict(memmap(X, tmp_path)), expected.predict(X))
+
+
+@pytest.mark.parametrize("store", [npy, parquet], ids=["npy", "parquet"])
+def test_sources_stay_on_the_cpu(store, tmp_path):
+    X, scores, _ = numbers()
+    source, y = store(X, tmp_path), np.argmax(scores, axis=1)
+    with pytest.raises(ValueError, match=r"\Adevice='cuda': [^\n]*Rows stays where it is[^\n]*\Z"):
+        SMFClassifier(RANK, device="cuda").fit(source, y)
+    assert SMFClassifier(RANK, device="cpu").fit(source, y).n_iter_ > 0
