@@ -39,6 +39,7 @@ class SampledProblem:
     null_loss : Σ_i ω_i ℓ(y_i, 0)
     like : an array in the floating type and place in which the blocks compute
     smaller_gram : gives the Gram matrix of X̃'s smaller side in float64; None where nobody can
+    row_size : the number of stored values in a row of X, on average; None for all p of them
     singular_values : σ (p,) where X̃ is known to be UΣ in its own right singular vectors, else None
     """
 
@@ -57,6 +58,7 @@ class SampledProblem:
     null_loss: float
     like: Array
     smaller_gram: Callable[[], Array] | None
+    row_size: float | None = None
     singular_values: Array | None = None
 
     @classmethod
@@ -73,6 +75,7 @@ class SampledProblem:
         n_covariates: int,
         fit_intercept: bool,
         like: Array,
+        row_size: float | None = None,
     ) -> SampledProblem:
         """The problem `model` of samples that are in the user's units, by one pass over X.
 
@@ -80,7 +83,7 @@ class SampledProblem:
         ----------
         xi, lam : ξ > 0 and λ ≥ 0 of the paper's F
         n_covariates : the intercept not counted
-        like : an array in the type and place in which the blocks compute
+        like, row_size : see the attributes
         """
         (squared,) = samples.sum("squared_norm")
         tiny = float(namespace(like).finfo(like.dtype).smallest_normal) ** 0.75
@@ -113,6 +116,7 @@ class SampledProblem:
             largest_weight=max(high for _, high in ranges),
             null_loss=float(null),
             like=like,
+            row_size=row_size,
             smaller_gram=(lambda: samples.sum("gram")[0]) if p <= n else None,
         )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import get_config
 
 from superfactor._arrays import Array, device, namespace
@@ -115,6 +116,7 @@ def state_sampled(
         n_covariates=table.n_covariates,
         fit_intercept=table.fit_intercept,
         like=like,
+        row_size=X.nnz / X.shape[0] if sp.issparse(X) else None,
     )
 
 

@@ -15,7 +15,7 @@ from superfactor.spectrum import DataMatrix
 # A sample is drawn where at least so many times as many samples are to be had …
 _LEAST_RATIO = 8
 # … and its rows of X may take so many bytes.
-_BYTES = 2**28
+_BYTES = 2**29
 _FEWEST = 4096
 
 
@@ -23,7 +23,8 @@ def subsample_share(problem: SampledProblem) -> float | None:
     """Which share of the samples to begin with; None where all of them are few, or their rows long."""
     n, p = problem.shape
     itemsize = 4 if problem.epsilon > 1e-10 else 8  # float32 or float64
-    count = min(n // _LEAST_RATIO, _BYTES // (p * itemsize))
+    row = (p if problem.row_size is None else problem.row_size + 1) * itemsize
+    count = min(n // _LEAST_RATIO, _BYTES / row)
     return count / n if count >= max(_FEWEST, 2 * problem.n_outputs) else None
 
 
