@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks import measure
 from benchmarks.scale import ledger, planted
 from benchmarks.scale.workers import cluster as processes
-from benchmarks.scale.workers import collections, fit, persisted
+from benchmarks.scale.workers import collections, enlarged, fit, persisted
 from superfactor import SMFClassifier
 
 Row = dict[str, Any]
@@ -28,25 +28,29 @@ FASTER, APART, OVERHEAD = 1.5, 1e-7, 10.0
 
 def cluster(quick: bool = False) -> Iterator[Row]:
     """A row for every way to fit, what they say of each other, and the overhead at a small size."""
-    n, source, rank, chunk = 300_000, planted.Dense(1_000, 20, 10, "float64"), 20, planted.BLOCK
+    n, source, rank, chunk = 240_000, planted.Dense(500, 10, 5, "float64"), 10, planted.BLOCK
     if quick:
         n, source, rank, chunk = 2_000, SMALL, 3, 500
     size = {"n": n, "p": source.p, "classes": source.classes, "rank": rank}
     seconds, objective = measure.isolated(plain, source, n, rank, limit=LIMIT)
     yield {"who": "plain process", **size, "s": seconds, "objective": objective}
     spent = {}
-    for workers in (1, 2):
-        with processes(workers) as client:
+    with processes(1) as client:
+        for workers, who in ((1, "1 worker"), (2, "2 workers")):
+            enlarged(client, workers)
             fit(client, *collections(SMALL, SMALL_SAMPLES, 500), 3)  # imports are nobody's time
             X, y = persisted(client, *collections(source, n, chunk))
             spent[workers], model = fit(client, X, y, rank)
+            del X, y
             row = {"s": spent[workers], "iterations": model.n_iter_, "objective": model.objective_}
             row["relative difference"] = abs(model.objective_ / objective - 1)
-            yield {"who": f"{workers} worker{'s'[: workers - 1]}", **size, **row}
-            if workers == 2:
-                yield {"who": "2 workers against 1", "times faster": spent[1] / spent[2]}
-                del X, y
-                yield {"who": "overhead", **overhead(client, repeats=2 if quick else 7)}
+            yield {"who": who, **size, **row, "asked at most": APART}
+        yield {
+            "who": "2 workers against 1",
+            "times faster": spent[1] / spent[2],
+            "asked at least": FASTER,
+        }
+        yield {"who": "overhead", **overhead(client, repeats=2 if quick else 7)}
 
 
 def plain(source: planted.Dense, n: int, rank: int) -> tuple[float, float]:

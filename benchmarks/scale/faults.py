@@ -23,7 +23,7 @@ FITS, ASKED = 10, 1e-7
 
 def faults(quick: bool = False) -> Iterator[Row]:
     """The fit that is left alone, and those that are not."""
-    n, source, rank, chunk, fits = 160_000, planted.Dense(300, 8, 5, "float64"), 8, 10_000, FITS
+    n, source, rank, chunk, fits = 80_000, planted.Dense(300, 8, 5, "float64"), 8, 10_000, FITS
     if quick:
         n, source, rank, chunk, fits = 8_000, planted.Dense(60, 3, 3, "float64"), 3, 1_000, 1
     rng = np.random.default_rng(0)

@@ -24,8 +24,8 @@ from benchmarks.scale import planted
 
 Row = dict[str, Any]
 RANK, CLASSES = 10, 4
-SAMPLES = (100_000, 200_000, 400_000, 800_000)
-QUICK_SAMPLES = (2_000, 4_000)
+SAMPLES = {"npy": (100_000, 200_000, 400_000, 800_000), "zarr": (100_000, 400_000)}
+QUICK_SAMPLES = {"npy": (2_000, 4_000), "zarr": (2_000, 4_000)}
 ASKED = 0.2
 LIMIT = 300.0
 EVERY = 0.005
@@ -35,9 +35,9 @@ def memory(quick: bool = False) -> Iterator[Row]:
     """A row for every storage and size, and for every storage by how much the peaks differ."""
     samples, width, working = (QUICK_SAMPLES, 50, 1) if quick else (SAMPLES, 500, 64)
     source = planted.Dense(width, RANK, CLASSES)
-    for kind in ("npy", "zarr"):
+    for kind, sizes in samples.items():
         rows = []
-        for n in samples:
+        for n in sizes:
             with tempfile.TemporaryDirectory() as folder:
                 path, y = planted.on_disk(source, n, Path(folder), kind)
                 np.save(Path(folder) / "y.npy", y)

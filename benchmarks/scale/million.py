@@ -62,9 +62,9 @@ def whole_fit(X: Any, y: np.ndarray, rank: int) -> tuple[Row, SMFClassifier]:
     spent: list[float] = []
     certify = fitting.certify
 
-    def timed(*arguments: Any) -> Any:
+    def timed(*arguments: Any, **options: Any) -> Any:
         start = time.perf_counter()
-        found = certify(*arguments)
+        found = certify(*arguments, **options)
         spent.append(time.perf_counter() - start)
         return found
 

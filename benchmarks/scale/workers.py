@@ -36,10 +36,16 @@ def cluster(workers: int) -> Iterator[Client]:
             ) as processes,
             Client(processes, set_as_default=False, timeout=START) as client,
         ):
-            client.wait_for_workers(workers, timeout=START)
+            enlarged(client, workers)
             yield client
     finally:
         logger.setLevel(level)
+
+
+def enlarged(client: Client, workers: int) -> None:
+    """Have the cluster be of so many workers, at least."""
+    client.cluster.scale(workers)
+    client.wait_for_workers(workers, timeout=START)
 
 
 def collections(source: planted.Dense, n: int, chunk: int = planted.BLOCK) -> tuple[Any, Any]:
