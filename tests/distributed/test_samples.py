@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from dask import delayed
 
-from superfactor.distributed import samples as module
 from superfactor.distributed.samples import RemoteSamples
 
 X = np.random.default_rng(0).standard_normal((100, 4))
@@ -100,7 +99,7 @@ def test_the_same_numbers_whoever_answers_first(client):
 
 def test_through_the_scheduler_where_workers_cannot_be_reached(client):
     with remote(client) as samples:
-        samples._direct = False
+        samples._workers.direct = False
         assert_same_after(samples, steps(2), Everything(X))
 
 
@@ -138,13 +137,14 @@ def test_a_worker_killed_between_questions(mortal, kill, impatient):
         assert_same_after(samples, asked[2:], whole)
         assert len(samples.recovered) == 1
         assert "2 steps repeated" in samples.recovered[0]
+        assert [shard.losses for shard in samples._shards] == [0, 0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("direct", [True, False], ids=["direct", "through-the-scheduler"])
 def test_a_worker_killed_during_a_question(mortal, impatient, direct, tmp_path):
     with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
-        samples._direct = direct
+        samples._workers.direct = direct
         samples.tell("grow", steps(1)[0])
         with killed_when_it_stalls(tmp_path / "stalled"):
             assert samples.sum("stall", tmp_path / "stalled") == (100.0,)
@@ -187,7 +187,7 @@ def killed_when_it_stalls(path):
 
 @pytest.mark.slow
 def test_several_losses_and_other_workers_waited_for(mortal, kill, monkeypatch):
-    monkeypatch.setattr(module, "_REPLACEMENT", 60.0)
+    monkeypatch.setattr("superfactor.distributed.samples._REPLACEMENT", 60.0)
     with remote(mortal) as samples, pytest.warns(UserWarning, match="was lost"):
         whole = Everything(X)
         for T in steps(2):
@@ -227,7 +227,7 @@ def test_a_closed_client(client):
 
 @pytest.mark.slow
 def test_no_worker_left(mortal, monkeypatch):
-    monkeypatch.setattr(module, "_NOBODY", 1.0)
+    monkeypatch.setattr("superfactor.distributed.workers._NOBODY", 1.0)
     with remote(mortal) as samples:
         mortal.cluster.scale(0)
         while mortal.nthreads():

@@ -7,7 +7,8 @@ file           idea
 ``base``       what both share: Dask collections in, lazy predictions out
 ``partitions`` a user's Dask collections as partitions of samples
 ``placement``  which worker holds which partitions
-``samples``    questions to all workers, and what happens when one is lost
+``samples``    questions to all samples, and what happens when a worker is lost
+``workers``    which workers are there, and messages to them
 ``shard``      the actor that answers on a worker
 ``block``      the samples of one partition there
 ``lazy``       methods of a fitted estimator on Dask collections

@@ -1,8 +1,8 @@
 """The samples of a problem on the workers of a Dask cluster.
 
 Every worker keeps its share in an actor (`Shard`), built where it stays from partitions of the user's Dask
-collection. A question is one small message to each actor, straight to its worker where the client can reach
-it, and the sum of the answers, always added in the same order; no task graph, no scheduler.
+collection. A question is one small message to each actor, and the sum of the answers, always added in the
+same order; no task graph.
 
 A worker may be lost. All that its blocks know follows from their rows and from the questions that change
 blocks, in their order. So these are kept, and a lost shard is loaded anew from its source on another worker,
@@ -14,8 +14,6 @@ told them again, and asked again.
 
 from __future__ import annotations
 
-import asyncio
-import time
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import CancelledError
@@ -28,13 +26,13 @@ from distributed.scheduler import KilledWorker
 
 from superfactor.distributed.placement import spread
 from superfactor.distributed.shard import Shard, packed, unpacked
+from superfactor.distributed.workers import LOST, Workers
 from superfactor.estimators.progress import users_stacklevel
 from superfactor.lifting import SampleBlock, Samples
 from superfactor.lifting.samples import Answer
 
-# Seconds: after which somebody looks whether a silent worker is still there; for a first connection; for
-# another worker in the place of a lost one; for any worker at all.
-_POLL, _CONNECT, _REPLACEMENT, _NOBODY = 1.0, 3.0, 5.0, 30.0
+# Seconds for another worker in the place of a lost one.
+_REPLACEMENT = 5.0
 # A shard that is lost so often before it has answered once takes its workers down with it.
 _LOSSES = 4
 
@@ -58,9 +56,9 @@ class _Held:
     future: Any = None
     losses: int = 0
 
-
-class _Lost:
-    """Stands for the answer of a shard whose worker is gone."""
+    def actor(self) -> tuple[str, str]:
+        """Where to send messages."""
+        return self.address, self.future.key
 
 
 class RemoteSamples(Samples):
@@ -93,13 +91,13 @@ class RemoteSamples(Samples):
         self.recovered: list[str] = []
         self._client, self._partitions, self._build = client, list(partitions), build
         self._changes, self._log = changes, list[bytes]()
-        workers = self._workers()
-        places = spread(rows, holders or [()] * len(rows), sorted(workers))
+        self._workers = Workers(client)
+        places = spread(rows, holders or [()] * len(rows), sorted(self._workers.wait()))
         self._shards = [
             _Held(numbers, sum(rows[i] for i in numbers), address)
             for address, numbers in places.items()
         ]
-        self._direct = self._sync(self._reachable, list(places))
+        self._workers.reach(list(places))
         self._bring(self._shards)
 
     def __enter__(self) -> Self:
@@ -133,52 +131,18 @@ class RemoteSamples(Samples):
         message = packed(method, question, arguments)
         answers: dict[_Held, Any] = {}
         while missing := [shard for shard in self._shards if shard not in answers]:
-            answers.update(self._sync(self._exchange, missing, [message]))
-            lost = [shard for shard in missing if answers[shard] is _Lost]
+            found = self._workers.ask(map(_Held.actor, missing), [message])
+            answers.update(zip(missing, found, strict=True))
+            lost = [shard for shard in missing if answers[shard] is LOST]
             for shard in lost:
                 del answers[shard]
             if lost:
                 self._recover(lost)
-            for answer in answers.values():
-                if isinstance(answer, Exception):
-                    raise answer
+        for shard in self._shards:
+            shard.losses = 0
         if question in self._changes:
             self._log.append(packed("tell", question, arguments))
         return [unpacked(answers[shard])[0] for shard in self._shards]
-
-    async def _exchange(self, shards: list[_Held], messages: list[bytes]) -> dict[_Held, Any]:
-        """The packed answer of each shard to the last message, or `_Lost`."""
-        tasks = {asyncio.ensure_future(self._send(shard, messages)): shard for shard in shards}
-        pending = set(tasks)
-        while pending:
-            _, pending = await asyncio.wait(pending, timeout=_POLL)
-            if pending:  # a long answer, or a worker that is gone without a word
-                alive = await self._client.scheduler.ncores()
-                for task in pending:
-                    if tasks[task].address not in alive:
-                        task.cancel()
-        return {
-            shard: _Lost if task.cancelled() else task.result() for task, shard in tasks.items()
-        }
-
-    async def _send(self, shard: _Held, messages: list[bytes]) -> Any:
-        reply: Any = {"result": None}
-        for message in messages:
-            # What Dask's own `Actor` sends, without its detours: by way of the scheduler, with whichever
-            # client is the default one, and without end where its worker does not know it.
-            call = {"function": "answer", "actor": shard.future.key, "args": [message]}
-            try:
-                if self._direct:
-                    reply = await self._client.rpc(shard.address).actor_execute(**call)
-                else:
-                    reply = await self._client.scheduler.proxy(
-                        worker=shard.address, msg={"op": "actor_execute", **call}
-                    )
-            except (OSError, KeyError):  # no such worker, or another one at its address
-                return _Lost
-            if reply["status"] == "error":
-                return reply["exception"]
-        return reply["result"]
 
     # --- shards that are lost, and brought back --------------------------------------------------------
 
@@ -208,7 +172,7 @@ class RemoteSamples(Samples):
                     "samples; smaller chunks, or workers with more memory, may help"
                 )
         gone = {shard.address for shard in lost}
-        workers = self._workers(len(self._shards), _REPLACEMENT, gone)
+        workers = self._workers.wait(len(self._shards), _REPLACEMENT, gone)
         load = dict.fromkeys(workers, 0)
         for shard in self._shards:
             if shard not in lost and shard.address in load:
@@ -220,7 +184,7 @@ class RemoteSamples(Samples):
     def _bring(self, shards: list[_Held]) -> None:
         """Load these shards on their workers, and tell them all that has changed blocks so far."""
         while shards:
-            threads = self._sync(self._running)
+            threads = self._workers.running()
             for shard in shards:
                 shard.future = self._start(shard, threads.get(shard.address, 1))
             wanted = {shard: shard.address for shard in shards}
@@ -229,9 +193,13 @@ class RemoteSamples(Samples):
             for shard in there:
                 if shard.address != wanted[shard]:  # Dask itself has tried another
                     self._say(shard, wanted[shard])
-            told = self._sync(self._exchange, there, self._log)
-            shards = [shard for shard in shards if told.get(shard, _Lost) is _Lost]
-            self._relocate(shards)
+            told = self._workers.ask(map(_Held.actor, there), self._log)
+            reached = [
+                shard for shard, answer in zip(there, told, strict=True) if answer is not LOST
+            ]
+            shards = [shard for shard in shards if shard not in reached]
+            if shards:
+                self._relocate(shards)
 
     def _start(self, shard: _Held, threads: int) -> Any:
         """The actor, to be; on its worker, or on another where that is lost before it is loaded."""
@@ -243,8 +211,8 @@ class RemoteSamples(Samples):
         """Until all are there or have failed; not for ever where no worker is left."""
         while not all(future.done() for future in futures):
             with self._client.as_current(), suppress(TimeoutError, CancelledError):
-                wait(futures, timeout=_POLL)
-            self._workers()
+                wait(futures, timeout=1.0)
+            self._workers.wait()
 
     def _arrived(self, shard: _Held) -> bool:
         """Whether the actor is there, and where; if not, its worker was lost again."""
@@ -267,53 +235,3 @@ class RemoteSamples(Samples):
         if "holding Actor was lost" in str(error):
             return False
         raise error
-
-    # --- workers ---------------------------------------------------------------------------------------
-
-    def _sync(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a coroutine in the client's loop."""
-        try:
-            if self._client.status == "running":
-                return self._client.sync(function, *arguments)
-        except OSError as error:
-            raise RuntimeError(
-                f"the connection to the Dask scheduler was lost during the fit: {error}"
-            ) from error
-        raise RuntimeError(
-            f"client: it is {self._client.status}; one that is connected to a cluster is required"
-        )
-
-    async def _running(self) -> dict[str, int]:
-        """Threads of each worker that takes work."""
-        return dict(await self._client.scheduler.ncores_running())
-
-    def _workers(
-        self, wanted: int = 1, seconds: float = 0.0, gone: Collection[str] = ()
-    ) -> dict[str, int]:
-        """Threads of each worker, once there are so many besides those gone, or this time is over.
-
-        One there must be: the cluster is given half a minute to start it.
-        """
-        start = time.monotonic()
-        while True:
-            workers: dict[str, int] = self._sync(self._running)
-            left = {worker: threads for worker, threads in workers.items() if worker not in gone}
-            waited = time.monotonic() - start
-            if len(left) >= wanted or (workers and waited > seconds):
-                return left or workers
-            if waited > _NOBODY:
-                raise RuntimeError(
-                    f"the Dask cluster has had no worker for {waited:.0f} s; one at least is required"
-                )
-            time.sleep(0.05)
-
-    async def _reachable(self, addresses: list[str]) -> bool:
-        """Whether the client may talk to the workers themselves; if not, the scheduler passes messages on."""
-        if self._client.direct_to_workers is not None:
-            return bool(self._client.direct_to_workers)
-        calls = (self._client.rpc(address).identity() for address in addresses)
-        try:
-            await asyncio.wait_for(asyncio.gather(*calls), _CONNECT)
-        except (OSError, TimeoutError):
-            return False
-        return True
