@@ -14,5 +14,6 @@ file          idea
 ``planted``   data of any length, made block by block
 ``ledger``    what a fit asks of its samples
 ``workers``   a cluster of processes on loopback
+``page``      the measured parts of docs/scaling.md
 ============= ====================================================================================
 """
