@@ -15,6 +15,13 @@ file           idea
 ============== =================================================================================
 """
 
+try:
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "superfactor.distributed: Dask is required (pip install 'superfactor[dask]')"
+    ) from error
+
 from superfactor.distributed.estimators import DaskSMFClassifier, DaskSMFRegressor
 
 __all__ = ["DaskSMFClassifier", "DaskSMFRegressor"]
