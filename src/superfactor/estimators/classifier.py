@@ -144,10 +144,16 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     pandas DataFrame           NumPy                      NumPy (see ``set_output``)
     dense of these, `device=`  PyTorch on that device     NumPy, as without it
     SciPy CSR, CSC             SciPy products, never      NumPy, dtype of X
-                               dense
+                               dense, on all cores
+    `row_blocks`, memmap,      NumPy, on blocks of rows   NumPy, dtype of X (float32 or float64)
+    Zarr, Parquet, Arrow       read in passes
     PyTorch, CuPy, array-API   the same library and       arrays of that library and device;
                                device                     string labels come back as NumPy
     ========================== ========================== =========================================
+
+    Dense and sparse X of 2·10⁷ stored numbers and more (and over 2,000 samples) are fitted through
+    sums over blocks of samples on all cores, to the same optimum; so is whatever is read in passes.
+    docs/scaling.md has the costs; `superfactor.distributed` is for Dask collections.
 
     scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) see each iteration, and each
     further start a solver tries, as a task named "iteration" or "restart"; one that returns True
@@ -220,7 +226,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Labels of any sortable kind, two classes or more.
         covariates : array-like of shape (n_samples, n_covariates), optional

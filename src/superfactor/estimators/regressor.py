@@ -176,7 +176,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         covariates : array-like of shape (n_samples, n_covariates), optional
             Enter the regression as they are. Given here, they are needed for prediction too.
