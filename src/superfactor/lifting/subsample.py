@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import scipy.sparse as sp
+from sklearn import get_config
 
 from superfactor._arrays import Array, namespace
 from superfactor.lifting.block import Facts
@@ -14,8 +15,8 @@ from superfactor.spectrum import DataMatrix
 
 # A sample is drawn where at least so many times as many samples are to be had …
 _LEAST_RATIO = 8
-# … and its rows of X may take so many bytes.
-_BYTES = 2**29
+# … and its rows of X may take this share of scikit-learn's `working_memory`.
+_SHARE = 0.5
 _FEWEST = 4096
 
 
@@ -24,7 +25,8 @@ def subsample_share(problem: SampledProblem) -> float | None:
     n, p = problem.shape
     itemsize = 4 if problem.epsilon > 1e-10 else 8  # float32 or float64
     row = (p if problem.row_size is None else problem.row_size + 1) * itemsize
-    count = min(n // _LEAST_RATIO, _BYTES / row)
+    room = _SHARE * get_config()["working_memory"] * 2**20
+    count = min(n // _LEAST_RATIO, room / row)
     return count / n if count >= max(_FEWEST, 2 * problem.n_outputs) else None
 
 
