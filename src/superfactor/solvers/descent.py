@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from superfactor._arrays import frobenius2, namespace
 from superfactor.solvers.newton_step import NewtonStep, newton_step, rotation_curvature
@@ -91,8 +92,14 @@ class Descent:
         self.monitor.record(best.F, 1.0, "escape")
         return best
 
-    def run(self, point: Point, goal: float, limit: int = 100) -> tuple[Point, float]:
-        """Descend until what is left inside the subspace is below `goal`.
+    def run(
+        self,
+        point: Point,
+        goal: float,
+        limit: int = 100,
+        reached: Callable[[Point], None] | None = None,
+    ) -> tuple[Point, float]:
+        """Descend until what is left inside the subspace is below `goal`; `reached` hears of every point.
 
         Returns the point and an estimate of what is left: the last predicted decrease, or what the
         last proximal step gained.
@@ -101,6 +108,8 @@ class Descent:
         for _ in range(limit):
             if self.monitor.stopped:
                 break
+            if reached is not None:
+                reached(point)
             start = point
             moved = self.newton(point)
             if moved is not None:

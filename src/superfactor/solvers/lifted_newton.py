@@ -124,14 +124,21 @@ def _searched(
     if state is not None:
         begin = Beginning.from_arrays(state, problem)
     elif share is not None:
-        # Whoever wants to stop is heard here too; its iterations do not count.
-        asked = Monitor(100, lambda _, objective: monitor.poll(objective))
-        few = Search(subsampled(problem, share), rank, _SAMPLE_TOL, rng, asked)
-        few.run(starts and few.work < _DEAR_STARTS)
-        begin = few.beginning()
+        begin = _beginning_of_some(subsampled(problem, share), rank, rng, monitor, starts)
     search = Search(problem, rank, tol, rng, monitor, begin, checkpoint)
     search.run(starts and share is None)
     return search
+
+
+def _beginning_of_some(
+    problem: SampledProblem, rank: int, rng: np.random.Generator, monitor: Monitor, starts: bool
+) -> Beginning:
+    """Where a search among some of the samples leads; they are not kept beyond it."""
+    # Whoever wants to stop is heard here too; its iterations do not count.
+    asked = Monitor(100, lambda _, objective: monitor.poll(objective))
+    few = Search(problem, rank, _SAMPLE_TOL, rng, asked)
+    few.run(starts and few.work < _DEAR_STARTS)
+    return few.beginning()
 
 
 class Search:
@@ -157,6 +164,10 @@ class Search:
             self._leading_subspace(rank)
         else:
             self._subspace = self.basis.begin(begin.vectors, begin.tall)
+        if self.basis.size < rank:  # rank X < r: labels may use the spare rank
+            self.basis.extend(self.basis.random(self.rng, rank - self.basis.size))
+        if self.whole and begin is None:
+            self.basis.rotate(eigh_descending(self.basis.D)[1])
         self.rank = min(rank, self.basis.size)
         labels = min(problem.n_outputs, rank)
         self.capacity = max(6 * rank, 2 * rank + 30) + 8 * labels
@@ -216,10 +227,6 @@ class Search:
             basis.extend(basis.everything(max(self.range, WHOLE_RANGE)))
         else:
             basis.fill_leading(4 * rank, 2 * rank + 10, self.rng, max(8, rank // 2))
-        if basis.size < rank:  # rank X < r: labels may use the spare rank
-            basis.extend(basis.random(self.rng, rank - basis.size))
-        if self.whole:
-            basis.rotate(eigh_descending(basis.D)[1])
 
     # --- the main loop -------------------------------------------------------------------------------
 
@@ -257,6 +264,12 @@ class Search:
         frame = self.inside.frame(self.point)
         V = namespace(frame.W).concat([frame.W, frame.complement], axis=1)
         return Beginning(self.basis.feature_vectors(V), frame.beta, self.point.gamma)
+
+    def _reached(self, point: Point) -> None:
+        """Write down how far the search has come; of other starts, only the best one at its end."""
+        if self.phase == GROWING:
+            self.point = point
+            self._save()
 
     def _save(self, force: bool = False) -> None:
         """Write the state of the search, if somebody wants it and it is time."""
@@ -301,9 +314,7 @@ class Search:
         for _ in range(_MAX_ROUNDS):
             goal = 0.1 * self.goal
             loose = goal if final else max(goal, 0.02 * estimate)
-            self.point, self.left = self.descent.run(self.point, loose)
-            if self.phase == GROWING:
-                self._save()
+            self.point, self.left = self.descent.run(self.point, loose, reached=self._reached)
             if self.monitor.stopped:
                 self.reason, self.converged = str(self.monitor.stop_reason), False
                 return
