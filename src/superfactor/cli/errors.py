@@ -36,11 +36,15 @@ def exit_with(run: Callable[[Any], int], arguments: Any) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # an arrow should not end the work on an old terminal
             stream.reconfigure(errors="replace")
-    before = signal.signal(signal.SIGTERM, _terminate)  # unwinds: temporary files are removed
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _terminate)}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # A handler of our own, so that fits do not finish their step: half a model is of no use here.
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, _interrupt)
     try:
         code = _code(run, arguments)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     raise SystemExit(code)
 
 
@@ -81,4 +85,8 @@ def _say(message: str, code: int) -> int:
 
 
 def _terminate(signum: int, frame: Any) -> NoReturn:
-    raise SystemExit(TERMINATED)
+    raise SystemExit(TERMINATED)  # unwinds: temporary files are removed
+
+
+def _interrupt(signum: int, frame: Any) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,203 @@
+"""Ctrl-C in a fit: it ends after its step, with the best model so far; again, at once."""
+
+import math
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from tests.estimators.data import ESTIMATORS, MODELS
+
+from superfactor import SMFClassifier, row_blocks
+from superfactor.lifting import subsample
+from superfactor.solvers import lifted_newton, solution
+
+N, P = 600, 80
+LAM = {"filter": 100.0, "feature": 0.5}
+every_model = pytest.mark.parametrize("model", MODELS)
+every_place = pytest.mark.parametrize("place", ["array", "source"])
+
+
+def numbers():
+    """X (N, P) whose small columns matter, and four classes."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, P)) * np.linspace(3, 0.5, P)
+    return X, np.argmax(X[:, -4:] + 0.5 * rng.standard_normal((N, 4)), axis=1)
+
+
+def kept(X, place):
+    return row_blocks(X) if place == "source" else X
+
+
+def make(estimator, model, **parameters):
+    return estimator(3, model=model, lam=LAM[model], xi=0.2, **parameters)
+
+
+def ctrl_c():
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def default_handler():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with sklearn.config_context(working_memory=0.5):
+        yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def at_iteration(monkeypatch):
+    """Does something while the solver is at an iteration."""
+    record = solution.Monitor.record
+
+    def plan(number, act):
+        def recording(self, *args):
+            if len(self.history) + 1 == number:
+                act()
+            record(self, *args)
+
+        monkeypatch.setattr(solution.Monitor, "record", recording)
+
+    return plan
+
+
+@every_place
+@every_model
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_best_model_so_far_is_kept(estimator, model, place, at_iteration, capsys):
+    X, y = numbers()
+    data = kept(X, place)
+    whole = make(estimator, model).fit(data, y)
+    at_iteration(4, ctrl_c)
+    fit = make(estimator, model)
+    with pytest.raises(KeyboardInterrupt, match=f"{estimator.__name__}: the best model so far"):
+        fit.fit(data, y)
+    assert capsys.readouterr().err.count("Ctrl-C") == 1
+    assert fit.n_iter_ < whole.n_iter_
+    assert math.isfinite(fit.objective_)
+    assert fit.objective_ >= whole.objective_ * (1 - 1e-12)
+    assert fit.objective_ == pytest.approx(whole.objective_, rel=0.1)
+    assert fit.certificate_ is None
+    assert fit.predict(data).shape == y.shape
+    assert fit.transform(data).shape == fit.codes_.shape == (N, 3)
+    assert fit.score(data, y) > 0.2 * whole.score(data, y)
+
+
+@every_place
+def test_again_and_it_ends_at_once(place, at_iteration):
+    X, y = numbers()
+
+    def twice():
+        ctrl_c()
+        ctrl_c()
+        pytest.fail("the second one has not raised")
+
+    at_iteration(2, twice)
+    fit = make(SMFClassifier, "filter")
+    with pytest.raises(KeyboardInterrupt) as raised:
+        fit.fit(kept(X, place), y)
+    assert str(raised.value) == ""
+    assert not hasattr(fit, "components_")
+
+
+def test_nothing_is_left_of_the_request(at_iteration, monkeypatch):
+    """The next fit is a fit like any other."""
+    X, y = numbers()
+    fit = make(SMFClassifier, "filter")
+    with monkeypatch.context():
+        at_iteration(3, ctrl_c)
+        with pytest.raises(KeyboardInterrupt):
+            fit.fit(X, y)
+    monkeypatch.undo()
+    again = clone(fit).fit(X, y)
+    assert again.certificate_.is_global
+    assert fit.fit(X, y).objective_ == again.objective_  # in the same estimator too
+
+
+def test_an_interrupted_fit_has_a_checkpoint(at_iteration, monkeypatch, tmp_path):
+    X, y = numbers()
+    whole = make(SMFClassifier, "feature").fit(X, y)
+    fit = make(SMFClassifier, "feature", checkpoint=tmp_path / "fit.npz")
+    at_iteration(whole.n_iter_ - 5, ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        fit.fit(X, y)
+    monkeypatch.undo()
+    again = clone(fit).fit(X, y)
+    assert again.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+    assert again.n_iter_ < whole.n_iter_
+
+
+def test_while_some_of_the_samples_are_searched(at_iteration, monkeypatch):
+    """The step that ends is one of the smaller search; of the whole one follows a single step."""
+    X, y = numbers()
+    monkeypatch.setattr(subsample, "_FEWEST", 50)
+    begun = []
+    draw = subsample.subsampled
+    monkeypatch.setattr(lifted_newton, "subsampled", lambda *of: begun.append(1) or draw(*of))
+    at_iteration(2, ctrl_c)
+    fit = make(SMFClassifier, "filter")
+    with pytest.raises(KeyboardInterrupt, match="best model so far"):
+        fit.fit(row_blocks(X), y)
+    assert begun
+    assert fit.n_iter_ <= 2
+    assert math.isfinite(fit.objective_)
+
+
+@pytest.mark.parametrize("solver", ["lpgd", "bcd"])
+def test_other_solvers(solver, at_iteration):
+    X, y = numbers()
+    at_iteration(3, ctrl_c)
+    fit = SMFClassifier(3, lam=100.0, xi=0.2, solver=solver)
+    with pytest.raises(KeyboardInterrupt, match="best model so far"):
+        fit.fit(X, y)
+    assert fit.n_iter_ == 3
+    assert fit.certificate_ is None
+    assert fit.predict(X).shape == y.shape
+
+
+# --- the command line --------------------------------------------------------------------------------------
+
+PROGRAM = """
+import sys, time
+from superfactor.cli import main
+from superfactor.solvers import solution
+
+record = solution.Monitor.record
+
+def told(self, *args):
+    record(self, *args)
+    if len(self.history) == 2:
+        print("fitting", flush=True)
+        time.sleep(60)
+
+solution.Monitor.record = told
+main(sys.argv[1:])
+"""
+
+
+def test_the_command_line_ends_at_once_in_one_line_and_writes_nothing(tmp_path):
+    X, y = numbers()
+    table = np.column_stack([X[:, :6].round(3), y]).astype(str)
+    lines = [",".join([*"abcdef", "label"]), *map(",".join, table)]
+    (tmp_path / "table.csv").write_text("\n".join(lines))
+    words = ["fit", "table.csv", "--target", "label", "--rank", "2", "--xi", "1", "--lam", "1"]
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words, "--quiet", "--out", "model.skops"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        try:
+            assert process.stdout.readline() == "fitting\n"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert err == "error: interrupted\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
