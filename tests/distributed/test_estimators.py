@@ -178,7 +178,7 @@ def test_sparse_chunks(client):
     chunks = da.from_array(thin, chunks=(50, P)).map_blocks(sp.csr_array)
     expected = SMFClassifier(**EASY).fit(sp.csr_array(thin), LABELS)
     found = DaskSMFClassifier(**EASY, client=client).fit(chunks, LABELS)
-    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-7)
+    assert_same_fit(client, found, expected)
 
 
 def test_persisted_chunks_stay_where_they_are(client):

@@ -150,10 +150,10 @@ class DaskFactorization:
         """The problem of these samples, and the columns of X that are factorized."""
         X, y = partitions.arrays["X"], partitions.arrays["y"]
         classes = weights = None
-        some = np.zeros((1, *y.shape[1:]))
         if self.plain is SMFClassifier:
-            some, weights = classes, weights = _labels(samples, type(self).__name__)
-        # What is said of one sample of each class holds for all.
+            classes, weights = _labels(samples, type(self).__name__)
+        # What is said of one sample of each class, or of one row of targets, holds for all.
+        some = np.zeros((1, *y.shape[1:])) if classes is None else classes
         _, n_outputs, self._loss, class_weight = self._targets(some, some, weights, None)
         kept = [j for j in range(X.shape[1]) if j not in self._covariate_index]
         shape = sum(partitions.rows), len(kept)
