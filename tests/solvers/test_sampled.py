@@ -1,5 +1,7 @@
 """The default solver on samples in blocks, in memory and in files: the optimum of the same samples in one."""
 
+import weakref
+
 import numpy as np
 import pytest
 from tests import naive
@@ -7,7 +9,8 @@ from tests.lifting.cutting import cut
 from tests.solvers.examples import MODELS, example, lifted
 from tests.solvers.restarts import best_of
 
-from superfactor.lifting import design, subsample
+from superfactor.lifting import design, state_problem, subsample
+from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
 
 SIZES = {"whole range": (60, 12), "growing subspace": (150, 90), "few samples": (12, 9)}
@@ -107,6 +110,45 @@ def test_beginning_with_some_of_the_samples_ends_at_the_same_optimum(
     found = lifted_newton.solve_sampled(sampled, 2, tol=1e-10)
     np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
     check(found, P, 2)
+
+
+@every_model
+def test_labels_use_the_rank_that_X_has_to_spare_after_such_a_beginning(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = np.outer(rng.standard_normal(300), np.ones(5)), (rng.random((300, 1)) < 0.4) * 1.0
+    loss = resolve_link("logistic", 1)
+    problem = state_problem(model, X, y, loss, xi=1e-2, lam=0.5)
+    whole = lifted_newton.solve(problem, 2, tol=1e-10)
+    monkeypatch.setattr(subsample, "_FEWEST", 20)
+    sampled = cut(problem, 5)
+    assert subsample.subsample_share(sampled) is not None
+    found = lifted_newton.solve_sampled(sampled, 2, tol=1e-10)
+    np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
+    assert found.factors.components.shape == (5, 2)
+
+
+@every_model
+def test_samples_to_begin_with_are_not_kept(model, monkeypatch):
+    """They take as much memory as is allowed, and the search among all of them needs it."""
+    problem, _ = example(model, 300, 20, 1, lam=LAM[model])
+    monkeypatch.setattr(subsample, "_FEWEST", 20)
+    drawn, alive = [], []
+    draw, polish = lifted_newton.subsampled, lifted_newton.SubspaceProblem.polish
+
+    def drawing(*arguments):
+        few = draw(*arguments)
+        drawn.append(weakref.ref(few.samples))
+        return few
+
+    def polishing(self, *arguments, **options):
+        if self.problem.n_samples == 300:
+            alive.append(drawn[0]() is not None)
+        return polish(self, *arguments, **options)
+
+    monkeypatch.setattr(lifted_newton, "subsampled", drawing)
+    monkeypatch.setattr(lifted_newton.SubspaceProblem, "polish", polishing)
+    lifted_newton.solve_sampled(cut(problem, 5), 2)
+    assert alive and not any(alive)
 
 
 @every_model

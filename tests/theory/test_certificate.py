@@ -310,6 +310,24 @@ def test_solutions_of_a_path_are_bounded_at_their_own_weights(model, weights):
 
 
 @every_model
+@pytest.mark.parametrize("n", [60, 3000])
+def test_single_precision_proves_no_more_than_its_products_with_X(model, n):
+    """Next to a large X what labels change is below the last digits: the bound has to leave room for them."""
+    rng = np.random.default_rng(1)
+    sizes = np.logspace(2, -1, 15)
+    X = ((rng.standard_normal((n, 15)) * sizes) @ rng.standard_normal((15, 20))).astype(np.float32)
+    y = (rng.random((n, 1)) < 1 / (1 + np.exp(-X[:, :1] / 30))).astype(np.float32)
+    loss, options = resolve_link("logistic", 1), {"xi": 10.0, "lam": 1.0}
+    double = lifted_newton.solve(state_problem(model, X.astype(float), y, loss, **options), 15)
+    problem = state_problem(model, X, y, loss, **options)
+    found = lifted_newton.solve(problem, 15)
+    proven = certificate(problem, 15, found, basis=found.basis)
+    assert proven.lower_bound <= double.objective
+    assert found.objective - proven.gap <= double.objective
+    assert not proven.is_global
+
+
+@every_model
 def test_the_sentence_and_the_constants(model):
     problem, _ = example(model, 12, 6, 1, lam=0.05, xi=0.05)
     found = lifted_newton.solve(problem, 2)

@@ -16,7 +16,6 @@ import numpy as np
 from superfactor._arrays import (
     Array,
     eigh_descending,
-    eps,
     eye_like,
     namespace,
     wide,
@@ -154,7 +153,7 @@ class Dual:
         rank = min(self.rank, d.shape[0])
         values, _, residuals = top_eigenpairs(d, root, rank)
         # A missed direction would lie in the tail, where eigenvalues are below the r-th (interlacing).
-        rounding = _rounding(d.shape[0], values)
+        rounding = self._rounding(d.shape[0], values)
         return float(xp.sum(values) + rank * xp.sum(residuals)) + rounding
 
     def _full_sum(self, M: Array) -> float:
@@ -179,7 +178,7 @@ class Dual:
         xp = namespace(M)
         values = xp.flip(xp.linalg.eigvalsh((M + M.T) / 2))
         top = values[: self.rank]
-        rounding = _rounding(M.shape[0], values)
+        rounding = self._rounding(M.shape[0], values)
         return float(xp.sum(xp.where(top > 0, top, xp.zeros_like(top)))) + rounding
 
     def _ritz_sum(self, supervised: bool) -> float:
@@ -210,20 +209,20 @@ class Dual:
         gap, size = theta[:r] - outside, size[:r]
         safe = xp.where(gap > size, gap, xp.ones_like(gap))
         c = xp.where(gap > size, size**2 / safe, 2 * size - gap)
-        # What the blocks' own floating type leaves of products with X.
-        rounding = problem.epsilon / eps(theta) * _rounding(D.shape[0], theta)
-        return float(xp.sum(theta[:r] + c)) + rounding
+        return float(xp.sum(theta[:r] + c)) + self._rounding(D.shape[0], theta)
+
+    def _rounding(self, size: int, values: Array) -> float:
+        """What rounding may have taken from a sum of eigenvalues of a matrix of this size.
+
+        The blocks' own floating type counts: sums over them are in float64, products with X are not.
+        """
+        return 4 * self.problem.epsilon * math.sqrt(size) * abs(float(values[0]))
 
 
 def _bordered(M: Array, image: Array, corner: Array) -> Array:
     xp = namespace(M)
     top, low = xp.concat([M, image], axis=1), xp.concat([image.T, corner], axis=1)
     return xp.concat([top, low])
-
-
-def _rounding(size: int, values: Array) -> float:
-    """What rounding may have taken from a sum of eigenvalues of a matrix of this size."""
-    return 4 * eps(values) * math.sqrt(size) * abs(float(values[0]))
 
 
 def leading_basis(problem: SampledProblem, rank: int) -> GrowingBasis:
