@@ -101,8 +101,8 @@ def _gpu(rows: Rows, machine: dict[str, Any]) -> str:
     ]
     columns = ["arrays", "type", "model", "fit", "with certificate", "objective against float64"]
     return told(
-        f"On one {machine['device']}, {_size(rows[0])}, X there before, best of three (PyTorch {machine['torch']}, CuPy "
-        f"{machine['cupy']}):",
+        f"On one {machine['device']}, {_size(rows[0])}, X there before, best of three "
+        f"(PyTorch {machine['torch']}, CuPy {machine['cupy']}):",
         markdown(columns, table),
     )
 
