@@ -1,0 +1,242 @@
+"""PyTorch and CuPy arrays on a GPU: the objective of NumPy, results of the same kind, and nothing that moves.
+
+All of these are skipped where there is no GPU.
+"""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from tests.estimators.data import ESTIMATORS, MODELS
+
+from superfactor import SMFClassifier, SMFRegressor
+from superfactor.estimators import fitting
+from superfactor.lifting import subsample
+from superfactor.solvers import solution
+
+N, P, RANK = 3000, 70, 3
+# Its optimum is proven: no time goes into other starts.
+LAM = {"filter": 300.0, "feature": 0.5}
+FITTED = ("components_", "codes_", "coef_", "covariate_coef_", "intercept_")
+
+
+def torch_cuda(X):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA here")
+    return torch.asarray(X, device="cuda")
+
+
+def cupy_array(X):
+    cupy = pytest.importorskip("cupy")
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        pytest.skip("no CUDA here")
+    return cupy.asarray(X)
+
+
+def host(x):
+    """An array of any kind as NumPy."""
+    return x.get() if hasattr(x, "get") else x.cpu().numpy() if hasattr(x, "cpu") else x
+
+
+def on_gpu(x):
+    return bool(getattr(x, "is_cuda", False)) or type(x).__module__.startswith("cupy")
+
+
+every_kind = pytest.mark.parametrize("gpu", [torch_cuda, cupy_array], ids=["torch", "cupy"])
+every_model = pytest.mark.parametrize("model", MODELS)
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
+
+
+def numbers(n=N, p=P, dtype=float):
+    """X (n, p) whose small columns matter, four classes, and what else a fit may be given."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, p)) * np.linspace(3, 0.5, p)
+    y = np.argmax(X[:, -4:] + 0.5 * rng.standard_normal((n, 4)), axis=1)
+    weight = rng.uniform(0.5, 2, n)
+    weight[::7] = 0
+    return X.astype(dtype), y, {"covariates": rng.standard_normal((n, 2)), "sample_weight": weight}
+
+
+def make(estimator, model, **parameters):
+    lam = LAM[model] * (30 if estimator is SMFRegressor else 1)
+    return estimator(RANK, model=model, lam=lam, xi=0.2, **parameters)
+
+
+@pytest.fixture(params=["arrays", "sums"])
+def route(request, monkeypatch):
+    """Problems of arrays, and those known by sums over their samples."""
+    if request.param == "sums":
+        monkeypatch.setattr(fitting, "_LARGE", 0)
+        monkeypatch.setattr(fitting, "LARGEST_FULL_SIDE", 0)
+    return request.param
+
+
+# --- the same optimum --------------------------------------------------------------------------------------
+
+
+@every_kind
+@every_model
+@every_estimator
+@pytest.mark.parametrize("extra", ["plain", "everything"])
+def test_the_optimum_of_numpy_and_results_of_the_same_kind(extra, estimator, model, gpu, route):
+    X, y, given = numbers()
+    there = gpu(X)
+    given = given if extra == "everything" else {}
+    columns = [2] if extra == "everything" else None
+    expected = make(estimator, model, covariate_columns=columns).fit(X, y, **given)
+    found = make(estimator, model, covariate_columns=columns).fit(there, y, **given)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    for name in FITTED:
+        value, truth = getattr(found, name), getattr(expected, name)
+        assert type(value) is type(there)
+        assert on_gpu(value)
+        np.testing.assert_allclose(
+            host(value), truth, atol=1e-4 * (1 + np.abs(truth).max(initial=0))
+        )
+    proof, truth = found.certificate_, expected.certificate_
+    assert proof.is_global == truth.is_global
+    assert proof.lower_bound <= expected.objective_ * (1 + 1e-12)
+    given.pop("sample_weight", None)
+    for method in ("predict_proba", "transform", "predict"):
+        if hasattr(found, method):
+            value = getattr(found, method)(there, **given)
+            assert type(value) is type(there)
+            assert on_gpu(value)
+            np.testing.assert_allclose(
+                host(value), getattr(expected, method)(X, **given), atol=1e-3, rtol=1e-4
+            )
+    assert found.score(there, y, **given) == pytest.approx(expected.score(X, y, **given), abs=1e-3)
+
+
+@every_kind
+@every_model
+@every_estimator
+def test_single_precision(estimator, model, gpu, route):
+    X, y, given = numbers()
+    expected = make(estimator, model).fit(X, y, **given)
+    there = gpu(X.astype(np.float32))
+    found = make(estimator, model).fit(there, y, **given)
+    assert found.components_.dtype == found.codes_.dtype == there.dtype
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-4)
+
+
+@every_kind
+@every_model
+def test_beginning_with_a_share(model, gpu, monkeypatch):
+    monkeypatch.setattr(fitting, "_LARGE", 0)
+    monkeypatch.setattr(fitting, "LARGEST_FULL_SIDE", 0)
+    X, y, given = numbers()
+    there = gpu(X)
+    expected = make(SMFClassifier, model).fit(X, y, **given)
+    monkeypatch.setattr(subsample, "_FEWEST", 100)
+    found = make(SMFClassifier, model).fit(there, y, **given)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-8)
+
+
+@every_kind
+def test_labels_weights_and_covariates_may_be_there_too(gpu, route):
+    X, y, given = numbers()
+    there = gpu(X)
+    expected = make(SMFClassifier, "filter").fit(X, y, **given)
+    moved = {name: gpu(value) for name, value in given.items()}
+    found = make(SMFClassifier, "filter").fit(there, gpu(y), **moved)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    predicted = host(found.predict(there, covariates=moved["covariates"]))
+    assert np.mean(predicted == expected.predict(X, covariates=given["covariates"])) > 0.999
+
+
+@every_kind
+def test_a_checkpoint_of_the_cpu_is_resumed_there(gpu, route, tmp_path):
+    X, y, given = numbers()
+    there = gpu(X)
+    whole = make(SMFClassifier, "feature").fit(X, y, **given)
+    fit = make(SMFClassifier, "feature", checkpoint=tmp_path / "fit.npz", certify=None)
+    with pytest.warns(UserWarning, match="has not converged"):
+        clone(fit).set_params(max_iter=whole.n_iter_ - 4).fit(X, y, **given)
+    found = fit.fit(there, y, **given)
+    assert found.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+    assert found.n_iter_ < whole.n_iter_
+
+
+# --- device= -----------------------------------------------------------------------------------------
+
+
+@every_model
+@every_estimator
+@pytest.mark.parametrize("kind", ["array", "memmap"])
+def test_device_brings_numpy_there_and_back(kind, estimator, model, route, tmp_path):
+    X, y, given = numbers()
+    torch_cuda(X[:1])
+    expected = make(estimator, model).fit(X, y, **given)
+    data = X
+    if kind == "memmap":
+        np.save(tmp_path / "x.npy", X)
+        data = np.load(tmp_path / "x.npy", mmap_mode="r")
+    found = make(estimator, model, device="cuda").fit(data, y, **given)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    for name in FITTED:
+        assert type(getattr(found, name)) is np.ndarray
+    assert type(found.predict(data, covariates=given["covariates"])) is np.ndarray
+
+
+# --- what travels ------------------------------------------------------------------------------------
+
+
+def transfers():
+    """A dispatch mode that writes down the sizes of tensors which go from one device to another."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Transfers(TorchDispatchMode):
+        def __init__(self):
+            super().__init__()
+            self.sizes, self.watching = [], False
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            out = function(*args, **(kwargs or {}))
+            if self.watching and function.overloadpacket.__name__ in ("_to_copy", "copy_"):
+                source = args[1] if function.overloadpacket.__name__ == "copy_" else args[0]
+                if source.device != out.device:
+                    self.sizes.append(source.numel())
+            return out
+
+    return Transfers()
+
+
+def test_transfers_are_seen():
+    torch = pytest.importorskip("torch")
+    X = torch_cuda(np.ones(5))
+    with transfers() as seen:
+        X.cpu()
+        seen.watching = True
+        X.cpu()
+        torch.ones(7).to("cuda")
+        X.clone()
+    assert seen.sizes == [5, 7]
+
+
+@every_model
+@every_estimator
+@pytest.mark.parametrize("share", [False, True], ids=["all", "a share first"])
+def test_no_array_of_all_samples_travels_during_the_search(
+    share, estimator, model, route, monkeypatch
+):
+    n = 20_000  # more than any matrix of features by features has entries
+    X, y, _ = numbers(n=n)
+    there = torch_cuda(X)
+    if share:
+        monkeypatch.setattr(subsample, "_FEWEST", 100)
+    seen = transfers()
+    record = solution.Monitor.record
+
+    def recording(self, *args):
+        seen.watching = True
+        record(self, *args)
+
+    monkeypatch.setattr(solution.Monitor, "record", recording)
+    with seen:
+        fit = make(estimator, model).fit(there, y)
+    assert fit.n_iter_ > 2
+    assert seen.watching
+    assert max(seen.sizes, default=0) < n
