@@ -339,8 +339,11 @@ def test_what_is_not_finite_is_named_by_its_row(store, value, tmp_path, scratch)
 # --- beginning with some of the samples --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["source", "dense", "csr"])
-@pytest.mark.parametrize("order", ["shuffled", "by class"])
+@pytest.mark.parametrize(
+    ("kind", "order"),
+    [("source", "by class"), ("dense", "shuffled"), ("csr", "shuffled")],
+    ids=["source", "dense", "csr"],
+)
 @every_model
 def test_beginning_with_a_share_ends_at_the_same_optimum(
     model, order, kind, tmp_path, scratch, large, monkeypatch
