@@ -364,7 +364,8 @@ def test_beginning_with_a_share_ends_at_the_same_optimum(
         lambda *of: begun.append(draw(*of)) or begun[-1],
     )
     data = {"source": lambda: npy(X, tmp_path), "dense": lambda: X, "csr": lambda: sp.csr_array(X)}
-    found = SMFClassifier(**make).fit(data[kind](), y, covariates=Z)
+    with sklearn.config_context(working_memory=1):  # room for the rows of the share
+        found = SMFClassifier(**make).fit(data[kind](), y, covariates=Z)
     assert len(begun) == 1
     assert begun[0].n_samples < N / 6
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-8)
