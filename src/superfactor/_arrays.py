@@ -6,6 +6,7 @@ in docstrings, and matrices are always two-dimensional.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +24,7 @@ __all__ = [
     "blas_threads",
     "cast",
     "column_norms",
+    "cores",
     "device",
     "diagonal",
     "eigh_descending",
@@ -139,6 +141,11 @@ def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 @contextmanager

@@ -47,7 +47,8 @@ def curvature_share(n_samples: int, columns: int, n_outputs: int) -> float:
     keeps a step linear in n and in κ.
     """
     unknowns = max(columns * n_outputs, 1)
-    rows = max(_ROWS_A_COLUMN * columns, _GRADIENTS * n_samples / unknowns, _FEWEST_ROWS)
+    fewest = _FEWEST_ROWS / min(n_outputs, 4)  # every row counts once for each output
+    rows = max(_ROWS_A_COLUMN * columns, _GRADIENTS * n_samples / unknowns, fewest)
     return rows / n_samples if 2 * rows < n_samples else 1.0
 
 

@@ -26,10 +26,6 @@ class FeatureProblem(LiftedProblem):
     def other_side(self) -> int:
         return self.data.shape[1]
 
-    @property
-    def searches_gram_side(self) -> bool:
-        return self.data.shape[0] <= self.data.shape[1]
-
     def image(self, T: Array) -> Array:
         return self.data.transpose_times(T)
 

@@ -26,10 +26,6 @@ class FilterProblem(LiftedProblem):
     def other_side(self) -> int:
         return self.data.shape[0]
 
-    @property
-    def searches_gram_side(self) -> bool:
-        return self.data.shape[1] < self.data.shape[0]
-
     def image(self, T: Array) -> Array:
         return self.data.times(T)
 

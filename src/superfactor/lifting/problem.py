@@ -14,7 +14,6 @@ and `lam` are given in these units, and the value of F is that of the paper in t
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -101,22 +100,12 @@ class LiftedProblem(ABC):
     # --- sizes -----------------------------------------------------------------------------------
 
     @property
-    @abstractmethod
-    def searches_gram_side(self) -> bool:
-        """Whether `data.gram()`, the Gram matrix of the smaller side, acts on the search side."""
-
-    @property
     def n_samples(self) -> int:
         return self.data.shape[0]
 
     @property
     def n_outputs(self) -> int:
         return int(self.targets.shape[1])
-
-    @property
-    def empty(self) -> Array:
-        """An array of shape (N, 0) in the type and place of the data."""
-        return zeros_like_of(self.targets, self.side, 0)
 
     # --- the classification part -----------------------------------------------------------------
 
@@ -132,12 +121,6 @@ class LiftedProblem(ABC):
     def covariate_penalty(self, gamma: Array) -> float:
         xp = namespace(gamma)
         return float(xp.sum(self.covariate_ridge[:, None] * gamma**2))
-
-    def covariate_conjugate(self, G: Array) -> float:
-        """Σ_j ‖x'_jᵀG‖²/(4ρ_j) over the penalised covariates; the others see no residual at a dual point."""
-        xp, ridge = namespace(G), self.covariate_ridge
-        safe = xp.where(ridge > 0, ridge, xp.full_like(ridge, math.inf))
-        return float(xp.sum((self.covariates.T @ G) ** 2 / (4 * safe[:, None])))
 
     # --- smaller copies of the same problem --------------------------------------------------------
 

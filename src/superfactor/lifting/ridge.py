@@ -10,7 +10,7 @@ from superfactor._arrays import Array, diagonal, inner, namespace
 from superfactor.lifting.design import Design
 
 # Up to this many unknowns a dense Newton system is cheaper than conjugate gradients.
-DENSE_UNKNOWNS = 1200
+DENSE_UNKNOWNS = 2400
 
 
 def solve_linear(M: Array, rhs: Array) -> Array | None:

@@ -8,7 +8,6 @@ dimensions travel.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,17 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import namespace, wide
+from superfactor._arrays import cores, namespace, wide
 from superfactor.lifting.block import Facts, SampleBlock
 from superfactor.losses import Loss
 from superfactor.spectrum import DataMatrix
+from superfactor.spectrum.data import NNZ_WORTH_THREADS
 
 Answer = tuple[Any, ...]
 
 # Rows whose part of the loss and its derivatives stays in a core's cache.
 ROWS_A_BLOCK = 8192
-# Below this many stored values of a sparse X a thread pool costs more than it gains.
-_NNZ_WORTH_THREADS = 200_000
 
 
 class Samples(ABC):
@@ -143,17 +141,12 @@ def _divided(data: DataMatrix) -> tuple[list[int], int]:
     """Where to cut the rows, and for how many threads: several on a processor with enough to do."""
     n = data.shape[0]
     if data.is_sparse:
-        worth = data.nnz > _NNZ_WORTH_THREADS
+        worth = data.nnz > NNZ_WORTH_THREADS
     else:
         worth = data.xp is namespace(np.empty(0)) and n > 2 * ROWS_A_BLOCK
     threads = cores() if worth else 1
     count = 1 if threads == 1 else min(n, max(threads, n // ROWS_A_BLOCK))  # none of them empty
     return [n * i // count for i in range(count + 1)], threads
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def _wide(part: Any) -> Any:

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
 
-from superfactor._arrays import Array, device, namespace
+from superfactor._arrays import Array, cores, device, namespace
 from superfactor.lifting.block import Facts, SampleBlock
 from superfactor.lifting.sampled import SampledProblem
-from superfactor.lifting.samples import LocalSamples, cores, in_memory
+from superfactor.lifting.samples import LocalSamples, in_memory
 from superfactor.lifting.tall import InFiles
 from superfactor.losses import Loss
 from superfactor.spectrum import DataMatrix, RowSource, rows_per_block

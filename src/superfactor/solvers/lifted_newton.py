@@ -137,7 +137,7 @@ def _beginning_of_some(
     # Whoever wants to stop is heard here too; its iterations do not count.
     asked = Monitor(100, lambda _, objective: monitor.poll(objective))
     few = Search(problem, rank, _SAMPLE_TOL, rng, asked)
-    few.run(starts and few.work < _DEAR_STARTS)
+    few.run(starts and few.work(problem.n_outputs) < _DEAR_STARTS)
     return few.beginning()
 
 
@@ -202,10 +202,9 @@ class Search:
         noise = 16 * self.problem.epsilon * abs(self.point.F)
         return max(self.tol * self.supervised, noise)
 
-    @property
-    def work(self) -> float:
-        """About the operations of a Newton step."""
-        unknowns = float(self.basis.size * min(self.problem.n_outputs, self.rank))
+    def work(self, outputs: int) -> float:
+        """About the operations of a Newton step with so many coefficients for each direction of the basis."""
+        unknowns = float(self.basis.size * outputs)
         return (self.problem.n_samples + unknowns) * unknowns**2
 
     @property
@@ -392,7 +391,7 @@ class Search:
 
     def restart(self) -> None:
         """Short descents from other places inside S; the most promising are finished."""
-        effort = Effort.for_work(self.work)
+        effort = Effort.for_work(self.work(min(self.problem.n_outputs, self.rank)))
         value = self.supervised
         points = starting_points(self.inside, self.point, effort, self.rng)
         found = promising(self.inside, points, effort, self.point.F, 1e-5 * value, self.monitor)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copy
-import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import scipy.sparse as sp
 
-from superfactor._arrays import Array, device, frobenius2, namespace, wide
+from superfactor._arrays import Array, cores, device, frobenius2, namespace, wide
 
 # Below this many stored values a thread pool costs more than it gains.
-_NNZ_WORTH_THREADS = 200_000
+NNZ_WORTH_THREADS = 200_000
 # So many rows are summed in the type of X before float64 takes over.
 _GRAM_ROWS = 8192
 # Squares of entries beyond these magnitudes leave the range of float64 (or lose digits in sums).
@@ -84,8 +83,8 @@ class DataMatrix:
             self.scale *= factor
             squared /= factor**2
         self.squared_norm = squared
-        if self.is_sparse and self._X.nnz > _NNZ_WORTH_THREADS:
-            self._split(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+        if self.is_sparse and self._X.nnz > NNZ_WORTH_THREADS:
+            self._split(cores())
 
     def _raw_squared_norm(self) -> float:
         X, xp = self._X, self.xp

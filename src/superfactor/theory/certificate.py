@@ -233,9 +233,11 @@ def _statement(
             "any lam > 0 gives a bound."
         )
     if relative >= 1:
+        # Samples that are read in passes, or kept on a cluster, have no ascent.
+        hint = "; certify='ascent' may tighten it" if isinstance(problem, LiftedProblem) else ""
         return (
             "The optimum is not proven: the bound is not better than that of reconstruction alone"
-            f"{caveat}; certify='ascent' may tighten it."
+            f"{caveat}{hint}."
         )
     return (
         f"At most {100 * relative:.3g} % of the objective's supervised part can still be gained by any "
