@@ -102,7 +102,7 @@ def test_floor_is_nothing_beside_the_curvature_but_not_zero(model, case):
         pytest.param(10**7, 100, 10, 0.016, id="sixteen gradients' worth of rows"),
         pytest.param(10**6, 2, 3, 1.0, id="few unknowns: as cheap as gradients"),
         pytest.param(10**6, 0, 1, 1.0, id="no columns"),
-        pytest.param(10**5, 60, 30, 8192 / 10**5, id="never fewer rows than 8192"),
+        pytest.param(10**5, 20, 60, 2048 / 10**5, id="many outputs: never fewer rows than 2048"),
     ],
 )
 def test_share(n, columns, outputs, expected):
