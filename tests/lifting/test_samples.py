@@ -207,7 +207,7 @@ def test_blocks_of_single_precision_are_added_up_in_double():
 )
 def test_large_data_are_cut_for_the_cores(monkeypatch, kind, n, cores, expected):
     monkeypatch.setattr(samples, "ROWS_A_BLOCK", 4 if n > 8 else 2)
-    monkeypatch.setattr(samples, "_NNZ_WORTH_THREADS", 0)
+    monkeypatch.setattr(samples, "NNZ_WORTH_THREADS", 0)
     monkeypatch.setattr(samples, "cores", lambda: cores)
     problem, _ = example("filter", n, P, KAPPA, weighted=True, sparse=kind == "sparse")
     made = problem.sampled().samples

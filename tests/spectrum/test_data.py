@@ -102,8 +102,8 @@ def test_sparse_products_in_threads_are_the_same(monkeypatch):
     X = sp.csr_array(X)
     weight = weights(53)
     plain = DataMatrix(X, weight)
-    monkeypatch.setattr(data_module, "_NNZ_WORTH_THREADS", 10)
-    monkeypatch.setattr(data_module.os, "sched_getaffinity", lambda _: range(3), raising=False)
+    monkeypatch.setattr(data_module, "NNZ_WORTH_THREADS", 10)
+    monkeypatch.setattr(data_module, "cores", lambda: 3)
     threaded = DataMatrix(X, weight)
     assert plain._blocks is None
     assert len(threaded._blocks) == 3
@@ -114,7 +114,7 @@ def test_sparse_products_in_threads_are_the_same(monkeypatch):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shape", [(30, 60_000), (60_000, 30)])
 def test_the_data_are_never_copied(sparse, weighted, shape, monkeypatch):
-    monkeypatch.setattr(data_module.os, "sched_getaffinity", lambda _: range(4), raising=False)
+    monkeypatch.setattr(data_module, "cores", lambda: 4)
     rng = np.random.default_rng(0)
     n, p = shape
     X = rng.standard_normal(shape)

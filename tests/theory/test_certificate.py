@@ -14,6 +14,7 @@ from superfactor.solvers import lifted_newton
 from superfactor.solvers.path import solve_path
 from superfactor.theory import certificate as certificate_module
 from superfactor.theory import certify, dual
+from superfactor.theory.certificate import certify_sampled
 
 every_model = pytest.mark.parametrize("model", MODELS)
 
@@ -343,3 +344,13 @@ def test_the_sentence_and_the_constants(model):
     assert worse.gap == pytest.approx(proof.gap + 1.0, rel=1e-6)
     assert f"{100 * worse.relative_gap:.3g} %" in worse.statement or worse.relative_gap >= 1
     assert "rank-2" in worse.statement or worse.relative_gap >= 1
+
+
+@every_model
+def test_samples_known_by_their_sums_are_not_promised_an_ascent(model):
+    problem, _ = example(model, 40, 8, 1, xi=5.0, lam=1e-4)
+    found = lifted_newton.solve(problem, 2)
+    whole = certificate(problem, 2, found, basis=found.basis)
+    sums = certify_sampled(found.basis.problem, 2, found.theta, found.objective, found.basis)
+    assert whole.relative_gap >= 1 and "certify='ascent'" in whole.statement
+    assert sums.relative_gap >= 1 and "ascent" not in sums.statement
