@@ -336,6 +336,18 @@ def test_what_is_not_finite_is_named_by_its_row(store, value, tmp_path, scratch)
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.parametrize("kind", ["source", "dense"])
+def test_samples_of_no_weight_do_not_count_for_the_rank(kind, tmp_path, large):
+    X, scores, _ = numbers()
+    weight = np.zeros(N)
+    weight[[3, 900]] = 1
+    large()
+    with pytest.raises(ValueError, match=r"n_components=3: .* \(n_samples=2, n_features=12 to"):
+        SMFClassifier(3).fit(
+            npy(X, tmp_path) if kind == "source" else X, np.arange(N) < 9, sample_weight=weight
+        )
+
+
 # --- beginning with some of the samples --------------------------------------------------------------
 
 

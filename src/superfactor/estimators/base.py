@@ -141,7 +141,8 @@ class SupervisedFactorization(
 
         everyone = data
         if isinstance(data, RowSource):
-            parameters.check_rank(self.n_components, *data.shape)
+            n_kept = data.shape[0] if kept is None else len(kept)
+            parameters.check_rank(self.n_components, n_kept, data.shape[1])
             table = SampleTable(
                 inputs.spread(targets, kept, data.shape[0]),
                 n_outputs,
