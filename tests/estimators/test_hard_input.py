@@ -124,3 +124,34 @@ def test_units_of_x_only_change_the_units_of_the_answer(model, scale):
     np.testing.assert_allclose(
         other.decision_function(X * scale), one.decision_function(X), rtol=1e-4, atol=1e-5
     )
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("dtype", "scale", "allowed"),
+    [
+        (np.float64, 1e150, r"between 1e-140 and 1e\+140"),
+        (np.float64, 1e-150, r"between 1e-140 and 1e\+140"),
+        (np.float32, 1e20, r"between 1e-16 and 1e\+18"),
+        (np.float32, 1e-25, r"between 1e-16 and 1e\+18"),
+    ],
+    ids=["large", "small", "large in single precision", "small in single precision"],
+)
+def test_units_beyond_the_type_of_x_are_refused(model, dtype, scale, allowed):
+    X, y, _ = small()
+    message = rf"\AX has values of size [^\n]*{allowed}, beyond which [^\n]*{dtype.__name__}\. R"
+    with pytest.raises(ValueError, match=message):
+        SMFClassifier(2, model=model).fit((scale * X).astype(dtype), y)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("scale", [1e-15, 1e15], ids=str)
+def test_units_that_single_precision_can_hold(model, scale):
+    X, y, _ = small()
+    lam = 10.0 * scale**2 if model == "filter" else 0.1
+    make = {"n_components": 2, "model": model, "lam": lam, "xi": 1 / scale**2}
+    expected = SMFClassifier(**make).fit(scale * X, y)
+    found = SMFClassifier(**make).fit((scale * X).astype(np.float32), y)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-5)
+    assert np.isfinite(found.components_).all()
+    assert np.isfinite(found.coef_).all()

@@ -338,7 +338,7 @@ def test_what_is_not_finite_is_named_by_its_row(store, value, tmp_path, scratch)
 
 @pytest.mark.parametrize("kind", ["source", "dense"])
 def test_samples_of_no_weight_do_not_count_for_the_rank(kind, tmp_path, large):
-    X, scores, _ = numbers()
+    X, _, _ = numbers()
     weight = np.zeros(N)
     weight[[3, 900]] = 1
     large()

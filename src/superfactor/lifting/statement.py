@@ -38,10 +38,11 @@ def state_problem(
     class_weight : (n,) positive, multiplies the loss of a sample only
     """
     data = DataMatrix(X, sample_weight)
-    if not 1e-140 < data.scale < 1e140:
+    low, high = (1e-140, 1e140) if "64" in str(data.dtype) else (1e-16, 1e18)
+    if not low < data.scale < high:
         raise ValueError(
-            f"X has values of size {data.scale:.0e}; allowed: between 1e-140 and 1e140, beyond which "
-            "squares leave the range of floats. Rescale X."
+            f"X has values of size {data.scale:.0e}; allowed: between {low:.0e} and {high:.0e}, beyond "
+            f"which squares leave the range of {data.dtype}. Rescale X."
         )
     xp, n = data.xp, data.shape[0]
 
