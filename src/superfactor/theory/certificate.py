@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from superfactor._arrays import Array, eigh_descending
+from superfactor._arrays import Array, blas_threads, eigh_descending
 from superfactor.lifting import (
     ArrayDesign,
     GrowingBasis,
@@ -139,13 +139,13 @@ def certify_sampled(
         raise ValueError(
             f"certify={method!r}: 'residual' or None is required for data read in passes or kept on a cluster"
         )
-    dual = Dual(problem, rank, basis)
-    unsupervised = dual.unsupervised()
-    bound = unsupervised
-    if problem.lam > 0 and problem.loss.convex and problem.loss.has_conjugate:
-        dual.take_residuals(theta)
-        bound = max(bound, dual.value())
-    constants = sampled_constants(problem, dual.largest())
+    with blas_threads(1):  # blocks are asked by as many threads as there are cores
+        dual = Dual(problem, rank, basis)
+        bound = dual.unsupervised()
+        if problem.lam > 0 and problem.loss.convex and problem.loss.has_conjugate:
+            dual.take_residuals(theta)
+            bound = max(bound, dual.value())
+        constants = sampled_constants(problem, dual.largest())
     return _certificate(problem, rank, objective, bound, dual, method, *constants)
 
 
