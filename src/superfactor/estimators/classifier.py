@@ -49,7 +49,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     fit_intercept : bool, default=True
     covariate_columns : column name(s), index(es) or boolean mask, default=None
         Columns of X that enter the classifier as they are and are not factorized. Names need a
-        DataFrame.
+        DataFrame, Parquet or Arrow.
     class_weight : None, "balanced" or dict, default=None
         Factors of the loss by class; the reconstruction is not weighted by them.
     constraint : ConvexSet, default=None
@@ -121,7 +121,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     n_features_in_ : int
         All columns of X, covariate columns included.
     feature_names_in_ : array of shape (n_features_in_,)
-        Where X was a DataFrame with string column names.
+        Where X was a DataFrame with string column names, Parquet or Arrow.
 
     Notes
     -----

@@ -44,7 +44,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     fit_intercept : bool, default=True
     covariate_columns : column name(s), index(es) or boolean mask, default=None
         Columns of X that enter the regression as they are and are not factorized. Names need a
-        DataFrame.
+        DataFrame, Parquet or Arrow.
     constraint : ConvexSet, default=None
         A convex set Θ from `superfactor.constraints`. It acts on the lifted variables (A, B, γ),
         B = codes @ components, and not on the factors; the one exception is ``NonNegative()`` with
@@ -112,7 +112,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     n_features_in_ : int
         All columns of X, covariate columns included.
     feature_names_in_ : array of shape (n_features_in_,)
-        Where X was a DataFrame with string column names.
+        Where X was a DataFrame with string column names, Parquet or Arrow.
 
     Notes
     -----

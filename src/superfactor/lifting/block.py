@@ -97,6 +97,7 @@ class SampleBlock:
         self._read, self._facts, self._scale = rows, facts, 1.0
         self._tall: TallStore = InMemory() if store is None else store
         self._viewed: tuple[Array, Array] | None = None
+        self._drawn: np.ndarray | None = None
 
     def _rows(self) -> DataMatrix:
         return self._read(self._scale)
@@ -142,10 +143,12 @@ class SampleBlock:
         return self._rows().take(index), facts.take(indices(facts.targets, index))
 
     def _chosen(self, share: float) -> np.ndarray:
-        """Positions of a share of the samples, always the same ones."""
+        """Positions of a share of the samples, always the same ones; the last are kept."""
         count = min(self.n_samples, int(np.ceil(share * self.n_samples)))
-        rng = np.random.default_rng((self._start, count))
-        return np.sort(rng.choice(self.n_samples, count, replace=False))
+        if self._drawn is None or self._drawn.size != count:
+            rng = np.random.default_rng((self._start, count))
+            self._drawn = np.sort(rng.choice(self.n_samples, count, replace=False))
+        return self._drawn
 
     # --- the design ---------------------------------------------------------------------------------
 
@@ -364,7 +367,9 @@ class SampleBlock:
             both = xp.concat([Z, self._loss_weighted(Z, theta, directions)], axis=1)
         G = X.transpose_times(both)
         old = self._tall.get("main") if "main" in self._tall else Z[:, :0]
-        answer = (G[:, :j], old.T @ Z, Z.T @ Z)
+        # In float64: ξ‖X̃‖² less the trace of these products may be a small difference of large numbers.
+        fine = wide(Z)
+        answer = (G[:, :j], wide(old).T @ fine, fine.T @ fine)
         self._add("main", Z)
         return answer if directions is None else (*answer, G[:, j:])
 
@@ -413,10 +418,11 @@ class SampleBlock:
         return self._combination(terms, None)
 
     def inner(self, pairs: Sequence[tuple[str, str]]) -> tuple[Array, ...]:
-        """aᵀb for each pair of names."""
+        """aᵀb for each pair of names, in float64: what makes vectors orthonormal must be finer than they."""
         empty = self._tall.get(pairs[0][1])[:, :0]
         got = {n: self._tall.get(n) if n in self._tall else empty for pair in pairs for n in pair}
-        return tuple(got[a].T @ got[b] for a, b in pairs)
+        fine = {name: wide(matrix) for name, matrix in got.items()}
+        return tuple(fine[a].T @ fine[b] for a, b in pairs)
 
     def codes(self, M: Array) -> Array:
         """main·M/√w (n_b, r): to gather."""

@@ -133,7 +133,7 @@ def _from_source(
     temporary files beyond that.
     """
     n, p = X.shape
-    columns = 2 * (6 * rank + 30 + 8 * min(rank, table.n_outputs))
+    columns = 3 * (6 * rank + 30 + 8 * min(rank, table.n_outputs))
     folder = None
     if n * columns * X.dtype.itemsize > get_config()["working_memory"] * 2**20:
         folder = tempfile.mkdtemp(prefix="superfactor-")

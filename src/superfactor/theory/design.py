@@ -17,7 +17,6 @@ from superfactor._arrays import (
     eye_like,
     frobenius2,
     namespace,
-    to_numpy,
 )
 from superfactor.lifting import LiftedProblem
 
@@ -145,5 +144,5 @@ def class_weight_range(problem: LiftedProblem) -> tuple[float, float]:
     ratio = problem.loss_weight
     if problem.root_weight is not None:
         ratio = ratio / problem.root_weight**2
-    values = to_numpy(ratio)
-    return float(values.min()), float(values.max())
+    xp = namespace(ratio)
+    return float(xp.min(ratio)), float(xp.max(ratio))

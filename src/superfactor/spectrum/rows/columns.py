@@ -53,8 +53,8 @@ def _by_name(columns: list[str], names: Sequence[str] | None, said: str) -> list
         return []
     if names is None:
         raise ValueError(
-            f"{said}: names need X to be a DataFrame with string column names; use column indices "
-            "for arrays"
+            f"{said}: names need X to be a table whose columns have them (a DataFrame, Parquet, Arrow); "
+            "use column indices for arrays"
         )
     position = {name: i for i, name in enumerate(names)}
     missing = [c for c in columns if c not in position]

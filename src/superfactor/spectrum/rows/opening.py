@@ -136,17 +136,29 @@ def _at_path(path: str) -> Any:
         raise ValueError(f"source={path!r}: a path ending in {', '.join(_SUFFIXES)} is required")
     if "://" not in path and not os.path.exists(path):
         raise FileNotFoundError(f"source={path!r}: there is no such file or folder")
+    try:
+        return _stored_as(kind, path)
+    except (
+        ValueError,
+        FileNotFoundError,
+    ) as error:  # what NumPy, pyarrow and Zarr say of no such file
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"source={path!r}: cannot be read as {kind} ({reason})") from error
+
+
+def _stored_as(kind: str, path: str) -> Any:
     if kind == "npy":
-        return np.load(path, mmap_mode="r")
+        return np.lib.format.open_memmap(path, mode="r")
     if kind == "zarr":
         array = _library("zarr", path).open(path, mode="r")
         if not _is_a(array, "zarr", "Array"):
             inside = sorted(name for name, _ in array.arrays())
-            raise ValueError(
-                f"source={path!r}: a group; give the path of one of its arrays {inside}"
-            )
+            raise ValueError(f"a group; give the path of one of its arrays {inside}")
         return array
-    return _library("pyarrow.dataset", path).dataset(path, format=kind)
+    dataset = _library("pyarrow.dataset", path).dataset(path, format=kind)
+    if not dataset.files:
+        raise ValueError("a folder without files")
+    return dataset
 
 
 def _library(name: str, path: str) -> Any:
