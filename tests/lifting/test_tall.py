@@ -103,3 +103,10 @@ def test_where_they_are(tmp_path):
     )
     store.drop("m")
     assert not any(file.is_file() for file in tmp_path.rglob("*"))
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    store = InFiles(tmp_path, ROWS)
+    (tmp_path / "m.columns").mkdir()
+    with pytest.raises(OSError, match=r"^temporary file .*m\.columns: cannot be written .*TMPDIR"):
+        store.set("m", matrix(2))

@@ -91,8 +91,14 @@ class InFiles:
         self._write(name, columns, "ab" if name in self else "wb")
 
     def _write(self, name: str, columns: Array, mode: str) -> None:
-        with open(self._path(name), mode) as file:
-            np.ascontiguousarray(columns.T).tofile(file)
+        try:
+            with open(self._path(name), mode) as file:
+                np.ascontiguousarray(columns.T).tofile(file)
+        except OSError as error:  # of a full disk NumPy says "4096 requested and 512 written"
+            raise OSError(
+                f"temporary file {self._path(name)}: cannot be written ({error}); "
+                "TMPDIR names a folder that has more room"
+            ) from error
         self._types[name] = columns.dtype
 
     def drop(self, name: str) -> None:
