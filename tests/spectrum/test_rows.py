@@ -412,6 +412,15 @@ def test_bad_sources(X, tmp_path):
     ):
         row_blocks(tmp_path / "g.zarr")
     assert row_blocks(tmp_path / "g.zarr" / "counts").read(0, 4).sum() == 24
+    for name in ("x.npy", "x.parquet", "x.feather", "x.zarr"):
+        (tmp_path / name).mkdir() if name == "x.zarr" else (tmp_path / name).write_text("no table")
+        with pytest.raises(ValueError, match=rf"^source='.*{name}': cannot be read as \w+ \(.+\)$"):
+            row_blocks(tmp_path / name)
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(
+        ValueError, match=r"bare': cannot be read as parquet \(a folder without files"
+    ):
+        row_blocks(tmp_path / "bare")
     with pytest.raises(ValueError, match="rows 90 to 101: X has rows 0 to 100"):
         row_blocks(X).read(90, 101)
     with pytest.raises(ValueError, match="'a' is there twice"):
