@@ -126,6 +126,11 @@ class DaskFactorization:
         columns = inputs.covariate_indices(self.covariate_columns, table.shape[1], names)
         given = {"X": X, "y": y, "covariates": covariates, "sample_weight": sample_weight}
         partitions = cut(client, given)
+        if sum(partitions.rows) == 0 or table.shape[1] == 0:
+            raise ValueError(
+                f"X: at least 1 sample and 1 feature are required, got {sum(partitions.rows)} and "
+                f"{table.shape[1]}"
+            )
         extra = partitions.arrays.get("covariates")
         self._covariate_index = columns
         self._n_extra_covariates = 0 if extra is None else int(np.prod(extra.shape[1:]))

@@ -84,6 +84,8 @@ class Progress:
                 f"{estimator.model} model, {shape[0]} samples x {shape[1]} features, "
                 f"{estimator.n_components} components, solver {solver}"
             )
+            if estimator.checkpoint is not None and os.path.exists(estimator.checkpoint):
+                self._say(f"resuming from {os.fspath(estimator.checkpoint)!r}")
 
     @property
     def callback(self) -> Any:

@@ -405,7 +405,7 @@ class SampleSide(GrowingBasis):
         return held
 
     def vectors(self, W: Array) -> Array:
-        return namespace(W).concat(self.problem.samples.gather("rows", [("main", W)]))
+        return self.problem.samples.stack("rows", [("main", W)])
 
     def release(self, T: Vectors) -> None:
         self.problem.samples.tell("drop", T.name)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import cores, namespace, wide
+from superfactor._arrays import Array, cores, namespace, wide, zeros_like_of
 from superfactor.lifting.block import Facts, SampleBlock
 from superfactor.losses import Loss
 from superfactor.spectrum import DataMatrix
@@ -39,6 +39,11 @@ class Samples(ABC):
     @abstractmethod
     def gather(self, question: str, *arguments: Any) -> list[Any]:
         """The answer of every block, in the order of the samples."""
+
+    def stack(self, question: str, *arguments: Any) -> Array:
+        """What `gather` gives, one below the other."""
+        parts = self.gather(question, *arguments)
+        return namespace(*parts).concat(parts)
 
     def tell(self, question: str, *arguments: Any) -> None:
         """Have every block do something that nobody needs to hear about."""
@@ -79,6 +84,18 @@ class LocalSamples(Samples):
 
     def gather(self, question: str, *arguments: Any) -> list[Any]:
         return list(self._answers(question, arguments))
+
+    def stack(self, question: str, *arguments: Any) -> Array:
+        whole: Any = None
+        done = 0
+        for part in self._answers(question, arguments):
+            if (
+                whole is None
+            ):  # not a list of parts first: there may be no room for all of them twice
+                whole = zeros_like_of(part, self.n_samples, int(part.shape[1]))
+            whole[done : done + part.shape[0], :] = part
+            done += int(part.shape[0])
+        return whole
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
         """Answers in order, told to `on_block`."""

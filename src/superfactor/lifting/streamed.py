@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
@@ -136,7 +135,7 @@ def _from_source(
     columns = 3 * (6 * rank + 30 + 8 * min(rank, table.n_outputs))
     folder = None
     if n * columns * X.dtype.itemsize > get_config()["working_memory"] * 2**20:
-        folder = tempfile.mkdtemp(prefix="superfactor-")
+        folder = tempfile.TemporaryDirectory(prefix="superfactor-", ignore_cleanup_errors=True)
     blocks: list[SampleBlock] = []
     start = 0
     for a, b in pairwise(X.cuts(rows_per_block(p, X.dtype.itemsize))):
@@ -144,13 +143,13 @@ def _from_source(
         size = b - a if chosen is None else int(chosen.size)
         if size == 0:
             continue
-        store = None if folder is None else InFiles(Path(folder) / str(a), size)
+        store = None if folder is None else InFiles(Path(folder.name) / str(a), size)
         block = _SourceBlock(X, table, a, b, chosen)
         blocks.append(SampleBlock(size, block.rows, block.facts, loss, store, start))
         start += size
     samples = LocalSamples(blocks, cores(), on_block)
     if folder is not None:
-        weakref.finalize(samples, shutil.rmtree, folder, ignore_errors=True)
+        weakref.finalize(samples, folder.cleanup)
     return samples
 
 

@@ -15,9 +15,11 @@ from superfactor.spectrum import DataMatrix
 
 # A sample is drawn where at least so many times as many samples are to be had …
 _LEAST_RATIO = 8
-# … and its rows of X may take this share of scikit-learn's `working_memory`.
+# … its rows of X may take this share of scikit-learn's `working_memory` …
 _SHARE = 0.5
 _FEWEST = 4096
+# … and so many, or so many for each feature, are enough to begin with.
+_ENOUGH, _ENOUGH_A_FEATURE = 8192, 16
 
 
 def subsample_share(problem: SampledProblem) -> float | None:
@@ -26,7 +28,8 @@ def subsample_share(problem: SampledProblem) -> float | None:
     itemsize = 4 if problem.epsilon > 1e-10 else 8  # float32 or float64
     row = (p if problem.row_size is None else problem.row_size + 1) * itemsize
     room = _SHARE * get_config()["working_memory"] * 2**20
-    count = min(n // _LEAST_RATIO, room / row)
+    enough = max(_ENOUGH, _ENOUGH_A_FEATURE * p)
+    count = min(n // _LEAST_RATIO, room / row, enough)
     return count / n if count >= max(_FEWEST, 2 * problem.n_outputs) else None
 
 

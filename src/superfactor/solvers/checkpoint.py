@@ -120,7 +120,7 @@ class Checkpoint:
     def _check_same(self, other: dict[str, Any]) -> None:
         names = dict.fromkeys([*self.fingerprint, *other])
         different = [
-            f"{name} is {_shown(other, name)} there and {_shown(self.fingerprint, name)} here"
+            _difference(name, other, self.fingerprint)
             for name in names
             if not _agree(other.get(name), self.fingerprint.get(name))
         ]
@@ -151,6 +151,13 @@ def _agree(a: Any, b: Any) -> bool:
     if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=_TOLERANCE)
     return bool(a == b)
+
+
+def _difference(name: str, there: dict[str, Any], here: dict[str, Any]) -> str:
+    """In words; the numbers of a digest say nothing to anybody."""
+    if name.startswith("digest of "):
+        return f"other {name.removeprefix('digest of ')}"
+    return f"{name} is {_shown(there, name)} there and {_shown(here, name)} here"
 
 
 def _shown(entries: dict[str, Any], name: str) -> str:

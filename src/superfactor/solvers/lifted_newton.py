@@ -253,8 +253,10 @@ class Search:
                 restore_random(self.rng, begun.random)
         else:
             self.point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
-            self._add_label_directions()
-            self._supervised_start()
+            if not self.monitor.poll(self.point.F):
+                self._add_label_directions()
+                self._supervised_start()
+        self._save()
         self.point = self.descent.proximal(self.point)
         self._rounds()
 
@@ -449,8 +451,8 @@ class Search:
         point, problem = self.point, self.problem
         turned = self.basis.unlifted(point.W, point.beta)
         turn = point.W @ turned.codes_turn
-        rows = problem.samples.gather("codes", turn) if codes else [problem.like]
-        parts = turned.components, problem.xp.concat(rows), turned.beta, point.gamma
+        rows = problem.samples.stack("codes", turn) if codes else problem.like
+        parts = turned.components, rows, turned.beta, point.gamma
         factors = Factors(*(cast(part, problem.like) for part in parts))
         return replace(self._solved(factors), codes_turn=turn, code_sizes=turned.code_sizes)
 
@@ -463,7 +465,7 @@ class Search:
 
         W = back(expand(self.basis.vectors(point.W)))
         factors = problem.unlift(W, back(point.beta), back(point.gamma))
-        activations = xp.concat(self.problem.samples.gather("activations", point.theta))
+        activations = self.problem.samples.stack("activations", point.theta)
         return replace(self._solved(factors), activations=activations)
 
     def _solved(self, factors: Factors) -> Solution:

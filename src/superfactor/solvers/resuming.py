@@ -81,7 +81,7 @@ def fingerprint(problem: SampledProblem, rank: int) -> dict[str, Any]:
         "loss of a constant": problem.null_loss,
         "digest of X": float(rows),  # standardised data has the same sum of squares, whatever it is
         "digest of y": [float(x) for x in labels],
-        "digest of the covariates": [float(x) for x in covariates],
+        "digest of covariates": [float(x) for x in covariates],
         "penalties of the covariates": [float(x) for x in problem.covariate_ridge],
     }
 

@@ -88,7 +88,7 @@ class _Relaxation:
 
     def __init__(self, problem: LiftedProblem, basis: GrowingBasis):
         self.problem, self.D = problem, basis.D
-        main = namespace(basis.D).concat(basis.problem.samples.gather("rows", [("main", None)]))
+        main = basis.problem.samples.stack("rows", [("main", None)])
         self.Phi = main if problem.root_weight is None else main / problem.root_weight
         self.A = zeros_like_of(self.D, basis.size, problem.n_outputs)
         self.gamma = zeros_like_of(self.D, problem.covariates.shape[1], problem.n_outputs)

@@ -164,14 +164,13 @@ class Dual:
             image, corner = self._pulled()
             return self._eigenvalue_sum(_bordered(M, image, corner))
         if problem.name == "feature":
-            rows = problem.samples.gather("rows", [("E", None)])
-            Q = wide(xp.concat(rows)) * self._scale()
+            Q = wide(problem.samples.stack("rows", [("E", None)])) * self._scale()
             return self._eigenvalue_sum(M + Q @ Q.T)
         Q = problem.samples.sum("pull", None)[0] * self._scale()
         if not of_samples:
             return self._eigenvalue_sum(M + Q @ Q.T)
         # The same nonzero eigenvalues, from the other side of [X, Q].
-        image = wide(xp.concat(problem.samples.gather("images", Q)))
+        image = wide(problem.samples.stack("images", Q))
         return self._eigenvalue_sum(_bordered(M, image, Q.T @ Q))
 
     def _eigenvalue_sum(self, M: Array) -> float:

@@ -125,7 +125,7 @@ class RowSource(ABC):
         stored = self._stored_type(self._columns)
         if dtype is None:
             dtype = np.float32 if stored == np.float32 else np.float64
-        elif np.dtype(dtype) not in (np.float32, np.float64):
+        elif not _is_float(dtype):
             raise ValueError(f"dtype={dtype!r}: 'float32', 'float64' or None is required")
         return self._but(dtype=np.dtype(dtype))
 
@@ -137,6 +137,13 @@ class RowSource(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
+
+
+def _is_float(dtype: Any) -> bool:
+    try:
+        return np.dtype(dtype) in (np.float32, np.float64)
+    except TypeError:
+        return False
 
 
 def contiguous(columns: list[int] | None) -> slice | None:
