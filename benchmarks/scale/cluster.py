@@ -28,7 +28,7 @@ FASTER, APART, OVERHEAD = 1.5, 1e-7, 10.0
 
 def cluster(quick: bool = False) -> Iterator[Row]:
     """A row for every way to fit, what they say of each other, and the overhead at a small size."""
-    n, source, rank, chunk = 240_000, planted.Dense(500, 10, 5, "float64"), 10, planted.BLOCK
+    n, source, rank, chunk = 400_000, planted.Dense(500, 10, 5, "float64"), 10, planted.BLOCK
     if quick:
         n, source, rank, chunk = 2_000, SMALL, 3, 500
     size = {"n": n, "p": source.p, "classes": source.classes, "rank": rank}

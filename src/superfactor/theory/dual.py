@@ -158,7 +158,7 @@ class Dual:
 
     def _full_sum(self, M: Array) -> float:
         """From the Gram matrix of the smaller side of X̃."""
-        problem, xp = self.problem, namespace(M)
+        problem = self.problem
         of_samples = problem.shape[0] <= problem.shape[1]
         if problem.name == "feature" and not of_samples:
             image, corner = self._pulled()
