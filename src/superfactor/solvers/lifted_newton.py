@@ -253,9 +253,8 @@ class Search:
                 restore_random(self.rng, begun.random)
         else:
             self.point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
-            if not self.monitor.poll(self.point.F):
-                self._add_label_directions()
-                self._supervised_start()
+            self._add_label_directions()
+            self._supervised_start()
         self._save()
         self.point = self.descent.proximal(self.point)
         self._rounds()
