@@ -91,7 +91,7 @@ QUESTIONS = {
 
 
 def test_every_question_is_asked():
-    public = {name for name in vars(SampleBlock) if name[0] not in "_" and name[0].islower()}
+    public = {name for name in dir(SampleBlock) if name[0] not in "_" and name[0].islower()}
     assert public == set(QUESTIONS)
     assert public > SampleBlock.CHANGES
     assert public > SampleBlock.READS

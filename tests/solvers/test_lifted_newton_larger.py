@@ -10,7 +10,7 @@ from tests.solvers.examples import MODELS, example, lifted
 from superfactor._arrays import to_numpy
 from superfactor.lifting import state_problem
 from superfactor.losses import SquaredError, resolve_link
-from superfactor.solvers import lifted_newton
+from superfactor.solvers import lifted_newton, search
 from superfactor.theory import certify
 
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -58,9 +58,9 @@ def test_growing_subspace_finds_the_optimum_of_the_whole(
     problem = state_problem(
         model, X, Y, resolve_link("logistic", kappa), xi=2.0, lam=lam, sample_weight=weight
     )
-    monkeypatch.setattr(lifted_newton, "WHOLE_RANGE", 10_000)
+    monkeypatch.setattr(search, "WHOLE_RANGE", 10_000)
     whole = lifted_newton.solve(problem, 5, tol=1e-10)
-    monkeypatch.setattr(lifted_newton, "WHOLE_RANGE", 1)
+    monkeypatch.setattr(search, "WHOLE_RANGE", 1)
     grown = lifted_newton.solve(problem, 5, tol=1e-9)
     assert whole.basis.size >= min(n, p)
     assert grown.basis.size < min(n, p)
@@ -75,7 +75,7 @@ def test_growing_subspace_finds_the_optimum_of_the_whole(
 def test_growing_subspace_with_other_losses_and_covariates(model, loss, monkeypatch):
     problem, _ = example(model, 90, 70, 1, loss=loss, weighted=True, lam=3.0, sparse=True)
     whole = lifted_newton.solve(problem, 3, tol=1e-10)
-    monkeypatch.setattr(lifted_newton, "WHOLE_RANGE", 1)
+    monkeypatch.setattr(search, "WHOLE_RANGE", 1)
     grown = lifted_newton.solve(problem, 3, tol=1e-10)
     assert grown.basis.size < 70
     np.testing.assert_allclose(grown.objective, whole.objective, rtol=1e-7)

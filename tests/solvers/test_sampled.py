@@ -12,6 +12,7 @@ from tests.solvers.restarts import best_of
 from superfactor.lifting import design, state_problem, subsample
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
+from superfactor.solvers.subspace import SubspaceProblem
 
 SIZES = {"whole range": (60, 12), "growing subspace": (150, 90), "few samples": (12, 9)}
 # Labels count, and the optimum is beyond doubt: no other starts are compared.
@@ -133,7 +134,7 @@ def test_samples_to_begin_with_are_not_kept(model, monkeypatch):
     problem, _ = example(model, 300, 20, 1, lam=LAM[model])
     monkeypatch.setattr(subsample, "_FEWEST", 20)
     drawn, alive = [], []
-    draw, polish = lifted_newton.subsampled, lifted_newton.SubspaceProblem.polish
+    draw, polish = lifted_newton.subsampled, SubspaceProblem.polish
 
     def drawing(*arguments):
         few = draw(*arguments)
@@ -146,7 +147,7 @@ def test_samples_to_begin_with_are_not_kept(model, monkeypatch):
         return polish(self, *arguments, **options)
 
     monkeypatch.setattr(lifted_newton, "subsampled", drawing)
-    monkeypatch.setattr(lifted_newton.SubspaceProblem, "polish", polishing)
+    monkeypatch.setattr(SubspaceProblem, "polish", polishing)
     lifted_newton.solve_sampled(cut(problem, 5), 2)
     assert alive and not any(alive)
 

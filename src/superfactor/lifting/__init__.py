@@ -1,9 +1,10 @@
 """The two models as lifted problems: state them, activate, pull back, un-lift."""
 
 from superfactor.lifting.basis import GrowingBasis, Vectors
-from superfactor.lifting.block import Facts, SampleBlock
+from superfactor.lifting.block import SampleBlock
 from superfactor.lifting.design import ArrayDesign, SampledDesign
 from superfactor.lifting.factors import Factors
+from superfactor.lifting.facts import Facts
 from superfactor.lifting.feature import FeatureProblem
 from superfactor.lifting.filter import FilterProblem
 from superfactor.lifting.problem import LiftedProblem

@@ -12,55 +12,20 @@ among their dimensions. Those that are rows, or no sums, are to be gathered, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
 from superfactor._arrays import Array, cast, device, eye_like, indices, namespace, wide
 from superfactor.lifting.curvature import curvature_gram, directional_curvature
-from superfactor.lifting.tall import InMemory, TallStore
+from superfactor.lifting.facts import Facts
+from superfactor.lifting.tall import TallStore
+from superfactor.lifting.tall_block import TallBlock
 from superfactor.losses import Loss
 from superfactor.spectrum import DataMatrix
 
-# The name of a tall matrix, and what it is multiplied by.
-Term = tuple[str, Array | None]
 
-
-@dataclass(frozen=True)
-class Facts:
-    """What is known of some samples besides X.
-
-    Attributes
-    ----------
-    targets : (n_b, κ)
-    covariates : X' (n_b, q); the intercept is a column of ones
-    loss_weight : ω (n_b, 1), sample weight times class weight
-    root_weight : √w (n_b, 1), or None for weights of one
-    """
-
-    targets: Array
-    covariates: Array
-    loss_weight: Array
-    root_weight: Array | None
-
-    def over_root(self, x: Array) -> Array:
-        """x/√w for x (n_b, k)."""
-        return x if self.root_weight is None else x / self.root_weight
-
-    def take(self, index: Array) -> Facts:
-        """The facts of some of the samples."""
-        xp = namespace(self.targets)
-        values = (getattr(self, field.name) for field in fields(self))
-        return Facts(*(None if x is None else xp.take(x, index, axis=0) for x in values))
-
-    def between(self, start: int, stop: int) -> Facts:
-        """The facts of consecutive samples, as views."""
-        values = (getattr(self, field.name) for field in fields(self))
-        return Facts(*(None if x is None else x[start:stop, :] for x in values))
-
-
-class SampleBlock:
+class SampleBlock(TallBlock):
     """Answers questions about its samples with sums over them.
 
     Parameters
@@ -93,25 +58,19 @@ class SampleBlock:
         store: TallStore | None = None,
         start: int = 0,
     ):
-        self.n_samples, self.loss, self._start = n_samples, loss, start
-        self._read, self._facts, self._scale = rows, facts, 1.0
-        self._tall: TallStore = InMemory() if store is None else store
+        super().__init__(n_samples, rows, store, start)
+        self.loss, self._facts = loss, facts
         self._viewed: tuple[Array, Array] | None = None
         self._drawn: np.ndarray | None = None
 
-    def _rows(self) -> DataMatrix:
-        return self._read(self._scale)
+    def _changed(self, name: str) -> None:
+        if name == "main":
+            self._viewed = None
+
+    def _like(self) -> Array:
+        return self._facts().targets
 
     # --- what must be known before a problem can be stated ------------------------------------------------
-
-    def squared_norm(self) -> tuple[float]:
-        """‖X̃‖² of these rows."""
-        return (self._rows().sum_of_squares(),)
-
-    def rescale(self, scale: float) -> tuple[()]:
-        """From now on X̃ = diag(√w)X/scale."""
-        self._scale = scale
-        return ()
 
     def weight_range(self) -> tuple[float, float]:
         """The smallest and the largest ω_i/w_i: to gather."""
@@ -303,11 +262,6 @@ class SampleBlock:
         self._tall.set("dual", self.loss.residual(a, targets))
         return ()
 
-    def given(self, out: str, matrix: Array) -> tuple[()]:
-        """out ← this block's rows of a matrix (n, j) of all samples."""
-        self._tall.set(out, matrix[self._start : self._start + self.n_samples, :])
-        return ()
-
     def imbalance(self, steps: Sequence[Any]) -> tuple[Any, ...]:
         """What the next balancing step must know of the dual points of all samples."""
         facts = self._facts()
@@ -342,15 +296,6 @@ class SampleBlock:
         residual = self.loss.residual(self._times(facts, theta), facts.targets)
         return facts.over_root(residual * facts.loss_weight)
 
-    def power(self, T: Array) -> tuple[Array]:
-        """X̃ᵀX̃T (p, j)."""
-        X = self._rows()
-        return (X.transpose_times(X.times(T)),)
-
-    def gram(self) -> tuple[Array]:
-        """X̃ᵀX̃ (p, p)."""
-        return (self._rows().feature_gram(),)
-
     def grow(
         self, T: Array, theta: Array | None = None, directions: Array | None = None
     ) -> tuple[Array, ...]:
@@ -370,7 +315,8 @@ class SampleBlock:
         # In float64: ξ‖X̃‖² less the trace of these products may be a small difference of large numbers.
         fine = wide(Z)
         answer = (G[:, :j], wide(old).T @ fine, fine.T @ fine)
-        self._add("main", Z)
+        self._tall.append("main", Z)
+        self._changed("main")
         return answer if directions is None else (*answer, G[:, j:])
 
     def _loss_weighted(self, Z: Array, theta: Array, directions: Array) -> Array:
@@ -381,48 +327,12 @@ class SampleBlock:
         weight = facts.over_root(facts.over_root(facts.loss_weight))
         return Z * (namespace(a).clip(h, 0.0, None) * weight)
 
-    # --- tall matrices, by name: linear algebra for a search among the samples ----------------------
-
-    def _add(self, name: str, columns: Array) -> None:
-        self._tall.append(name, columns)
-        self._viewed = None
-
-    def _combination(self, terms: Sequence[Term], theta: Array | None) -> Array:
-        """Σ name·M (n_b, j); the name "E" stands for `_pulled` at θ, M None for the identity."""
-        total: Any = None
-        for name, M in terms:
-            matrix = self._pulled(theta) if name == "E" else self._tall.get(name)
-            part = matrix if M is None else matrix @ cast(M, matrix)
-            total = part if total is None else total + part
-        return total
-
-    def combine(self, out: str, terms: Sequence[Term], theta: Array | None = None) -> tuple[()]:
-        """out ← Σ name·M."""
-        self._tall.set(out, self._combination(terms, theta))
-        if out == "main":
-            self._viewed = None
+    def curve(self, out: str, name: str, theta: Array, directions: Array) -> tuple[()]:
+        """out ← h∘name, with h as in `grow`."""
+        self._tall.set(out, self._loss_weighted(self._tall.get(name), theta, directions))
         return ()
 
-    def append(self, out: str, name: str) -> tuple[()]:
-        """out ← [out, name]."""
-        self._add(out, self._tall.get(name))
-        return ()
-
-    def drop(self, name: str) -> tuple[()]:
-        """Forget a matrix."""
-        self._tall.drop(name)
-        return ()
-
-    def rows(self, terms: Sequence[Term]) -> Array:
-        """The rows of Σ name·M (n_b, j) themselves: an answer to gather, not to sum."""
-        return self._combination(terms, None)
-
-    def inner(self, pairs: Sequence[tuple[str, str]]) -> tuple[Array, ...]:
-        """aᵀb for each pair of names, in float64: what makes vectors orthonormal must be finer than they."""
-        empty = self._tall.get(pairs[0][1])[:, :0]
-        got = {n: self._tall.get(n) if n in self._tall else empty for pair in pairs for n in pair}
-        fine = {name: wide(matrix) for name, matrix in got.items()}
-        return tuple(fine[a].T @ fine[b] for a, b in pairs)
+    # --- rows of results ---------------------------------------------------------------------------
 
     def codes(self, M: Array) -> Array:
         """main·M/√w (n_b, r): to gather."""
@@ -431,51 +341,6 @@ class SampleBlock:
     def activations(self, theta: Array) -> Array:
         """[ΦS, X']θ (n_b, κ): to gather."""
         return self._times(self._facts(), theta)
-
-    def images(self, T: Array) -> Array:
-        """X̃T (n_b, j): to gather."""
-        return self._rows().times(T)
-
-    def triangle(self, name: str) -> Array:
-        """The triangular factor R of name = QR, with n_b rows or as many as it has columns: to gather."""
-        return namespace(self._tall.get(name)).linalg.qr(self._tall.get(name))[1]
-
-    def image(self, name: str) -> tuple[Array]:
-        """X̃ᵀ·name (p, j)."""
-        return (self._rows().transpose_times(self._tall.get(name)),)
-
-    def back(self, out: str, Z: Array) -> tuple[()]:
-        """out ← X̃Z for Z (p, j)."""
-        self._tall.set(out, self._rows().times(Z))
-        return ()
-
-    def curve(self, out: str, name: str, theta: Array, directions: Array) -> tuple[()]:
-        """out ← h∘name, with h as in `grow`."""
-        self._tall.set(out, self._loss_weighted(self._tall.get(name), theta, directions))
-        return ()
-
-    def noise(self, out: str, seed: int, columns: int) -> tuple[()]:
-        """out ← standard normal numbers (n_b, columns)."""
-        rng = np.random.default_rng((seed, self._start))
-        self._put(out, rng.standard_normal((self.n_samples, columns)))
-        return ()
-
-    def identity(self, out: str, size: int) -> tuple[()]:
-        """out ← this block's rows of the identity of all `size` samples."""
-        self._put(out, np.eye(self.n_samples, size, self._start))
-        return ()
-
-    def _put(self, out: str, values: Any) -> None:
-        like = self._facts().targets
-        xp = namespace(like)
-        self._tall.set(out, xp.asarray(values, dtype=like.dtype, device=device(like)))
-
-    def several(self, steps: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Several questions (name, arguments …) in one: the answers of all, one after the other."""
-        answer: tuple[Any, ...] = ()
-        for question, *arguments in steps:
-            answer += getattr(self, question)(*arguments)
-        return answer
 
 
 def _same(a: Array, b: Array) -> bool:

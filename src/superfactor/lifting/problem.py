@@ -21,8 +21,8 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 from superfactor._arrays import Array, frobenius2, inner, namespace, wide, zeros_like_of
-from superfactor.lifting.block import Facts
 from superfactor.lifting.factors import Factors
+from superfactor.lifting.facts import Facts
 from superfactor.lifting.sampled import SampledProblem
 from superfactor.lifting.samples import in_memory
 from superfactor.losses import Loss

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array, cores, namespace, wide, zeros_like_of
-from superfactor.lifting.block import Facts, SampleBlock
+from superfactor.lifting.block import SampleBlock
+from superfactor.lifting.facts import Facts
 from superfactor.losses import Loss
 from superfactor.spectrum import DataMatrix
 from superfactor.spectrum.data import NNZ_WORTH_THREADS

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn import get_config
 
 from superfactor._arrays import Array, cores, device, namespace
-from superfactor.lifting.block import Facts, SampleBlock
+from superfactor.lifting.block import SampleBlock
+from superfactor.lifting.facts import Facts
 from superfactor.lifting.sampled import SampledProblem
 from superfactor.lifting.samples import LocalSamples, in_memory
 from superfactor.lifting.tall import InFiles
 from superfactor.losses import Loss
-from superfactor.spectrum import DataMatrix, RowSource, rows_per_block
+from superfactor.spectrum import DataMatrix, RowSource, rows_per_block, working_memory
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _from_source(
     n, p = X.shape
     columns = 3 * (6 * rank + 30 + 8 * min(rank, table.n_outputs))
     folder = None
-    if n * columns * X.dtype.itemsize > get_config()["working_memory"] * 2**20:
+    if n * columns * X.dtype.itemsize > working_memory():
         folder = tempfile.TemporaryDirectory(prefix="superfactor-", ignore_cleanup_errors=True)
     blocks: list[SampleBlock] = []
     start = 0

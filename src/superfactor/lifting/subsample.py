@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import scipy.sparse as sp
-from sklearn import get_config
 
 from superfactor._arrays import Array, namespace
-from superfactor.lifting.block import Facts
+from superfactor.lifting.facts import Facts
 from superfactor.lifting.sampled import SampledProblem
 from superfactor.lifting.samples import in_memory
-from superfactor.spectrum import DataMatrix
+from superfactor.spectrum import DataMatrix, working_memory
 
 # A sample is drawn where at least so many times as many samples are to be had …
 _LEAST_RATIO = 8
@@ -27,7 +26,7 @@ def subsample_share(problem: SampledProblem) -> float | None:
     n, p = problem.shape
     itemsize = 4 if problem.epsilon > 1e-10 else 8  # float32 or float64
     row = (p if problem.row_size is None else problem.row_size + 1) * itemsize
-    room = _SHARE * get_config()["working_memory"] * 2**20
+    room = _SHARE * working_memory()
     enough = max(_ENOUGH, _ENOUGH_A_FEATURE * p)
     count = min(n // _LEAST_RATIO, room / row, enough)
     return count / n if count >= max(_FEWEST, 2 * problem.n_outputs) else None

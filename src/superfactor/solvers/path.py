@@ -13,7 +13,7 @@ import numpy as np
 
 from superfactor._arrays import blas_threads
 from superfactor.lifting import LiftedProblem, restate
-from superfactor.solvers.lifted_newton import Search
+from superfactor.solvers.search import Search
 from superfactor.solvers.solution import Monitor, Solution
 
 

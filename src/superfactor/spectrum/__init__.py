@@ -4,7 +4,13 @@ from superfactor.spectrum.compression import Compression, compress
 from superfactor.spectrum.data import DataMatrix
 from superfactor.spectrum.eigen import top_eigenpairs
 from superfactor.spectrum.projection import project_rank, truncated_svd
-from superfactor.spectrum.rows import RowSource, as_rows, row_blocks, rows_per_block
+from superfactor.spectrum.rows import (
+    RowSource,
+    as_rows,
+    row_blocks,
+    rows_per_block,
+    working_memory,
+)
 
 __all__ = [
     "Compression",
@@ -17,4 +23,5 @@ __all__ = [
     "rows_per_block",
     "top_eigenpairs",
     "truncated_svd",
+    "working_memory",
 ]

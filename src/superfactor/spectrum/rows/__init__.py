@@ -18,7 +18,7 @@ from superfactor.spectrum.rows.chunked import ZarrRows
 from superfactor.spectrum.rows.columns import column_positions
 from superfactor.spectrum.rows.mapped import MemmapRows
 from superfactor.spectrum.rows.opening import as_rows, row_blocks
-from superfactor.spectrum.rows.source import RowSource, rows_per_block
+from superfactor.spectrum.rows.source import RowSource, rows_per_block, working_memory
 
 __all__ = [
     "ArrowRows",
@@ -29,4 +29,5 @@ __all__ = [
     "column_positions",
     "row_blocks",
     "rows_per_block",
+    "working_memory",
 ]

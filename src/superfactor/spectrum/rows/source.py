@@ -16,12 +16,16 @@ _SHARE = 1 / 16
 _LEAST_ROWS = 256
 
 
-def rows_per_block(p: int, itemsize: int) -> int:
-    """How many rows of p numbers make a block, after scikit-learn's ``working_memory`` (MiB)."""
+def working_memory() -> float:
+    """scikit-learn's setting of that name, in bytes: what temporary arrays may take together."""
     from sklearn import get_config
 
-    room = get_config()["working_memory"] * 2**20 * _SHARE
-    return max(_LEAST_ROWS, int(room / max(p * itemsize, 1)))
+    return float(get_config()["working_memory"]) * 2**20
+
+
+def rows_per_block(p: int, itemsize: int) -> int:
+    """How many rows of p numbers make a block, after scikit-learn's ``working_memory``."""
+    return max(_LEAST_ROWS, int(_SHARE * working_memory() / max(p * itemsize, 1)))
 
 
 class RowSource(ABC):
