@@ -32,7 +32,7 @@ class Loss(ABC):
 
     #: Is ``ℓ(y, ·)`` convex for every ``y``?
     convex: bool
-    #: Can ``conjugate``, ``dual_activation`` and ``balance`` be evaluated? Else: TypeError.
+    #: Can ``conjugate``, ``dual_activation`` and ``rebalanced`` be evaluated? Else: TypeError.
     has_conjugate: bool
 
     @abstractmethod
@@ -71,6 +71,9 @@ class Loss(ABC):
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
         """Sums over the samples that say how far ``Σ_i weights_i g_i`` is from zero.
 
+        An unpenalised intercept makes the dual bound ``−inf`` unless the weighted dual points sum
+        to zero, so the sum has to vanish to rounding and not just to a solver's tolerance.
+
         ``weights`` has shape ``(n,)`` and is non-negative.
         """
 
@@ -81,17 +84,6 @@ class Loss(ABC):
         The first step moves ``G`` into the conjugate's domain, the second balances it exactly on paper,
         and the third removes what rounding left over.
         """
-
-    def balance(self, G: Array, Y: Array, weights: Array) -> Array:
-        """A point near ``G``, inside the conjugate's domain, with ``Σ_i weights_i g_i = 0``.
-
-        An unpenalised intercept makes the dual bound ``−inf`` unless the weighted dual points sum
-        to zero, so the sum has to vanish to rounding and not just to a solver's tolerance.
-        """
-        steps: list[tuple[Array, ...]] = []
-        for _ in range(BALANCING_STEPS):
-            steps.append(self.imbalance(self.rebalanced(G, Y, steps), Y, weights))
-        return self.rebalanced(G, Y, steps)
 
 
 def check_radius(radius: float) -> float:
