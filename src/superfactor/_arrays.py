@@ -35,6 +35,7 @@ __all__ = [
     "indices",
     "inner",
     "namespace",
+    "random_like",
     "to_numpy",
     "wide",
     "zeros_like_of",
@@ -104,6 +105,12 @@ def full_like_of(x: Array, size: int, value: float) -> Array:
 def indices(x: Array, where: Any) -> Array:
     """A NumPy array of indices as an index array for `x`."""
     return namespace(x).asarray(where, device=device(x))
+
+
+def random_like(x: Array, rng: np.random.Generator, rows: int, columns: int) -> Array:
+    """Standard normal numbers (rows, columns), in the type and place of `x`."""
+    block = rng.standard_normal((rows, columns))
+    return namespace(x).asarray(block, dtype=x.dtype, device=device(x))
 
 
 def diagonal(values: Array) -> Array:

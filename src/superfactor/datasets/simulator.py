@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superfactor.losses import Link, resolve_link
+from superfactor.models import MODELS
 
 Floats = NDArray[np.float64]
 
@@ -101,7 +102,7 @@ def simulate(
     >>> data.X.shape, data.A.shape, sorted(set(data.y.tolist()))
     ((100, 30), (100, 3), [0, 1, 2, 3])
     """
-    if model not in ("filter", "feature"):
+    if model not in MODELS:
         raise ValueError(f"model={model!r}: allowed are 'filter' and 'feature'")
     n = _count("n_samples", n_samples, 1)
     p = _count("n_features", n_features, 1)
@@ -126,8 +127,9 @@ def simulate(
     C = rng.standard_normal((n, q))
     X = B + noise * rng.standard_normal((n, p))
     covariates = C + covariate_noise * rng.standard_normal((n, q))
-    A = (W if model == "filter" else H) @ beta
-    a = (X @ A if model == "filter" else A) + covariates @ gamma
+    kind = MODELS[model]
+    A = kind.phi(lambda: W, lambda: H) @ beta
+    a = kind.phi(lambda: X @ A, lambda: A) + covariates @ gamma
     probabilities: Floats = np.asarray(loss.probabilities(a), dtype=np.float64)
     # The class is the number of cumulative probabilities that a uniform draw exceeds.
     cuts = np.cumsum(probabilities[:, :-1], axis=1)

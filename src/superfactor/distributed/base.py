@@ -15,17 +15,18 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from superfactor._arrays import Array
-from superfactor.distributed.block import LoadedBlock, Statement, blocks_of
+from superfactor.distributed.block import Statement, loaded_samples
 from superfactor.distributed.lazy import lazily, with_trained
 from superfactor.distributed.partitions import Partitions, as_array, cut, is_lazy, outline
 from superfactor.distributed.samples import RemoteSamples
 from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.base import Stated
-from superfactor.lifting import SampledProblem
+from superfactor.models import model_named
+from superfactor.problem import Problem, pose
 
 
 @dataclass(frozen=True)
-class Spread(Stated):
+class OnWorkers(Stated):
     """A problem whose samples are on the workers of a cluster.
 
     Attributes
@@ -109,7 +110,9 @@ class DaskFactorization:
             )
         return client
 
-    def _state(self: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, **_: Any) -> Spread:
+    def state(
+        self: Any, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None, **_: Any
+    ) -> OnWorkers:
         """Have the workers load their samples, and state the problem; sets what inputs determine."""
         client, name = self._connected(), type(self).__name__
         if not is_lazy(X):
@@ -141,17 +144,18 @@ class DaskFactorization:
             partitions.loads,
             partitions.rows,
             partial(
-                blocks_of, estimator=name, columns=columns, classify=self.plain is SMFClassifier
+                loaded_samples,
+                options=self.options,
+                estimator=name,
+                columns=columns,
+                classify=self.plain is SMFClassifier,
             ),
-            LoadedBlock.CHANGES,
             partitions.holders,
         )
         problem, everyone = self._problem(self._remote, partitions)
-        return Spread(problem, everyone, None, partitions)
+        return OnWorkers(problem, everyone, None, partitions)
 
-    def _problem(
-        self: Any, samples: RemoteSamples, partitions: Partitions
-    ) -> tuple[SampledProblem, Any]:
+    def _problem(self: Any, samples: RemoteSamples, partitions: Partitions) -> tuple[Problem, Any]:
         """The problem of these samples, and the columns of X that are factorized."""
         X, y = partitions.arrays["X"], partitions.arrays["y"]
         classes = weights = None
@@ -159,15 +163,16 @@ class DaskFactorization:
             classes, weights = _labels(samples, type(self).__name__)
         # What is said of one sample of each class, or of one row of targets, holds for all.
         some = np.zeros((1, *y.shape[1:])) if classes is None else classes
-        _, n_outputs, self._loss, class_weight = self._targets(some, some, weights, None)
+        targets, self._loss, class_weight = self._targets(some, some, weights, None)
+        n_outputs = len(classes) - 1 if classes is not None else int(targets.shape[1])
         kept = [j for j in range(X.shape[1]) if j not in self._covariate_index]
         shape = sum(partitions.rows), len(kept)
         parameters.check_rank(self.n_components, *shape)
         intercept = bool(self.fit_intercept)
-        samples.tell("state", Statement(self._loss, n_outputs, intercept, classes, class_weight))
-        problem = SampledProblem.of(
+        samples.state(Statement(self._loss, n_outputs, intercept, classes, class_weight))
+        problem = pose(
             samples,
-            model=self.model,
+            model=model_named(self.model),
             shape=shape,
             n_outputs=n_outputs,
             loss=self._loss,
@@ -176,22 +181,23 @@ class DaskFactorization:
             n_covariates=len(self._covariate_index) + self._n_extra_covariates,
             fit_intercept=intercept,
             like=np.empty(0, dtype=np.float32 if X.dtype == np.float32 else np.float64),
+            options=self.options,
         )
         return problem, X[:, kept] if self._covariate_index else X
 
-    def _solve(self, *arguments: Any, **options: Any) -> Any:
-        return super()._solve(*arguments, **{**options, "codes": False})  # type: ignore[misc]
+    def _solve(self: Any, *arguments: Any, **options: Any) -> Any:
+        # Codes that X alone gives are computed when somebody asks for them.
+        needed = model_named(self.model).codes_see_labels
+        return super()._solve(*arguments, **{**options, "codes": needed})  # type: ignore[misc]
 
-    def _keep(self: Any, stated: Any, solution: Any) -> None:
-        super()._keep(stated, solution)  # type: ignore[misc]
-        arrays = stated.partitions.arrays
-        codes = lazily(self._small(), "transform", arrays["X"])
-        if self.model == "feature":  # these have seen the labels
-            rows = np.concatenate(stated.problem.samples.gather("codes", solution.codes_turn))
-            trained = np.zeros((len(rows), self.n_components), dtype=self.components_.dtype)
-            trained[:, : rows.shape[1]] = rows
+    def adopt(self: Any, stated: Any, solution: Any) -> Any:
+        super().adopt(stated, solution)  # type: ignore[misc]
+        codes = lazily(self._small(), "transform", stated.partitions.arrays["X"])
+        trained = solution.factors.codes
+        if trained is not None:
             codes = with_trained(codes, trained, stated.partitions)
         self.codes_ = codes
+        return self
 
     # --- using the fit ---------------------------------------------------------------------------
 
@@ -256,7 +262,7 @@ class DaskFactorization:
 
 def _labels(samples: RemoteSamples, name: str) -> tuple[Array, Array]:
     """The labels that occur, sorted, and the sum of weights of each."""
-    found = samples.gather("labels")
+    found = samples.labels()
     labels = np.concatenate([labels for labels, _ in found])
     classes, where = np.unique(inputs.check_labels(labels, labels, name), return_inverse=True)
     return classes, np.bincount(where, np.concatenate([weights for _, weights in found]))

@@ -1,10 +1,10 @@
-"""The samples of a partition on its worker."""
+"""The samples of a partition on its worker: first as they were loaded, then as blocks of a stated problem."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,16 +12,15 @@ from sklearn.utils import check_array
 
 from superfactor._arrays import Array
 from superfactor.estimators import inputs
-from superfactor.lifting import SampleBlock
-from superfactor.lifting.samples import ROWS_A_BLOCK
-from superfactor.lifting.streamed import SampleTable
 from superfactor.losses import Loss
+from superfactor.options import Options
+from superfactor.samples import Block, SampleTable
 from superfactor.spectrum import DataMatrix
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a partition must know of all samples to become a block of their problem.
+    """What a partition must know of all samples to become a part of their problem.
 
     Attributes
     ----------
@@ -39,8 +38,8 @@ class Statement:
     class_weight: Array | None = None
 
 
-class LoadedBlock(SampleBlock):
-    """Some samples: first as they were loaded, then as a block of the stated problem.
+class LoadedSamples:
+    """Some samples of positive weight, checked.
 
     Parameters
     ----------
@@ -50,8 +49,6 @@ class LoadedBlock(SampleBlock):
     columns : positions of the columns of X that are covariates
     classify : whether y are labels; real targets otherwise
     """
-
-    CHANGES: ClassVar[frozenset[str]] = SampleBlock.CHANGES | {"state"}
 
     def __init__(
         self,
@@ -78,16 +75,15 @@ class LoadedBlock(SampleBlock):
             kept = np.flatnonzero(weight)
             X = inputs.take(X, kept, axis=0)
             beside = [None if values is None else values[kept] for values in beside]
-        self.n_samples = int(X.shape[0])
         self._X, (self._y, self._weight, self._covariates) = X, beside
 
     def labels(self) -> tuple[Array, Array]:
-        """The labels (k,) that occur, and the sum of their samples' weights (k,): to gather."""
+        """The labels (k,) that occur, and the sum of their samples' weights (k,)."""
         labels, codes = np.unique(self._y, return_inverse=True)
         return labels, np.bincount(codes, self._weight)
 
-    def state(self, statement: Statement) -> tuple[()]:
-        """Become a block of the stated problem."""
+    def block(self, statement: Statement) -> Block:
+        """These samples as a block of the stated problem."""
         targets, classes, factors = self._y, statement.classes, None
         if classes is not None:
             targets = np.searchsorted(classes, targets)
@@ -104,34 +100,33 @@ class LoadedBlock(SampleBlock):
             class_weight=factors,
         )
         X, weight = self._X, self._weight
-        facts = table.facts(slice(None), X.data if sp.issparse(X) else X)
-        super().__init__(
-            self.n_samples,
+        known = table.annotations(slice(None), X.data if sp.issparse(X) else X)
+        return Block(
+            int(X.shape[0]),
             lambda scale: DataMatrix(X, weight, scale=scale),
-            lambda: facts,
+            lambda: known,
             statement.loss,
             start=self._first,
         )
-        return ()
 
 
-def blocks_of(loaded: tuple[Any, ...], **options: Any) -> list[LoadedBlock]:
-    """The samples of a partition in blocks that a core's cache has room for.
+def loaded_samples(loaded: tuple[Any, ...], options: Options, **facts: Any) -> list[LoadedSamples]:
+    """The samples of a partition in parts that a core's cache has room for.
 
     Parameters
     ----------
     loaded : rows of X, y, covariates and weights (None where none are given), and the position of the first
-    options : those of `LoadedBlock`
+    facts : the named parameters of `LoadedSamples`
     """
     *arrays, first = loaded
     arrays[0] = sp.csr_array(arrays[0]) if sp.issparse(arrays[0]) else arrays[0]
     n, weight = int(arrays[0].shape[0]), arrays[3]
-    count = max(n // ROWS_A_BLOCK, 1)
-    blocks = []
+    count = max(n // options.rows_a_block, 1)
+    parts = []
     for a, b in pairwise(n * i // count for i in range(count + 1)):
         size = b - a if weight is None else int(np.count_nonzero(weight[a:b]))
         if size:
             X, y, covariates, weights = (None if x is None else x[a:b] for x in arrays)
-            blocks.append(LoadedBlock(X, y, covariates, weights, first, **options))
+            parts.append(LoadedSamples(X, y, covariates, weights, first, **facts))
         first += size
-    return blocks
+    return parts

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 _SLACK = 1.1
 
 
-def spread(
+def placed(
     rows: Sequence[int], holders: Sequence[Collection[str]], workers: Sequence[str]
 ) -> dict[str, list[int]]:
     """Partitions by worker, about the same number of rows for each.
@@ -28,11 +28,11 @@ def spread(
     """
     share = max(sum(rows), 1) / len(workers)
     load = dict.fromkeys(workers, 0)
-    placed: dict[str, list[int]] = {worker: [] for worker in workers}
+    by_worker: dict[str, list[int]] = {worker: [] for worker in workers}
 
     def place(number: int, worker: str) -> None:
         load[worker] += rows[number]
-        placed[worker].append(number)
+        by_worker[worker].append(number)
 
     before, left = 0, []
     for number, size in enumerate(rows):
@@ -46,4 +46,4 @@ def spread(
             place(number, wanted)
     for number in sorted(left, key=lambda number: -rows[number]):
         place(number, min(workers, key=load.__getitem__))
-    return {worker: sorted(numbers) for worker, numbers in placed.items() if numbers}
+    return {worker: sorted(numbers) for worker, numbers in by_worker.items() if numbers}

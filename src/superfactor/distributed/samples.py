@@ -4,9 +4,9 @@ Every worker keeps its share in an actor (`Shard`), built where it stays from pa
 collection. A question is one small message to each actor, and the sum of the answers, always added in the
 same order; no task graph.
 
-A worker may be lost. All that its blocks know follows from their rows and from the questions that change
-blocks, in their order. So these are kept, and a lost shard is loaded anew from its source on another worker,
-told them again, and asked again.
+A worker may be lost. All that its blocks know follows from their rows and from the messages that have changed
+them, in their order. So these are kept, and a lost shard is loaded anew from its source on another
+worker, told them again, and asked again.
 """
 
 # Half of Dask is typed.
@@ -19,17 +19,21 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from distributed import wait
 from distributed.scheduler import KilledWorker
 
-from superfactor.distributed.placement import spread
+from superfactor._arrays import Array
+from superfactor.distributed.block import LoadedSamples, Statement
+from superfactor.distributed.placement import placed
 from superfactor.distributed.shard import Shard, packed, unpacked
 from superfactor.distributed.workers import LOST, Workers
 from superfactor.estimators.progress import users_stacklevel
-from superfactor.lifting import SampleBlock, Samples
-from superfactor.lifting.samples import Answer
+from superfactor.samples import Call, Errands, Made, Samples, added
+
+A = TypeVar("A")
+P = ParamSpec("P")
 
 # Seconds for another worker in the place of a lost one.
 _REPLACEMENT = 5.0
@@ -70,8 +74,7 @@ class RemoteSamples(Samples):
     partitions : what to load for each partition, as `dask.delayed` objects; their graphs are kept, since a
         lost partition is loaded again
     rows : of each partition
-    build : makes the blocks of a partition of what was loaded for it; runs on the worker
-    changes : the questions that change blocks
+    load : makes checked samples of what was loaded for a partition; runs on the worker
     holders : addresses of the workers that have each partition in memory already
 
     Attributes
@@ -84,15 +87,15 @@ class RemoteSamples(Samples):
         client: Any,
         partitions: Sequence[Any],
         rows: Sequence[int],
-        build: Callable[[Any], Sequence[SampleBlock]],
-        changes: Collection[str] = SampleBlock.CHANGES,
+        load: Callable[[Any], Sequence[LoadedSamples]],
         holders: Sequence[Collection[str]] | None = None,
     ):
+        super().__init__()
         self.recovered: list[str] = []
-        self._client, self._partitions, self._build = client, list(partitions), build
-        self._changes, self._log = changes, list[bytes]()
+        self._client, self._partitions, self._load = client, list(partitions), load
+        self._log = list[bytes]()
         self._workers = Workers(client)
-        places = spread(rows, holders or [()] * len(rows), sorted(self._workers.wait()))
+        places = placed(rows, holders or [()] * len(rows), sorted(self._workers.wait()))
         self._shards = [
             _Held(numbers, sum(rows[i] for i in numbers), address)
             for address, numbers in places.items()
@@ -112,23 +115,41 @@ class RemoteSamples(Samples):
 
     # --- questions -----------------------------------------------------------------------------------
 
-    def sum(self, question: str, *arguments: Any) -> Answer:
-        answers = self._ask("sum", question, arguments)
-        return tuple(sum(parts[1:], parts[0]) for parts in zip(*answers, strict=True))
+    def labels(self) -> list[tuple[Array, Array]]:
+        """The labels that occur and the sums of their weights, part by part."""
+        return [found for shard in self._ask(Shard.labels) for found in shard]
 
-    def gather(self, question: str, *arguments: Any) -> list[Any]:
-        found: dict[int, Any] = {}
-        answers = self._ask("gather", question, arguments)
-        for shard, answer in zip(self._shards, answers, strict=True):
+    def state(self, statement: Statement) -> None:
+        """Have all samples become those of a stated problem."""
+        self._ask(Shard.state, statement)
+        self._log.append(packed(Shard.state, statement))
+
+    def summed(self, call: Call[A], errands: Errands) -> A:
+        answers = self._ask(Shard.sum, call, errands)
+        self._remember(errands)
+        return added(answers)
+
+    def gathered(self, call: Call[A], errands: Errands) -> list[A]:
+        found: dict[int, list[A]] = {}
+        for shard, answer in zip(self._shards, self._ask(Shard.gather, call, errands), strict=True):
             found.update(zip(shard.numbers, answer, strict=True))
+        self._remember(errands)
         return [answer for number in sorted(found) for answer in found[number]]
 
-    def tell(self, question: str, *arguments: Any) -> None:
-        self._ask("tell", question, arguments)
+    def made(self, call: Call[Made[A]], errands: Errands, key: int) -> tuple[tuple[int, ...], A]:
+        answers = self._ask(Shard.make, call, errands, key)
+        self._log.append(packed(Shard.make, call, errands, key))
+        return answers[0][0], added([sums for _, sums in answers])
 
-    def _ask(self, method: str, question: str, arguments: tuple[Any, ...]) -> list[Any]:
+    def _remember(self, errands: Errands) -> None:
+        if errands:
+            self._log.append(packed(Shard.run, errands))
+
+    def _ask(
+        self, operation: Callable[Concatenate[Shard, P], A], *args: P.args, **kwargs: P.kwargs
+    ) -> list[A]:
         """The answer of every shard, in the same order whoever is first."""
-        message = packed(method, question, arguments)
+        message = packed(operation, *args)
         answers: dict[_Held, Any] = {}
         while missing := [shard for shard in self._shards if shard not in answers]:
             found = self._workers.ask(map(_Held.actor, missing), [message])
@@ -140,8 +161,6 @@ class RemoteSamples(Samples):
                 self._recover(lost)
         for shard in self._shards:
             shard.losses = 0
-        if question in self._changes:
-            self._log.append(packed("tell", question, arguments))
         return [unpacked(answers[shard])[0] for shard in self._shards]
 
     # --- shards that are lost, and brought back --------------------------------------------------------
@@ -205,7 +224,7 @@ class RemoteSamples(Samples):
         """The actor, to be; on its worker, or on another where that is lost before it is loaded."""
         where = {"workers": [shard.address], "allow_other_workers": True}
         loaded = self._client.compute([self._partitions[i] for i in shard.numbers], **where)
-        return self._client.submit(Shard, self._build, loaded, threads, actor=True, **where)
+        return self._client.submit(Shard, self._load, loaded, threads, actor=True, **where)
 
     def _wait(self, futures: list[Any]) -> None:
         """Until all are there or have failed; not for ever where no worker is left."""

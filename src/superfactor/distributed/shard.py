@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from distributed.protocol import pickle
 
-from superfactor._arrays import blas_threads
-from superfactor.lifting import LocalSamples, SampleBlock
-from superfactor.lifting.samples import Answer
+from superfactor._arrays import Array, blas_threads
+from superfactor.distributed.block import LoadedSamples, Statement
+from superfactor.samples import Call, Errands, LocalSamples, Made
+
+A = TypeVar("A")
 
 
 def packed(*parts: Any) -> bytes:
@@ -30,41 +32,57 @@ def unpacked(message: bytes) -> Any:
 
 
 class Shard:
-    """A Dask actor: some partitions of the samples as blocks, asked together.
+    """A Dask actor: some partitions of the samples, asked together.
 
     Parameters
     ----------
-    build : makes the blocks of a partition of what was loaded for it
+    load : makes checked samples of what was loaded for a partition
     partitions : what was loaded, one entry a partition, in the order of the samples
     threads : so many blocks are asked at the same time
     """
 
     def __init__(
         self,
-        build: Callable[[Any], Sequence[SampleBlock]],
+        load: Callable[[Any], Sequence[LoadedSamples]],
         partitions: Sequence[Any],
         threads: int,
     ):
-        blocks = [build(partition) for partition in partitions]
-        self._samples = LocalSamples([block for part in blocks for block in part], threads)
-        self._counts = [len(part) for part in blocks]
+        self._loaded = [load(partition) for partition in partitions]
+        self._threads = threads
+        self._samples = LocalSamples([])
 
     def answer(self, message: bytes) -> bytes:
-        """The packed answer to a packed message, a method of this class with its arguments."""
-        method, question, arguments = unpacked(message)
+        """The packed answer to a packed message: an operation of this class with its arguments."""
+        operation, *arguments = unpacked(message)
         # The threads of a worker are all there are: those of BLAS would come on top.
         with blas_threads(1):
-            return packed(getattr(self, method)(question, *arguments))
+            return packed(operation(self, *arguments))
 
-    def sum(self, question: str, *arguments: Any) -> Answer:
-        """As `Samples` has it."""
-        return self._samples.sum(question, *arguments)
+    # --- operations -----------------------------------------------------------------------------------------
 
-    def tell(self, question: str, *arguments: Any) -> None:
-        """As `Samples` has it."""
-        self._samples.tell(question, *arguments)
+    def labels(self) -> list[tuple[Array, Array]]:
+        """Labels that occur and the sums of their weights, part by part."""
+        return [part.labels() for loaded in self._loaded for part in loaded]
 
-    def gather(self, question: str, *arguments: Any) -> list[list[Any]]:
+    def state(self, statement: Statement) -> None:
+        """Become a part of the stated problem."""
+        blocks = [part.block(statement) for loaded in self._loaded for part in loaded]
+        self._samples = LocalSamples(blocks, self._threads)
+
+    def sum(self, call: Call[A], errands: Errands) -> A:
+        """The sum of the blocks' answers."""
+        return self._samples.summed(call, errands)
+
+    def make(self, call: Call[Made[A]], errands: Errands, key: int) -> tuple[tuple[int, ...], A]:
+        """Columns of what the blocks keep, and sums."""
+        return self._samples.made(call, errands, key)
+
+    def gather(self, call: Call[A], errands: Errands) -> list[list[A]]:
         """The answers of the blocks of each partition."""
-        answers = iter(self._samples.gather(question, *arguments))
-        return [list(islice(answers, count)) for count in self._counts]
+        answers = iter(self._samples.gathered(call, errands))
+        return [list(islice(answers, len(loaded))) for loaded in self._loaded]
+
+    def run(self, errands: Errands) -> None:
+        """What changes blocks, without a question."""
+        for block in self._samples.blocks:
+            errands.done_by(block)

@@ -8,9 +8,8 @@ file            idea
 ``base``        what both share: one fit, one transform
 ``parameters``  constructor arguments, checked with messages that say what is allowed
 ``inputs``      X, covariates, weights and targets as the user brings them
-``fitting``     which solver runs, and its answer with exactly the components asked for
+``fitting``     which solver runs, and what an estimator tells of its answer
 ``blockwise``   what is computed sample by sample, where X is not in memory
-``coding``      from a new sample to its code and its activations, both models
 ``progress``    ``verbose`` and scikit-learn's callbacks
 =============== ================================================================================
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,17 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from superfactor._arrays import Array, namespace
 from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.blockwise import by_blocks
-from superfactor.estimators.coding import FeatureCoding, FilterCoding
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
-from superfactor.lifting import (
-    LiftedProblem,
-    SampledProblem,
-    SampleTable,
-    state_problem,
-    state_sampled,
-)
 from superfactor.losses import Loss
+from superfactor.models import Coding, model_named
+from superfactor.options import Options
+from superfactor.problem import Problem, state
 from superfactor.solvers.interruption import deferred_interrupt
+from superfactor.solvers.solution import Solution
 from superfactor.spectrum import RowSource
 
 # How far outside its constraint a point may lie in silence, relative to its largest entry.
@@ -44,7 +40,7 @@ class Stated:
     kept : positions of the samples of positive weight among them; None where that is all
     """
 
-    problem: LiftedProblem | SampledProblem
+    problem: Problem
     everyone: Array | RowSource
     kept: Any
 
@@ -58,6 +54,9 @@ class SupervisedFactorization(
 ):
     """Fit, transform and input handling of `SMFClassifier` and `SMFRegressor`."""
 
+    #: When which method runs: the sizes at which one takes over from another.
+    options: ClassVar[Options] = Options()
+
     # --- fitting ---------------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Self:
@@ -66,19 +65,25 @@ class SupervisedFactorization(
         seed = parameters.seed_of(self.random_state)
         solver = parameters.choose_solver(self.solver, self.constraint)
         progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
-        by_sums = solver == "lifted-newton" and self.certify != "ascent"
+        # The other solvers, and dual ascent, work on arrays.
+        in_passes = solver == "lifted-newton" and self.certify != "ascent"
         with progress.passes(), deferred_interrupt() as interruption:
-            stated = self._state(
-                X, y, covariates, sample_weight, by_sums=by_sums, on_block=progress.on_block
+            stated = self.state(
+                X, y, covariates, sample_weight, in_passes=in_passes, on_block=progress.on_block
             )
             progress.begin(stated.everyone.shape, solver)
             callback = progress.or_when(lambda: interruption.requested)
             solution = self._solve(stated, solver, seed, callback)
-            self._keep(stated, solution)
+            self.adopt(stated, solution)
             placing.return_to(X, self)
+            self.certificate_ = None
             # Who wants to stop does not want to wait for a proof.
-            wanted = None if interruption.requested else self.certify
-            self.certificate_ = fitting.certify(stated.problem, self.n_components, solution, wanted)
+            if self.certify is not None and not interruption.requested:
+                from superfactor.theory import certify
+
+                self.certificate_ = certify(
+                    stated.problem, self.n_components, solution, method=self.certify
+                )
         if interruption.requested:
             raise KeyboardInterrupt(f"{type(self).__name__}: the best model so far is kept")
         self._warn(solution)
@@ -87,7 +92,7 @@ class SupervisedFactorization(
 
     def _solve(
         self, stated: Stated, solver: str, seed: Any, callback: Any, codes: bool = True
-    ) -> Any:
+    ) -> Solution:
         return fitting.solve(
             stated.problem,
             self.n_components,
@@ -102,23 +107,35 @@ class SupervisedFactorization(
             codes=codes,
         )
 
-    def _state(
+    def state(
         self,
         X: Any,
         y: Any,
-        covariates: Any,
-        sample_weight: Any,
+        covariates: Any = None,
+        sample_weight: Any = None,
         *,
-        by_sums: bool = False,
+        in_passes: bool = False,
         on_block: Any = None,
     ) -> Stated:
-        """Check the data against the parameters and state the problem; sets what inputs determine.
+        """Check the data against the parameters and state the problem, without solving it.
 
-        With `by_sums`, one that is known through sums over blocks of samples where X is large or is read in
-        passes, and then `on_block` hears of each block of a pass.
+        For searches and studies that solve one problem many times: `superfactor.solvers` take its
+        ``problem``, and `adopt` makes a fitted estimator of an answer. Sets what inputs determine.
+
+        Parameters
+        ----------
+        X, y, covariates, sample_weight : those of ``fit``
+        in_passes : bool, default=False
+            Whether X may be a source of rows that are read in passes; otherwise it is taken into memory.
+        on_block : callable, optional
+            Hears of each block of a pass, as ``on_block(rows done, rows in all)``.
+
+        Returns
+        -------
+        stated : Stated
         """
         data: Any = None
-        if by_sums and not (isinstance(X, np.memmap) and placing.leaves_cpu(self.device)):
+        if in_passes and not (isinstance(X, np.memmap) and placing.leaves_cpu(self.device)):
             data = inputs.check_rows(self, X, reset=True)
         if data is None:
             data = inputs.check_data(self, X, reset=True)
@@ -130,48 +147,31 @@ class SupervisedFactorization(
         covariate_names = inputs.column_names(covariates)
         weight = inputs.check_weights(sample_weight, data)
         kept = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight)
-        targets, n_outputs, loss, class_weight = self._targets(y, data, weight, kept)
+        targets, loss, class_weight = self._targets(y, data, weight, kept)
         self._loss: Any = loss
         self._covariate_index = columns
         self._n_extra_covariates = 0 if extra is None else int(extra.shape[1])
         self._covariate_names = covariate_names
         self.component_names_ = inputs.names_without(columns, data.shape[1], names)
-        data, inside = inputs.split_columns(data, columns)
-        regressors = _side_by_side(inside, extra)
-
-        everyone = data
-        if isinstance(data, RowSource):
-            n_kept = data.shape[0] if kept is None else len(kept)
-            parameters.check_rank(self.n_components, n_kept, data.shape[1])
-            table = SampleTable(
-                inputs.spread(targets, kept, data.shape[0]),
-                n_outputs,
-                regressors,
-                bool(self.fit_intercept),
-                weight,
-                inputs.spread(class_weight, kept, data.shape[0]),
+        everyone, inside = inputs.split_columns(data, columns)
+        data, regressors = everyone, _side_by_side(inside, extra)
+        n_kept = data.shape[0] if kept is None else len(kept)
+        parameters.check_rank(self.n_components, n_kept, data.shape[1])
+        if kept is not None and isinstance(
+            data, RowSource
+        ):  # rows of weight zero are left where they are
+            targets, class_weight = (
+                inputs.among(x, kept, data.shape[0]) for x in (targets, class_weight)
             )
-            return Stated(self._sampled(data, table, loss, on_block), everyone, kept)
-        if kept is not None:  # a sample of weight zero is the same as no sample
+        elif kept is not None:  # a sample of weight zero is the same as no sample
             data = inputs.take(data, kept, axis=0)
             weight = weight[kept]
             if regressors is not None:
                 regressors = inputs.take(regressors, kept, axis=0)
-        parameters.check_rank(self.n_components, *data.shape)
-        table = SampleTable(
-            targets,
-            n_outputs,
-            inputs.as_numpy(regressors),
-            bool(self.fit_intercept),
-            weight,
-            class_weight,
-        )
-        if by_sums and fitting.is_large(data):
-            return Stated(self._sampled(data, table, loss, on_block), everyone, kept)
-        problem = state_problem(
+        problem = state(
             self.model,
             data,
-            table.wide_targets(),
+            targets,
             loss,
             xi=float(self.xi),
             lam=float(self.lam),
@@ -179,20 +179,11 @@ class SupervisedFactorization(
             fit_intercept=bool(self.fit_intercept),
             sample_weight=weight,
             class_weight=class_weight,
-        )
-        return Stated(problem, everyone, kept)
-
-    def _sampled(self, X: Any, table: SampleTable, loss: Loss, on_block: Any) -> SampledProblem:
-        return state_sampled(
-            self.model,
-            X,
-            table,
-            loss,
-            xi=float(self.xi),
-            lam=float(self.lam),
             rank=self.n_components,
             on_block=on_block,
+            options=self.options,
         )
+        return Stated(problem, everyone, kept)
 
     def _warn(self, solution: Any) -> None:
         """Say what the answer falls short of: its tolerance, or its constraint."""
@@ -209,7 +200,7 @@ class SupervisedFactorization(
                 stacklevel=users_stacklevel(),
             )
         if self.violation_ > 0 and self.violation_ > VIOLATION_TOLERANCE * fitting.largest_entry(
-            self.model, solution.factors
+            model_named(self.model), solution.factors
         ):
             warnings.warn(
                 f"{name} lies outside its constraint by up to {self.violation_:.2g} an entry "
@@ -220,15 +211,24 @@ class SupervisedFactorization(
             )
 
     @abstractmethod
-    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, int, Loss, Any]:
-        """Targets, κ, the loss, and the class weight of each kept sample (n,) or None.
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
+        """Targets, the loss, and the class weight of each kept sample (n,) or None.
 
         Targets are class numbers 0 … κ (n,), or real (n, κ).
         """
 
-    def _keep(self, stated: Stated, solution: Any) -> None:
-        """Turn a solution of the stated problem into fitted attributes."""
-        solution = fitting.padded(solution, self.n_components)
+    def adopt(self, stated: Stated, solution: Solution) -> Self:
+        """Turn a solution of the stated problem into fitted attributes, all but ``certificate_``.
+
+        Parameters
+        ----------
+        stated : what `state` of this estimator gave
+        solution : of one of `superfactor.solvers`
+
+        Returns
+        -------
+        self
+        """
         factors = solution.factors
         xp = namespace(factors.components)
         q = int(factors.gamma.shape[0]) - int(self.fit_intercept)
@@ -241,16 +241,9 @@ class SupervisedFactorization(
             self.intercept_ = xp.zeros_like(factors.beta[0, :])
         self.explained_variance_ratio_ = fitting.shares(stated.problem, solution)
         self._n_features_out = int(self.n_components)
-        if self.model == "filter":
-            self._coding: FilterCoding | FeatureCoding = FilterCoding(factors.components)
-        else:
-            self._coding = FeatureCoding.of(
-                factors.components,
-                fitting.code_sizes(solution),
-                factors.beta,
-                xi=float(self.xi),
-                lam=float(self.lam),
-            )
+        self._coding: Coding = model_named(self.model).coding(
+            factors, solution.code_sizes, float(self.xi), float(self.lam)
+        )
         self.codes_ = factors.codes
         kept = stated.kept
         if kept is not None:
@@ -269,6 +262,7 @@ class SupervisedFactorization(
         self.objective_ = float(solution.objective)
         self.n_iter_ = int(solution.n_iter)
         self.violation_ = float(solution.violation)
+        return self
 
     # --- using the fit ---------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from superfactor._arrays import Array, device, namespace
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
-from superfactor.estimators.coding import FeatureCoding
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
 from superfactor.losses import Link, Loss, resolve_link
@@ -151,8 +150,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
                                device                     string labels come back as NumPy
     ========================== ========================== =========================================
 
-    Dense and sparse X of 2·10⁷ stored numbers and more (and over 2,000 samples) are fitted through
-    sums over blocks of samples on all cores, to the same optimum; so is whatever is read in passes.
+    All are fitted through sums over blocks of samples, on all cores where there are many.
     docs/scaling.md has the costs; `superfactor.distributed` is for Dask collections.
 
     scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) see each iteration, and each
@@ -240,7 +238,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
-    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, int, Loss, Any]:
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         labels = inputs.check_labels(y, X, type(self).__name__)
         if kept is not None:
             labels, weight = labels[kept], weight[kept]
@@ -253,18 +251,12 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         loss = resolve_link(self.link, len(classes) - 1)
         factor = inputs.check_class_weight(self.class_weight, classes, codes, weight)
         self.classes_ = classes
-        return codes, len(classes) - 1, loss, factor
+        return codes, loss, factor
 
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
         """Logarithms of unnormalised class probabilities (n, κ+1)."""
         codes, offset = self._split(X, covariates, method)
-        xp, b = namespace(codes), codes @ self.coef_.T
-        if isinstance(self._coding, FeatureCoding) and self.prediction == "exact":
-            wide = (xp.astype(b, xp.float64), xp.astype(offset, xp.float64))
-            energies = self._coding.energies(*wide, self._loss)
-            return xp.astype(-energies, codes.dtype)
-        scores = self._loss.link.log_h(b + offset)
-        return xp.concat([xp.zeros_like(scores[:, :1]), scores], axis=1)
+        return self._coding.scores(codes @ self.coef_.T, offset, self._loss, self.prediction)
 
     def decision_function(self, X: Any, covariates: Any = None) -> Array:
         """Scores whose softmax is ``predict_proba``.

@@ -248,10 +248,10 @@ def like(values: Any, X: Array) -> Array:
     return namespace(sample).asarray(values, dtype=sample.dtype, device=device(sample))
 
 
-def spread(values: Any, kept: Any, n: int) -> Any:
-    """Values of the samples `kept` among n, ones for all others; as they are where that is all."""
-    if values is None or kept is None:
-        return values
+def among(values: Any, kept: Any, n: int) -> Any:
+    """Values of the samples `kept` among n, ones for all others."""
+    if values is None:
+        return None
     out = np.ones((n, *values.shape[1:]), dtype=values.dtype)
     out[kept] = values
     return out

@@ -6,7 +6,6 @@ The arrays on a device are PyTorch's. Whatever else a fit needs follows X.
 from __future__ import annotations
 
 import warnings
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -59,9 +58,7 @@ def return_to(X: Any, estimator: Any) -> None:
     for name, value in vars(estimator).items():
         if name.endswith("_"):
             setattr(estimator, name, as_numpy(value))
-    coding = estimator._coding
-    arrays = {field.name: as_numpy(getattr(coding, field.name)) for field in fields(coding)}
-    estimator._coding = replace(coding, **arrays)
+    estimator._coding = estimator._coding.moved(as_numpy)
 
 
 def leaves_cpu(device: Any) -> bool:

@@ -8,11 +8,10 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from superfactor._arrays import Array, namespace
+from superfactor._arrays import Array
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
-from superfactor.estimators.coding import FeatureCoding
 from superfactor.estimators.progress import with_callbacks
 from superfactor.losses import Loss, SquaredError
 
@@ -189,12 +188,12 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
-    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, int, Loss, Any]:
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         values = inputs.check_real_targets(y, X, type(self).__name__)
         self._flat = values.ndim == 1
         values = values[:, None] if self._flat else values
         values = values if kept is None else values[kept]
-        return values, int(values.shape[1]), SquaredError(), None
+        return values, SquaredError(), None
 
     def predict(self, X: Any, covariates: Any = None) -> Array:
         """Predicted targets.
@@ -210,11 +209,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         y : array of shape (n_samples,) or (n_samples, n_targets), as y was at ``fit``
         """
         codes, offset = self._split(X, covariates, "predict")
-        b = codes @ self.coef_.T
-        if isinstance(self._coding, FeatureCoding) and self.prediction == "exact":
-            xp = namespace(b)
-            b = xp.astype(self._coding.centre(xp.astype(b, xp.float64)), b.dtype)
-        a = b + offset
+        a = self._coding.targets(codes @ self.coef_.T, offset, self.prediction)
         return a[:, 0] if self._flat else a
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:

@@ -13,8 +13,9 @@ from superfactor.interpretation.data import ModelData, model_data, refittable
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import FactorView, arrange, view_names
+from superfactor.models import model_named
+from superfactor.options import Options
 from superfactor.spectrum import DataMatrix, compress, truncated_svd
-from superfactor.spectrum.compression import LARGEST_FULL_SIDE
 
 
 def unsupervised(
@@ -68,14 +69,14 @@ def _svd(X: Any, rank: int) -> tuple[Any, Any, Any, Any]:
         U, values, V = U[:, ::-1], values[::-1], Vt[::-1].T
     k = int(np.sum(values > values[0] * max(n, p) * np.finfo(values.dtype).eps))
     U, values, V = (_kept(part, k, rank) for part in (U, values, V))
-    return U, values, V, (values / data.scale) ** 2 / (data.squared_norm or 1.0)
+    return U, values, V, (values / data.scale) ** 2 / (data.sum_of_squares() or 1.0)
 
 
 def _dense_svd(X: Any, rank: int) -> bool:
     """Sparse X only where ARPACK has no answer: at full rank, where U or V is as large, and for zeros."""
     if rank == min(X.shape):
         return True
-    return not X.count_nonzero() if sp.issparse(X) else min(X.shape) <= LARGEST_FULL_SIDE
+    return not X.count_nonzero() if sp.issparse(X) else min(X.shape) <= Options.compressed_side
 
 
 def _kept(part: Any, k: int, rank: int) -> Any:
@@ -93,14 +94,13 @@ def _regression(estimator: Any, data: ModelData, U: Any, values: Any) -> Any:
     coefficients of U, whose columns are orthonormal.
     """
     used = values > 0
-    codes = (U * values if estimator.model == "filter" else U)[:, used]
+    unit = model_named(estimator.model).ridge_unit(values[used])
+    codes = U[:, used] * (values[used] / unit)
     effect = np.zeros((len(estimator.coef_), len(values)))
     if codes.shape[1]:
         free = {"constraint": None, "solver": "auto", "step_size": "auto", "max_iter": None}
         regression = refittable(estimator, model="filter", n_components=codes.shape[1], **free).fit(
             codes, data.y, covariates=data.covariates
         )
-        effect[:, used] = regression.coef_ @ regression.components_
-        if estimator.model == "feature":
-            effect[:, used] /= values[used]
+        effect[:, used] = regression.coef_ @ regression.components_ / unit
     return effect

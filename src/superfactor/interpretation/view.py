@@ -24,6 +24,7 @@ import numpy as np
 from superfactor._arrays import to_numpy
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.rotation import varimax
+from superfactor.models import model_named
 
 # A contribution this small beside the largest is rounding: none at all.
 _NEGLIGIBLE = 1e-9
@@ -189,8 +190,7 @@ def _of_estimator(fitted: FittedModel, rotation: str | None) -> FactorView:
             estimator.explained_variance_ratio_,
         )
     )
-    # The filter model predicts from projections on the atoms, the feature model from the codes.
-    effect = coef @ (weights @ weights.T) if estimator.model == "filter" else coef
+    effect = model_named(estimator.model).effects(weights, coef)
     put = arrange if rotation is None else _turned
     return put(weights, codes, effect, share, view_names(fitted))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from superfactor.models import MODELS
 from superfactor.plotting import drawing
 
 # xi, lam, n_components and model (None where the search did not vary them), mean, std, chosen.
@@ -51,8 +52,8 @@ def chosen(points: list[Point]) -> Point | None:
 def grouped(points: list[Point], *names: str) -> dict[str, list[Point]]:
     """Points that agree in these parameters, by a title such as "filter model, 3 factors"."""
 
-    def order(point: Point) -> tuple[bool, int]:
-        return point["model"] == "feature", point["n_components"] or 0
+    def order(point: Point) -> tuple[int, int]:
+        return list(MODELS).index(point["model"]), point["n_components"] or 0
 
     groups: dict[str, list[Point]] = {}
     for point in sorted(points, key=order):

@@ -35,7 +35,7 @@ def scaler_of(preprocess: str | None) -> StandardScaler | None:
     return None if preprocess is None else StandardScaler(with_std=preprocess == "standardize")
 
 
-class Samples:
+class FoldRows:
     """X (n, p) as each fold sees it: preprocessed by its training part, in few coordinates.
 
     Parameters
@@ -54,7 +54,7 @@ class Samples:
             )
         self.covariates, self.extra = covariates, extra
         self.weight, self.preprocess = weight, preprocess
-        self.squared_norm = DataMatrix(X, rescale=False).squared_norm
+        self.squared_norm = DataMatrix(X).sum_of_squares()
         # One Gram matrix for all folds; standardised folds need one each, of X itself.
         self.X = X if preprocess == "standardize" else short_rows(X)
 

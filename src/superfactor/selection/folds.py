@@ -15,8 +15,8 @@ from sklearn.base import clone
 from superfactor._arrays import blas_threads
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import take
-from superfactor.selection.coordinates import Samples
-from superfactor.solvers.path import solve_path
+from superfactor.selection.coordinates import FoldRows
+from superfactor.solvers.newton import solve_path
 
 # Of a candidate's objective, relative: scores then have four digits, more than folds can tell apart.
 TOLERANCE = 1e-6
@@ -24,7 +24,7 @@ TOLERANCE = 1e-6
 
 def score_fold(
     base: SMFClassifier,
-    samples: Samples,
+    samples: FoldRows,
     y: Any,
     points: list[dict[str, Any]],
     train: Any,
@@ -72,16 +72,15 @@ def _fits(
     stated: Any = None
     start = time.perf_counter()
     for (model, rank), path in groupby(sorted(range(len(points)), key=along), key=family):
-        if stated is None or stated.problem.name != model:
+        if stated is None or stated.problem.model.name != model:
             first = clone(base).set_params(n_components=1, model=model, xi=1.0, lam=1.0)
-            stated = first._state(X, y, None, weight)
+            stated = first.state(X, y, None, weight)
         order = list(path)
         weights = [(points[i]["xi"], points[i]["lam"]) for i in order]
         solutions = solve_path(
             stated.problem, rank, weights, tol=max(float(base.tol), TOLERANCE), starts=False
         )
         for i, solution in zip(order, solutions, strict=True):
-            fitted = copy.copy(first).set_params(**points[i])
-            fitted._keep(stated, solution)
+            fitted = copy.copy(first).set_params(**points[i]).adopt(stated, solution)
             yield i, fitted, time.perf_counter() - start
             start = time.perf_counter()

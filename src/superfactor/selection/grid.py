@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from superfactor.models import MODELS, model_named
 from superfactor.selection.rank import Scree
 
 # t of the grids, weak to strong: of equal scores the first counts, and on microarrays the weakest of equals
@@ -50,7 +51,7 @@ def candidates(
     ranks = [elbow] if _is_auto(n_components) else _listed("n_components", n_components)
     grids = []
     for name in _listed("model", model):
-        unit = scale.singular_values[0] ** 2 if name == "filter" else 1.0
+        unit = model_named(name).natural_ridge(scale.singular_values[0] ** 2)
         null = n * math.log(n_classes) / scale.total
         weights = [t * null for t in XI_STEPS[name]] if _is_auto(xi) else xi
         ridges = [t * unit for t in LAM_STEPS[name]] if _is_auto(lam) else lam
@@ -68,7 +69,7 @@ def candidates(
 def check_choices(n_components: Any, model: Any, xi: Any, lam: Any) -> None:
     """Each value must be one that `SMFClassifier` takes; the message names the parameter."""
     for name in _listed("model", model):
-        if name not in ("filter", "feature"):
+        if name not in MODELS:
             raise ValueError(f"model={model!r}: 'filter', 'feature' or a list of both is required")
     for rank in [] if _is_auto(n_components) else _listed("n_components", n_components):
         if not isinstance(rank, Integral) or isinstance(rank, bool) or rank < 1:

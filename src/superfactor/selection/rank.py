@@ -50,8 +50,8 @@ def scree(X: Any, *, n_values: int | None = None, center: bool = True) -> Scree:
     if k < 1:
         raise ValueError(f"n_values={n_values}: a number from 1 to {min(X.shape)} is required")
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() * float(center)
-    data = DataMatrix(X, rescale=False)
-    total = data.squared_norm - X.shape[0] * float(mean @ mean)
+    data = DataMatrix(X)
+    total = data.sum_of_squares() - X.shape[0] * float(mean @ mean)
     total = max(total, 0.0)
     if min(X.shape) <= _FULL_SIDE:
         squares = np.linalg.eigvalsh(_gram(data, mean))[::-1][:k]

@@ -25,7 +25,7 @@ from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.parameters import shown
 from superfactor.losses import Link
 from superfactor.selection import grid, results
-from superfactor.selection.coordinates import PREPROCESSING, Samples, scaler_of
+from superfactor.selection.coordinates import PREPROCESSING, FoldRows, scaler_of
 from superfactor.selection.folds import score_fold
 from superfactor.selection.rank import Scree, scree
 
@@ -207,7 +207,7 @@ class SMFClassifierCV(
         names = inputs.column_names(X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
         extra = inputs.check_covariates(inputs.as_numpy(covariates), data, None, "fit")
-        samples = Samples(*inputs.split_columns(data, columns), extra, weight, self.preprocess)
+        samples = FoldRows(*inputs.split_columns(data, columns), extra, weight, self.preprocess)
 
         splitter = check_cv(self.cv, labels, classifier=True)
         splits = list(splitter.split(data, labels, groups))
@@ -250,7 +250,7 @@ class SMFClassifierCV(
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring={self.scoring!r}: one scorer, its name or None is required")
 
-    def _scree(self, samples: Samples, largest: int) -> Scree:
+    def _scree(self, samples: FoldRows, largest: int) -> Scree:
         """Of the X that the final fit will see, weighted; the elbow no larger than a fold allows."""
         rows = samples.factorized(np.arange(samples.X.shape[0]))
         if samples.weight is not None:
@@ -265,7 +265,7 @@ class SMFClassifierCV(
     def _score(
         self,
         base: SMFClassifier,
-        samples: Samples,
+        samples: FoldRows,
         labels: Any,
         points: list[dict[str, Any]],
         splits: list[Any],

@@ -1,6 +1,6 @@
 """Block coordinate descent over the factors: the classical way, and supervised NMF.
 
-From the search side (see `LiftedProblem`) the factors are L (N, r) and P (other, r), with
+From the search side (see `superfactor.models.base`) the factors are L (N, r) and P (other, r), with
 Ã = L·β and B̃ = L·Pᵀ; for the filter model L = W and P = Hᵀ, for the feature model L = Hᵀ and
 P = W. One iteration goes once over the blocks of
 
@@ -29,6 +29,7 @@ import numpy as np
 from superfactor._arrays import (
     Array,
     blas_threads,
+    cast,
     column_norms,
     eigh_descending,
     eps,
@@ -36,19 +37,23 @@ from superfactor._arrays import (
     frobenius2,
     inner,
     namespace,
+    random_like,
+    wide,
     zeros_like_of,
 )
-from superfactor.lifting import ArrayDesign, Factors, LiftedProblem, fit_ridge
-from superfactor.lifting.ridge import conjugate_gradients
-from superfactor.solvers.factored import random_block, random_factors, split, unlift
+from superfactor.models import Factors, LiftedArrays
+from superfactor.problem import Problem
+from superfactor.samples import Block, Design
+from superfactor.solvers.factored import answer, random_factors
 from superfactor.solvers.solution import Monitor, Solution
+from superfactor.subspace import LossOn, conjugate_gradients, fit_ridge
 
 _DEFAULT_ITERATIONS = 500
 _SWEEPS = 3  # over the columns of P and of L, in one iteration with signs
 
 
 def solve(
-    problem: LiftedProblem,
+    problem: Problem,
     rank: int,
     *,
     nonnegative: bool = False,
@@ -70,30 +75,33 @@ def solve(
         be), "random", or "pca" (also for None), whose singular vectors give their larger signed
         parts where signs matter (NNDSVD)
     """
-    width = min(rank, *problem.data.shape)
+    arrays = problem.arrays()
+    width = min(rank, *problem.shape)
     rng = np.random.default_rng(random_state)
     monitor = Monitor(_DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
     with blas_threads(1):
         if isinstance(start, Factors):
             factors = start
         elif start == "random":
-            factors = random_factors(problem, width, rng)
+            factors = random_factors(arrays, width, rng)
             factors = _map(namespace(factors.codes).abs, factors) if nonnegative else factors
         elif start in (None, "pca"):
-            factors = _principal_factors(problem, width, nonnegative, rng)
+            factors = _principal_factors(arrays, width, nonnegative, rng)
         else:
             raise ValueError(f"start={start!r}: Factors, 'pca' or 'random' are required")
-        blocks = (_NonNegativeBlocks if nonnegative else _Blocks)(problem, factors)
+        blocks = (_NonNegativeBlocks if nonnegative else _Blocks)(problem, arrays, factors)
         reason, converged = _descend(blocks, tol, monitor)
-        return Solution(
-            factors=blocks.factors(rank),
+        return answer(
+            problem,
+            arrays,
+            blocks.factors(),
+            rank,
             objective=blocks.F,
             activations=blocks.a,
-            history=monitor.history,
+            monitor=monitor,
             reason=reason,
             converged=converged,
             gradient_mapping=blocks.slope(),
-            stopped_early=monitor.stopped_early,
         )
 
 
@@ -120,9 +128,9 @@ class _Blocks:
     Z = X̃L (other, r) is the image of L, a and E = ω∘∇ℓ (n, κ) the activations and residuals.
     """
 
-    def __init__(self, problem: LiftedProblem, factors: Factors) -> None:
-        self.problem = problem
-        self.L, self.beta, self.P = split(problem, factors)
+    def __init__(self, stated: Problem, problem: LiftedArrays, factors: Factors) -> None:
+        self.stated, self.problem = stated, problem
+        self.L, self.beta, self.P = problem.split(factors)
         self.gamma = factors.gamma
         self.xp = namespace(self.L)
         self.tiny = float(self.xp.finfo(self.L.dtype).smallest_normal)
@@ -146,7 +154,7 @@ class _Blocks:
     def reconstruction(self, L: Array, Z: Array) -> float:
         """ξ‖X̃ − L·Pᵀ‖² by products."""
         cross, square = inner(Z, self.P), inner(L.T @ L, self.P.T @ self.P)
-        return self.problem.xi * (self.problem.data.squared_norm - 2 * cross + square)
+        return self.problem.xi * (self.stated.squared_norm - 2 * cross + square)
 
     def sweep(self) -> None:
         """Once over all blocks. What rounding makes worse is not kept."""
@@ -175,9 +183,12 @@ class _Blocks:
         J = xp.concat([problem.features(self.L, self.Z) @ T, problem.covariates], axis=1)
         ridge = xp.concat([zeros_like_of(T, r) + problem.lam, problem.covariate_ridge])
         start = xp.concat([back @ self.beta, self.gamma])
-        theta, *_ = fit_ridge(ArrayDesign(problem, J), ridge, start)
-        self.beta, self.gamma = T @ theta[:r, :], theta[r:, :]
-        self.a = J @ theta
+        rows = self.stated.samples.keep(Block.given, J)
+        loss = LossOn(self.stated, Design(rows.place, ready=True), int(J.shape[1]))
+        coef, *_ = fit_ridge(loss, wide(ridge), wide(start))
+        coef = cast(coef, J)
+        self.beta, self.gamma = T @ coef[:r, :], coef[r:, :]
+        self.a = J @ coef
 
     def _whitening(self) -> tuple[Array, Array]:
         """T (r, k) with (LT)ᵀLT = I, and its inverse (k, r) on the range of LᵀL."""
@@ -249,18 +260,19 @@ class _Blocks:
         """The norm of the gradient by all factors."""
         return math.sqrt(sum(frobenius2(part) for part in self._slopes()))
 
-    def factors(self, rank: int) -> Factors:
-        return unlift(self.problem, self.L, self.beta, self.P, self.gamma, rank)
+    def factors(self) -> Factors:
+        """The singular vectors of the lifted matrix."""
+        return self.problem.unlift(self.L, self.beta, self.P, self.gamma)
 
 
 class _NonNegativeBlocks(_Blocks):
     """The same with L ≥ 0 and P ≥ 0."""
 
-    def __init__(self, problem: LiftedProblem, factors: Factors) -> None:
+    def __init__(self, stated: Problem, problem: LiftedArrays, factors: Factors) -> None:
         _, alpha = problem.loss.curvature_bounds(problem.n_outputs)
         # A guess at the curvature of the loss in A, corrected by what the steps find.
         self.bend = alpha if 0 < alpha < math.inf else 1.0
-        super().__init__(problem, _map(_positive, factors))
+        super().__init__(stated, problem, _map(_positive, factors))
 
     def update_P(self) -> None:
         """Columns in turn, each at its minimum: P_j = (P_j + (Z − P·LᵀL)_j/‖L_j‖²)₊."""
@@ -313,9 +325,9 @@ class _NonNegativeBlocks(_Blocks):
         by_P = self.xp.where((self.P > 0) | (by_P < 0), by_P, self.xp.zeros_like(by_P))
         return math.sqrt(sum(frobenius2(part) for part in (by_L, by_P, *rest)))
 
-    def factors(self, rank: int) -> Factors:
+    def factors(self) -> Factors:
         """The columns as they are, those of W with norm one: no rotation would keep the signs."""
-        return unlift(self.problem, self.L, self.beta, self.P, self.gamma, rank, rotate=False)
+        return self.problem.as_they_are(self.L, self.beta, self.P, self.gamma)
 
 
 def _columns(x: Array) -> list[Array]:
@@ -334,7 +346,7 @@ def _map(function: Callable[[Array], Array], factors: Factors) -> Factors:
 
 
 def _principal_factors(
-    problem: LiftedProblem, rank: int, nonnegative: bool, rng: np.random.Generator
+    problem: LiftedArrays, rank: int, nonnegative: bool, rng: np.random.Generator
 ) -> Factors:
     """About the leading singular triplets of X, by a few subspace iterations; β = 0, γ = 0.
 
@@ -343,7 +355,7 @@ def _principal_factors(
     """
     xp = problem.data.xp
     n, p = problem.data.shape
-    T = random_block(problem, p, min(rank + 5, n, p), rng)
+    T = random_like(problem.targets, rng, p, min(rank + 5, n, p))
     for _ in range(6):
         T = problem.data.transpose_times(xp.linalg.qr(problem.data.times(T))[0])
         T, _ = xp.linalg.qr(T)

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from superfactor._arrays import Array
-from superfactor.lifting import Factors, GrowingBasis
+from superfactor.models import Factors
+from superfactor.samples import Tall
+from superfactor.subspace import Basis
 
 
 @dataclass
 class History:
-    """One entry per iteration: objective F, seconds since the start, length of the step."""
+    """One entry per iteration: objective F, seconds since the start, length and kind of the step."""
 
     objective: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
@@ -40,6 +42,7 @@ class Monitor:
         self._start = time.perf_counter()
 
     def record(self, objective: float, step: float, kind: str) -> None:
+        """After an iteration."""
         h = self.history
         h.objective.append(objective)
         h.seconds.append(time.perf_counter() - self._start)
@@ -64,6 +67,7 @@ class Monitor:
 
     @property
     def stopped(self) -> bool:
+        """Whether the callback or the limit ended it."""
         return self.stop_reason is not None
 
 
@@ -73,36 +77,39 @@ class Solution:
 
     Attributes
     ----------
-    factors : W, H, β, γ in the user's units; no H where nobody asked for it
+    factors : W, H, β, γ in the user's units, of as many components as were asked for; no H where nobody
+        wanted it
+    code_sizes : (r,), the norms of the codes' columns, samples in units of √w
     objective : F at the factors
-    activations : a (n, κ) at the solution; None where the samples know them alone
+    signal : (n, κ), the activations without the covariates' part; it lives with the samples
+    basis : gives a basis of the search side that nearly holds the top of its spectrum: the certificate needs
+        one on data too large to decompose, and the solver may have it already
     history : what happened at each iteration
     reason : why the solver stopped, in words
     converged : whether it stopped because its tolerance was met
-    gradient_mapping : ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity
-    basis : where the solver has one, a basis of the compact problem's search side that nearly holds
-        the top of its spectrum; it makes the certificate cheap on data too large to decompose
-    violation : the largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint
-    theta : coefficients (k + q, κ) of the solution in that basis
-    codes_turn : M (k, r) such that the samples' question "codes" has H as its answer, where it has
-    code_sizes : (r,), the norms of the codes in units of √w, where H may not be there to tell
     stopped_early : whether a callback asked it to stop
+    gradient_mapping : ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity
+    violation : the largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint
     """
 
     factors: Factors
+    code_sizes: Array
     objective: float
-    activations: Array
+    signal: Tall
+    basis: Callable[[], Basis]
     history: History
     reason: str
     converged: bool
+    stopped_early: bool
     gradient_mapping: float
-    basis: GrowingBasis | None = None
-    theta: Array | None = None
-    codes_turn: Array | None = None
-    code_sizes: Array | None = None
-    violation: float = 0.0
-    stopped_early: bool = False
+    violation: float
+
+    @property
+    def gamma(self) -> Array:
+        """γ (q, κ)."""
+        return self.factors.gamma
 
     @property
     def n_iter(self) -> int:
+        """The number of iterations."""
         return len(self.history)

@@ -1,8 +1,8 @@
 """X through its singular values: products, exact compression, top eigenpairs, rank-r projection."""
 
 from superfactor.spectrum.compression import Compression, compress
-from superfactor.spectrum.data import DataMatrix
-from superfactor.spectrum.eigen import top_eigenpairs
+from superfactor.spectrum.data import DataMatrix, power_of_two
+from superfactor.spectrum.eigen import ritz_corrections, top_eigenpairs
 from superfactor.spectrum.projection import project_rank, truncated_svd
 from superfactor.spectrum.rows import (
     RowSource,
@@ -18,7 +18,9 @@ __all__ = [
     "RowSource",
     "as_rows",
     "compress",
+    "power_of_two",
     "project_rank",
+    "ritz_corrections",
     "row_blocks",
     "rows_per_block",
     "top_eigenpairs",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from superfactor._arrays import Array, eigh_descending, eps, namespace
+from superfactor.options import Options
 from superfactor.spectrum.data import DataMatrix
 
 # A Gram matrix squares the condition number: below σ₁·1e-5 fewer than six digits of σ survive.
 _LEAST_RELATIVE_VALUE = 1e-5
-# A full decomposition of the smaller side costs its third power; beyond this, products are cheaper.
-LARGEST_FULL_SIDE = 2000
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,14 @@ class Compression:
         return self.original.transpose_times(xp.astype(thin, self.original.dtype))
 
 
-def compress(data: DataMatrix) -> Compression | None:
-    """The compression of wide data, or None where it would not pay or would lose digits."""
+def compress(data: DataMatrix, largest_side: int = Options.compressed_side) -> Compression | None:
+    """The compression of wide data, or None where it would not pay or would lose digits.
+
+    `largest_side` : samples at most (`Options.compressed_side`)
+    """
     n, p = data.shape
     # Products with X̃ are p/n times cheaper than with X: below twice that does not repay the decomposition.
-    if p < 2 * n or n > LARGEST_FULL_SIDE:
+    if p < 2 * n or n > largest_side:
         return None
     values, U = eigh_descending(data.gram())
     xp = namespace(values)
@@ -52,5 +54,5 @@ def compress(data: DataMatrix) -> Compression | None:
     if float(values[rank - 1]) < _LEAST_RELATIVE_VALUE**2 * largest:
         return None
     sigma, U = xp.sqrt(values[:rank]), U[:, :rank]
-    rows = DataMatrix(U * sigma[None, :], rescale=False, singular_values=sigma)
+    rows = DataMatrix(U * sigma[None, :], singular_values=sigma)
     return Compression(data, sigma, U, rows)

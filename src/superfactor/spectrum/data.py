@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import copy
+import math
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
-from superfactor._arrays import Array, cores, device, frobenius2, namespace, wide
+from superfactor._arrays import Array, cores, device, namespace, wide
 
-# Below this many stored values a thread pool costs more than it gains.
-NNZ_WORTH_THREADS = 200_000
 # So many rows are summed in the type of X before float64 takes over.
 _GRAM_ROWS = 8192
-# Squares of entries beyond these magnitudes leave the range of float64 (or lose digits in sums).
-_SAFE_SQUARED_NORM = (1e-200, 1e200)
 
 
 class DataMatrix:
     """X̃ = diag(√w)·X/s, an n × p matrix known through its products.
 
     `X` is n_samples × n_features, dense (any array-API library) or SciPy-sparse; `w` are the sample
-    weights (None: all one), and `s` makes ‖X̃‖ about 1, so that nothing in the solvers depends on
-    the units of X. Scaling happens on the thin side of each product; X is copied only when its
-    squares would overflow or underflow.
+    weights (None: all one), and `s` is chosen so that ‖X̃‖ is about 1 and nothing in the solvers depends
+    on the units of X. Scaling happens on the thin side of each product; X is never copied.
 
     Attributes
     ----------
     shape : (n, p)
     scale : the factor s (a power of two, so that dividing by it loses no digit)
     root_weight : √w of shape (n, 1), or None
-    squared_norm : ‖X̃‖²
     singular_values : σ (p,) where X̃ is known to be UΣ in its own right singular vectors, else None
     """
 
@@ -41,11 +37,9 @@ class DataMatrix:
         X: Array,
         sample_weight: Array | None = None,
         *,
-        rescale: bool = True,
-        scale: float | None = None,
+        scale: float = 1.0,
         singular_values: Array | None = None,
     ):
-        """`scale` is s where that is known already, as for a block of rows of a larger matrix."""
         self.singular_values = singular_values
         self.is_sparse = sp.issparse(X)
         if self.is_sparse:
@@ -61,48 +55,22 @@ class DataMatrix:
             weight = self.xp.asarray(sample_weight, dtype=self.dtype, device=self.device)
             self.root_weight = self.xp.sqrt(weight)[:, None]
         self._X = X
+        self._factor, self.scale = 1 / scale, scale
         self._blocks: list[tuple[slice, Any, Any]] | None = None
         self._pool: ThreadPoolExecutor | None = None
-        self._factor = 1.0
-        self.scale = 1.0
-        if scale is not None:
-            self._factor, self.scale = 1 / scale, scale
-            return
-        squared = self._raw_squared_norm()
-        low, high = _SAFE_SQUARED_NORM if "64" in str(self.dtype) else (1e-25, 1e25)
-        if not low < squared < high:
-            largest = float(self.xp.max(self.xp.abs(sample))) if sample.shape[0] else 0.0
-            if largest > 0:
-                self.scale = power_of_two(largest)
-                # Two exact halves: at the ends of the range 1/s alone could overflow.
-                self._X = X * (1 / self.scale)
-                squared = self._raw_squared_norm()
-        if rescale and squared > 0:
-            factor = power_of_two(squared**0.5)
-            self._factor = 1 / factor
-            self.scale *= factor
-            squared /= factor**2
-        self.squared_norm = squared
-        if self.is_sparse and self._X.nnz > NNZ_WORTH_THREADS:
-            self._split(cores())
 
-    def _raw_squared_norm(self) -> float:
-        X, xp = self._X, self.xp
-        if self.root_weight is None:
-            return frobenius2(X.data if self.is_sparse else X)
-        if self.is_sparse:
-            cuts = sorted({0, *X.indptr.searchsorted(range(0, X.nnz, 2**16)).tolist(), X.shape[0]})
-            rows = xp.concat([X[a:b].power(2).sum(axis=1) for a, b in pairwise(cuts)])
-        else:
-            rows = xp.vecdot(X, X, axis=-1)
-        return float(xp.sum(rows * self.root_weight[:, 0] ** 2))
+    def threaded(self, least: int) -> DataMatrix:
+        """The same; sparse X of more stored values than `least` with its products shared among the cores."""
+        if not self.is_sparse or self.nnz <= least:
+            return self
+        other = copy.copy(self)
+        other._split(cores())
+        return other
 
     def _split(self, threads: int) -> None:
         """Row blocks of equal fill: SciPy's sparse kernels release the GIL, so threads share them."""
         if threads < 2:
             return
-        import numpy as np
-
         X, n = self._X, self.shape[0]
         cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, threads + 1))
         cuts[0], cuts[-1] = 0, n
@@ -154,17 +122,23 @@ class DataMatrix:
     def row_squares(self) -> Array:
         """‖x̃_i‖² of every row (n,), in float64."""
         X, xp = self._X, self.xp
-        if self.is_sparse:
-            rows = wide(X.multiply(X).sum(axis=1))
-        else:
-            rows = wide(xp.vecdot(X, X, axis=-1))
+        with np.errstate(
+            over="ignore", under="ignore"
+        ):  # what cannot be squared is infinite, and seen
+            if self.is_sparse:
+                rows = wide(X.multiply(X).sum(axis=1))
+            else:
+                rows = wide(xp.vecdot(X, X, axis=-1))
         if self.root_weight is not None:
             rows = rows * wide(self.root_weight)[:, 0] ** 2
         return rows * self._factor**2
 
     def sum_of_squares(self) -> float:
-        """‖X̃‖², added up in float64."""
-        return float(self.xp.sum(self.row_squares()))
+        """‖X̃‖², added up in float64; not zero unless X is, however small its squares."""
+        total = float(self.xp.sum(self.row_squares()))
+        if total == 0 and bool(self.xp.any((self._X.data if self.is_sparse else self._X) != 0)):
+            return 5e-324
+        return total
 
     def feature_gram(self) -> Array:
         """X̃ᵀX̃ (p, p) in float64, from sums over few rows at a time in the type of X."""
@@ -227,8 +201,6 @@ class DataMatrix:
 
 def power_of_two(x: float) -> float:
     """The power of two nearest below x."""
-    import math
-
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 

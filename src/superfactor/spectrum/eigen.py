@@ -1,4 +1,4 @@
-"""The top of the spectrum of a diagonal matrix plus one of low rank."""
+"""The top of the spectrum of a diagonal matrix plus one of low rank, and what Ritz values may lack."""
 
 from __future__ import annotations
 
@@ -70,6 +70,22 @@ def top_eigenpairs(
         if exhausted or float(xp.max(residuals)) <= tol * size:
             return values, xp.concat([V[:head, :], Q @ V[head:, :]]), residuals
         block = d_tail[:, None] * block
+
+
+def ritz_corrections(gap: Array, size: Array) -> Array:
+    """By how much the sum of the leading eigenvalues of M may exceed that of Ritz values θ_i (r,).
+
+    c_i = |R_i|²/(θ_i − ν̄), or 2|R_i| − (θ_i − ν̄) where that gap is smaller than |R_i| (docs/method.md §11).
+
+    Parameters
+    ----------
+    gap : θ_i − ν̄ (r,), ν̄ the largest eigenvalue outside the Ritz vectors
+    size : |R_i| (r,), the norms of their residuals
+    """
+    xp = namespace(gap)
+    wide_gap = gap > size
+    safe = xp.where(wide_gap, gap, xp.ones_like(gap))
+    return xp.where(wide_gap, size**2 / safe, 2 * size - gap)
 
 
 def _orthonormal_outside(Q: Array, block: Array) -> Array:

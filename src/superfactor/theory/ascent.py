@@ -16,22 +16,25 @@ from dataclasses import dataclass
 
 from superfactor._arrays import (
     Array,
+    cast,
     eigh_descending,
     full_like_of,
     inner,
     namespace,
+    wide,
     zeros_like_of,
 )
-from superfactor.lifting import ArrayDesign, GrowingBasis, LiftedProblem, fit_ridge
+from superfactor.problem import Problem
+from superfactor.samples import Block, Design
+from superfactor.subspace import Basis, LossOn, fit_ridge
 from superfactor.theory.dual import Dual
 
 _MEMORY = 8  # the line search compares with the largest of so many recent values
 
 
 def ascend(
-    problem: LiftedProblem,
     dual: Dual,
-    basis: GrowingBasis,
+    basis: Basis,
     W: Array,
     objective: float,
     *,
@@ -39,18 +42,19 @@ def ascend(
     max_iter: int,
 ) -> float:
     """The best D(G) found, starting at the subspace W (k, r) in the coordinates of the basis."""
+    problem, rank = dual.problem, int(W.shape[1])
     relaxation = _Relaxation(problem, basis)
+    weight = wide(problem.arrays().loss_weight)
 
     def bound_at(point: _Relaxed) -> float:
-        dual.take(point.G / problem.loss_weight)
-        return dual.value()
+        return dual.value(problem.samples.keep(Block.given, wide(point.G) / weight))
 
     point = relaxation.at(W @ W.T)
     best, recent = bound_at(point), [point.J]
     step = 1 / max(float(namespace(W).max(relaxation.D)) * problem.xi, 1e-300)
     stale = 0
     for _ in range(max_iter):
-        target = _project_fantope(point.Pi - step * point.gradient, dual.rank)
+        target = _project_fantope(point.Pi - step * point.gradient, rank)
         direction = target - point.Pi
         slope = inner(point.gradient, direction)
         if not slope < 0:
@@ -86,29 +90,31 @@ class _Relaxed:
 class _Relaxation:
     """J and its gradient in the coordinates of a basis; ridge solutions are warm starts of the next."""
 
-    def __init__(self, problem: LiftedProblem, basis: GrowingBasis):
+    def __init__(self, problem: Problem, basis: Basis):
         self.problem, self.D = problem, basis.D
-        main = basis.problem.samples.stack("rows", [("main", None)])
-        self.Phi = main if problem.root_weight is None else main / problem.root_weight
+        known = problem.arrays().known
+        self.Phi, self.covariates = known.over_root(basis.features.array()), known.covariates
         self.A = zeros_like_of(self.D, basis.size, problem.n_outputs)
-        self.gamma = zeros_like_of(self.D, problem.covariates.shape[1], problem.n_outputs)
+        self.gamma = zeros_like_of(self.D, problem.n_covariates, problem.n_outputs)
 
     def at(self, Pi: Array) -> _Relaxed:
         problem, xp = self.problem, namespace(Pi)
         values, V = eigh_descending(Pi)
         kept = int(xp.sum(xp.astype(values > 1e-12, xp.int64)))
         root = V[:, :kept] * xp.sqrt(values[:kept])[None, :]
-        features = xp.concat([self.Phi @ root, problem.covariates], axis=1)
+        features = xp.concat([self.Phi @ cast(root, self.Phi), self.covariates], axis=1)
         ridge = xp.concat([full_like_of(Pi, kept, problem.lam), problem.covariate_ridge])
         start = (V[:, :kept] / xp.sqrt(values[:kept])[None, :]).T @ self.A
         # A direction that has only now entered Π cannot carry the old coefficients.
         start = xp.where(xp.abs(values[:kept])[:, None] > 1e-3, start, xp.zeros_like(start))
-        design = ArrayDesign(problem, features)
-        theta, value, _ = fit_ridge(design, ridge, xp.concat([start, self.gamma]), max_iter=50)
-        G = design.E
-        self.A, self.gamma = root @ theta[:kept, :], theta[kept:, :]
-        Q = self.Phi.T @ G
-        J = value + problem.xi * (problem.data.squared_norm - inner(Pi, self.D))
+        rows = problem.samples.keep(Block.given, features)
+        design = Design(rows.place, ready=True)
+        loss = LossOn(problem, design, int(features.shape[1]))
+        coef, value, _ = fit_ridge(loss, ridge, xp.concat([start, self.gamma]), max_iter=50)
+        G = problem.samples.stack(Block.residuals, design, coef)
+        self.A, self.gamma = root @ coef[:kept, :], coef[kept:, :]
+        Q = wide(self.Phi.T @ G)
+        J = value + problem.xi * (problem.squared_norm - inner(Pi, self.D))
         return _Relaxed(Pi, J, -(problem.xi * self.D + Q @ Q.T / (4 * problem.lam)), G)
 
 

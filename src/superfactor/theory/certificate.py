@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
-from superfactor._arrays import Array, blas_threads, eigh_descending
-from superfactor.lifting import (
-    ArrayDesign,
-    GrowingBasis,
-    LiftedProblem,
-    SampledProblem,
-    fit_ridge,
-)
+from superfactor._arrays import Array, blas_threads, eigh_descending, wide
+from superfactor.problem import Problem
+from superfactor.samples import Block, Design, Tall
+from superfactor.subspace import Basis, LossOn, fit_ridge
 from superfactor.theory.ascent import ascend
-from superfactor.theory.constants import (
-    TheoremConstants,
-    sampled_constants,
-    theorem_constants,
-)
-from superfactor.theory.dual import Dual, leading_basis
+from superfactor.theory.constants import TheoremConstants, theorem_constants
+from superfactor.theory.dual import Dual
+from superfactor.theory.top_sums import spectrum_of
 
 # A gap this small, relative to what supervision can change, counts as none.
 GLOBAL_TOLERANCE = 1e-6
@@ -82,119 +78,97 @@ class Certificate:
         return self.statement
 
 
+class Answer(Protocol):
+    """What a certificate needs of a solver's `Solution`."""
+
+    @property
+    def objective(self) -> float:
+        """F."""
+
+    @property
+    def gamma(self) -> Array:
+        """γ (q, κ)."""
+
+    @property
+    def signal(self) -> Tall:
+        """(n, κ), the activations without the covariates' part."""
+
+    @property
+    def basis(self) -> Callable[[], Basis]:
+        """Gives a basis that nearly holds the top of the spectrum."""
+
+
 def certify(
-    problem: LiftedProblem,
+    problem: Problem,
     rank: int,
-    activations: Array,
-    gamma: Array,
-    objective: float,
+    solution: Answer,
     *,
     method: str = "residual",
-    basis: GrowingBasis | None = None,
     max_iter: int = 300,
 ) -> Certificate:
-    """A certificate for any point of rank ≤ `rank`, whichever solver found it.
+    """A certificate for any point of rank ≤ `rank`, whichever solver found it; nothing of it is changed.
 
-    activations (n, κ) and γ (q, κ) are those of the point, objective its F. `method` "residual" evaluates
-    the dual at the point's own residuals; "ascent" maximises it from there. A convex set Θ only
-    raises the optimum, so the bound stays valid with one.
+    `method` "residual" evaluates the dual at the point's own residuals; "ascent" maximises it from there,
+    for at most `max_iter` steps. A convex set Θ only raises the optimum, so the bound stays valid with one.
     """
-    small, _ = problem.compact
-    xp = small.data.xp
-    a, gamma = (xp.astype(x, small.data.dtype) for x in (activations, gamma))
-    if basis is not None and (basis.problem.xi, basis.problem.lam) != (small.xi, small.lam):
-        basis = None  # a path has taken it on to other weights
-    sampled = small.sampled() if basis is None else basis.problem
-    exact = True if method == "ascent" and _affordable(small) else None
-    dual = Dual(sampled, rank, basis, exact=exact)
-    unsupervised = dual.unsupervised()
-    bound, usable = unsupervised, problem.lam > 0 and problem.loss.convex
-    if usable and problem.loss.has_conjugate:
-        # γ as the dual wants it: free of Θ, and exact.
-        design = ArrayDesign(small, small.covariates, offset=a - small.covariates @ gamma)
-        fit_ridge(design, small.covariate_ridge, gamma, tol=1e-12)
-        dual.take(design.E / small.loss_weight)
-        bound = max(bound, dual.value())
-        known = _relative(objective, bound, unsupervised, dual.problem.epsilon)
-        if method == "ascent" and known > GLOBAL_TOLERANCE:
-            bound = max(bound, _ascended(small, dual, basis, objective, max_iter))
-    constants = theorem_constants(problem), theorem_constants(problem, profiled=True)
-    return _certificate(problem, rank, objective, bound, dual, method, *constants)
-
-
-def certify_sampled(
-    problem: SampledProblem,
-    rank: int,
-    theta: Array,
-    objective: float,
-    basis: GrowingBasis,
-    *,
-    method: str = "residual",
-) -> Certificate:
-    """A certificate for the point with coefficients θ (k + q, κ) in the solver's basis, from sums alone.
-
-    Dual points are not moved: "ascent" is for data in memory, and says so.
-    """
-    if method != "residual":
+    if method == "ascent" and problem.whole is None:
         raise ValueError(
             f"certify={method!r}: 'residual' or None is required for data read in passes or kept on a cluster"
         )
-    with blas_threads(1):  # blocks are asked by as many threads as there are cores
-        dual = Dual(problem, rank, basis)
-        bound = dual.unsupervised()
-        if problem.lam > 0 and problem.loss.convex and problem.loss.has_conjugate:
-            dual.take_residuals(theta)
-            bound = max(bound, dual.value())
-        constants = sampled_constants(problem, dual.largest())
-    return _certificate(problem, rank, objective, bound, dual, method, *constants)
+    small = problem.compact
+    # Where blocks are asked by as many threads as there are cores, those of BLAS would come on top.
+    with blas_threads(1) if small.samples.threads > 1 else nullcontext():
+        thorough = method == "ascent" and min(small.shape) <= small.options.ascent_side
+        spectrum = spectrum_of(small, rank, solution.basis, exact=True if thorough else None)
+        dual, bound = Dual(small, spectrum), 0.0
+        points = _residuals(small, solution) if small.can_be_bounded else None
+        if points is not None:
+            bound = dual.value(points)
+        bound = max(bound, dual.unsupervised)
+        objective = solution.objective
+        relative = _relative(objective, bound, dual.unsupervised, small.epsilon)
+        if points is not None and method == "ascent" and relative > GLOBAL_TOLERANCE:
+            bound = max(bound, _ascended(dual, rank, points, solution, max_iter))
+            relative = _relative(objective, bound, dual.unsupervised, small.epsilon)
+        largest = None if problem.whole is not None else spectrum.largest()
+        is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
+        gap = max(objective - bound, 0.0)
+        in_noise = gap <= 16 * small.epsilon * abs(objective)
+        return Certificate(
+            objective=objective,
+            lower_bound=bound,
+            gap=gap,
+            relative_gap=relative,
+            is_global=is_global,
+            method=method,
+            exact=spectrum.exact,
+            constants=theorem_constants(problem, largest=largest),
+            profiled=theorem_constants(problem, profiled=True, largest=largest),
+            statement=_statement(problem, rank, relative, is_global, spectrum.exact, in_noise),
+        )
 
 
-def _certificate(
-    problem: LiftedProblem | SampledProblem,
-    rank: int,
-    objective: float,
-    bound: float,
-    dual: Dual,
-    method: str,
-    constants: TheoremConstants,
-    profiled: TheoremConstants,
-) -> Certificate:
-    digit = dual.problem.epsilon
-    gap, noise = max(objective - bound, 0.0), 16 * digit * abs(objective)
-    relative = _relative(objective, bound, dual.unsupervised(), digit)
-    is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
-    return Certificate(
-        objective=objective,
-        lower_bound=bound,
-        gap=gap,
-        relative_gap=relative,
-        is_global=is_global,
-        method=method,
-        exact=dual.exact,
-        constants=constants,
-        profiled=profiled,
-        statement=_statement(problem, rank, relative, is_global, dual.exact, gap <= noise),
-    )
+def _residuals(problem: Problem, solution: Answer) -> Tall:
+    """Dual points (n, κ): ∇ℓ at the point, with γ as the dual wants it: free of Θ, and exact."""
+    signal = solution.signal.moved_to(problem.samples)
+    design = Design(None, offset=signal.place)
+    loss = LossOn(problem, design, problem.n_covariates)
+    gamma, *_ = fit_ridge(loss, problem.covariate_ridge, wide(solution.gamma), tol=1e-12)
+    return problem.samples.keep(Block.dual_points, design, gamma)
 
 
-def _ascended(
-    problem: LiftedProblem,
-    dual: Dual,
-    basis: GrowingBasis | None,
-    objective: float,
-    max_iter: int,
-) -> float:
-    """The bound after ascent from the dual points taken up, in the solver's basis or one of its own."""
-    basis = leading_basis(dual.problem, dual.rank) if basis is None else basis
-    basis.extend(basis.pull(None))
-    root = basis.products(basis.pull(None))[0] / (2 * problem.xi**0.5 * problem.lam**0.5)
-    W = eigh_descending(basis.D + root @ root.T)[1][:, : min(dual.rank, basis.size)]
-    tol = 0.1 * GLOBAL_TOLERANCE * max(objective - dual.unsupervised(), 0.0)
-    return ascend(problem, dual, basis, W, objective, tol=tol, max_iter=max_iter)
-
-
-def _affordable(problem: LiftedProblem) -> bool:
-    return min(problem.data.shape) <= 3000
+def _ascended(dual: Dual, rank: int, points: Tall, solution: Answer, max_iter: int) -> float:
+    """The bound after ascent from these dual points, in the coordinates of a basis that holds where they
+    pull.
+    """
+    problem = dual.problem
+    weighted = problem.samples.keep(Block.weighted_dual, points.place)
+    pulled = problem.model.pulled_dual(problem.side, weighted)
+    basis, _ = solution.basis().extended(pulled)
+    root = basis.coordinates(pulled) * problem.dual_scale()
+    W = eigh_descending(basis.D + root @ root.T)[1][:, : min(rank, basis.size)]
+    tol = 0.1 * GLOBAL_TOLERANCE * max(solution.objective - dual.unsupervised, 0.0)
+    return ascend(dual, basis, W, solution.objective, tol=tol, max_iter=max_iter)
 
 
 def _relative(objective: float, bound: float, unsupervised: float, digit: float) -> float:
@@ -207,7 +181,7 @@ def _relative(objective: float, bound: float, unsupervised: float, digit: float)
 
 
 def _statement(
-    problem: LiftedProblem | SampledProblem,
+    problem: Problem,
     rank: int,
     relative: float,
     is_global: bool,
@@ -219,7 +193,7 @@ def _statement(
     caveat = "" if exact else " (one singular value was estimated, not bounded)"
     if is_global:
         return (
-            f"This is a global optimum: no rank-{rank} {problem.name} model has an objective lower "
+            f"This is a global optimum: no rank-{rank} {problem.model.name} model has an objective lower "
             f"by more than {relative:.1e} of its supervised part{caveat}."
         )
     if in_noise:
@@ -234,12 +208,12 @@ def _statement(
         )
     if relative >= 1:
         # Samples that are read in passes, or kept on a cluster, have no ascent.
-        hint = "; certify='ascent' may tighten it" if isinstance(problem, LiftedProblem) else ""
+        hint = "; certify='ascent' may tighten it" if problem.whole is not None else ""
         return (
             "The optimum is not proven: the bound is not better than that of reconstruction alone"
             f"{caveat}{hint}."
         )
     return (
         f"At most {100 * relative:.3g} % of the objective's supervised part can still be gained by any "
-        f"rank-{rank} {problem.name} model{caveat}."
+        f"rank-{rank} {problem.model.name} model{caveat}."
     )

@@ -28,15 +28,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from superfactor.lifting import LiftedProblem, SampledProblem
-from superfactor.theory.design import (
-    class_weight_range,
-    covariate_gram,
-    filter_extremes,
-    largest_eigenvalue,
-)
+from superfactor.problem import Problem
+from superfactor.samples import Block
+from superfactor.theory.extremes import design_extremes, largest_eigenvalue
 
-__all__ = ["TheoremConstants", "loss_bends", "sampled_constants", "theorem_constants"]
+__all__ = ["TheoremConstants", "loss_bends", "theorem_constants"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,11 @@ class TheoremConstants:
 
 
 def theorem_constants(
-    problem: LiftedProblem, *, profiled: bool = False, radius: float = math.inf
+    problem: Problem,
+    *,
+    profiled: bool = False,
+    radius: float = math.inf,
+    largest: float | None = None,
 ) -> TheoremConstants:
     """μ and L of the paper's F in the user's units.
 
@@ -117,65 +117,29 @@ def theorem_constants(
         do not matter, and μ, L are those of A.
     radius : the paper's M, a bound on the norm of every activation; with inf the constants hold
         everywhere
+    largest : (about) σ₁² of X̃, where X is not in memory. Both ends are then safe but not the best: nδ⁻
+        counts as 0, and of X and X' together nδ⁺ is at most the sum
 
     The table of the module is what is computed. It is cheap enough to follow every fit: the
     spectrum of large data is bounded by a few products with X.
     """
-    bends = loss_bends(problem, profiled=profiled, radius=radius)
-    return _constants(problem, problem.data.scale, bends, profiled)
-
-
-def _constants(
-    problem: LiftedProblem | SampledProblem,
-    scale: float,
-    bends: tuple[float, float],
-    profiled: bool,
-) -> TheoremConstants:
-    low, high = bends
-    lam = problem.lam * (scale * scale if problem.name == "filter" else 1.0)
+    low, high = loss_bends(problem, profiled=profiled, radius=radius, largest=largest)
+    xi, lam = problem.users_weights
     if profiled:
         return TheoremConstants(mu=2 * lam + low, L=2 * lam + high)
     ridges = [lam] + [float(ridge) for ridge in problem.covariate_ridge]
-    bend = 2 * problem.xi / scale / scale
     return TheoremConstants(
-        mu=min(bend, 2 * min(ridges) + low), L=max(bend, 2 * max(ridges) + high)
-    )
-
-
-def sampled_constants(
-    problem: SampledProblem, largest: float
-) -> tuple[TheoremConstants, TheoremConstants]:
-    """The constants of a problem known by its samples: as printed, and profiled.
-
-    `largest` is (about) σ₁² of X̃. Both ends are safe but not the best: nδ⁻ counts as 0, and of X and X'
-    together nδ⁺ is at most the sum.
-    """
-    low, high = problem.loss.curvature_bounds(problem.n_outputs)
-    (gram,) = problem.samples.sum("covariate_gram")
-    beside = largest_eigenvalue(gram)
-    least, most = 0.0, problem.largest_weight
-    if problem.name == "filter":
-        most *= largest * problem.scale**2
-    elif problem.n_covariates == 0:
-        least = problem.smallest_weight
-    downwards = low < 0
-    printed = (_times(low, most + beside) if downwards else 0.0), _times(high, most + beside)
-    if downwards:
-        bottom = _times(low, most) if problem.n_covariates == 0 else -math.inf
-    else:
-        bottom = _times(low, least)
-    return (
-        _constants(problem, problem.scale, printed, False),
-        _constants(problem, problem.scale, (bottom, _times(high, most)), True),
+        mu=min(2 * xi, 2 * min(ridges) + low), L=max(2 * xi, 2 * max(ridges) + high)
     )
 
 
 def loss_bends(
-    problem: LiftedProblem,
+    problem: Problem,
     *,
     profiled: bool = False,
     radius: float = math.inf,
     any_lam: bool = False,
+    largest: float | None = None,
 ) -> tuple[float, float]:
     """What the loss adds to the curvature 2λ of the coefficients, at least and at most.
 
@@ -183,22 +147,34 @@ def loss_bends(
     for the problem's own: a ridge on the covariates leaves more of the features to A.
     """
     low, high = problem.loss.curvature_bounds(problem.n_outputs, radius)
-    alone = problem.covariates.shape[1] == 0
-    ridge = problem.covariate_ridge * (0.0 if any_lam else 1.0)
-    if problem.name == "filter":
-        least, most = filter_extremes(
-            problem,
+    alone = problem.n_covariates == 0
+
+    def beside() -> float:
+        if profiled:
+            return 0.0
+        return largest_eigenvalue(problem.samples.sum(Block.covariate_gram))
+
+    def of_data() -> tuple[float, float]:
+        if largest is not None:
+            return 0.0, problem.largest_weight * largest * problem.scale**2 + beside()
+        small = problem.compact.arrays()
+        ridge = small.covariate_ridge * (0.0 if any_lam else 1.0)
+        return design_extremes(
+            small,
+            problem.shape[1],
+            problem.scale,
+            problem.options,
             covariates=not profiled,
             lower=low > 0,
             softening=2 * ridge / low if low > 0 else ridge,
         )
-    else:
+
+    def of_identity() -> tuple[float, float]:
         # The activations are [diag(1/√w), X'] times the unknowns: an identity with more columns.
-        least, most = class_weight_range(problem)
-        if not (profiled and alone):
-            least = 0.0
-        if not profiled:
-            most += largest_eigenvalue(covariate_gram(problem))
+        least = problem.smallest_weight if profiled and alone else 0.0
+        return least, problem.largest_weight + beside()
+
+    least, most = problem.model.phi(of_data, of_identity)
     upper = _times(high, most)
     if low >= 0:
         return _times(low, least), upper

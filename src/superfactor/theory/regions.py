@@ -24,7 +24,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from superfactor.lifting import LiftedProblem
+from superfactor.models import model_named
+from superfactor.problem import Problem
 from superfactor.theory.constants import loss_bends
 
 __all__ = [
@@ -69,11 +70,7 @@ def bends(
     design : filter model, (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X']
     covariate_factor : feature model, λ_max(X'ᵀX'); 0 without covariates
     """
-    if model == "filter":
-        return design[0] * alpha_low, design[1] * alpha_high
-    if model == "feature":
-        return 0.0, alpha_high * (1 + covariate_factor)
-    raise ValueError(f"model={model!r}: allowed are 'filter' and 'feature'")
+    return model_named(model).bends((alpha_low, alpha_high), design, covariate_factor)
 
 
 def is_admissible(xi: float, lam: float, low: float, high: float) -> bool:
@@ -107,7 +104,7 @@ def profiled_lambda(low: float, high: float) -> Interval | None:
 
 
 def problem_lambda(
-    problem: LiftedProblem, *, profiled: bool = False, radius: float = math.inf
+    problem: Problem, *, profiled: bool = False, radius: float = math.inf
 ) -> Interval | None:
     """All λ for which the theorem covers this problem, everything else as it is.
 
@@ -118,9 +115,8 @@ def problem_lambda(
         return None
     if profiled:
         return profiled_lambda(low, high)
-    scale = problem.data.scale
-    xi = problem.xi / scale / scale
-    if any(float(ridge) == 0 for ridge in problem.covariate_ridge):
+    xi, _ = problem.users_weights
+    if problem.has_intercept:
         # The intercept's curvature is `low` whatever λ is, the largest one still 2λ + high.
         return _from(-1.0, min(6 * xi - high, 3 * low - high) / 2) if 2 * xi < 3 * low else None
     return admissible_lambda(xi, low, high)

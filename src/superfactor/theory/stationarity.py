@@ -6,7 +6,7 @@ is zero exactly at the stationary points of f over Θ, never longer than ∇f(Z)
 to it without constraint. With the rank, one step of Algorithm 1 takes the place of the projected
 step.
 
-Points are triples (A, B, γ) as seen from the search side of a `LiftedProblem`: A (N, κ),
+Points are triples (A, B, γ) as seen from the search side of a problem: A (N, κ),
 B (N, other), γ (q, κ), and θ = [A, B] (N, κ + other) is the matrix of rank at most r, for both
 models. These are dense arrays: meant for small problems and for tests.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 from superfactor._arrays import Array, eye_like, namespace
 from superfactor.constraints import ConvexSet, Point, norm, resolve_constraint
 from superfactor.constraints.base import parts_of, same_form
-from superfactor.lifting import LiftedProblem
+from superfactor.problem import Problem
 from superfactor.spectrum import project_rank
 
 __all__ = [
@@ -63,18 +63,19 @@ def stationarity(
 
 
 def lifted_gradient(
-    problem: LiftedProblem, A: Array, B: Array, gamma: Array
+    problem: Problem, A: Array, B: Array, gamma: Array
 ) -> tuple[Array, Array, Array]:
     """(∇_A, ∇_B, ∇_γ) of F in the problem's own units; forms X̃ densely.
 
     ∇_A = Φᵀ(ω∘∇ℓ) + 2λA,    ∇_B = 2ξ(B − X̃),    ∇_γ = X'ᵀ(ω∘∇ℓ) + 2ρ∘γ
     """
-    _, E = problem.loss_terms(problem.activations(A, gamma))
-    X = problem.back(eye_like(problem.targets, problem.other_side))
+    arrays = problem.arrays()
+    _, E = arrays.loss_terms(arrays.activations(A, gamma))
+    X = arrays.back(eye_like(arrays.targets, arrays.other_side))
     return (
-        problem.pull(E) + 2 * problem.lam * A,
-        2 * problem.xi * (B - X),
-        problem.covariates.T @ E + 2 * problem.covariate_ridge[:, None] * gamma,
+        arrays.pull(E) + 2 * arrays.lam * A,
+        2 * arrays.xi * (B - X),
+        arrays.covariates.T @ E + 2 * arrays.covariate_ridge[:, None] * gamma,
     )
 
 

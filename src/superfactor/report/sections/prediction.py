@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from superfactor.models import model_named
 from superfactor.report.evaluation import Evaluation
 from superfactor.report.facts import Facts
 from superfactor.report.section import Section
@@ -123,7 +124,7 @@ def _by_class(facts: Facts, evaluation: Evaluation) -> str:
 
 def _calibration(facts: Facts) -> str:
     estimator = facts.estimator
-    if estimator.model == "filter" or estimator.prediction != "exact":
+    if not model_named(estimator.model).codes_see_labels or estimator.prediction != "exact":
         return ""
     return (
         '<p class="quiet">Probabilities of the feature model with exact coding are relative energies: '

@@ -1,6 +1,6 @@
 """LPGD in the coordinates of X's singular vectors: no matrix of the size of X but X itself.
 
-From its search side (see `LiftedProblem`) the lifted matrix is θ = [A, B], N × (κ + other), and one
+From its search side (see `LiftedArrays`) the lifted matrix is θ = [A, B], N × (κ + other), and one
 step is Π_r(M) with
 
     M = c·[0, X] + [a·A, b·B] + g·[I, 0],    c = 2ξτ,  b = 1 − c,  a = 1 − 2λτ,  g = −τ∇_A(loss):

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from superfactor._arrays import Array, eye_like, frobenius2, inner, zeros_like_of
 from superfactor.constraints import ConvexSet, FrobeniusBall, Product, WholeSpace
-from superfactor.lifting import LiftedProblem
+from superfactor.models import LiftedArrays
+from superfactor.options import Options
 from superfactor.solvers.lpgd.gram import gram_of
 from superfactor.solvers.lpgd.long_side import Anchors, Long
 
@@ -33,21 +34,20 @@ class Coordinates:
     xi, lam : ξ and λ in the user's units
     """
 
-    def __init__(self, problem: LiftedProblem, constraint: ConvexSet) -> None:
+    def __init__(self, problem: LiftedArrays, constraint: ConvexSet, options: Options) -> None:
         self.problem, self.constraint = problem, constraint
         self.xp = problem.data.xp
-        n, p = problem.data.shape
-        self.filter = problem.name == "filter"
-        self.left = p < n if self.filter else n <= p
-        scale = self.scale = problem.data.scale
-        self.share = 1 / scale**2 if self.filter else 1 / scale
-        self.xi = problem.xi / scale**2
-        self.lam = problem.lam * scale**2 if self.filter else problem.lam
+        self.left = problem.model.on_smaller_side(problem.data.shape)
+        self.scale = problem.data.scale
+        self.share = 1 / self.scale / problem.unit
+        self.xi, self.lam = problem.users_weights
         self.kappa = problem.n_outputs
         # Products with X: forth to the short side, back to the long one.
         products: list[Callable[[Array], Array]] = [problem.back, problem.image]
         self.forth, self.back = products if self.left else products[::-1]
-        self.gram = gram_of(problem, lambda F: self.into(self.forth(self.back(self.out(F)))))
+        self.gram = gram_of(
+            problem, options, lambda F: self.into(self.forth(self.back(self.out(F))))
+        )
         self.m = self.gram.size
 
     # --- the way in and out: only here do arrays meet X and its floating type ---------------------
@@ -98,26 +98,30 @@ class Coordinates:
             A = self.from_short(S @ (T.A.T / self.share))
             return problem.activations(A, gamma)
         part = T.turned(S[self.m :, :].T / self.share)
-        if self.filter:  # activations are images, and those of the long side are short
-            image = self.from_short(part.image())
-            return problem.features(image, image) + problem.covariates @ gamma
-        return problem.activations(self.long_array(part), gamma)
+        # Where activations are images, those of the long side are short.
+        phi = problem.model.phi(
+            lambda: self.from_short(part.image()), lambda: self.long_array(part)
+        )
+        return problem.features(phi, phi) + problem.covariates @ gamma
 
     def gradient(self, S: Array, T: Long, E: Array, factor: float) -> tuple[Array, Long]:
         """S and T with κ more columns each, whose product is factor·∇_A(loss) in the A-block."""
         xp, problem = self.xp, self.problem
-        factor = factor if self.filter else factor / self.scale
+        factor = factor * problem.unit / self.scale
         if self.left:
             g = self.to_short(problem.pull(E)) * factor
             return xp.concat([S, g], axis=1), T.with_rows(eye_like(S, self.kappa))
         unit = xp.concat([zeros_like_of(S, self.m, self.kappa), eye_like(S, self.kappa)])
         S = xp.concat([S, unit], axis=1)
-        if problem.root_weight is not None:
-            E = E / problem.root_weight
-        if self.filter:
+        E = problem.known.over_root(E)
+
+        def range_of_X() -> Long:
             F = self.to_short(E) * factor
-            return S, T.with_range(F, self.gram.times(F))
-        return S, T.with_columns(self.into(E) * factor, self.across(E) * factor)
+            return T.with_range(F, self.gram.times(F))
+
+        return S, problem.model.phi(
+            range_of_X, lambda: T.with_columns(self.into(E) * factor, self.across(E) * factor)
+        )
 
     # --- the blocks of θ --------------------------------------------------------------------------
 

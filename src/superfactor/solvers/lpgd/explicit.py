@@ -1,6 +1,6 @@
 """The two models as an f(θ, γ) on an explicit θ, for constraints that no compression can carry.
 
-θ is N × (κ + other), seen from the search side (see `LiftedProblem`), in the user's units with
+θ is N × (κ + other), seen from the search side (see `LiftedArrays`), in the user's units with
 the samples in units of √w.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from superfactor._arrays import Array, eye_like, frobenius2, namespace
 from superfactor.constraints import ConvexSet, Product
-from superfactor.lifting import LiftedProblem
+from superfactor.models import LiftedArrays
 
 
 class ExplicitProblem:
@@ -21,13 +21,11 @@ class ExplicitProblem:
     of √w; for others the set's own projection is taken as it is.
     """
 
-    def __init__(self, problem: LiftedProblem, constraint: ConvexSet) -> None:
+    def __init__(self, problem: LiftedArrays, constraint: ConvexSet) -> None:
         self.problem, self.constraint = problem, constraint
-        self.filter = problem.name == "filter"
         self.kappa = problem.n_outputs
+        self.xi, self.lam = problem.users_weights
         scale = problem.data.scale
-        self.unit = scale if self.filter else 1.0  # Ã = unit·A
-        self.xi, self.lam = problem.xi / scale**2, problem.lam * self.unit**2
         like = problem.targets
         if problem.side <= problem.other_side:
             self.X = problem.image(eye_like(like, problem.side)).T * scale
@@ -37,20 +35,20 @@ class ExplicitProblem:
     def objective(self, theta: Array, gamma: Array | None) -> tuple[float, Array, Array | None]:
         problem, xp = self.problem, namespace(theta)
         A, B = theta[:, : self.kappa], theta[:, self.kappa :]
-        loss, E = problem.loss_terms(problem.activations(A * self.unit, gamma))
+        loss, E = problem.loss_terms(problem.activations(A * problem.unit, gamma))
         distance = B - self.X
         value = loss + self.xi * frobenius2(distance) + self.lam * frobenius2(A)
         value += problem.covariate_penalty(gamma)
-        slope_A = problem.pull(E) * self.unit + 2 * self.lam * A
+        slope_A = problem.pull(E) * problem.unit + 2 * self.lam * A
         slope = xp.concat([slope_A, 2 * self.xi * distance], axis=1)
         ridge = 2 * problem.covariate_ridge[:, None]
         return value, slope, problem.covariates.T @ E + ridge * gamma
 
     def project(self, theta: Array, gamma: Array | None) -> tuple[Array, Array | None]:
-        xp = namespace(theta)
+        xp, by_samples = namespace(theta), self.problem.model.by_samples
         A, B = theta[:, : self.kappa], theta[:, self.kappa :]
-        A, B, gamma = self._project((A, B.T if self.filter else B, gamma), self.constraint)
-        return xp.concat([A, B.T if self.filter else B], axis=1), gamma
+        A, B, gamma = self._project((A, by_samples(B), gamma), self.constraint)
+        return xp.concat([A, by_samples(B)], axis=1), gamma
 
     def _project(
         self, point: tuple[Array, Array, Array], constraint: ConvexSet
@@ -60,7 +58,7 @@ class ExplicitProblem:
         if root is None:
             return tuple(constraint.project(point))
         if isinstance(constraint, Product):
-            weighted = (not self.filter, True, False)
+            weighted = (self.problem.model.searches_samples, True, False)
             return tuple(
                 _unweighted(factor, part, root if by_sample else None)
                 for factor, part, by_sample in zip(constraint.factors, point, weighted, strict=True)
@@ -68,7 +66,7 @@ class ExplicitProblem:
         if constraint.rotation_invariant:
             return tuple(constraint.project(point))
         A, B, gamma = point
-        by_A = 1.0 if self.filter else root
+        by_A = root if self.problem.model.searches_samples else 1.0
         A, B, gamma = constraint.project((A / by_A, B / root, gamma))
         return A * by_A, B * root, gamma
 

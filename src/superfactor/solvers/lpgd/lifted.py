@@ -8,10 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from superfactor._arrays import Array, blas_threads, namespace, zeros_like_of
+from superfactor._arrays import Array, blas_threads, namespace, random_like, zeros_like_of
 from superfactor.constraints import ConvexSet, resolve_constraint
-from superfactor.lifting import Factors, LiftedProblem
-from superfactor.solvers.factored import random_block, random_factors, split, unlift
+from superfactor.models import Factors, LiftedArrays
+from superfactor.problem import Problem
+from superfactor.solvers.factored import answer, random_factors
 from superfactor.solvers.lpgd.compressed import CompressedState
 from superfactor.solvers.lpgd.coordinates import Coordinates, compressible
 from superfactor.solvers.lpgd.dense import DenseState
@@ -25,7 +26,7 @@ _DEFAULT_ITERATIONS = 1000
 
 
 def solve(
-    problem: LiftedProblem,
+    problem: Problem,
     rank: int,
     *,
     step_size: float | Literal["auto"] = "auto",
@@ -67,49 +68,51 @@ def solve(
     tau = default_step(problem) if step_size == "auto" else float(step_size)
     if not 0 < tau < math.inf:
         raise ValueError(f"step_size={step_size!r}: a positive number or 'auto' is required")
-    side, other = problem.side, problem.other_side
-    width = min(rank, side, other + problem.n_outputs)
+    arrays = problem.arrays()
+    width = min(rank, arrays.side, arrays.other_side + arrays.n_outputs)
     monitor = Monitor(_DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
     rng = np.random.default_rng(random_state)
     if start == "random":
-        start = random_factors(problem, width, rng)
+        start = random_factors(arrays, width, rng)
     elif isinstance(start, str) and start != "pca":
         raise ValueError(f"start={start!r}: Factors, 'pca' or 'random' are required")
     factors = start if isinstance(start, Factors) else None
     violation = 0.0
     with blas_threads(1):
         if compress:
-            end = iterate(_compressed_start(problem, set_, width, factors, rng), tau, tol, monitor)
+            first = _compressed_start(arrays, problem, set_, width, factors, rng)
+            end = iterate(first, tau, tol, monitor)
             state = end.state
             L, beta, P = state.product()
             gamma, activations = state.at.out(state.gamma), state.a
             found = (end.reason, end.converged, end.mapping, state.value)
         else:
-            explicit = ExplicitProblem(problem, set_)
+            explicit = ExplicitProblem(arrays, set_)
             dense = iterate(_dense_start(explicit, width, factors), tau, tol, monitor)
             violation = dense.state.violation
             L, beta, P = _product(explicit, dense.state.theta, width)
             gamma = dense.state.gamma
-            activations = problem.activations(L @ beta, gamma)
+            activations = arrays.activations(L @ beta, gamma)
             found = (dense.reason, dense.converged, dense.mapping, dense.state.value)
-        answer = unlift(problem, L, beta, P, gamma, rank)
-    reason, converged, mapping, value = found
-    if violation > 0:
-        reason += f"; the rank projection leaves the constraint by at most {violation:.2g}"
-    return Solution(
-        factors=answer,
-        objective=value,
-        activations=activations,
-        history=monitor.history,
-        reason=reason,
-        converged=converged,
-        gradient_mapping=mapping,
-        violation=violation,
-        stopped_early=monitor.stopped_early,
-    )
+        reason, converged, mapping, value = found
+        if violation > 0:
+            reason += f"; the rank projection leaves the constraint by at most {violation:.2g}"
+        return answer(
+            problem,
+            arrays,
+            arrays.unlift(L, beta, P, gamma),
+            rank,
+            objective=value,
+            activations=activations,
+            monitor=monitor,
+            reason=reason,
+            converged=converged,
+            gradient_mapping=mapping,
+            violation=violation,
+        )
 
 
-def default_step(problem: LiftedProblem) -> float:
+def default_step(problem: Problem) -> float:
     """1/L: then Π_r minimises an upper bound of F that touches it at the current point."""
     L = theorem_constants(problem).L
     if not 0 < L < math.inf:
@@ -120,22 +123,23 @@ def default_step(problem: LiftedProblem) -> float:
 
 
 def _compressed_start(
-    problem: LiftedProblem,
+    problem: LiftedArrays,
+    stated: Problem,
     constraint: ConvexSet,
     rank: int,
     factors: Factors | None,
     rng: np.random.Generator,
 ) -> CompressedState:
-    at = Coordinates(problem, constraint)
+    at = Coordinates(problem, constraint, stated.options)
     m, kappa, xp = at.m, at.kappa, at.xp
     short_rows, long_rows = (0, kappa) if at.left else (kappa, 0)
     if factors is None:
-        guess = at.into(random_block(problem, m, min(rank, m), rng))
+        guess = at.into(random_like(problem.targets, rng, m, min(rank, m)))
         F = at.gram.principal(guess)
         S = xp.concat([F, zeros_like_of(F, short_rows, F.shape[1])])
         gamma = zeros_like_of(F, problem.covariates.shape[1], kappa)
         return CompressedState(at, rank, S, at.long_range(F, long_rows), gamma)
-    L, beta, P = split(problem, factors)
+    L, beta, P = problem.split(factors)
     rows = at.into(beta).T * at.share
     gamma = at.into(factors.gamma)
     if at.left:
@@ -152,8 +156,8 @@ def _dense_start(explicit: ExplicitProblem, rank: int, factors: Factors | None) 
         theta = xp.concat([zeros, (U * s[None, :]) @ Vt], axis=1)
         gamma = zeros_like_of(U, problem.covariates.shape[1], explicit.kappa)
     else:
-        L, beta, P = split(problem, factors)
-        theta = xp.concat([L @ beta / explicit.unit, L @ P.T * problem.data.scale], axis=1)
+        L, beta, P = problem.split(factors)
+        theta = xp.concat([L @ beta / problem.unit, L @ P.T * problem.data.scale], axis=1)
         gamma = factors.gamma
     return DenseState(theta, gamma, rank, explicit.objective, explicit.project)
 
@@ -161,5 +165,5 @@ def _dense_start(explicit: ExplicitProblem, rank: int, factors: Factors | None) 
 def _product(explicit: ExplicitProblem, theta: Array, rank: int) -> tuple[Array, Array, Array]:
     U, s, Vt = truncated_svd(theta, rank)
     right = s[:, None] * Vt
-    beta, C = right[:, : explicit.kappa] * explicit.unit, right[:, explicit.kappa :]
+    beta, C = right[:, : explicit.kappa] * explicit.problem.unit, right[:, explicit.kappa :]
     return U, beta, C.T / explicit.problem.data.scale

@@ -1,0 +1,32 @@
+"""SMF-W and SMF-H: everything in which the two models differ, one class each."""
+
+from superfactor.models.arrays import LiftedArrays
+from superfactor.models.base import Along, Coding, Grown, Model, Side
+from superfactor.models.factors import Factors
+from superfactor.models.feature import Feature
+from superfactor.models.filter import Filter
+from superfactor.models.unlifting import Turned
+
+__all__ = [
+    "MODELS",
+    "Along",
+    "Coding",
+    "Factors",
+    "Feature",
+    "Filter",
+    "Grown",
+    "LiftedArrays",
+    "Model",
+    "Side",
+    "Turned",
+    "model_named",
+]
+
+MODELS: dict[str, Model] = {model.name: model for model in (Filter(), Feature())}
+
+
+def model_named(name: str) -> Model:
+    """The model of this public name."""
+    if name not in MODELS:
+        raise ValueError(f"model={name!r}: allowed are {' and '.join(map(repr, MODELS))}")
+    return MODELS[name]

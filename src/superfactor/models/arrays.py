@@ -1,0 +1,166 @@
+"""A problem as arrays in memory: for Algorithm 1, block coordinate descent, dual ascent and the theory.
+
+    F(A, B, γ) = Σ_i ω_i ℓ(y_i, a_i) + ξ‖X̃ − B̃‖² + λ‖Ã‖² + Σ_j ρ_j‖γ_j‖²
+
+Tildes: sample weights and the scale s of the data are absorbed (X̃ = diag(√w)X/s, see `DataMatrix`); ξ
+and λ are given in these units, and the value of F is that of the paper in the user's units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from superfactor._arrays import Array, column_norms, frobenius2, inner, namespace
+from superfactor.losses import Loss
+from superfactor.models.base import Model
+from superfactor.models.factors import Factors
+from superfactor.samples import Annotations
+from superfactor.spectrum import DataMatrix
+
+
+@dataclass(frozen=True)
+class LiftedArrays:
+    """What `Problem.arrays` gives.
+
+    Attributes
+    ----------
+    model : its search side is where A (N, κ) lives
+    data : X̃ (n, p)
+    known : targets, covariates and weights of all samples
+    covariate_ridge : ρ (q,)
+    loss : ℓ
+    xi, lam : ξ and λ in the units of X̃ and Ã
+    """
+
+    model: Model
+    data: DataMatrix
+    known: Annotations
+    covariate_ridge: Array
+    loss: Loss
+    xi: float
+    lam: float
+
+    # --- sizes, and what is known of the samples -----------------------------------------------------------
+
+    @property
+    def xp(self) -> Any:
+        return self.data.xp
+
+    @property
+    def n_outputs(self) -> int:
+        return int(self.targets.shape[1])
+
+    @property
+    def n_covariates(self) -> int:
+        return int(self.covariates.shape[1])
+
+    @property
+    def side(self) -> int:
+        """N."""
+        return self.model.side(self.data.shape)
+
+    @property
+    def other_side(self) -> int:
+        return self.model.other_side(self.data.shape)
+
+    @property
+    def unit(self) -> float:
+        """Ã/A."""
+        return self.model.unit(self.data.scale)
+
+    @property
+    def users_weights(self) -> tuple[float, float]:
+        """ξ and λ in the user's units."""
+        return self.model.users_weights(self.xi, self.lam, self.data.scale)
+
+    @property
+    def targets(self) -> Array:
+        return self.known.targets
+
+    @property
+    def covariates(self) -> Array:
+        return self.known.covariates
+
+    @property
+    def loss_weight(self) -> Array:
+        return self.known.loss_weight
+
+    @property
+    def root_weight(self) -> Array | None:
+        return self.known.root_weight
+
+    # --- products from the search side ------------------------------------------------------------------
+
+    def image(self, T: Array) -> Array:
+        """(N, k) -> (other, k)."""
+        return self.model.image(self.data, T)
+
+    def back(self, Z: Array) -> Array:
+        """(other, k) -> (N, k)."""
+        return self.model.back(self.data, Z)
+
+    def features(self, T: Array, Z: Array) -> Array:
+        """ΦT (n, k) of directions T (N, k) with images Z."""
+        return self.model.features(self.known, T, Z)
+
+    def pull(self, E: Array) -> Array:
+        """ΦᵀE (N, κ)."""
+        return self.model.pull(self.data, self.known, E)
+
+    def activations(self, A: Array, gamma: Array) -> Array:
+        """a (n, κ) at Ã (N, κ), γ (q, κ)."""
+        return self.model.activations(self.data, self.known, A) + self.covariates @ gamma
+
+    # --- the parts of F ---------------------------------------------------------------------------------
+
+    def loss_terms(self, a: Array) -> tuple[float, Array]:
+        """Σ_i ω_i ℓ(y_i, a_i) and its gradient E = ω∘∇ℓ (n, κ) at activations a (n, κ)."""
+        value, residual = self.loss.value_and_residual(a, self.targets)
+        return inner(value, self.loss_weight[:, 0]), residual * self.loss_weight
+
+    def covariate_penalty(self, gamma: Array) -> float:
+        """Σ_j ρ_j‖γ_j‖²."""
+        return float(namespace(gamma).sum(self.covariate_ridge[:, None] * gamma**2))
+
+    def objective(self, A: Array, B: tuple[Array, Array], gamma: Array) -> float:
+        """F at Ã (N, κ), B̃ = W·C given as the pair W (N, r), C (r, other), and γ (q, κ)."""
+        W, C = B
+        fit = self.data.sum_of_squares() - 2 * inner(C.T, self.image(W)) + inner(W.T @ W @ C, C)
+        penalty = self.lam * frobenius2(A) + self.covariate_penalty(gamma)
+        return self.loss_terms(self.activations(A, gamma))[0] + self.xi * fit + penalty
+
+    # --- factors ----------------------------------------------------------------------------------------
+
+    def split(self, factors: Factors) -> tuple[Array, Array, Array]:
+        """L (N, r), β (r, κ), P (other, r) with Ã = L·β and B̃ = L·Pᵀ, of factors in the user's units."""
+        codes = factors.codes if self.root_weight is None else factors.codes * self.root_weight
+        L, P = self.model.from_atoms_and_codes(factors.components, codes)
+        return L, factors.beta * self.unit, P / self.data.scale
+
+    def unlift(self, L: Array, beta: Array, P: Array, gamma: Array) -> Factors:
+        """The singular vectors of the lifted matrix, whichever L and P gave it: factors in the user's units.
+
+        Found by turning an r × r core, never by decomposing θ, where a large B would drown A.
+        """
+        Q, R = namespace(L).linalg.qr(L)
+        atoms, codes = self.model.atoms_and_codes(Q, P @ R.T)
+        other = P @ R.T
+        turned = self.model.turned(atoms, R @ beta, other.T @ other, self.data.scale)
+        codes = self.known.over_root(codes @ turned.codes_turn)
+        return Factors(turned.components, codes, turned.beta, gamma)
+
+    def as_they_are(self, L: Array, beta: Array, P: Array, gamma: Array) -> Factors:
+        """The columns of L and P themselves in the user's units, atoms of norm one."""
+        scale, xp = self.data.scale, namespace(L)
+        atoms, codes = self.model.atoms_and_codes(L, P * scale)
+        norms = column_norms(atoms)
+        norms = xp.where(norms > 0, norms, xp.ones_like(norms))
+        codes = self.known.over_root(codes) * norms[None, :]
+        found = Factors(atoms, codes, beta / self.unit, gamma)
+        return Factors(atoms / norms[None, :], codes, self.model.normalised(found, norms), gamma)
+
+    def code_sizes(self, factors: Factors) -> Array:
+        """The norms of the codes' columns (r,), samples in units of √w."""
+        codes = factors.codes
+        return column_norms(codes if self.root_weight is None else codes * self.root_weight)

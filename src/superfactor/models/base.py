@@ -1,0 +1,295 @@
+"""What a model is: everything in which SMF-W and SMF-H differ, in the words they share.
+
+From its *search side*, a space R^N that holds the rank-r subspace W (N, r), either model looks the same:
+Ã = Wβ (N, κ), the best B̃ is the projection of X̃ onto W, and
+
+    F(W, β, γ) = Σ_i ω_i ℓ(y_i, (ΦWβ)_i + γᵀx'_i) + λ‖β‖² + Σ_j ρ_j‖γ_j‖² + ξ(‖X̃‖² − tr WᵀGW).
+
+=============================== ============================== ==================================
+                                filter (SMF-W)                 feature (SMF-H)
+=============================== ============================== ==================================
+search side                     the features, N = p            the samples, N = n
+image Z of vectors T            X̃T                             X̃ᵀT
+ΦT, what the classifier reads   Z/√w                           T/√w
+ΦᵀE                             X̃ᵀ(E/√w)                       E/√w
+G                               X̃ᵀX̃                            X̃X̃ᵀ
+=============================== ============================== ==================================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from superfactor._arrays import Array
+from superfactor.losses import Multinomial
+from superfactor.models.factors import Factors
+from superfactor.models.unlifting import Turned
+from superfactor.samples import Annotations, Design, Samples, Tall, Vectors
+from superfactor.spectrum import DataMatrix
+
+A = TypeVar("A")
+
+
+@dataclass(frozen=True)
+class Side:
+    """Where a search takes place.
+
+    Attributes
+    ----------
+    samples : who holds them
+    shape : (n, p) of X̃
+    like : a float64 array where the solver computes
+    """
+
+    samples: Samples
+    shape: tuple[int, int]
+    like: Array
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What a basis S of k vectors must know of j new ones, T.
+
+    Attributes
+    ----------
+    features : (n, j) tall, √w·ΦT
+    loadings : (p, j), T itself or its image, whichever has p rows
+    powers : G·T
+    cross, corner : SᵀGT (k, j), TᵀGT (j, j)
+    bent : the curvature of the loss along T, where it was asked for: Φᵀ(h∘ΦT)
+    """
+
+    features: Tall
+    loadings: Array
+    powers: Vectors
+    cross: Array
+    corner: Array
+    bent: Vectors | None
+
+
+@dataclass(frozen=True)
+class Along:
+    """Directions b_j (j, κ) in which the loss bends at the coefficients `coef` of a design."""
+
+    design: Design
+    coef: Array
+    directions: Array
+
+
+class Coding(ABC):
+    """How a fitted model codes new samples and what it predicts for them."""
+
+    @abstractmethod
+    def codes(self, X: Array) -> Array:
+        """Codes (n, r) of the rows of X (n, p)."""
+
+    @abstractmethod
+    def scores(self, b: Array, offset: Array, loss: Multinomial, prediction: str) -> Array:
+        """Logarithms of unnormalised class probabilities (n, κ + 1), of b = codes·β and γᵀx' (n, κ)."""
+
+    @abstractmethod
+    def targets(self, b: Array, offset: Array, prediction: str) -> Array:
+        """Predicted targets (n, κ), of the same."""
+
+    @abstractmethod
+    def moved(self, move: Any) -> Coding:
+        """The same with `move` applied to every array."""
+
+
+class Model(ABC):
+    """SMF-W or SMF-H; there is one object of each, without data of its own."""
+
+    name: ClassVar[str]
+    #: Whether the search side is the samples; otherwise it is the features.
+    searches_samples: ClassVar[bool]
+    #: Krylov steps from the direction in which labels pull, at the beginning of a search; and whether labels
+    #: may pull out of the range of X.
+    label_steps: ClassVar[int]
+    labels_leave_range: ClassVar[bool]
+
+    def side(self, shape: tuple[int, int]) -> int:
+        """N."""
+        return shape[0] if self.searches_samples else shape[1]
+
+    def other_side(self, shape: tuple[int, int]) -> int:
+        """The dimension of the other side of X."""
+        return shape[1] if self.searches_samples else shape[0]
+
+    def on_smaller_side(self, shape: tuple[int, int]) -> bool:
+        """Whether the search side is that of the smaller Gram matrix, X̃X̃ᵀ where n ≤ p."""
+        return self.searches_samples == (shape[0] <= shape[1])
+
+    # --- units: X̃ = diag(√w)X/s, B̃ = B/s, Ã = unit·A ---------------------------------------------------
+
+    @abstractmethod
+    def unit(self, scale: float) -> float:
+        """Ã/A."""
+
+    def own_weights(self, xi: float, lam: float, scale: float) -> tuple[float, float]:
+        """ξ and λ in the units of X̃ and Ã."""
+        return float(xi) * scale**2, float(lam) / self.unit(scale) ** 2
+
+    def users_weights(self, xi: float, lam: float, scale: float) -> tuple[float, float]:
+        """The way back."""
+        return xi / scale / scale, lam * self.unit(scale) ** 2
+
+    @abstractmethod
+    def subsampled_ridge(self, lam: float, share: float) -> float:
+        """λ for a share of the samples, so that the optimum stays about where it was."""
+
+    @abstractmethod
+    def natural_ridge(self, largest: float) -> float:
+        """The unit of λ: what makes it a number without one (`largest` is σ₁(X)²)."""
+
+    @abstractmethod
+    def feature_bound(self, squared_norm: float) -> float:
+        """An upper bound of ‖Φ‖² in units of √w."""
+
+    # --- with arrays -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def image(self, data: DataMatrix, T: Array) -> Array:
+        """Products of X̃ from the search side: (N, k) -> (other, k)."""
+
+    @abstractmethod
+    def back(self, data: DataMatrix, Z: Array) -> Array:
+        """The transposed products: (other, k) -> (N, k)."""
+
+    @abstractmethod
+    def features(self, known: Annotations, T: Array, Z: Array) -> Array:
+        """ΦT (n, k) of the directions T (N, k) with images Z."""
+
+    @abstractmethod
+    def pull(self, data: DataMatrix, known: Annotations, E: Array) -> Array:
+        """ΦᵀE (N, κ)."""
+
+    @abstractmethod
+    def activations(self, data: DataMatrix, known: Annotations, A: Array) -> Array:
+        """ΦÃ (n, κ), by a product with X only where one is needed."""
+
+    @abstractmethod
+    def by_samples(self, B: Array) -> Array:
+        """B as seen from the search side (N, other) as (n, p), and the other way round."""
+
+    @abstractmethod
+    def atoms_and_codes(self, L: Array, P: Array) -> tuple[Array, Array]:
+        """Which of L (N, r) and P (other, r) with B̃ = L·Pᵀ are atoms (p, r), which codes (n, r)."""
+
+    def from_atoms_and_codes(self, atoms: Array, codes: Array) -> tuple[Array, Array]:
+        """L and P; the way back is the same exchange."""
+        return self.atoms_and_codes(atoms, codes)
+
+    # --- the search side, as sums over samples ------------------------------------------------------------
+
+    @abstractmethod
+    def no_vectors(self, side: Side) -> Vectors:
+        """Vectors (N, 0)."""
+
+    @abstractmethod
+    def random(self, side: Side, rng: np.random.Generator, width: int) -> Vectors:
+        """Random vectors anywhere."""
+
+    @abstractmethod
+    def random_in_range(self, side: Side, rng: np.random.Generator, width: int) -> Vectors:
+        """Random vectors in the range of X̃, with its large directions favoured; one pass."""
+
+    @abstractmethod
+    def everything(self, side: Side, limit: int) -> Vectors:
+        """The whole search side where its dimension is at most `limit`; otherwise what X̃ reaches of it."""
+
+    @abstractmethod
+    def from_loadings(self, side: Side, loadings: Array) -> Vectors:
+        """Vectors of the search side from an array (p, j): themselves, or what X̃ makes of them."""
+
+    @abstractmethod
+    def resumed(
+        self, side: Side, loadings: Array, tall: Array | None
+    ) -> tuple[list[Vectors], Vectors | None]:
+        """What to grow a basis from to go on where a search ended, and what of it spans its subspace.
+
+        Parameters
+        ----------
+        loadings : (p, k), those of the basis, the subspace first
+        tall : (n, r) the subspace where the search side is the samples, if it is known
+        """
+
+    @abstractmethod
+    def grown(
+        self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None
+    ) -> Grown:
+        """What there is to know of new orthonormal vectors T, beside a basis with these features and
+        loadings.
+
+        One pass over X where the search side is the features, two where it is the samples.
+        """
+
+    @abstractmethod
+    def pulled(self, side: Side, design: Design, coef: Array) -> Vectors:
+        """ΦᵀE, the gradient of the loss in Ã; one pass where the search side is the features."""
+
+    @abstractmethod
+    def pulled_dual(self, side: Side, weighted: Tall) -> Vectors:
+        """ΦᵀG at dual points, of `Block.weighted_dual`."""
+
+    # --- results ----------------------------------------------------------------------------------------
+
+    #: Whether codes of training samples have seen their labels, so that X alone does not give them.
+    codes_see_labels: ClassVar[bool]
+
+    @abstractmethod
+    def turned(self, atoms: Array, beta: Array, gram: Array, scale: float) -> Turned:
+        """Atoms, coefficients and codes in the user's units, from a point of the search.
+
+        Parameters
+        ----------
+        atoms : (p, r), W or its image, whichever has p rows
+        beta : (r, κ)
+        gram : WᵀGW (r, r)
+        """
+
+    @abstractmethod
+    def normalised(self, factors: Factors, norms: Array) -> Array:
+        """β (r, κ) when atoms of these norms (r,) are divided by them, and codes multiplied."""
+
+    @abstractmethod
+    def lifted(self, factors: Factors) -> Array:
+        """A (N, κ) of factors in the user's units."""
+
+    @abstractmethod
+    def effects(self, components: Any, coef: Any) -> Any:
+        """Change of the activations (κ, r) per unit of each code; components (r, p), coef (κ, r), NumPy."""
+
+    @abstractmethod
+    def ridge_unit(self, sizes: Any) -> Any:
+        """The unit (r,) of coefficients on codes of these sizes (r,), NumPy, in which the ridge counts."""
+
+    @abstractmethod
+    def coding(self, factors: Factors, code_sizes: Array, xi: float, lam: float) -> Coding:
+        """How new samples are coded; `code_sizes` (r,) are the norms of the training codes."""
+
+    # --- what the theory needs --------------------------------------------------------------------------
+
+    @abstractmethod
+    def phi(self, data: Callable[[], A], identity: Callable[[], A]) -> A:
+        """Whichever holds: Φ is made of the data's rows (filter), or it is the identity (feature)."""
+
+    @abstractmethod
+    def bends(
+        self,
+        alpha: tuple[float, float],
+        design: tuple[float, float],
+        covariate_factor: float,
+    ) -> tuple[float, float]:
+        """What the loss adds to the curvature 2λ, at least and at most (`superfactor.theory.regions`).
+
+        Parameters
+        ----------
+        alpha : α⁻ and α⁺, the curvature bounds of the loss
+        design : (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X']
+        covariate_factor : λ_max(X'ᵀX')
+        """

@@ -1,0 +1,140 @@
+"""SMF-H, the feature model: a_i = A[:, i] + γᵀx'_i, and [A ‖ B] = [βᵀ ‖ W]H has rank at most r."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import Array, eye_like, random_like
+from superfactor.models.base import A, Along, Coding, Grown, Model, Side
+from superfactor.models.coding import FeatureCoding
+from superfactor.models.factors import Factors
+from superfactor.models.unlifting import Turned, turn_features
+from superfactor.samples import Annotations, Block, Design, Tall, Vectors
+from superfactor.spectrum import DataMatrix
+
+
+class Feature(Model):
+    """The search side is the sample space R^n: the rank-r subspace is that of the rows of H·diag(√w)."""
+
+    name = "feature"
+    searches_samples = True
+    label_steps = 1
+    labels_leave_range = True
+    codes_see_labels = True
+
+    def unit(self, scale: float) -> float:
+        return 1.0
+
+    def subsampled_ridge(self, lam: float, share: float) -> float:
+        return lam  # it belongs to the samples
+
+    def natural_ridge(self, largest: float) -> float:
+        return 1.0  # the price of activations, which have no units of X
+
+    def feature_bound(self, squared_norm: float) -> float:
+        return 1.0
+
+    # --- with arrays -----------------------------------------------------------------------------------
+
+    def image(self, data: DataMatrix, T: Array) -> Array:
+        return data.transpose_times(T)
+
+    def back(self, data: DataMatrix, Z: Array) -> Array:
+        return data.times(Z)
+
+    def features(self, known: Annotations, T: Array, Z: Array) -> Array:
+        return known.over_root(T)
+
+    def pull(self, data: DataMatrix, known: Annotations, E: Array) -> Array:
+        return known.over_root(E)
+
+    def activations(self, data: DataMatrix, known: Annotations, A: Array) -> Array:
+        return known.over_root(A)
+
+    def by_samples(self, B: Array) -> Array:
+        return B
+
+    def atoms_and_codes(self, L: Array, P: Array) -> tuple[Array, Array]:
+        return P, L
+
+    # --- the search side ----------------------------------------------------------------------------------
+
+    def no_vectors(self, side: Side) -> Vectors:
+        return side.samples.nothing()
+
+    def random(self, side: Side, rng: np.random.Generator, width: int) -> Vectors:
+        return side.samples.keep(Block.noise, int(rng.integers(2**32)), width)
+
+    def random_in_range(self, side: Side, rng: np.random.Generator, width: int) -> Vectors:
+        return self.from_loadings(side, random_like(side.like, rng, side.shape[1], width))
+
+    def everything(self, side: Side, limit: int) -> Vectors:
+        n, p = side.shape
+        if n <= limit:
+            return side.samples.keep(Block.identity, n)
+        return self.from_loadings(side, eye_like(side.like, p))
+
+    def from_loadings(self, side: Side, loadings: Array) -> Vectors:
+        return side.samples.keep(Block.images, loadings)
+
+    def resumed(
+        self, side: Side, loadings: Array, tall: Array | None
+    ) -> tuple[list[Vectors], Vectors | None]:
+        images = self.from_loadings(side, loadings)  # a good subspace, if not the very same one
+        if tall is None:
+            return [images], None
+        held = side.samples.keep(Block.given, tall)
+        return [held, images], held
+
+    def grown(
+        self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None
+    ) -> Grown:
+        assert isinstance(T, Tall)
+        Z = side.samples.sum(Block.image, T.place)
+        bent: Tall | None = None
+        if along is None:
+            powers = side.samples.keep(Block.images, Z)
+        else:
+            asked = (Z, T.place, along.design, along.coef, along.directions)
+            (powers, bent), _ = side.samples.make(Block.images_and_bent, *asked)
+        return Grown(T, Z, powers, loadings.T @ Z, Z.T @ Z, bent)
+
+    def pulled(self, side: Side, design: Design, coef: Array) -> Vectors:
+        return side.samples.keep(Block.pulled, design, coef)
+
+    def pulled_dual(self, side: Side, weighted: Tall) -> Vectors:
+        return weighted
+
+    # --- results ----------------------------------------------------------------------------------------
+
+    def turned(self, atoms: Array, beta: Array, gram: Array, scale: float) -> Turned:
+        return turn_features(atoms, beta, scale)
+
+    def normalised(self, factors: Factors, norms: Array) -> Array:
+        return factors.beta / norms[:, None]
+
+    def lifted(self, factors: Factors) -> Array:
+        return factors.codes @ factors.beta
+
+    def effects(self, components: Any, coef: Any) -> Any:
+        return coef
+
+    def ridge_unit(self, sizes: Any) -> Any:
+        return sizes  # it is one on the activations
+
+    def coding(self, factors: Factors, code_sizes: Array, xi: float, lam: float) -> Coding:
+        return FeatureCoding.of(factors.components, code_sizes, factors.beta, xi=xi, lam=lam)
+
+    def phi(self, data: Callable[[], A], identity: Callable[[], A]) -> A:
+        return identity()
+
+    def bends(
+        self,
+        alpha: tuple[float, float],
+        design: tuple[float, float],
+        covariate_factor: float,
+    ) -> tuple[float, float]:
+        return 0.0, alpha[1] * (1 + covariate_factor)

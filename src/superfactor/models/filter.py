@@ -1,0 +1,137 @@
+"""SMF-W, the filter model: a_i = Aᵀx_i + γᵀx'_i, and [A, B] = W[β, H] has rank at most r."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import Array, eye_like, random_like, zeros_like_of
+from superfactor.models.base import A, Along, Coding, Grown, Model, Side
+from superfactor.models.coding import FilterCoding
+from superfactor.models.factors import Factors
+from superfactor.models.unlifting import Turned, turn_filters
+from superfactor.samples import Annotations, Block, Design, Plain, Tall, Vectors
+from superfactor.spectrum import DataMatrix
+
+
+class Filter(Model):
+    """The search side is the feature space R^p: W (p, r) are filters, Ã = s·A."""
+
+    name = "filter"
+    searches_samples = False
+    label_steps = 4
+    labels_leave_range = False
+    codes_see_labels = False
+
+    def unit(self, scale: float) -> float:
+        return scale
+
+    def subsampled_ridge(self, lam: float, share: float) -> float:
+        return lam * share  # one ridge for all samples shrinks with their number
+
+    def natural_ridge(self, largest: float) -> float:
+        return largest
+
+    def feature_bound(self, squared_norm: float) -> float:
+        return squared_norm
+
+    # --- with arrays -----------------------------------------------------------------------------------
+
+    def image(self, data: DataMatrix, T: Array) -> Array:
+        return data.times(T)
+
+    def back(self, data: DataMatrix, Z: Array) -> Array:
+        return data.transpose_times(Z)
+
+    def features(self, known: Annotations, T: Array, Z: Array) -> Array:
+        return known.over_root(Z)
+
+    def pull(self, data: DataMatrix, known: Annotations, E: Array) -> Array:
+        return data.transpose_times(known.over_root(E))
+
+    def activations(self, data: DataMatrix, known: Annotations, A: Array) -> Array:
+        return known.over_root(data.times(A))
+
+    def by_samples(self, B: Array) -> Array:
+        return B.T
+
+    def atoms_and_codes(self, L: Array, P: Array) -> tuple[Array, Array]:
+        return L, P
+
+    # --- the search side ----------------------------------------------------------------------------------
+
+    def no_vectors(self, side: Side) -> Vectors:
+        return Plain(zeros_like_of(side.like, side.shape[1], 0))
+
+    def random(self, side: Side, rng: np.random.Generator, width: int) -> Vectors:
+        return Plain(random_like(side.like, rng, side.shape[1], width))
+
+    def random_in_range(self, side: Side, rng: np.random.Generator, width: int) -> Vectors:
+        return Plain(
+            side.samples.sum(Block.power, random_like(side.like, rng, side.shape[1], width))
+        )
+
+    def everything(self, side: Side, limit: int) -> Vectors:
+        n, p = side.shape
+        if p <= limit:
+            return Plain(eye_like(side.like, p))
+        identity = side.samples.keep(Block.identity, n)
+        return Plain(side.samples.sum(Block.image, identity.place))
+
+    def from_loadings(self, side: Side, loadings: Array) -> Vectors:
+        return Plain(loadings)
+
+    def resumed(
+        self, side: Side, loadings: Array, tall: Array | None
+    ) -> tuple[list[Vectors], Vectors | None]:
+        return [Plain(loadings)], Plain(loadings)
+
+    def grown(
+        self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None
+    ) -> Grown:
+        new, design = T.array(), Design(features.place)
+        coef, directions = (None, None) if along is None else (along.coef, along.directions)
+        (images,), sums = side.samples.make(Block.grown, new, design, coef, directions)
+        powers, cross, corner = sums[:3]
+        bent = None if along is None else Plain(sums[3])
+        return Grown(images, new, Plain(powers), cross, corner, bent)
+
+    def pulled(self, side: Side, design: Design, coef: Array) -> Vectors:
+        return Plain(side.samples.sum(Block.pull, design, coef))
+
+    def pulled_dual(self, side: Side, weighted: Tall) -> Vectors:
+        return Plain(side.samples.sum(Block.image, weighted.place))
+
+    # --- results ----------------------------------------------------------------------------------------
+
+    def turned(self, atoms: Array, beta: Array, gram: Array, scale: float) -> Turned:
+        return turn_filters(atoms, beta, gram, scale)
+
+    def normalised(self, factors: Factors, norms: Array) -> Array:
+        return factors.beta * norms[:, None]
+
+    def lifted(self, factors: Factors) -> Array:
+        return factors.components @ factors.beta
+
+    def effects(self, components: Any, coef: Any) -> Any:
+        # Projections on the atoms are what is read: moving along one atom may move them all.
+        return coef @ (components @ components.T)
+
+    def ridge_unit(self, sizes: Any) -> Any:
+        return np.ones_like(sizes)
+
+    def coding(self, factors: Factors, code_sizes: Array, xi: float, lam: float) -> Coding:
+        return FilterCoding(factors.components)
+
+    def phi(self, data: Callable[[], A], identity: Callable[[], A]) -> A:
+        return data()
+
+    def bends(
+        self,
+        alpha: tuple[float, float],
+        design: tuple[float, float],
+        covariate_factor: float,
+    ) -> tuple[float, float]:
+        return design[0] * alpha[0], design[1] * alpha[1]

@@ -1,0 +1,99 @@
+"""Sizes at which one method takes over from another: all of them, each with its reason.
+
+A problem carries its options (`Problem.options`); whoever studies a method, or tests it on small data,
+passes others to `superfactor.problem.state`. The defaults were measured on two cores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """When which method runs.
+
+    Attributes
+    ----------
+    compressed_side : X with at least twice as many features as samples, and no more samples than this, is
+        replaced by the rows of UΣ: decomposing the Gram matrix costs the third power of its side, and below
+        a ratio of two products with X are cheaper than that
+    rows_a_block : rows whose part of the loss and its derivatives stays in a core's cache
+    values_worth_threads : with fewer stored values of sparse X a thread pool costs more than it gains
+    whole_range : up to this dimension of X's range (or four times the rank) the search takes all of it at
+        once: growing a subspace would take more products than having everything
+    largest_system : unknowns of a dense Newton system at most; its matrix, and the time to factor it,
+        grow with the square and the third power
+    dense_gain : operations on dense systems run from the cache, so many times faster than products with the
+        samples' rows; how the two are compared
+    expected_products : products that conjugate gradients will take, where a dense system is the alternative
+    rows_a_column, fewest_curvature_rows, curvature_gradients : curvature is summed over at least so many
+        samples a column of the design, so many in all, or so many that it costs as much as that number of
+        gradients, where there are twice as many: its error is repaired by gradients, which are exact
+    subsample_ratio : a search begins with fewer samples where there are so many times more …
+    subsample_memory : … whose rows of X take at most this share of scikit-learn's ``working_memory``
+    fewest_subsample : … and are at least so many: fewer say too little
+    enough_subsample, enough_a_feature : … and at most the larger of so many, or so many for each feature
+    dear_starts : operations of a Newton step beyond which a subsample is searched from one start only
+    dear_step, cheap_step : operations of a Newton step beyond which few, and below which many, other starts
+        are tried
+    exact_side, exact_operations : the certificate decomposes the Gram matrix of the smaller side up to
+        this size and this many operations; beyond, a sum of eigenvalues is bounded through the solver's basis
+    ascent_side : the same where the bound is ascended: it pays hundreds of times
+    gram_operations, largest_gram : the constants of the theorem come from a Gram matrix up to this much
+        work (or 64 columns), and its smallest eigenvalue up to this size; beyond, from Lanczos, with zero
+        at the lower end
+    lpgd_gram, lpgd_sparse_gram : Algorithm 1 decomposes the smaller Gram matrix up to this size, dense or
+        sparse; beyond, its steps take products with X
+    """
+
+    compressed_side: int = 2000
+    rows_a_block: int = 8192
+    values_worth_threads: int = 200_000
+    whole_range: int = 64
+    largest_system: int = 2400
+    dense_gain: float = 8.0
+    expected_products: int = 300
+    rows_a_column: int = 64
+    fewest_curvature_rows: int = 8192
+    curvature_gradients: int = 16
+    subsample_ratio: int = 8
+    subsample_memory: float = 0.5
+    fewest_subsample: int = 4096
+    enough_subsample: int = 8192
+    enough_a_feature: int = 16
+    dear_starts: float = 2e9
+    dear_step: float = 1e8
+    cheap_step: float = 2e5
+    exact_side: int = 1200
+    exact_operations: float = 4e9
+    ascent_side: int = 3000
+    gram_operations: float = 1e7
+    largest_gram: int = 1500
+    lpgd_gram: int = 4000
+    lpgd_sparse_gram: int = 1000
+
+    def curvature_share(self, n_samples: int, columns: int, n_outputs: int) -> float:
+        """The share of the samples whose curvature is summed up: some of them say enough.
+
+        The curvature of all of them costs n(mκ)² operations, which at large n is many times the gradient's;
+        from 64 rows a column its error is about an eighth. This keeps a step linear in n and in κ.
+        """
+        unknowns = max(columns * n_outputs, 1)
+        fewest = self.fewest_curvature_rows / min(n_outputs, 4)  # a row counts once for each output
+        rows = max(
+            self.rows_a_column * columns, self.curvature_gradients * n_samples / unknowns, fewest
+        )
+        return rows / n_samples if 2 * rows < n_samples else 1.0
+
+    def dense_operations(self, rows: float, unknowns: int) -> float:
+        """About what a dense Newton system costs: its matrix from the rows, and its factorization."""
+        if unknowns > self.largest_system:
+            return float("inf")
+        return (rows * unknowns**2 + 2 / 3 * unknowns**3) / self.dense_gain
+
+    def product_operations(self, n_samples: int, columns: int, n_outputs: int) -> float:
+        """About what conjugate gradients cost instead: products with the design and its transpose."""
+        return self.expected_products * 8.0 * n_samples * columns * n_outputs

@@ -1,0 +1,409 @@
+"""The problem: F over matrices of rank at most r, stated once for an array, a file and a cluster.
+
+    F(A, B, γ) = Σ_i ω_i ℓ(y_i, a_i) + ξ‖X̃ − B̃‖² + λ‖Ã‖² + Σ_j ρ_j‖γ_j‖²
+
+`state` makes it of a user's arrays or rows, `pose` of samples whoever holds them. The default solver and the
+certificate ask the samples; Algorithm 1, block coordinate descent and dual ascent take its `arrays`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor._arrays import Array, cast, device, eps, namespace, to_numpy, zeros_like_of
+from superfactor.losses import Loss
+from superfactor.models import LiftedArrays, Model, Side, model_named
+from superfactor.options import Options
+from superfactor.samples import (
+    Annotations,
+    Block,
+    Design,
+    LocalSamples,
+    Samples,
+    SampleTable,
+    in_memory,
+    in_passes,
+    subsample,
+)
+from superfactor.spectrum import DataMatrix, RowSource, compress, power_of_two, working_memory
+
+__all__ = ["Problem", "pose", "state"]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All samples at hand: X̃ (n, p), and what is known besides."""
+
+    data: DataMatrix
+    known: Annotations
+    loss: Loss
+    options: Options
+
+    @cached_property
+    def short(self) -> Short | None:
+        """Wide data in the coordinates of its right singular vectors; None where that does not apply.
+
+        Computed once: restated problems, the solver, the certificate and the theory share it.
+        """
+        found = compress(self.data, self.options.compressed_side)
+        if found is None:
+            return None
+        known = self.known.like(found.data.xp.empty(0, dtype=found.data.dtype))
+        samples = in_memory(found.data, known, self.loss, self.options)
+        return Short(replace(self, data=found.data, known=known), samples, found.expand)
+
+
+@dataclass(frozen=True)
+class Short:
+    """The same samples with fewer features, and the way back to vectors of all features."""
+
+    whole: Whole
+    samples: LocalSamples
+    expand: Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What every solver works on.
+
+    Attributes
+    ----------
+    model : the filter or the feature model
+    samples : whoever holds them
+    shape : (n, p)
+    n_outputs : κ
+    loss : ℓ
+    covariate_ridge : ρ (q,) in float64, λ of the user for covariates and 0 for the intercept
+    xi, lam : ξ and λ in the units of X̃ and Ã
+    scale : the factor s of X̃ = diag(√w)X/s
+    squared_norm : ‖X̃‖²
+    smallest_weight, largest_weight : the extremes of ω_i/w_i, which multiplies the loss's curvature in Ã
+    null_loss : Σ_i ω_i ℓ(y_i, 0)
+    like : an array in the floating type and place in which the blocks compute
+    options : when which method runs
+    row_size : the number of stored values in a row of X, on average; None for all p of them
+    whole : the arrays, where they are in memory
+    """
+
+    model: Model
+    samples: Samples
+    shape: tuple[int, int]
+    n_outputs: int
+    loss: Loss
+    covariate_ridge: Array
+    xi: float
+    lam: float
+    scale: float
+    squared_norm: float
+    smallest_weight: float
+    largest_weight: float
+    null_loss: float
+    like: Array
+    options: Options
+    row_size: float | None = None
+    whole: Whole | None = None
+
+    # --- sizes and units ---------------------------------------------------------------------------------
+
+    @property
+    def n_samples(self) -> int:
+        """n."""
+        return self.shape[0]
+
+    @property
+    def n_covariates(self) -> int:
+        """q, the intercept included."""
+        return int(self.covariate_ridge.shape[0])
+
+    @property
+    def epsilon(self) -> float:
+        """The precision of the blocks' floating type."""
+        return eps(self.like)
+
+    @property
+    def users_weights(self) -> tuple[float, float]:
+        """ξ and λ in the user's units."""
+        return self.model.users_weights(self.xi, self.lam, self.scale)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether some covariate is not penalised."""
+        return bool(self.xp.any(self.covariate_ridge == 0))
+
+    @property
+    def can_be_bounded(self) -> bool:
+        """Whether dual points bound F from below: λ > 0, and a convex loss with a conjugate."""
+        return self.lam > 0 and self.loss.convex and self.loss.has_conjugate
+
+    @property
+    def xp(self) -> Any:
+        """The array library of the solver's own small arrays."""
+        return namespace(self.covariate_ridge)
+
+    def zeros(self, *shape: int) -> Array:
+        """Zeros in the type and place of the solver's own small arrays."""
+        return zeros_like_of(self.covariate_ridge, *shape)
+
+    @property
+    def side(self) -> Side:
+        """The search side."""
+        return Side(self.samples, self.shape, self.covariate_ridge)
+
+    # --- the same problem, seen otherwise ---------------------------------------------------------------
+
+    def restated(self, xi: float, lam: float) -> Problem:
+        """At other weights ξ and λ > 0 in the user's units; this one has a λ > 0 too."""
+        own_xi, own_lam = self.model.own_weights(xi, lam, self.scale)
+        return self.at_weights(own_xi, own_lam)
+
+    def at_weights(self, xi: float, lam: float) -> Problem:
+        """The same in the problem's own units."""
+        ridge = self.covariate_ridge * (lam / self.lam) if self.lam > 0 else self.covariate_ridge
+        return replace(self, xi=xi, lam=lam, covariate_ridge=ridge)
+
+    @cached_property
+    def compact(self) -> Problem:
+        """Wide data in the coordinates of its right singular vectors; where that does not apply, itself."""
+        short = None if self.whole is None else self.whole.short
+        if short is None:
+            return self
+        data = short.whole.data
+        return replace(
+            self,
+            samples=short.samples,
+            shape=data.shape,
+            squared_norm=data.sum_of_squares(),
+            like=data.xp.empty(0, dtype=data.dtype, device=data.device),
+            whole=short.whole,
+        )
+
+    def expand(self, atoms: Array) -> Array:
+        """Vectors (p, j) of all features from those of the `compact` problem."""
+        short = None if self.whole is None else self.whole.short
+        return atoms if short is None else cast(short.expand(atoms), self.like)
+
+    @property
+    def singular_values(self) -> Array | None:
+        """σ where X̃ is UΣ in its own right singular vectors, as in a compact problem; else None."""
+        return None if self.whole is None else self.whole.data.singular_values
+
+    def arrays(self) -> LiftedArrays:
+        """The problem as arrays; a ValueError where X is not in memory."""
+        if self.whole is None:
+            raise ValueError(
+                "X: an array in memory is required here; only the default solver and its certificate work "
+                "on rows that are read in passes or kept on a cluster"
+            )
+        return LiftedArrays(
+            self.model,
+            self.whole.data.threaded(self.options.values_worth_threads),
+            self.whole.known,
+            cast(self.covariate_ridge, self.like),
+            self.loss,
+            self.xi,
+            self.lam,
+        )
+
+    def subsample_share(self) -> float | None:
+        """Which share of the samples to begin with; None where all of them are few, or their rows long."""
+        options, (n, p) = self.options, self.shape
+        itemsize = 4 if self.epsilon > 1e-10 else 8  # float32 or float64
+        row = (p if self.row_size is None else self.row_size + 1) * itemsize
+        room = options.subsample_memory * working_memory()
+        enough = max(options.enough_subsample, options.enough_a_feature * p)
+        count = min(n // options.subsample_ratio, room / row, enough)
+        return count / n if count >= max(options.fewest_subsample, 2 * self.n_outputs) else None
+
+    def subsampled(self, share: float) -> Problem:
+        """About this share of the samples of every block, in memory; its optimum is about where it was."""
+        data, known = subsample(self.samples, share)
+        fewer = data.shape[0] / self.n_samples
+        return replace(
+            self,
+            samples=in_memory(data, known, self.loss, self.options),
+            shape=data.shape,
+            lam=self.model.subsampled_ridge(self.lam, fewer),
+            covariate_ridge=self.covariate_ridge * fewer,
+            squared_norm=data.sum_of_squares(),
+            null_loss=self.null_loss * fewer,
+            whole=Whole(data, known, self.loss, self.options),
+        )
+
+    # --- the parts of F that need no sample --------------------------------------------------------------
+
+    def covariate_penalty(self, gamma: Array) -> float:
+        """Σ_j ρ_j‖γ_j‖²."""
+        return float(self.xp.sum(self.covariate_ridge[:, None] * gamma**2))
+
+    def dual_bound(self, conjugate: float, pulled: Array, top: float) -> float:
+        """D(G) = −Σωℓ*(g) − Σ_j‖g_j‖²/(4ρ_j) + ξ(‖X̃‖² − Σ_{i≤r}λ_i(M)) (docs/method.md §7).
+
+        Parameters
+        ----------
+        conjugate : Σ_i ω_i ℓ*(y_i, g_i)
+        pulled : X'ᵀG (q, κ); covariates that are not penalised must see none of it
+        top : Σ_{i≤r} λ_i(M), or more
+        """
+        xp, ridge = self.xp, self.covariate_ridge
+        safe = xp.where(ridge > 0, ridge, xp.full_like(ridge, math.inf))
+        penalised = float(xp.sum(pulled**2 / (4 * safe[:, None])))
+        return -conjugate - penalised + self.xi * (self.squared_norm - top)
+
+    def dual_scale(self) -> float:
+        """1/(2√(ξλ)), by which ΦᵀG becomes Q with M(G) = Gram matrix + QQᵀ."""
+        return 0.5 / math.sqrt(self.xi) / math.sqrt(self.lam)
+
+
+def state(
+    model: str | Model,
+    X: Any,
+    targets: Any,
+    loss: Loss,
+    *,
+    xi: float,
+    lam: float,
+    covariates: Any = None,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    rank: int = 1,
+    on_block: Callable[[int, int], None] | None = None,
+    options: Options | None = None,
+) -> Problem:
+    """The problem of a user's data, in the user's units.
+
+    Parameters
+    ----------
+    model : "filter" or "feature"
+    X : (n, p), dense of any array library, SciPy-sparse, or a `RowSource`
+    targets : class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real values
+    loss : ℓ, of `superfactor.losses`
+    xi, lam : ξ > 0 and λ ≥ 0 of the paper's F, a sum over samples
+    covariates : (n, q) or None; the intercept is added here, as an unpenalised column of ones
+    sample_weight : (n,), multiplies every term of a sample; samples of weight 0 are left out of a source,
+        and must not be among those of an array
+    class_weight : (n,) positive, multiplies the loss of a sample only
+    rank : the number of factors to come, which says how much room a search on a source will need
+    on_block : hears of each block of a pass over a source, as on_block(rows done, rows in all)
+    options : when which method runs
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=0.1)
+    >>> problem.shape, problem.n_outputs
+    ((20, 5), 1)
+    """
+    options = Options() if options is None else options
+    targets = to_numpy(targets)
+    n_outputs = int(targets.max()) if targets.ndim == 1 else int(targets.shape[1])
+    table = SampleTable(
+        targets,
+        n_outputs,
+        None if covariates is None else to_numpy(covariates),
+        fit_intercept,
+        None if sample_weight is None else to_numpy(sample_weight),
+        None if class_weight is None else to_numpy(class_weight),
+    )
+    chosen = model_named(model) if isinstance(model, str) else model
+    whole, row_size = None, None
+    if isinstance(X, RowSource):
+        like: Array = np.empty(0, dtype=X.dtype)
+        samples = in_passes(X, table, loss, rank, on_block)
+    else:
+        data = DataMatrix(X, table.sample_weight)
+        like = data.xp.empty(0, dtype=data.dtype, device=data.device)
+        whole = Whole(data, table.annotations(slice(None), like), loss, options)
+        samples = in_memory(data, whole.known, loss, options)
+        row_size = X.nnz / X.shape[0] if sp.issparse(X) else None
+    return pose(
+        samples,
+        model=chosen,
+        shape=(samples.n_samples, int(X.shape[1])),
+        n_outputs=n_outputs,
+        loss=loss,
+        xi=xi,
+        lam=lam,
+        n_covariates=table.n_covariates,
+        fit_intercept=fit_intercept,
+        like=like,
+        options=options,
+        row_size=row_size,
+        whole=whole,
+    )
+
+
+def pose(
+    samples: Samples,
+    *,
+    model: Model,
+    shape: tuple[int, int],
+    n_outputs: int,
+    loss: Loss,
+    xi: float,
+    lam: float,
+    n_covariates: int,
+    fit_intercept: bool,
+    like: Array,
+    options: Options,
+    row_size: float | None = None,
+    whole: Whole | None = None,
+) -> Problem:
+    """The problem of samples that are in the user's units, by one pass over X.
+
+    `xi` and `lam` are the paper's, `n_covariates` does not count the intercept; the rest as in `Problem`.
+    """
+    xp = namespace(like)
+    squared = float(samples.sum(Block.squared_norm))
+    scale = _unit_of(squared, like)
+    samples.rescale(scale)
+    ranges = samples.gather(Block.weight_range)
+    ridge = [float(lam)] * n_covariates + [0.0] * int(fit_intercept)
+    ridge = xp.asarray(ridge, dtype=xp.float64, device=device(like))
+    null, _ = samples.sum(Block.evaluate, Design(None), zeros_like_of(ridge, len(ridge), n_outputs))
+    own_xi, own_lam = model.own_weights(xi, lam, scale)
+    if whole is not None:
+        whole = replace(whole, data=whole.data.over(scale))
+    return Problem(
+        model=model,
+        samples=samples,
+        shape=shape,
+        n_outputs=n_outputs,
+        loss=loss,
+        covariate_ridge=ridge,
+        xi=own_xi,
+        lam=own_lam,
+        scale=scale,
+        squared_norm=squared / scale**2,
+        smallest_weight=min(low for low, _ in ranges),
+        largest_weight=max(high for _, high in ranges),
+        null_loss=float(null),
+        like=like,
+        options=options,
+        row_size=row_size,
+        whole=whole,
+    )
+
+
+def _unit_of(squared: float, like: Array) -> float:
+    """The power of two nearest below ‖X‖; a ValueError where squares leave the range of X's type."""
+    if squared == 0:
+        return 1.0
+    tiny = float(namespace(like).finfo(like.dtype).smallest_normal) ** 0.75
+    if not tiny < squared < 1 / tiny:
+        size = math.sqrt(squared) if squared < math.inf else math.inf
+        raise ValueError(
+            f"X: the root of its sum of squares is {size:.0e}; between {tiny**0.5:.0e} and "
+            f"{tiny**-0.5:.0e} is required, beyond which squares leave the range of {like.dtype}. Rescale X"
+        )
+    return power_of_two(math.sqrt(squared))

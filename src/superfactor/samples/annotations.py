@@ -1,0 +1,131 @@
+"""What is known of samples besides X: targets, covariates, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import Array, cast, device, namespace
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What is known of some samples besides X, as a block computes with it.
+
+    Attributes
+    ----------
+    targets : (n_b, κ), one-hot without class 0, or real values
+    covariates : X' (n_b, q); the intercept is a column of ones
+    loss_weight : ω (n_b, 1), sample weight times class weight
+    root_weight : √w (n_b, 1), or None for weights of one
+    """
+
+    targets: Array
+    covariates: Array
+    loss_weight: Array
+    root_weight: Array | None
+
+    def over_root(self, x: Array) -> Array:
+        """x/√w for x (n_b, k)."""
+        return x if self.root_weight is None else x / self.root_weight
+
+    @property
+    def weight_ratio(self) -> Array:
+        """ω/w (n_b, 1): what class weights alone do to the loss of a sample."""
+        return self.over_root(self.over_root(self.loss_weight))
+
+    def take(self, index: Array) -> Annotations:
+        """Those of some of the samples."""
+        xp = namespace(self.targets)
+        return self._each(lambda x: xp.take(x, index, axis=0))
+
+    def between(self, start: int, stop: int) -> Annotations:
+        """Those of consecutive samples, as views."""
+        return self._each(lambda x: x[start:stop, :])
+
+    def like(self, x: Array) -> Annotations:
+        """The same in the floating type of `x`."""
+        return self._each(lambda own: cast(own, x))
+
+    @staticmethod
+    def joined(parts: Sequence[Annotations]) -> Annotations:
+        """Those of several blocks, one below the other."""
+        xp = namespace(parts[0].targets)
+        roots = [part.root_weight for part in parts]
+        return Annotations(
+            xp.concat([part.targets for part in parts]),
+            xp.concat([part.covariates for part in parts]),
+            xp.concat([part.loss_weight for part in parts]),
+            None if roots[0] is None else xp.concat(roots),
+        )
+
+    def _each(self, change: Callable[[Array], Array]) -> Annotations:
+        root = self.root_weight
+        return Annotations(
+            change(self.targets),
+            change(self.covariates),
+            change(self.loss_weight),
+            None if root is None else change(root),
+        )
+
+
+@dataclass(frozen=True)
+class SampleTable:
+    """What is known of all samples besides X, as the user gave it, in NumPy.
+
+    Attributes
+    ----------
+    targets : class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real
+    n_outputs : κ
+    covariates : (n, q) or None
+    fit_intercept : whether a column of ones follows them
+    sample_weight : (n,), not negative, or None; samples of weight 0 are left out
+    class_weight : (n,), or None; multiplies the loss alone
+    """
+
+    targets: Any
+    n_outputs: int
+    covariates: Any = None
+    fit_intercept: bool = True
+    sample_weight: Any = None
+    class_weight: Any = None
+
+    @property
+    def n_covariates(self) -> int:
+        """q, the intercept not counted."""
+        return 0 if self.covariates is None else int(self.covariates.shape[1])
+
+    def annotations(self, chosen: Any, like: Array) -> Annotations:
+        """Those of the samples in `chosen`, in the type and place of `like`: here weights are combined
+        and the intercept becomes a covariate.
+        """
+        xp = namespace(like)
+
+        def array(x: Any) -> Array:
+            return xp.asarray(x, dtype=like.dtype, device=device(like))
+
+        targets = self.targets[chosen]
+        if targets.ndim == 1:
+            targets = targets[:, None] == np.arange(1, self.n_outputs + 1)[None, :]
+        n = len(targets)
+        columns = [] if self.covariates is None else [self.covariates[chosen]]
+        if self.fit_intercept:
+            columns.append(np.ones((n, 1)))
+        weight, root = np.ones((n, 1)), None
+        if self.sample_weight is not None:
+            weight = np.asarray(self.sample_weight[chosen], dtype=float)[:, None]
+            root = array(np.sqrt(weight))
+        if self.class_weight is not None:
+            weight = weight * self.class_weight[chosen][:, None]
+        covariates = np.concatenate(columns, axis=1) if columns else np.empty((n, 0))
+        return Annotations(array(targets), array(covariates), array(weight), root)
+
+    def weighing(self, start: int, stop: int) -> Any:
+        """Positions between start and stop of the samples of positive weight; None where that is all."""
+        weight = self.sample_weight
+        if weight is None or np.all(weight[start:stop] > 0):
+            return None
+        return start + np.flatnonzero(weight[start:stop] > 0)

@@ -1,0 +1,43 @@
+"""Samples whose X is in memory: blocks for as many threads as there are cores, where that pays."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from superfactor._arrays import cores, namespace
+from superfactor.losses import Loss
+from superfactor.options import Options
+from superfactor.samples.annotations import Annotations
+from superfactor.samples.block import Block
+from superfactor.samples.samples import LocalSamples
+from superfactor.spectrum import DataMatrix
+
+
+def in_memory(
+    data: DataMatrix, annotations: Annotations, loss: Loss, options: Options
+) -> LocalSamples:
+    """The samples of X̃ (n, p), in one block or in several for each core."""
+    cuts, threads = _divided(data, options)
+    blocks = [
+        _block(data.rows(start, stop), annotations.between(start, stop), loss, start)
+        for start, stop in pairwise(cuts)
+    ]
+    return LocalSamples(blocks, threads)
+
+
+def _block(rows: DataMatrix, known: Annotations, loss: Loss, start: int) -> Block:
+    return Block(rows.shape[0], rows.over, lambda: known, loss, start=start)
+
+
+def _divided(data: DataMatrix, options: Options) -> tuple[list[int], int]:
+    """Where to cut the rows, and for how many threads: several on a processor with enough to do."""
+    n, size = data.shape[0], options.rows_a_block
+    if data.is_sparse:
+        worth = data.nnz > options.values_worth_threads
+    else:
+        worth = data.xp is namespace(np.empty(0)) and n > 2 * size
+    threads = cores() if worth else 1
+    count = 1 if threads == 1 else min(n, max(threads, n // size))  # none of them empty
+    return [n * i // count for i in range(count + 1)], threads

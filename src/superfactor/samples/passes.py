@@ -1,0 +1,82 @@
+"""Samples whose X is read in passes: blocks that fetch their rows whenever they are asked about X."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import cores
+from superfactor.losses import Loss
+from superfactor.samples.annotations import Annotations, SampleTable
+from superfactor.samples.block import Block
+from superfactor.samples.samples import LocalSamples
+from superfactor.samples.store import InFiles
+from superfactor.spectrum import DataMatrix, RowSource, rows_per_block, working_memory
+
+
+def in_passes(
+    X: RowSource,
+    table: SampleTable,
+    loss: Loss,
+    rank: int,
+    on_block: Callable[[int, int], None] | None = None,
+) -> LocalSamples:
+    """The samples of positive weight of a source X (n, p).
+
+    `rank` says how much room a search will need: tall matrices are kept in memory while they fit into
+    scikit-learn's ``working_memory``, and in temporary files beyond that.
+    """
+    n, p = X.shape
+    columns = 3 * (6 * rank + 30 + 8 * min(rank, table.n_outputs))
+    folder = None
+    if n * columns * X.dtype.itemsize > working_memory():
+        folder = tempfile.TemporaryDirectory(prefix="superfactor-", ignore_cleanup_errors=True)
+    blocks: list[Block] = []
+    start = 0
+    for a, b in pairwise(X.cuts(rows_per_block(p, X.dtype.itemsize))):
+        chosen = table.weighing(a, b)
+        size = b - a if chosen is None else int(chosen.size)
+        if size == 0:
+            continue
+        store = None if folder is None else InFiles(Path(folder.name) / str(a), size)
+        stretch = _Stretch(X, table, a, b, chosen)
+        blocks.append(Block(size, stretch.rows, stretch.annotations, loss, store, start))
+        start += size
+    samples = LocalSamples(blocks, cores(), on_block)
+    if folder is not None:
+        weakref.finalize(samples, folder.cleanup)
+    return samples
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """The rows a to b of a source, or the samples `chosen` among them."""
+
+    source: RowSource
+    table: SampleTable
+    a: int
+    b: int
+    chosen: Any
+
+    @property
+    def _samples(self) -> Any:
+        return slice(self.a, self.b) if self.chosen is None else self.chosen
+
+    def rows(self, scale: float) -> DataMatrix:
+        # NaNs are looked for in the first pass, when the scale is not yet known.
+        read = self.source.read_finite if scale == 1.0 else self.source.read
+        X = read(self.a, self.b)
+        if self.chosen is not None:
+            X = X[self.chosen - self.a]
+        weight = self.table.sample_weight
+        return DataMatrix(X, None if weight is None else weight[self._samples], scale=scale)
+
+    def annotations(self) -> Annotations:
+        return self.table.annotations(self._samples, np.empty(0, dtype=self.source.dtype))

@@ -1,0 +1,315 @@
+"""The samples of a problem, cut into blocks that answer questions with sums (docs/method.md §10).
+
+Everything the default solver learns about samples is a sum over them: the loss, its gradient, its curvature,
+products with X. So it asks, and whoever holds the samples answers: blocks in memory, blocks read from a
+disk in passes, or the workers of a cluster. Between two questions only arrays without an n among their
+dimensions travel.
+
+A question is a method of `Block` with its arguments, and type checkers see both:
+
+    value, gradient = samples.sum(Block.evaluate, design, coef)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from superfactor._arrays import Array, namespace, wide, zeros_like_of
+from superfactor.samples.block import READS, Block, Made, Place
+from superfactor.samples.tall import Tall
+
+A = TypeVar("A")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Call(Generic[A]):
+    """A question: a method of `Block` and its arguments. It pickles, by the method's name."""
+
+    method: Callable[..., A]
+    arguments: tuple[Any, ...]
+
+    def to(self, block: Block) -> A:
+        """A block's answer."""
+        return self.method(block, *self.arguments)
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is a pass over X."""
+        inner = self.arguments[0] if self.method is _as_made else self
+        return inner.method in READS
+
+
+@dataclass(frozen=True)
+class Errands:
+    """What changes blocks; done before the question with which it travels.
+
+    Attributes
+    ----------
+    scale : the new scale of X̃, or None
+    appended : to the matrix of each key, the columns of another
+    dropped : keys of matrices that nobody has a handle of any more
+    """
+
+    scale: float | None = None
+    appended: tuple[tuple[int, Place], ...] = ()
+    dropped: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.scale is not None or bool(self.appended) or bool(self.dropped)
+
+    def done_by(self, block: Block) -> None:
+        """Have a block do them."""
+        if self.scale is not None:
+            block.rescale(self.scale)
+        for key, more in self.appended:
+            block.append(key, more)
+        for key in self.dropped:
+            block.drop(key)
+
+
+class Chores:
+    """Errands that wait for the next question."""
+
+    def __init__(self) -> None:
+        self._scale: float | None = None
+        self._appended: list[tuple[int, Place]] = []
+        self._dropped: deque[int] = deque()
+
+    def rescale(self, scale: float) -> None:
+        """X̃ = diag(√w)X/scale."""
+        self._scale = scale
+
+    def append(self, key: int, more: Place) -> None:
+        """Columns to be added to a matrix."""
+        self._appended.append((key, more))
+
+    def drop(self, key: int) -> None:
+        """A matrix to be forgotten; may be called at any moment, by the garbage collector."""
+        self._dropped.append(key)
+
+    def taken(self) -> Errands:
+        """All that waits; it waits no longer."""
+        scale, appended = self._scale, tuple(self._appended)
+        dropped = tuple(self._dropped.popleft() for _ in range(len(self._dropped)))
+        self._scale, self._appended = None, []
+        return Errands(scale, appended, dropped)
+
+
+class Samples(ABC):
+    """All samples, whoever holds them."""
+
+    #: So many threads of this process answer at the same time; those of BLAS would come on top.
+    threads: int = 1
+
+    def __init__(self) -> None:
+        self.chores = Chores()
+        self._keys = count()
+
+    # --- asking ------------------------------------------------------------------------------------------
+
+    def sum(
+        self, question: Callable[Concatenate[Block, P], A], *args: P.args, **kwargs: P.kwargs
+    ) -> A:
+        """The sum over all blocks of their answers, arrays in float64."""
+        return self.summed(_call(question, args, kwargs), self.chores.taken())
+
+    def gather(
+        self, question: Callable[Concatenate[Block, P], A], *args: P.args, **kwargs: P.kwargs
+    ) -> list[A]:
+        """The answer of every block, in the order of the samples."""
+        return self.gathered(_call(question, args, kwargs), self.chores.taken())
+
+    def stack(
+        self, question: Callable[Concatenate[Block, P], Array], *args: P.args, **kwargs: P.kwargs
+    ) -> Array:
+        """Rows of all samples (n, j), one below the other."""
+        return self.stacked(_call(question, args, kwargs), self.chores.taken())
+
+    def keep(
+        self, question: Callable[Concatenate[Block, P], Array], *args: P.args, **kwargs: P.kwargs
+    ) -> Tall:
+        """Rows (n, j) that stay with the samples: their handle."""
+        made: Call[Made[tuple[()]]] = Call(_as_made, (_call(question, args, kwargs),))
+        return self._kept(made)[0][0]
+
+    def make(
+        self,
+        question: Callable[Concatenate[Block, P], Made[A]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> tuple[tuple[Tall, ...], A]:
+        """Handles of rows that stay with the samples, and sums, from one question."""
+        return self._kept(_call(question, args, kwargs))
+
+    def nothing(self) -> Tall:
+        """A tall matrix without columns."""
+        return Tall.of(self, Place(next(self._keys), 0))
+
+    def rescale(self, scale: float) -> None:
+        """From now on X̃ = diag(√w)X/scale."""
+        self.chores.rescale(scale)
+
+    def _kept(self, call: Call[Made[A]]) -> tuple[tuple[Tall, ...], A]:
+        first = next(self._keys)
+        # A question makes two matrices at most, and keys may have gaps.
+        next(self._keys)
+        columns, sums = self.made(call, self.chores.taken(), first)
+        talls = tuple(Tall.of(self, Place(first + i, j)) for i, j in enumerate(columns))
+        return talls, sums
+
+    # --- who holds them answers ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def summed(self, call: Call[A], errands: Errands) -> A:
+        """What `sum` asks for."""
+
+    @abstractmethod
+    def gathered(self, call: Call[A], errands: Errands) -> list[A]:
+        """What `gather` asks for."""
+
+    @abstractmethod
+    def made(self, call: Call[Made[A]], errands: Errands, key: int) -> tuple[tuple[int, ...], A]:
+        """Have blocks keep what they make under `key` and the numbers after it: columns of each, and sums."""
+
+    def stacked(self, call: Call[Array], errands: Errands) -> Array:
+        """What `stack` asks for."""
+        parts = self.gathered(call, errands)
+        return namespace(*parts).concat(parts)
+
+
+class LocalSamples(Samples):
+    """Blocks in this process, in memory or read from their source when they are asked.
+
+    Parameters
+    ----------
+    blocks : in the order of the samples
+    threads : so many blocks are asked at the same time
+    on_block : called as on_block(rows done, rows in all) after each block of a pass over X
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Block],
+        threads: int = 1,
+        on_block: Callable[[int, int], None] | None = None,
+    ):
+        super().__init__()
+        self.blocks, self.on_block = list(blocks), on_block
+        self.threads = min(threads, len(self.blocks))
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    @property
+    def n_samples(self) -> int:
+        """n."""
+        return sum(block.n_samples for block in self.blocks)
+
+    def summed(self, call: Call[A], errands: Errands) -> A:
+        return added(self._answers(call.to, call.reads, errands))
+
+    def gathered(self, call: Call[A], errands: Errands) -> list[A]:
+        return list(self._answers(call.to, call.reads, errands))
+
+    def made(self, call: Call[Made[A]], errands: Errands, key: int) -> tuple[tuple[int, ...], A]:
+        columns: tuple[int, ...] = ()
+
+        def kept(block: Block) -> A:
+            nonlocal columns
+            made = call.to(block)
+            for i, rows in enumerate(made.rows):
+                block.put(key + i, rows)
+            columns = tuple(int(rows.shape[1]) for rows in made.rows)
+            return made.sums
+
+        sums = added(self._answers(kept, call.reads, errands))
+        return columns, sums
+
+    def stacked(self, call: Call[Array], errands: Errands) -> Array:
+        whole: Any = None
+        done = 0
+        for part in self._answers(call.to, call.reads, errands):
+            if (
+                whole is None
+            ):  # not a list of parts first: there may be no room for all of them twice
+                whole = zeros_like_of(part, self.n_samples, int(part.shape[1]))
+            whole[done : done + part.shape[0], :] = part
+            done += int(part.shape[0])
+        return whole
+
+    def _answers(self, answer: Callable[[Block], A], reads: bool, errands: Errands) -> Iterator[A]:
+        """Answers in order; passes over X are told to `on_block`."""
+
+        def ask(block: Block) -> A:
+            errands.done_by(block)
+            return answer(block)
+
+        done, total, heard = 0, self.n_samples, self.on_block if reads else None
+        if heard is not None:
+            heard(0, total)
+        for block, found in zip(self.blocks, self._computed(ask), strict=True):
+            yield found
+            done += block.n_samples
+            if heard is not None:
+                heard(done, total)
+
+    def _computed(self, ask: Callable[[Block], A]) -> Iterator[A]:
+        """Answers in order, with no more of them under way than there are threads."""
+        if self._pool is None:
+            yield from map(ask, self.blocks)
+            return
+        waiting: deque[Future[A]] = deque()
+        try:
+            for block in self.blocks:
+                waiting.append(self._pool.submit(ask, block))
+                if len(waiting) > self.threads:
+                    yield _result(waiting.popleft())
+            while waiting:
+                yield _result(waiting.popleft())
+        finally:  # after an error no block is at work any more: its files may be deleted
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
+
+
+def added(answers: Iterator[A] | Sequence[A]) -> A:
+    """The sum of answers: numbers, arrays (in float64), or tuples of them, entry by entry."""
+    total: Any = None
+    for answer in answers:
+        fine = _wide(answer)
+        total = fine if total is None else _plus(total, fine)
+    return total  # type: ignore[no-any-return]
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return tuple(map(_plus, a, b)) if isinstance(a, tuple) else a + b
+
+
+def _wide(part: Any) -> Any:
+    """Sums of many blocks in float64, whatever type the blocks compute in."""
+    if isinstance(part, tuple):
+        return tuple(map(_wide, part))
+    return part if isinstance(part, float | int) else wide(part)
+
+
+def _call(question: Callable[..., A], args: tuple[Any, ...], named: dict[str, Any]) -> Call[A]:
+    assert not named, "arguments of questions travel by position"
+    return Call(question, args)
+
+
+def _as_made(block: Block, call: Call[Array]) -> Made[tuple[()]]:
+    """Rows alone as something made."""
+    return Made((call.to(block),), ())
+
+
+def _result(future: Future[A]) -> A:
+    try:
+        return future.result()
+    finally:
+        # Its error holds this frame; holding it in turn would keep alive whoever is on the stack.
+        del future

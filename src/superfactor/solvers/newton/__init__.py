@@ -1,0 +1,21 @@
+"""The default solver: joint Newton in a growing subspace (docs/method.md §11).
+
+=============== =============================================================================
+file            idea
+=============== =============================================================================
+``solve``       the search from begin to finish, and its answer in the user's units
+``state``       where a search stands: a value
+``beginning``   how it begins
+``descent``     Newton and proximal steps inside a subspace
+``rounds``      descent, a bound on what lies outside, growth
+``starts``      other places to start from
+``path``        many weights, each from where the one before ended
+``resuming``    what goes into a checkpoint, and how a search goes on from it
+``checkpoint``  the file
+=============== =============================================================================
+"""
+
+from superfactor.solvers.newton.path import solve_path
+from superfactor.solvers.newton.solve import solve
+
+__all__ = ["solve", "solve_path"]

@@ -1,0 +1,164 @@
+"""Descent inside a subspace: Newton where it can be trusted, proximal steps where it cannot. Never uphill."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from superfactor._arrays import frobenius2, namespace
+from superfactor.problem import Problem
+from superfactor.solvers.solution import Monitor
+from superfactor.subspace import Inside, Point
+from superfactor.subspace.newton_model import NewtonStep, newton_step, rotation_curvature
+
+
+@dataclass(frozen=True)
+class Stride:
+    """The length η of proximal steps.
+
+    It grows while the objective falls, up to 1/(2λ), where the step is the certificate's own
+    eigenproblem, and falls back to 1/L_A, where descent is certain.
+
+    Attributes
+    ----------
+    eta, shortest, longest : η and its limits
+    mapping : the gradient mapping of the last proximal step
+    """
+
+    eta: float
+    shortest: float
+    longest: float
+    mapping: float = math.inf
+
+    @staticmethod
+    def of(problem: Problem) -> Stride:
+        """To begin with."""
+        alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
+        alpha = 1.0 if alpha == math.inf else alpha
+        bend = alpha * problem.largest_weight * problem.model.feature_bound(problem.squared_norm)
+        shortest = 1 / (2 * problem.lam + bend + 1e-300)
+        longest = 1 / (2 * problem.lam) if problem.lam > 0 else 1e10 * shortest
+        longest = max(longest, shortest)
+        return Stride(min(8 * shortest, longest), shortest, longest)
+
+
+@dataclass(frozen=True)
+class Descended:
+    """Where a descent ended.
+
+    Attributes
+    ----------
+    left : about how much lower the subspace goes: the last predicted decrease, or what the last step gained
+    """
+
+    point: Point
+    left: float
+    stride: Stride
+
+
+def slack(inside: Inside, point: Point) -> float:
+    """What rounding may add to F."""
+    return 16 * inside.problem.epsilon * abs(point.F)
+
+
+def proximal(
+    inside: Inside, point: Point, stride: Stride, monitor: Monitor, polish: int = 8
+) -> tuple[Point, Stride]:
+    """One proximal step with the best (β, γ) for its subspace; the point itself if nothing falls."""
+    gradient, A, eta = inside.gradient(point), point.W @ point.beta, stride.eta
+    while True:
+        W = inside.proximal_subspace(point, eta, gradient)
+        new = inside.polish(W, W.T @ A, point.gamma, max_iter=polish, tol=1e-10)
+        if point.F + slack(inside, point) >= new.F:
+            break
+        if eta <= 1.001 * stride.shortest / 64:
+            new = point
+            break
+        eta /= 4
+    monitor.record(min(new.F, point.F), eta, "proximal")
+    mapping = inside.mapping_norm(point, new, eta)
+    stride = replace(stride, eta=min(2 * eta, stride.longest), mapping=mapping)
+    return (new if new.F <= point.F else point), stride
+
+
+def newton(
+    inside: Inside, point: Point, monitor: Monitor
+) -> tuple[Point, NewtonStep, float] | None:
+    """A joint Newton step: the new point, the step and the length used; None where nothing falls."""
+    step = newton_step(inside, point)
+    if step is None:
+        return None
+    norm = math.sqrt(frobenius2(step.T))
+    t = min(1.0, 1 / norm) if norm > 0 else 1.0
+    for _ in range(4):
+        new = step.apply(inside, point, t)
+        if point.F + slack(inside, point) >= new.F:
+            monitor.record(min(new.F, point.F), t, "newton")
+            return (new if new.F <= point.F else point), step, t
+        t /= 3
+    return None
+
+
+def escape(inside: Inside, point: Point, monitor: Monitor) -> Point:
+    """Leave a saddle: turn one direction of W into its complement where that curves downwards.
+
+    By symmetry a saddle can be a fixed point of the proximal step (docs/method.md §6, two features).
+    """
+    frame = inside.frame(point)
+    if frame.rest.shape[0] == 0:
+        return point
+    curvature = rotation_curvature(inside, point, frame)
+    xp = namespace(curvature)
+    worst = int(xp.argmin(xp.reshape(curvature, (-1,))))
+    j, i = divmod(worst, curvature.shape[1])
+    if float(curvature[j, i]) >= 0:
+        return point
+    best = point
+    for angle in (0.05, 0.2, 0.5, 1.0, 1.5):
+        W = frame.rotated(i, j, angle)
+        new = inside.polish(W, frame.beta, point.gamma, max_iter=8, tol=1e-10)
+        if new.F < best.F:
+            best = new
+    monitor.record(best.F, 1.0, "escape")
+    return best
+
+
+def descend(
+    inside: Inside,
+    point: Point,
+    stride: Stride,
+    monitor: Monitor,
+    goal: float,
+    *,
+    limit: int = 100,
+    polish: int = 8,
+    reached: Callable[[Point], None] | None = None,
+) -> Descended:
+    """Descend until what is left inside the subspace is below `goal`; `reached` hears of every point."""
+    last, left = math.inf, math.inf
+    for _ in range(limit):
+        if monitor.stopped:
+            break
+        if reached is not None:
+            reached(point)
+        start = point
+        moved = newton(inside, point, monitor)
+        if moved is not None:
+            point, step, t = moved
+            left = step.decrease
+            if left <= goal and not step.saddle:
+                break
+            slow = left > 0.5 * last or 0.1 * left > start.F - point.F
+            last = math.inf if slow or t < 1 else left
+            if not slow or (step.saddle and 0.01 * left < start.F - point.F):
+                continue
+        # Newton is not to be trusted here: eigenvectors settle nearly degenerate directions.
+        point, stride = proximal(inside, point, stride, monitor, polish)
+        left = start.F - point.F
+        if left <= 0.1 * goal:
+            escaped = escape(inside, point, monitor)
+            if 0.1 * goal >= point.F - escaped.F:
+                break
+            point = escaped
+    return Descended(point, left, stride)

@@ -1,0 +1,86 @@
+"""Solutions of one problem at many weights (ξ, λ), each from where the one before ended.
+
+What is dear about a fit depends on X alone: its compression, the leading subspace, the products of the basis.
+Along a path all of it is kept, the basis grows by what new weights ask for, and the solution of the weights
+before is the start (docs/method.md §8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from superfactor._arrays import blas_threads
+from superfactor.problem import Problem
+from superfactor.solvers.newton.beginning import begin
+from superfactor.solvers.newton.descent import Stride
+from superfactor.solvers.newton.rounds import descended, rounds
+from superfactor.solvers.newton.solve import DEFAULT_ITERATIONS, solution
+from superfactor.solvers.newton.starts import other_starts, ridge_subspace
+from superfactor.solvers.newton.state import GROWING, Run, State
+from superfactor.solvers.solution import Monitor, Solution
+
+
+def solve_path(
+    problem: Problem,
+    rank: int,
+    weights: Iterable[tuple[float, float]],
+    *,
+    tol: float = 1e-8,
+    max_iter: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    starts: bool = True,
+) -> Iterator[Solution]:
+    """The solutions of `problem` at each pair (ξ, λ) of `weights`, in their order.
+
+    Parameters
+    ----------
+    problem : stated at any ξ and at a λ > 0
+    weights : pairs in the user's units; neighbours should be alike, and large λ first is easiest
+    starts : compare an answer that is not proven optimal with other starts
+    """
+    rng = np.random.default_rng(random_state)
+    state: State | None = None
+    for xi, lam in weights:
+        here = problem.compact.restated(xi, lam)
+        run = Run(tol, rng, Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter))
+        with blas_threads(1):
+            if state is None:
+                state = rounds(begin(here, rank, run), run)
+            else:
+                state = from_neighbour(reweighted(state, here), run)
+            if starts and not state.proven(tol) and not run.monitor.stopped:
+                state = other_starts(state, run)
+            found = solution(problem, rank, state, run.monitor)
+        yield found
+
+
+def reweighted(state: State, problem: Problem) -> State:
+    """The same subspace and point of the same data at other weights; the point is not yet evaluated there."""
+    inside = state.inside.at_weights(problem)
+    return replace(
+        state,
+        inside=inside,
+        stride=Stride.of(problem),
+        floor=inside.pca_value(),
+        phase=GROWING,
+    )
+
+
+def from_neighbour(state: State, run: Run) -> State:
+    """From the point of other weights; if its end is not proven optimal, from the ridge solution too."""
+    inside, old = state.inside, state.point
+    point = inside.polish(old.W, old.beta, old.gamma, max_iter=30, tol=1e-4)
+    state = rounds(replace(state, point=point), run)
+    if state.proven(run.tol) or run.monitor.stopped:
+        return state
+    first = state.held()
+    W, A, gamma = ridge_subspace(state.inside, state.point, state.problem.lam)
+    start = state.inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
+    goal = 0.1 * state.goal(run.tol)
+    state = descended(replace(state, point=start), run, goal, limit=6)
+    if state.point.F - 10 * state.left < first.F:  # it may still get below
+        state = rounds(state, run)
+    return state.back_to(first) if first.F <= state.point.F else state

@@ -1,0 +1,172 @@
+"""Rounds: descent inside a subspace, a bound on what lies outside, and growth where the bound is large.
+
+(1) Second-order descent inside a subspace S of the search side, (2) the residual of the full problem
+outside S, (3) short Krylov chains that enlarge S where the residual is large: block Davidson, carried
+over from eigenproblems (docs/method.md §11). Where S is the whole range of X the rounds end at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from superfactor._arrays import Array, eye_like, indices, namespace
+from superfactor.models import Along
+from superfactor.samples import Vectors
+from superfactor.solvers.newton.descent import descend
+from superfactor.solvers.newton.state import GROWING, Run, State
+from superfactor.spectrum import ritz_corrections
+from superfactor.subspace import Basis, Frame, Inside, Point, selector
+
+MAX_ROUNDS = 60
+
+
+def rounds(state: State, run: Run) -> State:
+    """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
+    enough = "the objective can fall by no more than the tolerance"
+    estimate = 0.1 * state.supervised
+    flat, previous, final = 0, math.inf, False
+    for _ in range(MAX_ROUNDS):
+        tight = 0.1 * state.goal(run.tol)
+        state = descended(state, run, tight if final else max(tight, 0.02 * estimate))
+        goal = state.goal(run.tol)
+        if run.monitor.stopped:
+            return replace(state, reason=str(run.monitor.stop_reason), converged=False)
+        outside = 0.0 if state.whole else float(state.basis.D[-1, -1])
+        found = residual(state.inside, state.point, outside)
+        estimate = found.total
+        if estimate + state.left <= goal:
+            if final or state.left <= tight:
+                return replace(state, reason=enough, converged=True)
+            final = True
+            continue
+        flat = flat + 1 if previous - state.point.F <= 0.05 * goal else 0
+        previous = state.point.F
+        if flat == 3:
+            reason = "the objective has stopped falling at the precision of floats"
+            return replace(state, reason=reason, converged=True)
+        state, added = enlarged(state, found, run)
+        if added == 0:
+            if final:
+                return replace(state, reason=enough, converged=True)
+            final = True
+    return replace(state, reason=f"reached the limit of {MAX_ROUNDS} rounds", converged=False)
+
+
+def descended(state: State, run: Run, goal: float, limit: int = 100) -> State:
+    """The state after a descent inside its subspace; of other starts nobody hears before they have ended."""
+
+    def reached(point: Point) -> None:
+        run.observe(replace(state, point=point), False)
+
+    found = descend(
+        state.inside,
+        state.point,
+        state.stride,
+        run.monitor,
+        goal,
+        limit=limit,
+        reached=reached if state.phase == GROWING else None,
+    )
+    return replace(state, point=found.point, left=found.left, stride=found.stride)
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What the full problem still asks for outside the basis.
+
+    vectors (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
+    bounds (r,): |R_i|²/(ξ(θ_i − ν̄)), how far F may fall along each (docs/method.md §11, multiplied by ξ)
+    """
+
+    frame: Frame
+    vectors: Vectors
+    bounds: Array
+
+    @property
+    def total(self) -> float:
+        """How far F may fall in all."""
+        return float(namespace(self.bounds).sum(self.bounds))
+
+
+def residual(inside: Inside, point: Point, outside: float) -> Residual:
+    """The residual at a point; `outside` is about the largest value of the spectrum outside the basis.
+
+    One pass over X where the search side is the features, none where it is the samples.
+    """
+    problem, basis = inside.problem, inside.basis
+    xp, frame = namespace(point.W), inside.frame(point)
+    pulled = problem.model.pulled(problem.side, basis.design, point.coef)
+    R, gram = basis.outside(basis.residual(frame.W, frame.beta, pulled))
+    size = xp.sqrt(xp.clip(xp.linalg.diagonal(gram), 0.0, None))
+    gap = frame.ritz - (float(frame.rest[0]) if frame.rest.shape[0] else 0.0)
+    if float(gap[-1]) <= 0:
+        # Nothing is certifiable: a local estimate, half the distance to the spectrum outside.
+        floor = 0.5 * (frame.ritz - outside)
+        gap = xp.where(gap > 0, gap, xp.where(floor > gap, floor, gap))
+    gap = problem.xi * gap
+    return Residual(frame, R, ritz_corrections(xp.where(gap > -size, gap, -size), size))
+
+
+def chain_lengths(bounds: Array, goal: float, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which directions need a Krylov chain, and how long: about one product per decimal digit.
+
+    Longer chains are wasted before the nonlinearity has settled, so a round aims at estimate^1.5.
+    """
+    b = np.asarray([float(x) for x in bounds])
+    estimate = float(b.sum())
+    order = np.argsort(-b, kind="stable")
+    rest = estimate - np.cumsum(b[order])
+    active = order[: int(np.argmax(rest <= max(0.1 * estimate, 0.3 * goal))) + 1]
+    target = max(0.3 * goal, (estimate / scale) ** 1.5 * scale) / len(b)
+    depth = np.clip(np.ceil(np.log10(np.maximum(b[active] / target, 1))), 1, 10)
+    return active, depth.astype(int)
+
+
+def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
+    """Krylov chains added where the residual is large, and how many vectors that were; a full basis keeps its
+    best part first.
+    """
+    active, depth = chain_lengths(found.bounds, state.goal(run.tol), state.supervised)
+    room = state.capacity - state.basis.size
+    if depth.sum() > room and not state.whole:
+        state = thick_restart(state, found.frame)
+        room = state.capacity - state.basis.size
+        while depth.sum() > room and depth.max() > 1:
+            depth = np.minimum(depth, depth.max() - 1)
+        active, depth = active[:room], depth[:room]
+    basis = with_chains(state.basis, state.point.coef, found, active, depth)
+    return state.in_basis(basis), basis.size - state.basis.size
+
+
+def with_chains(
+    basis: Basis, coef: Array, found: Residual, active: np.ndarray, depth: np.ndarray
+) -> Basis:
+    """Krylov chains of 2ξ(θ_i − G) + |β_i|²·(loss Hessian) from the active residuals; coef is the point's."""
+    frame, design = found.frame, basis.design
+    xp = namespace(frame.ritz)
+    T = found.vectors.combined(selector(frame.ritz, active, found.vectors.columns))
+    while depth.size:
+        new, source = basis.new_directions(T)
+        if source.size == 0:
+            break
+        active, depth = active[source], depth[source] - 1
+        index = indices(frame.ritz, active)
+        beta = xp.take(frame.beta, index, axis=0)
+        basis, added = basis.grown(new, Along(design, coef, beta))
+        on = np.flatnonzero(depth > 0)
+        T = added.chain(basis.problem.xi, xp.take(frame.ritz, index), on)
+        active, depth = active[on], depth[on]
+    return basis
+
+
+def thick_restart(state: State, frame: Frame) -> State:
+    """S ← W and the leading directions of its complement."""
+    rank, outputs = state.rank, min(state.problem.n_outputs, state.rank)
+    keep = min(2 * rank + 10, state.capacity - 2 * outputs - 1)
+    V = namespace(frame.W).concat([frame.W, frame.complement[:, : max(keep - rank, 0)]], axis=1)
+    inside = Inside(state.basis.turned(V), rank)
+    point = inside.at(eye_like(V, V.shape[1], rank), frame.beta, state.point.gamma)
+    return replace(state, inside=inside, point=point)

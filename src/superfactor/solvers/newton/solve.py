@@ -1,0 +1,149 @@
+"""The default solver: joint Newton in a growing subspace, with several starts where nothing is proven.
+
+    begin → rounds → other starts → finish → solution
+
+A search goes from where its checkpoint ends, from where a search among some of the samples led, or from the
+beginning.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from superfactor._arrays import blas_threads, cast, namespace, wide
+from superfactor.models import Factors
+from superfactor.models.factors import more_columns
+from superfactor.problem import Problem
+from superfactor.samples import Block
+from superfactor.solvers.newton.beginning import begin
+from superfactor.solvers.newton.checkpoint import Checkpoint
+from superfactor.solvers.newton.descent import proximal, slack
+from superfactor.solvers.newton.resuming import Beginning, fingerprint, writing_to
+from superfactor.solvers.newton.rounds import rounds
+from superfactor.solvers.newton.starts import other_starts
+from superfactor.solvers.newton.state import FINISHED, Run, State
+from superfactor.solvers.solution import Monitor, Solution
+from superfactor.subspace.newton_model import newton_step
+
+DEFAULT_ITERATIONS = 500
+# A search among some of the samples only has to be as good as they are.
+_SUBSAMPLE_TOL, _SUBSAMPLE_ITERATIONS = 1e-4, 100
+
+
+def solve(
+    problem: Problem,
+    rank: int,
+    *,
+    tol: float = 1e-8,
+    max_iter: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    starts: bool = True,
+    callback: Callable[[int, float], bool] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    codes: bool = True,
+) -> Solution:
+    """Minimise F over rank ≤ `rank`.
+
+    `tol` is relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
+    With `starts`, an answer that the duality gap does not prove optimal is compared with other starts; where
+    samples are many, among a share of them only, which is searched first.
+    The state of the search is written to the file `checkpoint` from time to time; where it is there already,
+    the search goes on from it. Without `codes`, the solution has none of the samples' codes.
+    """
+    monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
+    rng = np.random.default_rng(random_state)
+    with blas_threads(1):
+        state = search(problem.compact, rank, Run(tol, rng, monitor), starts, checkpoint)
+        return solution(problem, rank, state, monitor, codes)
+
+
+def search(
+    problem: Problem,
+    rank: int,
+    run: Run,
+    starts: bool,
+    path: str | os.PathLike[str] | None = None,
+) -> State:
+    """The whole search."""
+    checkpoint = None if path is None else Checkpoint(path, fingerprint(problem, rank))
+    stored = None if checkpoint is None else checkpoint.load()
+    share, beginning = problem.subsample_share(), None
+    if stored is not None:
+        beginning = Beginning.from_arrays(stored, problem)
+    elif share is not None:
+        beginning = _beginning_of_some(problem.subsampled(share), rank, run, starts)
+    if checkpoint is not None:
+        run = replace(run, observe=writing_to(checkpoint, run.rng))
+    state = rounds(begin(problem, rank, run, beginning), run)
+    done = beginning is not None and beginning.phase == FINISHED
+    if starts and share is None and not done and not run.monitor.stopped:
+        state = state if state.proven(run.tol) else other_starts(state, run)
+    state = finish(state, run)
+    run.observe(state, True)
+    return state
+
+
+def _beginning_of_some(problem: Problem, rank: int, run: Run, starts: bool) -> Beginning:
+    """Where a search among some of the samples leads; they are not kept beyond it."""
+    # Whoever wants to stop is heard here too; its iterations do not count.
+    asked = Monitor(_SUBSAMPLE_ITERATIONS, lambda _, objective: run.monitor.poll(objective))
+    few = Run(_SUBSAMPLE_TOL, run.rng, asked)
+    state = rounds(begin(problem, rank, few), few)
+    cheap = state.work(problem.n_outputs) < problem.options.dear_starts
+    if starts and cheap and not asked.stopped and not state.proven(few.tol):
+        state = other_starts(state, few)
+    return Beginning.of(finish(state, few))
+
+
+def finish(state: State, run: Run) -> State:
+    """The last digits: β and γ to the end, then W, beyond what F itself can show."""
+    inside, old = state.inside, state.point
+    point = inside.polish(old.W, old.beta, old.gamma, max_iter=10)
+    if run.monitor.stopped:
+        return replace(state, point=point)
+    noise = slack(inside, point)
+    last, stride = proximal(inside, point, state.stride, run.monitor)
+    point = last if point.F - noise > last.F else point
+    # One step more squares what error is left in W.
+    step = newton_step(inside, point)
+    sharpened = replace(state, point=point, stride=stride)
+    if step is not None and not step.saddle and step.decrease <= sharpened.goal(run.tol):
+        sharper = step.apply(inside, point, 1.0)
+        point = sharper if point.F + noise >= sharper.F else point
+    return replace(sharpened, point=point, phase=FINISHED)
+
+
+def solution(
+    problem: Problem, rank: int, state: State, monitor: Monitor, codes: bool = True
+) -> Solution:
+    """The state of a search in the compact problem as an answer in the user's units."""
+    point, basis, samples = state.point, state.basis, state.problem.samples
+    atoms = wide(problem.expand(basis.loadings @ point.W))
+    gram = point.W.T @ basis.D @ point.W
+    turned = problem.model.turned(atoms, point.beta, gram, problem.scale)
+    rows = None
+    if codes:
+        turn = point.W @ turned.codes_turn
+        rows = cast(samples.stack(Block.codes, basis.features.place, turn), problem.like)
+    parts = (cast(x, problem.like) for x in (turned.components, turned.beta, point.gamma))
+    components, beta, gamma = parts
+    sizes = cast(turned.code_sizes, problem.like)
+    sizes = more_columns(sizes[None, :], rank - int(sizes.shape[0]))[0, :]
+    alone = namespace(point.W).concat([point.W @ point.beta, 0 * point.gamma])
+    return Solution(
+        factors=Factors(components, rows, beta, gamma).padded(rank),
+        code_sizes=sizes,
+        objective=point.F,
+        signal=samples.keep(Block.activations, basis.design, alone),
+        basis=lambda: basis,
+        history=monitor.history,
+        reason=state.reason,
+        converged=state.converged,
+        stopped_early=monitor.stopped_early,
+        gradient_mapping=state.stride.mapping,
+        violation=0.0,
+    )

@@ -1,0 +1,141 @@
+"""The state of a search: a value. Every phase of the solver takes one and returns another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from superfactor.problem import Problem
+from superfactor.samples import Vectors
+from superfactor.solvers.newton.descent import Stride
+from superfactor.solvers.solution import Monitor
+from superfactor.subspace import Basis, Inside, Point
+
+# Phases of a search, as a checkpoint names them.
+GROWING, RESTARTING, FINISHED = "growing", "restarting", "finished"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a search is run with.
+
+    Attributes
+    ----------
+    tol : relative to what supervision can change
+    rng : draws starts
+    monitor : keeps the history, and says when to stop
+    observe : hears of states as they are reached, and whether the moment is one to be remembered in any case
+    """
+
+    tol: float
+    rng: np.random.Generator
+    monitor: Monitor
+    observe: Callable[[State, bool], None] = lambda state, important: None
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a search stands.
+
+    Attributes
+    ----------
+    inside : the problem inside the current subspace
+    point : the best one there
+    stride : how long proximal steps are by now
+    floor : D(0) inside the subspace, what reconstruction alone must cost
+    whole : whether the subspace is the whole range of X
+    capacity : how many vectors the basis may have
+    phase : how far the search has come
+    left, reason, converged : about how much lower F can get inside the subspace, why the rounds ended, and
+        whether their tolerance was met
+    """
+
+    inside: Inside
+    point: Point
+    stride: Stride
+    floor: float
+    whole: bool
+    capacity: int
+    phase: str = GROWING
+    left: float = math.inf
+    reason: str = ""
+    converged: bool = False
+
+    @property
+    def problem(self) -> Problem:
+        return self.inside.problem
+
+    @property
+    def basis(self) -> Basis:
+        return self.inside.basis
+
+    @property
+    def rank(self) -> int:
+        return self.inside.rank
+
+    @property
+    def supervised(self) -> float:
+        """F − D(0), what supervision can change; separable classes may send it to zero, so not quite."""
+        return max(self.point.F - self.floor, 1e-4 * self.problem.null_loss)
+
+    def goal(self, tol: float) -> float:
+        """tol times what supervision can change, but not below the noise of F itself."""
+        return max(tol * self.supervised, 16 * self.problem.epsilon * abs(self.point.F))
+
+    def proven(self, tol: float) -> bool:
+        """Whether the duality gap inside the subspace says that nothing lower is there."""
+        gap = self.inside.duality_gap(self.point)
+        return gap <= 10 * self.goal(tol) + 1e-7 * self.supervised
+
+    def work(self, outputs: int) -> float:
+        """About the operations of a Newton step with so many coefficients for each direction of the basis."""
+        unknowns = float(self.basis.size * outputs)
+        return (self.problem.n_samples + unknowns) * unknowns**2
+
+    # --- the same search, seen in another subspace ----------------------------------------------------------
+
+    def in_basis(self, basis: Basis) -> State:
+        """The same point in a basis that has grown."""
+        if basis is self.basis:
+            return self
+        inside = Inside(basis, self.rank)
+        return replace(
+            self,
+            inside=inside,
+            floor=min(self.floor, inside.pca_value()),
+            point=inside.embedded(self.point),
+        )
+
+    def held(self) -> Held:
+        """The point with its W in full coordinates, to outlive changes of the basis."""
+        return Held(self, self.basis.S.combined(self.point.W))
+
+    def back_to(self, held: Held) -> State:
+        """An earlier point in today's basis, which grows where it must, with what was known of it."""
+        basis, _ = self.basis.extended(held.W)
+        inside = self.inside if basis is self.basis else Inside(basis, self.rank)
+        old = held.state
+        point = inside.at(basis.coordinates(held.W), old.point.beta, old.point.gamma)
+        return replace(
+            self,
+            inside=inside,
+            point=point,
+            left=old.left,
+            reason=old.reason,
+            converged=old.converged,
+        )
+
+
+@dataclass(frozen=True)
+class Held:
+    """A state, and the subspace of its point as vectors of the search side."""
+
+    state: State
+    W: Vectors
+
+    @property
+    def F(self) -> float:
+        return self.state.point.F

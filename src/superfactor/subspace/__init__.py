@@ -1,0 +1,32 @@
+"""A growing subspace of the search side, the problem inside it, and its Newton model.
+
+================ ==============================================================================
+file             idea
+================ ==============================================================================
+``basis``        an orthonormal basis that grows; a value
+``design``       the loss as a function of coefficients on the rows of a design
+``ridge``        ridge regression with any of our losses: the small problem inside every step
+``geometry``     points, frames, the retraction
+``inside``       F restricted to the subspace: points, proximal steps, the duality gap
+``newton_model`` the exact joint Newton step in (W, β, γ)
+================ ==============================================================================
+"""
+
+from superfactor.subspace.basis import Added, Basis, leading_basis, selector
+from superfactor.subspace.design import LossOn
+from superfactor.subspace.geometry import Frame, Point
+from superfactor.subspace.inside import Inside
+from superfactor.subspace.ridge import conjugate_gradients, fit_ridge
+
+__all__ = [
+    "Added",
+    "Basis",
+    "Frame",
+    "Inside",
+    "LossOn",
+    "Point",
+    "conjugate_gradients",
+    "fit_ridge",
+    "leading_basis",
+    "selector",
+]
