@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks import measure, runs
 from benchmarks.cases import Case, dense, sparse
 from benchmarks.methods import MODELS, RELEASE_ITERATIONS, as_dense, ones, stated
-from superfactor.experiments.convergence.released import ReleasedLPGD, random_start
+from reproduction.convergence.released import ReleasedLPGD, random_start
 from superfactor.lifting import Factors
 from superfactor.solvers import lpgd
 from superfactor.solvers.lpgd.lifted import default_step

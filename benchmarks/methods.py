@@ -25,9 +25,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 from benchmarks.cases import Case
 from benchmarks.clock import Clock
+from reproduction.classifiers import PLSDA
+from reproduction.convergence.released import Released, ReleasedBCD, ReleasedLPGD
 from superfactor import SMFClassifier
-from superfactor.experiments.classifiers import PLSDA
-from superfactor.experiments.convergence.released import Released, ReleasedBCD, ReleasedLPGD
 from superfactor.lifting import LiftedProblem, state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers.lpgd.lifted import default_step

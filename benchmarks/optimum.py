@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import data
-from superfactor.experiments.restarts import random_restarts
+from reproduction.restarts import random_restarts
 from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton

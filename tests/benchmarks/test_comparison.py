@@ -10,7 +10,7 @@ from benchmarks.lpgd import per_iteration
 from benchmarks.methods import METHODS, stated
 from tests.small_data import write_small_data
 
-from superfactor.experiments.convergence.released import release_installed
+from reproduction.convergence.released import release_installed
 from superfactor.solvers import lifted_newton
 
 needs_release = pytest.mark.skipif(not release_installed(), reason="needs SupervisedMF")
@@ -104,7 +104,7 @@ def test_planted_samples_held_out_are_others_of_the_same_kind():
 @needs_release
 def test_release_and_superfactor_have_the_same_objective():
     """The release's F at superfactor's own answer, against superfactor's."""
-    from superfactor.experiments.convergence.released import ReleasedLPGD
+    from reproduction.convergence.released import ReleasedLPGD
 
     case = dense(30, 40, 2, 5)
     for model in ("filter", "feature"):
