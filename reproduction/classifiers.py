@@ -19,8 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from reproduction.networks import Network, has_torch
-from superfactor.estimators import SMFClassifier
-from superfactor.selection import SMFClassifierCV
+from superfactor import SMFClassifier, SMFClassifierCV
 
 __all__ = ["PLSDA", "Method", "methods"]
 

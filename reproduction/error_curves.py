@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.plotting.drawing import style, tidy
-from superfactor.plotting.lettering import SMALL
+from reproduction.drawing import SMALL, style, tidy
 
 if TYPE_CHECKING:
     import pandas as pd

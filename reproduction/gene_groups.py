@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reproduction import drawing
 from reproduction.experiment import Outcome, Setting
 from reproduction.genes import markers, panels
 from reproduction.genes.study import KINDS, N_TOP, STUDIES, Groups, choose, examine
 from superfactor.datasets import DataNotFound
 from superfactor.interpretation import matched, top_features
-from superfactor.plotting import drawing
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -37,7 +37,7 @@ def run(setting: Setting) -> Outcome:
         covariates=data.covariates[rows],
         rank=RANK,
         xis=(1.0, 5.0, 20.0) if setting.quick else XI,
-        starts=3 if setting.quick else 10,
+        starts=2 if setting.quick else 10,
         iterations=20 if setting.quick else 50,
         seed=setting.seed,
     )

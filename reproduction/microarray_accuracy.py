@@ -28,11 +28,12 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from reproduction.classifiers import FACTORS, XI, methods
+from reproduction.coordinates import short_rows
+from reproduction.drawing import COLORS, tidy
 from reproduction.experiment import Outcome, Setting
 from reproduction.networks import has_torch
 from superfactor.datasets import Microarray, find_microarrays, load_microarray
 from superfactor.selection import scree
-from superfactor.selection.coordinates import short_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,8 +183,6 @@ def mean_ranks(numbers: pd.DataFrame) -> pd.DataFrame:
 def _figure(numbers: pd.DataFrame, ranks: pd.DataFrame, splits: int) -> Figure:
     """A panel a table, a row a method, best mean rank on top; the ranks in a panel of their own."""
     from matplotlib.figure import Figure
-
-    from superfactor.plotting.drawing import COLORS, tidy
 
     tables = list(dict.fromkeys(numbers["table"]))
     order = list(ranks["method"])

@@ -35,8 +35,8 @@ def run(setting: Setting) -> Outcome:
         covariates=None,
         rank=RANK,
         xis=(1.0, 5.0, 20.0) if setting.quick else XI,
-        starts=3 if setting.quick else 10,
-        iterations=60 if setting.quick else 500,
+        starts=2 if setting.quick else 10,
+        iterations=40 if setting.quick else 500,
         method="residual" if setting.quick else "ascent",
         seed=setting.seed,
     )

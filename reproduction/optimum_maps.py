@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from superfactor.plotting.drawing import COLORS
-from superfactor.plotting.lettering import SMALL
+from reproduction.drawing import COLORS, SMALL
 
 if TYPE_CHECKING:
     import pandas as pd

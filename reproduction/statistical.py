@@ -26,11 +26,9 @@ from numpy.typing import NDArray
 
 from reproduction.error_curves import draw, signed
 from reproduction.experiment import Outcome, Setting
+from reproduction.fits import Problem, TheoremConstants, certify, solve, state, theorem_constants
 from superfactor.datasets import Simulation, simulate
-from superfactor.lifting import LiftedProblem, state_problem
 from superfactor.losses import resolve_link
-from superfactor.solvers import lifted_newton
-from superfactor.theory import TheoremConstants, certify, theorem_constants
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +82,7 @@ def run(setting: Setting) -> Outcome:
     import pandas as pd
 
     sizes = (50, 200, 800) if setting.quick else tuple(50 * 2**k for k in range(8))
-    repeats = 3 if setting.quick else 40
+    repeats = 2 if setting.quick else 40
     rows = []
     for k, regime in enumerate(REGIMES):
         for n in sizes:
@@ -116,11 +114,9 @@ def measure(regime: Regime, n: int, rng: np.random.Generator | int) -> dict[str,
     )
     lam = regime.ridge(n, truth.xi)
     problem = stated(truth, lam)
-    fit = lifted_newton.solve(problem, regime.rank)
+    fit = solve(problem, regime.rank)
     factors = fit.factors
-    proof = certify(
-        problem, regime.rank, fit.activations, factors.gamma, fit.objective, basis=fit.basis
-    )
+    proof = certify(problem, regime.rank, fit)
     largest = float(max(np.max(np.abs(truth.activations)), np.max(np.abs(fit.activations))))
     constants = theorem_constants(problem, radius=largest)
     L = factors.components if regime.model == "filter" else factors.codes
@@ -150,20 +146,10 @@ def measure(regime: Regime, n: int, rng: np.random.Generator | int) -> dict[str,
     )
 
 
-def stated(truth: Simulation, lam: float) -> LiftedProblem:
+def stated(truth: Simulation, lam: float) -> Problem:
     """The problem of a draw at its own ξ."""
     Y = truth.y[:, None].astype(float)
-    link = resolve_link("logistic", 1)
-    return state_problem(
-        truth.model,
-        truth.X,
-        Y,
-        link,
-        xi=truth.xi,
-        lam=lam,
-        covariates=truth.covariates,
-        fit_intercept=False,
-    )
+    return state(truth.model, truth.X, Y, xi=truth.xi, lam=lam, covariates=truth.covariates)
 
 
 def gradients(truth: Simulation, lam: float) -> dict[str, float]:

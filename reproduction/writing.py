@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reproduction.experiment import Outcome, Setting, load
-from superfactor._files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["reproduce", "write"]
+__all__ = ["reproduce", "whole", "write"]
 
 WIDTH = 80  # characters of a line of the comparison
 
@@ -54,7 +55,7 @@ def write(outcome: Outcome, name: str, folder: Path) -> list[Path]:
     @contextmanager
     def file(suffix: str, ending: str) -> Iterator[Path]:
         path = folder / ("-".join(filter(None, (name, suffix))) + ending)
-        with replacing(path) as part:
+        with whole(path) as part:
             yield part
         files.append(path)
 
@@ -68,6 +69,17 @@ def write(outcome: Outcome, name: str, folder: Path) -> list[Path]:
     with file("", ".txt") as part:
         part.write_text(_wrapped(outcome.comparison) + "\n", encoding="utf-8")
     return files
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A name beside `path` to write to; it becomes `path` only if nothing went wrong."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _wrapped(text: str) -> str:

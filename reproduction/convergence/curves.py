@@ -5,17 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from superfactor.estimators.fitting import certify
-from superfactor.lifting import Factors, LiftedProblem
-from superfactor.solvers import lifted_newton
-from superfactor.solvers.factored import split
-from superfactor.solvers.solution import Solution
+from reproduction.fits import Factors, Problem, Solution, certify, solve
 
-__all__ = ["Curve", "Decay", "Optimum", "fit_decay", "follow", "on_clock", "optimum", "rises"]
+__all__ = [
+    "Curve",
+    "Decay",
+    "Optimum",
+    "fit_decay",
+    "follow",
+    "objective_at",
+    "on_clock",
+    "optimum",
+    "rises",
+]
 
 Floats = NDArray[np.float64]
 
@@ -50,30 +58,38 @@ class Curve:
 
 
 def follow(
-    state: Callable[[], LiftedProblem],
-    solve: Callable[[LiftedProblem], Solution],
-    start: Factors | None = None,
+    state: Callable[[], Problem],
+    solve: Callable[[Problem], Solution],
+    first: float | None = None,
 ) -> Curve:
     """Run a solver with the clock on from the raw data: stating the problem is part of it.
 
-    With `start` the curve begins with F there, at zero seconds; without, with the first iteration.
+    With `first`, F at the start, the curve begins there at zero seconds; without, with the first iteration.
     """
     begin = time.perf_counter()
     problem = state()
     stated = time.perf_counter() - begin
     history = solve(problem).history
     seconds, values = stated + np.array(history.seconds), np.array(history.objective)
-    if start is None:
-        return Curve(seconds, values, len(history))
-    first = objective_at(problem, start)
-    seconds, values = np.concatenate([[0.0], seconds]), np.concatenate([[first], values])
+    if first is not None:
+        seconds, values = np.append(0.0, seconds), np.append(first, values)
     return Curve(seconds, values, len(history))
 
 
-def objective_at(problem: LiftedProblem, factors: Factors) -> float:
-    """F at factors in the user's units."""
-    L, beta, P = split(problem, factors)
-    return problem.objective(L @ beta, (L, P.T), factors.gamma)
+def objective_at(
+    model: str, X: Any, y: Any, covariates: Any, factors: Factors, *, xi: float, lam: float
+) -> float:
+    """F from its definition, for X (n, p) dense or sparse, y (n,) of 0 and 1, covariates (n, q) or None."""
+    W, H, beta, gamma = factors.components, factors.codes, factors.beta, factors.gamma
+    A = (W if model == "filter" else H) @ beta
+    a = X @ A if model == "filter" else A
+    if covariates is not None:
+        a = a + covariates @ gamma
+    loss = np.sum(np.logaddexp(0, a)) - np.asarray(y) @ a[:, 0]
+    # ‖X − HWᵀ‖² without a matrix of the size of X.
+    squares = X.multiply(X).sum() if sp.issparse(X) else np.sum(X**2)
+    apart = squares - 2 * np.sum((X @ W) * H) + np.sum((W.T @ W) * (H.T @ H))
+    return float(loss + xi * apart + lam * (np.sum(A**2) + np.sum(gamma**2)))
 
 
 @dataclass(frozen=True)
@@ -99,10 +115,10 @@ class Optimum:
         return self.is_global and self.exact
 
 
-def optimum(problem: LiftedProblem, rank: int, method: str = "residual") -> Optimum:
+def optimum(problem: Problem, rank: int, method: str = "residual") -> Optimum:
     """The default solver's answer with its certificate; `method` "ascent" works harder for the bound."""
-    found = lifted_newton.solve(problem, rank)
-    proof = certify(problem, rank, found, method)
+    found = solve(problem, rank)
+    proof = certify(problem, rank, found, method=method)
     return Optimum(found.objective, proof.gap, proof.is_global, proof.exact)
 
 

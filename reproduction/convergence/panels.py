@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reproduction import drawing
 from reproduction.convergence.curves import RESOLUTION, on_clock
 from reproduction.convergence.study import MODELS, PAPER, SAFE, WINDOW, XI, Runs
-from superfactor.plotting import drawing
-from superfactor.plotting.lettering import SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +46,7 @@ def draw(runs: Sequence[Runs], title: str) -> Figure:
             ax.set_yscale("log")
             ax.set_xlim(left=0)
             drawing.tidy(ax)
-            ax.tick_params(which="minor", labelsize=SMALL)
+            ax.tick_params(which="minor", labelsize=drawing.SMALL)
     axes[0, 0].set_ylabel("training loss F (mean ± sd over starts)")
     axes[1, 0].set_ylabel("F − F* (geometric mean and sd)")
     entries: dict[str, Any] = {
@@ -63,7 +62,7 @@ def draw(runs: Sequence[Runs], title: str) -> Figure:
         loc="outside lower center",
         ncols=len(entries),
         frameon=False,
-        fontsize=SMALL + 0.5,
+        fontsize=drawing.SMALL + 0.5,
     )
     return figure
 

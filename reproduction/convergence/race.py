@@ -3,7 +3,7 @@
 ======================== =====================================================================================
 name                     what runs
 ======================== =====================================================================================
-default solver           `lifted_newton`; it has a start of its own
+default solver           that of the estimators; it has a start of its own
 our LPGD                 Algorithm 1, at τ = 0.01 or at 1/L, whichever ends lower
 our BCD                  block coordinate descent
 released LPGD            Algorithm 1 as the authors wrote it, at the same τ
@@ -26,8 +26,7 @@ import numpy as np
 from reproduction.convergence.curves import RESOLUTION, Curve, follow
 from reproduction.convergence.released import ReleasedBCD, ReleasedLPGD
 from reproduction.convergence.study import PAPER, SAFE, TAU, Study, descend
-from superfactor.solvers import bcd, lifted_newton
-from superfactor.theory import theorem_constants
+from reproduction.fits import solve, theorem_constants
 
 __all__ = [
     "DEFAULT",
@@ -143,11 +142,9 @@ def run_race(
     better = min(taus, key=lambda name: _rank(lpgd[name], lowest))
     step()
     curves = {
-        DEFAULT: [
-            follow(state, lambda problem: lifted_newton.solve(problem, study.rank)) for _ in starts
-        ],
+        DEFAULT: [follow(state, lambda problem: solve(problem, study.rank)) for _ in starts],
         OUR_LPGD: lpgd[better],
-        OUR_BCD: [_bcd(study, state, number) for number in starts],
+        OUR_BCD: [_bcd(study, model, xi, number) for number in starts],
     }
     step()
     race = Race(model, xi, better, taus[better], lpgd, curves)
@@ -163,9 +160,13 @@ def _rank(curves: list[Curve], lowest: float) -> tuple[float, float]:
     return (-np.inf if level else ends, max(curve.reaches(lowest) for curve in curves))
 
 
-def _bcd(study: Study, state: Callable[[], Any], number: int) -> Curve:
+def _bcd(study: Study, model: str, xi: float, number: int) -> Curve:
     start = study.start(number)
-    return follow(state, lambda problem: bcd.solve(problem, study.rank, start=start), start)
+    return follow(
+        lambda: study.problem(model, xi),
+        lambda problem: solve(problem, study.rank, "bcd", start=start),
+        study.objective(model, xi, start),
+    )
 
 
 def _run_released(race: Race, study: Study, length: Length, step: Callable[[], None]) -> None:

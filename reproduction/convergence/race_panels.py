@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reproduction import drawing
 from reproduction.convergence.curves import RESOLUTION, rises
 from reproduction.convergence.panels import NAMES
 from reproduction.convergence.race import (
@@ -19,8 +20,6 @@ from reproduction.convergence.race import (
     UNTUNED,
     Race,
 )
-from superfactor.plotting import drawing
-from superfactor.plotting.lettering import SMALL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +63,7 @@ def draw(races: Sequence[Race], title: str) -> Figure:
             ax.set_xscale("log")
             ax.set_yscale("log")
             drawing.tidy(ax)
-        axes[0, column].tick_params(which="minor", labelsize=SMALL)
+        axes[0, column].tick_params(which="minor", labelsize=drawing.SMALL)
         for which in ("major", "minor"):
             getattr(axes[0, column].yaxis, f"set_{which}_formatter")(_thousands)
     axes[0, 0].set_ylabel("training loss F, thousands")
@@ -76,7 +75,7 @@ def draw(races: Sequence[Race], title: str) -> Figure:
         loc="outside lower center",
         ncols=len(shown_solvers),
         frameon=False,
-        fontsize=SMALL + 0.5,
+        fontsize=drawing.SMALL + 0.5,
     )
     return figure
 

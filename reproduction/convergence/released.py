@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reproduction.convergence.curves import Curve
-from superfactor.lifting import Factors
+from reproduction.fits import Factors
 
 __all__ = ["ReleasedBCD", "ReleasedLPGD", "random_start", "release_installed"]
 

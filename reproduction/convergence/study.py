@@ -1,6 +1,6 @@
 """Algorithm 1 from random starts, at the paper's step size and at one that is small enough.
 
-For each model and ξ three steps τ are of interest, in the constants of `superfactor.theory` for F as it is:
+For each model and ξ three steps τ are of interest, in the theorem's constants for F as it is:
 
 ========= ==================================================================================================
 τ         why
@@ -32,14 +32,12 @@ from reproduction.convergence.curves import (
     Optimum,
     fit_decay,
     follow,
+    objective_at,
     optimum,
     rises,
 )
 from reproduction.convergence.released import random_start
-from superfactor.lifting import LiftedProblem, state_problem
-from superfactor.losses import resolve_link
-from superfactor.solvers import lpgd
-from superfactor.theory import TheoremConstants, theorem_constants
+from reproduction.fits import Problem, TheoremConstants, solve, state, theorem_constants
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -78,24 +76,21 @@ class Study:
     lam: float = LAM
     seed: int = 0
 
-    def problem(self, model: str, xi: float) -> LiftedProblem:
+    def problem(self, model: str, xi: float) -> Problem:
         """The problem, from the raw data."""
-        return state_problem(
-            model,
-            self.X,
-            np.asarray(self.y, dtype=float)[:, None],
-            resolve_link("logistic", 1),
-            xi=xi,
-            lam=self.lam,
-            covariates=self.covariates,
-            fit_intercept=False,
-        )
+        Y = np.asarray(self.y, dtype=float)[:, None]
+        return state(model, self.X, Y, xi=xi, lam=self.lam, covariates=self.covariates)
 
     def start(self, number: int) -> Any:
         """Random factors, the same for every model, ξ and solver."""
         n, p = self.X.shape
         q = 0 if self.covariates is None else self.covariates.shape[1]
         return random_start(n, p, self.rank, q, seed=self.seed + number)
+
+    def objective(self, model: str, xi: float, factors: Any) -> float:
+        """F at factors."""
+        data = (self.X, self.y, self.covariates)
+        return objective_at(model, *data, factors, xi=xi, lam=self.lam)
 
 
 @dataclass(frozen=True)
@@ -224,8 +219,8 @@ def descend(study: Study, model: str, xi: float, tau: float, number: int) -> Cur
     options: dict[str, Any] = {"step_size": tau, "max_iter": study.iterations, "tol": 0}
     return follow(
         lambda: study.problem(model, xi),
-        lambda problem: lpgd.solve(problem, study.rank, start=start, **options),
-        start,
+        lambda problem: solve(problem, study.rank, "lpgd", start=start, **options),
+        study.objective(model, xi, start),
     )
 
 
@@ -233,7 +228,8 @@ def warm_up(study: Study) -> None:
     """A few iterations that are not timed: imports and the first call of BLAS."""
     for model in MODELS:
         problem = study.problem(model, study.xis[0])
-        lpgd.solve(problem, study.rank, start=study.start(0), step_size=TAU, max_iter=2, tol=0)
+        options: dict[str, Any] = {"step_size": TAU, "max_iter": 2, "tol": 0}
+        solve(problem, study.rank, "lpgd", start=study.start(0), **options)
 
 
 def rates_table(runs: Sequence[Runs]) -> DataFrame:

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import hypergeom, rankdata
 
-from superfactor.interpretation import FactorView, read_markers
-from superfactor.interpretation.tables import extremes
+from superfactor.interpretation import FactorView, read_markers, top_features
 
 __all__ = ["Hits", "best_ranks", "in_data", "known_markers", "places", "top_hits"]
 
@@ -75,11 +74,11 @@ class Hits:
 
 def top_hits(view: FactorView, notes: dict[str, str], n: int) -> Hits:
     """Markers among the `n` most extreme features at either end of any factor."""
-    top = {int(i) for weights in view.scaled for end in extremes(weights, n) for i in end}
+    top = set(top_features(view, n)["feature"])
     present = _present(view, notes)
     ranks, _ = best_ranks(view)
     farther = [np.mean(ranks > ranks[i]) + np.mean(ranks == ranks[i]) / 2 for i in present]
-    p, found = len(view.features), len(top.intersection(present))
+    p, found = len(view.features), sum(view.features[i] in top for i in present)
     return Hits(
         features=p,
         present=len(present),

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reproduction import drawing
 from reproduction.genes.study import KINDS, N_TOP, Groups
-from superfactor.interpretation import FactorView
-from superfactor.interpretation.tables import extremes
-from superfactor.plotting import drawing, lettering
+from superfactor.interpretation import FactorView, top_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +21,7 @@ HEIGHT = 2.5  # inches of a panel
 MARKER = drawing.POSITIVE
 NAMES_AT = 1.14  # where names begin, the curve ending at 1
 WIDTH = 1.95  # the same units, up to the right edge of a panel
-LONGEST = 70.0  # points a name may take
+LONGEST = 16  # letters of a name
 
 
 def draw_group(
@@ -42,11 +41,13 @@ def draw_group(
     across[order] = np.linspace(0, 1, len(weights))
     ax.axhline(0, xmax=1.05 / WIDTH, color="0.75", linewidth=0.8)
     ax.plot(across[order], weights[order], color="0.45", linewidth=1.6)
-    named = {int(i): view.features[i] for end in extremes(weights, n) for i in end}
+    top = top_features(view, n)
+    ends = set(top.loc[top["factor"] == j + 1, "feature"])
+    named = {i: name for i, name in enumerate(view.features) if name in ends}
     markers = [i for i, name in enumerate(view.features) if name in notes]
     ax.plot(across[list(named)], weights[list(named)], ".", color="black", markersize=4)
-    for i in markers:
-        drawing.ring(ax, across[i], weights[i], color=MARKER, markersize=7, markeredgewidth=1.2)
+    ring: dict[str, Any] = {"markersize": 7, "markeredgewidth": 1.2, "markerfacecolor": "none"}
+    ax.plot(across[markers], weights[markers], "o", color=MARKER, zorder=4, **ring)
     names = named | {i: notes[view.features[i]] for i in _leading(markers, view, j, notes)}
     _write_names(ax, across, weights, names, set(markers), gap)
     ax.set_xlim(-0.04, WIDTH)
@@ -78,8 +79,8 @@ def _write_names(
         color = MARKER if i in markers else "black"
         xs, ys = [across[i], 1.04, NAMES_AT - 0.03], [weights[i], height, height]
         ax.plot(xs, ys, color=color, linewidth=0.4, alpha=0.6)
-        text = lettering.shorten(names[i], LONGEST)
-        look: dict[str, Any] = {"fontsize": lettering.SMALL, "color": color, "parse_math": False}
+        text = drawing.shorten(names[i], LONGEST)
+        look: dict[str, Any] = {"fontsize": drawing.SMALL, "color": color, "parse_math": False}
         weight = "bold" if i in markers else "normal"
         ax.text(NAMES_AT, height, text, va="center", fontweight=weight, **look)
 
@@ -100,12 +101,12 @@ def draw(results: list[Groups]) -> Figure:
     """A row for each study: two supervised groups on the left, two unsupervised ones on the right."""
     from matplotlib.figure import Figure
 
-    cells = [(i, k) for i in range(len(results)) for k in range(2 * SHOWN)]
+    shape = (len(results), 2 * SHOWN)
     size, spacing = drawing.spread(
-        cells, panel=(2.35, HEIGHT), gaps=(0.3, 1.4), edges=(0.5, 0.45, 0.1, 1.35)
+        shape, panel=(2.35, HEIGHT), gaps=(0.3, 1.4), edges=(0.5, 0.45, 0.1, 1.35)
     )
     figure = Figure(figsize=size)
-    grid = figure.add_gridspec(len(results), 2 * SHOWN, **spacing)
+    grid = figure.add_gridspec(shape[0], shape[1], **spacing)
     gap = 0.145 * 2.24 / HEIGHT  # 0.145 inches from name to name; weights take 2.24 in all
     for i, result in enumerate(results):
         panels = [(kind, j) for kind in KINDS for j in range(SHOWN)]
@@ -133,7 +134,7 @@ def draw(results: list[Groups]) -> Figure:
         "All genes in the order of their weights, those at either end by name; known markers in blue.",
         "Coefficient: change of the log-odds with one standard deviation of the group.",
     ]
-    drawing.caption(figure, lettering.wrapped(caption, size[0]))
+    drawing.caption(figure, caption)
     return figure
 
 

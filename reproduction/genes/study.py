@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 from reproduction.experiment import Setting
 from reproduction.genes import markers
+from superfactor import SMFClassifierCV
 from superfactor.datasets import Microarray, find_microarrays, load_microarray
 from superfactor.interpretation import FactorView, factor_view, unsupervised
-from superfactor.selection import SMFClassifierCV
 
 __all__ = ["KINDS", "N_TOP", "STUDIES", "Groups", "Study", "choose", "examine"]
 

@@ -16,10 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from reproduction.experiment import Setting
+from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.constraints import NonNegative
-from superfactor.estimators import SMFClassifier
 from superfactor.interpretation import factor_view
-from superfactor.selection import SMFClassifierCV
 
 __all__ = ["Fit", "Texts", "Topics", "fits"]
 

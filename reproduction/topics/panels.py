@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reproduction import drawing
 from reproduction.topics.models import Topics
-from superfactor.interpretation.tables import extremes
-from superfactor.plotting import drawing, lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +18,7 @@ __all__ = ["draw", "shown_topics", "top_words"]
 WORDS = 8  # a panel
 PANELS = 4  # a method
 LEAST = 0.05  # weight of a word worth naming, the largest of a topic being 1
-LONGEST = 78.0  # points a word may take
+LONGEST = 18  # letters of a word
 
 
 def draw(
@@ -38,9 +37,8 @@ def draw(
     from matplotlib.figure import Figure
 
     rows = len(topics) + 1
-    cells = [(i, k) for i in range(rows) for k in range(PANELS)]
     size, spacing = drawing.spread(
-        cells, panel=(1.25, 1.42), gaps=(1.3, 0.8), edges=(1.35, 0.45, 0.2, 1.2)
+        (rows, PANELS), panel=(1.25, 1.42), gaps=(1.3, 0.8), edges=(1.35, 0.45, 0.2, 1.2)
     )
     figure = Figure(figsize=size)
     grid = figure.add_gridspec(rows, PANELS, **spacing)
@@ -56,12 +54,12 @@ def draw(
         ax.set_title(title, fontsize=9, loc="left")
         if k == 0:
             height = _row_title(figure, ax, "Scores on held-out postings")
-            look: dict[str, Any] = {"frameon": False, "fontsize": lettering.SMALL, "ncols": 2}
+            look: dict[str, Any] = {"frameon": False, "fontsize": drawing.SMALL, "ncols": 2}
             place = (1.0, height)
             figure.legend(
                 marks.values(), marks.keys(), loc="lower right", bbox_to_anchor=place, **look
             )
-    drawing.caption(figure, lettering.wrapped(caption, size[0]))
+    drawing.caption(figure, caption)
     return figure
 
 
@@ -79,8 +77,10 @@ def top_words(topics: Topics, j: int, count: int) -> list[int]:
     Words that hardly weigh, as at the lower end of a topic that has only one, are left out.
     """
     weights = np.where(np.abs(topics.weights[j]) >= LEAST, topics.weights[j], 0.0)
-    high, low = extremes(weights, count // 2 if topics.signed else count)
-    return [int(i) for i in (*high, *low[::-1])]
+    order = np.argsort(-weights, kind="stable")
+    half = count // 2 if topics.signed else count
+    high, low = order[weights[order] > 0][:half], order[weights[order] < 0][-half:]
+    return [int(i) for i in (*high, *low)]
 
 
 def _draw_topic(ax: Axes, topics: Topics, j: int, words: Any) -> None:
@@ -89,7 +89,7 @@ def _draw_topic(ax: Axes, topics: Topics, j: int, words: Any) -> None:
     colors = [drawing.NEGATIVE if w * coef >= 0 else drawing.POSITIVE for w in weights]
     places = -np.arange(len(chosen), dtype=float)
     ax.barh(places, weights, height=0.72, color=colors)
-    lettering.name_rows(ax, places, [lettering.shorten(words[i], LONGEST) for i in chosen])
+    drawing.name_rows(ax, places, [drawing.shorten(words[i], LONGEST) for i in chosen])
     ax.axvline(0, color="0.3", linewidth=0.8)
     ax.set_ylim(0.5 - WORDS, 0.6)
     lowest = -1 if topics.signed else 0
@@ -110,7 +110,7 @@ def _draw_scores(ax: Axes, table: Any, names: bool) -> dict[str, Any]:
         heights = [-methods.index(method) + shift for method in mean.index]
         look = drawing.style(2 + used) | {"linestyle": "none", "elinewidth": 1, "markersize": 4}
         marks[label] = ax.errorbar(mean, heights, xerr=spread, **look)
-    lettering.name_rows(ax, -np.arange(len(methods)), methods if names else [""] * len(methods))
+    drawing.name_rows(ax, -np.arange(len(methods)), methods if names else [""] * len(methods))
     ax.set_ylim(0.5 - len(methods), 0.6)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
