@@ -7,7 +7,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from reproduction import classifiers
 from reproduction.classifiers import PLSDA, methods
-from superfactor.selection.coordinates import short_rows
+from reproduction.coordinates import short_rows
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
 # Ten iterations of Algorithm 1 are no convergence.

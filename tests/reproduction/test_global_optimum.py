@@ -1,14 +1,13 @@
 """Who can tell that a fit is optimal: the logic of the map, and the map itself."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from reproduction import Setting
 from reproduction import global_optimum as experiment
 from reproduction import optimum_maps as maps
-from superfactor.lifting import restate
-from superfactor.theory import TheoremConstants
+from reproduction.fits import TheoremConstants, restate, state
+from reproduction.restarts import Weighted
 
 NOTHING = {"printed": False, "profiled": False, "residual": False, "ascent": False, "excess": 0.0}
 
@@ -44,33 +43,32 @@ def test_category(facts, expected):
     assert experiment.category(**NOTHING | facts) == expected
 
 
-@pytest.mark.parametrize(
-    ("gap", "expected"),
-    [(0.5, "50 %"), (0.1, "10 %"), (0.026, "2.6 %"), (0.0001, "1e−4"), (3e-12, "3e−12")],
-    ids=str,
-)
-def test_the_number_in_a_cell(gap, expected):
-    row = {"category": maps.UNPROVEN, "relative_gap_ascent": gap, "excess_of_restarts": -0.2}
-    assert maps.number(row) == expected
-    assert maps.number(row | {"category": maps.BEATEN}) == "−20 %"
-
-
 @pytest.fixture(scope="module")
-def problem():
+def example():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 6))
     y = (X[:, 0] + rng.standard_normal(30) > 0).astype(float)[:, None]
-    return X, {model: experiment.stated(model, X, y) for model in ("filter", "feature")}
+    ones = np.ones((30, 1))
+    problems = {
+        model: state(model, X, y, xi=1.0, lam=1.0, covariates=ones)
+        for model in ("filter", "feature")
+    }
+
+    def judged(model, xi, lam, floor, plan):
+        given = Weighted(model, X, y, xi, lam, ones)
+        return experiment.judge(restate(problems[model], xi, lam), given, 2, floor, plan, 0)
+
+    return X, judged
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
 @pytest.mark.parametrize(("xi", "lam"), [(100.0, 100.0), (1.0, 100.0), (1.0, 0.5), (0.3, 1e-4)])
-def test_a_setting_is_judged_by_the_papers_constants(problem, model, xi, lam):
-    X, problems = problem
+def test_a_setting_is_judged_by_the_papers_constants(example, model, xi, lam):
+    X, judged = example
     squares = np.linalg.svd(X, compute_uv=False) ** 2
     floor = xi * squares[2:].sum()
     plan = experiment.Plan(restarts=10, checks=3, ascent=20)
-    found = experiment.judge(restate(problems[model], xi, lam), 2, floor, plan, 0)
+    found = judged(model, xi, lam, floor, plan)
     # Two classes: α⁺ = 1/4; the intercept is a column of ones with ridge λ.
     both = np.hstack([X, np.ones((30, 1))])
     reach = np.linalg.norm(both, 2) ** 2 if model == "filter" else 1 + 30
@@ -92,58 +90,28 @@ def test_a_setting_is_judged_by_the_papers_constants(problem, model, xi, lam):
     assert found["relative_gap_ascent"] <= found["relative_gap_residual"]
 
 
-def test_the_cases_above_are_of_every_kind(problem):
-    X, problems = problem
+def test_the_cases_above_are_of_every_kind(example):
+    X, judged = example
     floor = (np.linalg.svd(X, compute_uv=False) ** 2)[2:].sum()
     plan = experiment.Plan(restarts=2, checks=1, ascent=20)
-    proven = experiment.judge(restate(problems["filter"], 1.0, 100.0), 2, floor, plan, 0)
-    hard = experiment.judge(restate(problems["filter"], 0.3, 1e-4), 2, 0.3 * floor, plan, 0)
+    proven = judged("filter", 1.0, 100.0, floor, plan)
+    hard = judged("filter", 0.3, 1e-4, 0.3 * floor, plan)
     assert proven["proven_residual"]
     assert not hard["proven_ascent"]
 
 
-@pytest.fixture(scope="module")
-def outcome(data_dir):
-    return experiment.run(Setting(quick=True, data_dir=data_dir))
-
-
-def test_a_quick_run_maps_every_setting(outcome):
+def test_nothing_proven_is_refuted(quick_run, data_dir):
+    outcome, _, _ = quick_run("global-optimum", data_dir)
     table = outcome.tables[""]
-    names = table["data"].unique()
-    assert list(outcome.figures) == ["", *names[1:]]
-    assert len(names) >= 2
-    for figure, name in zip(outcome.figures.values(), names, strict=True):
-        rows = table[table["data"] == name]
-        written = [text.get_text() for ax in figure.axes for text in ax.texts]
-        assert sorted(written) == sorted(maps.number(row) for _, row in rows.iterrows())
-        shown = {text.get_text() for text in figure.legends[0].get_texts()}
-        assert shown == set(rows["category"])
-
-
-def test_nothing_proven_is_refuted(outcome):
-    table = outcome.tables[""]
+    assert list(outcome.figures) == ["", *table["data"].unique()[1:]]
+    plan = experiment.Plan.quick()
+    assert (table.groupby(["data", "model"]).size() == len(plan.weights) ** 2).all()
     proven = table[table["proven_ascent"]]
     assert len(proven) > len(table) / 2
     assert proven["excess_of_restarts"].min() >= -1e-9
     lowest = np.minimum(table["best_of_restarts"], table["objective"])
     supervised = table["objective"] - table["unsupervised_bound"]
     assert np.all(lowest >= table["lower_bound_ascent"] - 1e-9 * supervised)
-
-
-def test_the_comparison_counts(outcome):
-    table = outcome.tables[""]
-    text = outcome.comparison
-    assert f"Of {len(table)} settings" in text
-    assert f"holds in {(table['condition_printed'] < 3).sum()} as printed" in text
-    assert "No restart" in text
-
-
-def test_the_comparison_says_where_restarts_are_better(outcome):
-    table = outcome.tables[""].copy()
-    table.loc[0, ["category", "excess_of_restarts"]] = [maps.BEATEN, -0.25]
-    text = experiment.compare(pd.DataFrame(table))
-    assert "Random restarts found a lower objective in 1 settings, by up to 0.25" in text
-    assert "No restart" not in text
 
 
 def test_without_a_microarray_the_rest_is_done(tmp_path):

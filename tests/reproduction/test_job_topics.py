@@ -1,13 +1,9 @@
 """Topics of postings: thinning, splits, thresholds and scores by hand; planted fraud words come out."""
 
-import os
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
-from tests.reproduction.drawn import overlapping_texts
-from tests.reproduction.watched import quick_run
 
 from reproduction import Setting, job_topics
 from reproduction.topics import models, panels
@@ -16,27 +12,19 @@ from reproduction.topics.models import Topics
 METHODS = ["SMF", "non-negative SMF", "NMF + LR", "LDA + LR", "all words + LR"]
 
 
-@pytest.fixture(scope="module")
-def ran(small):
-    return quick_run(job_topics, small)
-
-
-def test_quick_form_on_the_data_at_hand(ran, data_dir):
-    at_hand = "SUPERFACTOR_DATA_DIR" in os.environ  # else the same made-up files again
-    outcome, steps, notes = quick_run(job_topics, data_dir) if at_hand else ran
+def test_quick_form_on_the_data_at_hand(quick_run, data_dir):
+    outcome, steps, notes = quick_run("job-topics", data_dir)
     assert steps == [(0, 1), (1, 1)] and "fraudulent" in notes[0]
     table = outcome.tables[""]
     assert list(dict.fromkeys(table["method"])) == [*METHODS, job_topics.GENUINE]
     assert table["value"].between(0, 1).all()
     # Two curves and three thresholds with two scores each, for every method with covariates and without.
     assert len(table) == (2 * len(METHODS) + 1) * 8
-    assert overlapping_texts(outcome.figures[""]) == []
-    assert all(method in outcome.comparison for method in METHODS)
 
 
-def test_planted_words_of_fraud_lead_the_supervised_topics(ran):
+def test_planted_words_of_fraud_lead_the_supervised_topics(quick_run, small):
     """Fraudulent postings are about topic 0; nothing else in the words tells them apart."""
-    topics = ran[0].tables["topics"]
+    topics = quick_run("job-topics", small)[0].tables["topics"]
     for method in ("SMF", "non-negative SMF"):
         first = topics[(topics["method"] == method) & (topics["topic"] == 1)]
         assert first["coefficient"].iloc[0] > 0
@@ -44,8 +32,8 @@ def test_planted_words_of_fraud_lead_the_supervised_topics(ran):
         assert all(word.startswith("topic0x") for word in leading)
 
 
-def test_always_genuine_is_right_as_often_as_postings_are_genuine(ran):
-    table = ran[0].tables[""]
+def test_always_genuine_is_right_as_often_as_postings_are_genuine(quick_run, small):
+    table = quick_run("job-topics", small)[0].tables[""]
     rows = table[table["method"] == job_topics.GENUINE].set_index("metric")["value"]
     share = rows["average precision"]
     assert 0.03 < share < 0.06
@@ -151,16 +139,3 @@ def test_words_from_the_highest_weight_down():
     assert panels.top_words(one_end, 0, 5) == [1, 4, 0]  # the others hardly weigh
     two_ends = Topics(np.array([1.0]), np.array([[0.2, 1.0, -0.3, -0.9, -0.04]]), signed=True)
     assert panels.top_words(two_ends, 0, 4) == [1, 0, 2, 3]
-
-
-def test_bars_are_coloured_by_what_their_words_speak_for():
-    from matplotlib.colors import to_hex
-    from matplotlib.figure import Figure
-
-    words = np.array(["a", "b", "c", "d"])
-    for coef, colors in ((1.5, ["#d55e00", "#0072b2"]), (-1.5, ["#0072b2", "#d55e00"])):
-        topics = Topics(np.array([coef]), np.array([[1.0, 0.0, 0.0, -0.8]]), signed=True)
-        ax = Figure().add_subplot()
-        panels._draw_topic(ax, topics, 0, words)
-        assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "d"]
-        assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == colors

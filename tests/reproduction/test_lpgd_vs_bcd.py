@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from reproduction import Setting, lpgd_vs_bcd
-from reproduction.convergence import race_panels
-from reproduction.convergence.curves import Curve, objective_at, optimum
+from reproduction.convergence.curves import Curve, optimum
 from reproduction.convergence.race import (
     DEFAULT,
     GRID,
     OUR_BCD,
     OUR_LPGD,
-    RACERS,
     THEIR_BCD,
     THEIR_LPGD,
     UNTUNED,
@@ -51,8 +49,7 @@ def race(request):
 
 def test_all_start_at_the_same_points(race):
     given = study()
-    problem = given.problem(race.model, race.xi)
-    values = [objective_at(problem, given.start(k)) for k in range(2)]
+    values = [given.objective(race.model, race.xi, given.start(k)) for k in range(2)]
     for solver, curves in race.curves.items():
         first = [curve.objective[0] for curve in curves]
         if solver in (THEIR_BCD, UNTUNED):  # with the best coefficients for these factors
@@ -97,13 +94,7 @@ def test_tuning_keeps_the_best_of_each(race):
 
 
 @needs_release
-def test_figure_and_tables_have_every_solver(race):
-    figure = race_panels.draw([race, race], "title")
-    assert len(figure.axes) == 4
-    for ax in figure.axes:
-        assert len(ax.lines) == 6 * 2 * 2  # solvers, starts, a line and the dot at its end
-        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(RACERS)
+def test_tables_have_every_solver(race):
     ends = lpgd_vs_bcd._ends([race])
     assert len(ends) == 6 * 2
     assert (ends["excess"] >= 0).all()
@@ -111,7 +102,7 @@ def test_figure_and_tables_have_every_solver(race):
     assert len(lpgd_vs_bcd._tuning([race])) == len(race.trials)
 
 
-# --- in words, of races made up for the purpose -------------------------------------------------------
+# --- of races made up for the purpose ---------------------------------------------------------------
 
 
 def curve(end, seconds, start=100.0):
@@ -127,26 +118,10 @@ def made_up(**ends):
     return Race("filter", 5.0, PAPER, 0.01, {PAPER: curves[OUR_LPGD]}, curves)
 
 
-@pytest.mark.parametrize(
-    ("bcd", "words"),
-    [(12.0, "below it"), (11.0, "level with it"), (10.5, "above it")],
-    ids=["below", "level", "above"],
-)
-def test_who_ends_below_whom(bcd, words):
-    text = lpgd_vs_bcd.compared([made_up(lpgd=11.0, bcd=bcd, their_bcd=50.0)])
-    assert f"Our LPGD against our BCD: ends {words} at SMF-W (filter) ξ = 5." in text
-    assert "Our LPGD against released BCD: ends below it" in text
-    assert UNTUNED not in text
-    assert "our LPGD 1, " in text
-
-
 def test_share_of_time():
     slow, fast = made_up(lpgd=10.0), made_up(lpgd=25.0)
     assert slow.share_of_time(OUR_LPGD) == pytest.approx(0.1 / 20)
     assert fast.share_of_time(OUR_LPGD) == pytest.approx(0.05 / 20)
-    text = lpgd_vs_bcd.compared([slow, fast])
-    assert "0.5 % (SMF-W (filter) ξ = 5), 0.2 % (SMF-W (filter) ξ = 5); under 1 % in all" in text
-    assert text.count("0.5 % (SMF-W (filter) ξ = 5), 0.2 % (SMF-W (filter) ξ = 5)") == 2
     early = made_up(lpgd=10.0)
     (run,) = early.curves[OUR_LPGD]
     run.objective[10:] = 10.0  # it is there after a fifth of its time
@@ -173,4 +148,3 @@ def test_quick_form_without_the_release(data_dir, monkeypatch):
     assert set(outcome.tables) == {"", "curves"}
     assert set(outcome.tables[""]["solver"]) == {DEFAULT, OUR_LPGD, OUR_BCD}
     assert outcome.tables[""].groupby(["model", "xi"]).ngroups == 4
-    assert "released" not in outcome.comparison

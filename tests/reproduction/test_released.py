@@ -8,11 +8,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from reproduction.convergence import released
+from reproduction.convergence.curves import objective_at
 from reproduction.convergence.released import ReleasedBCD, ReleasedLPGD, random_start
-from superfactor.lifting import state_problem
-from superfactor.losses import resolve_link
-from superfactor.solvers import lifted_newton, lpgd
-from superfactor.solvers.factored import split
+from reproduction.fits import solve, state
 
 XI, LAM, RANK = 0.7, 0.9, 2
 needs_release = pytest.mark.skipif(
@@ -30,22 +28,11 @@ def data(q, n=40, p=12):
 
 
 def problem(model, X, y, Z):
-    return state_problem(
-        model,
-        X,
-        y[:, None],
-        resolve_link("logistic", 1),
-        xi=XI,
-        lam=LAM,
-        covariates=Z,
-        fit_intercept=False,
-    )
+    return state(model, X, y[:, None], xi=XI, lam=LAM, covariates=Z)
 
 
-def value(stated, factors):
-    """F by the lifted problem, in its own units."""
-    L, beta, P = split(stated, factors)
-    return stated.objective(L @ beta, (L, P.T), factors.gamma)
+def value(model, X, y, Z, factors):
+    return objective_at(model, X, y, Z, factors, xi=XI, lam=LAM)
 
 
 @needs_release
@@ -57,11 +44,11 @@ def test_lpgd_takes_the_steps_of_algorithm_1(model, q):
     theirs = ReleasedLPGD(X, y, RANK, model, XI, LAM, Z, start=start, step_size=0.02)
     curve = theirs.run(6)
     stated = problem(model, X, y, Z)
-    ours = lpgd.solve(stated, RANK, start=start, step_size=0.02, max_iter=6, tol=0)
-    expected = [value(stated, start), *ours.history.objective]
+    ours = solve(stated, RANK, "lpgd", start=start, step_size=0.02, max_iter=6, tol=0)
+    expected = [value(model, X, y, Z, start), *ours.history.objective]
     np.testing.assert_allclose(curve.objective, expected, rtol=1e-8)
     assert np.all(np.diff(curve.seconds) > 0)
-    np.testing.assert_allclose(value(stated, theirs.factors()), expected[-1], rtol=1e-8)
+    np.testing.assert_allclose(value(model, X, y, Z, theirs.factors()), expected[-1], rtol=1e-8)
 
 
 @needs_release
@@ -105,9 +92,9 @@ def test_bcd_is_measured_by_the_same_objective(model, q):
     values = theirs.run(60).objective
     stated = problem(model, X, y, Z)
     as_it_is = theirs.objective(refit=False)
-    assert as_it_is == pytest.approx(value(stated, theirs.factors()), rel=1e-9)
+    assert as_it_is == pytest.approx(value(model, X, y, Z, theirs.factors()), rel=1e-9)
     assert theirs.objective() <= as_it_is
-    best = lifted_newton.solve(stated, RANK).objective
+    best = solve(stated, RANK).objective
     assert best <= values.min()
     assert values[-1] < values[0]
 

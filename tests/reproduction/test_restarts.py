@@ -5,10 +5,8 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.special import logsumexp
 
-from reproduction.restarts import FactoredObjective, random_restarts
-from superfactor.lifting import state_problem
-from superfactor.losses import resolve_link
-from superfactor.solvers import lifted_newton
+from reproduction.fits import solve, state
+from reproduction.restarts import FactoredObjective, Weighted, random_restarts
 
 
 def paper_objective(model, X, Y, C, W, beta, gamma, xi, lam):
@@ -25,28 +23,25 @@ def example(model, n, p, kappa, seed=0, xi=0.3, lam=0.2):
     rng = np.random.default_rng(seed)
     X, C = 5 * rng.standard_normal((n, p)), rng.standard_normal((n, 2))
     Y = np.eye(kappa + 1)[rng.integers(0, kappa + 1, n)][:, 1:]
-    link = resolve_link("logistic", kappa)
-    problem = state_problem(model, X, Y, link, xi=xi, lam=lam, covariates=C, fit_intercept=False)
-    return X, Y, C, problem
+    return Weighted(model, X, Y, xi, lam, C)
 
 
 @pytest.mark.parametrize("kappa", [1, 2])
 @pytest.mark.parametrize("model", ["filter", "feature"])
 def test_the_objective_is_that_of_the_paper(model, kappa):
-    X, Y, C, problem = example(model, 14, 6, kappa)
-    objective = FactoredObjective(problem, 3)
+    given = example(model, 14, 6, kappa)
+    objective = FactoredObjective(given, 3)
     x = objective.start(np.random.default_rng(1)) + 0.1
     W, beta, gamma = objective.split(x)
-    scale = problem.data.scale if model == "filter" else 1.0
-    expected = paper_objective(model, X, Y, C, W, beta / scale, gamma, 0.3, 0.2)
+    data = (given.X, given.Y, given.covariates)
+    expected = paper_objective(model, *data, W, beta, gamma, 0.3, 0.2)
     assert objective(x)[0] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(14, 6), (9, 30)], ids=["tall", "wide and compressed"])
 @pytest.mark.parametrize("model", ["filter", "feature"])
 def test_the_gradient_agrees_with_finite_differences(model, shape):
-    *_, problem = example(model, *shape, 2)
-    objective = FactoredObjective(problem, 2)
+    objective = FactoredObjective(example(model, *shape, 2), 2)
     x = objective.start(np.random.default_rng(2)) + 0.1
     wrong = check_grad(lambda z: objective(z)[0], lambda z: objective(z)[1], x)
     assert wrong <= 1e-5 * np.linalg.norm(objective(x)[1])
@@ -54,13 +49,12 @@ def test_the_gradient_agrees_with_finite_differences(model, shape):
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
 def test_the_solvers_answer_is_a_stationary_point_of_the_same_value(model):
-    *_, problem = example(model, 14, 6, 1)
-    fit = lifted_newton.solve(problem, 2, tol=1e-12)
-    W, beta = fit.factors.components, fit.factors.beta * problem.data.scale
-    if model == "feature":
-        W, beta = fit.factors.codes, fit.factors.beta
-    objective = FactoredObjective(problem, 2)
-    value, gradient = objective(objective.join(W, beta, fit.factors.gamma))
+    given = example(model, 14, 6, 1)
+    problem = state(model, given.X, given.Y, xi=0.3, lam=0.2, covariates=given.covariates)
+    factors = (fit := solve(problem, 2, tol=1e-12)).factors
+    W = factors.components if model == "filter" else factors.codes
+    objective = FactoredObjective(given, 2)
+    value, gradient = objective(objective.join(W, factors.beta, factors.gamma))
     assert value == pytest.approx(fit.objective, rel=1e-12)
     away = objective(objective.start(np.random.default_rng(0)))[1]
     assert np.linalg.norm(gradient) <= 1e-5 * np.linalg.norm(away)
@@ -70,7 +64,7 @@ def test_restarts_find_the_optimum_of_a_landscape_with_a_trap():
     """Two features, one of them large and useless: starting from PCA a local method stays there."""
     y, u = np.repeat([0.0, 1.0], 10), np.tile([1.0, -1.0], 10)
     X, ones, xi, lam = np.c_[3 * u, 2 * y - 1], np.ones((20, 1)), 0.05, 0.001
-    problem = state_problem("filter", X, y[:, None], resolve_link("logistic", 1), xi=xi, lam=lam)
+    given = Weighted("filter", X, y[:, None], xi, lam, intercept=True)
 
     def best_at(angle):
         w = np.array([[np.cos(angle)], [np.sin(angle)]])
@@ -84,13 +78,21 @@ def test_restarts_find_the_optimum_of_a_landscape_with_a_trap():
         return minimize(value, np.zeros(2)).fun
 
     values = [best_at(angle) for angle in np.linspace(0, np.pi, 61)]
-    ends = random_restarts(problem, 1, 20)
+    ends = random_restarts(given, 1, 20)
     assert ends.min() == pytest.approx(min(values), rel=1e-5)
     assert values[0] > 1.5 * ends.min()  # the trap
 
 
 def test_restarts_depend_on_their_seed_only():
-    *_, problem = example("filter", 14, 6, 1)
-    first = random_restarts(problem, 2, 3, seed=5, max_iter=3)
-    np.testing.assert_array_equal(first, random_restarts(problem, 2, 3, seed=5, max_iter=3))
-    assert not np.any(first == random_restarts(problem, 2, 3, seed=6, max_iter=3))
+    given = example("filter", 14, 6, 1)
+    first = random_restarts(given, 2, 3, seed=5, max_iter=3)
+    np.testing.assert_array_equal(first, random_restarts(given, 2, 3, seed=5, max_iter=3))
+    assert not np.any(first == random_restarts(given, 2, 3, seed=6, max_iter=3))
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_wide_data_have_the_optimum_of_the_same_problem(model):
+    given = example(model, 9, 30, 1, lam=5.0)
+    problem = state(model, given.X, given.Y, xi=0.3, lam=5.0, covariates=given.covariates)
+    best = solve(problem, 2, tol=1e-12).objective
+    assert random_restarts(given, 2, 10).min() == pytest.approx(best, rel=1e-7)

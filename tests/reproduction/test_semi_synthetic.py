@@ -40,7 +40,7 @@ def test_samples_are_noisy_mixtures(images):
 
 
 def test_labels_follow_the_logistic_model(images):
-    made = semi_synthetic(images, n=40_000, sigma=5.0, seed=1)
+    made = semi_synthetic(images, n=10_000, sigma=5.0, seed=1)
     odds = made.X @ made.label_atoms @ [1.0, -1.0]
     assert set(made.y) == {0.0, 1.0}
     for low, high in ((-2, -1), (-0.5, 0.5), (1, 2)):

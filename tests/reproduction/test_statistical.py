@@ -1,4 +1,4 @@
-"""Theorem 2's experiment: errors against closed forms and scikit-learn, constants, and the figure."""
+"""Theorem 2's experiment: errors against closed forms and scikit-learn, and constants."""
 
 import math
 
@@ -7,13 +7,10 @@ import pytest
 from scipy.stats import linregress
 from sklearn.linear_model import LogisticRegression
 
-from reproduction import Setting
 from reproduction import statistical as experiment
-from reproduction.error_curves import exponent_text
+from reproduction.fits import TheoremConstants, solve, theorem_constants
 from reproduction.statistical import P, Q, Regime
 from superfactor.datasets import simulate
-from superfactor.solvers import lifted_newton, lpgd
-from superfactor.theory import TheoremConstants, theorem_constants
 
 
 def regime(model="filter", variance=1e-2, lam=0.1, **changes):
@@ -136,8 +133,10 @@ def test_where_the_condition_holds_algorithm_1_tends_to_the_same_estimate():
     problem = experiment.stated(truth, lam)
     constants = theorem_constants(problem)
     assert constants.applies
-    exact = lifted_newton.solve(problem, given.rank, tol=1e-12)
-    iterated = lpgd.solve(problem, given.rank, step_size=constants.best_step, max_iter=400, tol=0.0)
+    exact = solve(problem, given.rank, tol=1e-12)
+    iterated = solve(
+        problem, given.rank, "lpgd", step_size=constants.best_step, max_iter=400, tol=0.0
+    )
     assert iterated.objective == pytest.approx(exact.objective, rel=1e-9)
     np.testing.assert_allclose(iterated.activations, exact.activations, atol=1e-5)
 
@@ -151,29 +150,11 @@ def test_exponents_are_those_of_least_squares():
     assert experiment.exponent([10, 100, 1000], [1, 10, 100]) == pytest.approx((1.0, 0.0))
 
 
-@pytest.mark.parametrize(
-    ("slope", "error", "expected"),
-    [
-        (-0.5, 0.021, "−0.50 ± 0.02"),
-        (-0.001, 0.0002, "+0.00 ± <0.01"),
-        (0.333, 0.1, "+0.33 ± 0.10"),
-    ],
-    ids=["falling", "constant", "growing"],
-)
-def test_exponents_as_text(slope, error, expected):
-    assert exponent_text(slope, error) == expected
-
-
 # --- the whole ----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def outcome():
-    return experiment.run(Setting(quick=True))
-
-
-def test_a_quick_run_follows_every_regime(outcome):
-    table = outcome.tables[""]
+def test_a_quick_run_follows_every_regime(quick_run, data_dir):
+    table = quick_run("statistical", data_dir)[0].tables[""]
     counts = table.groupby(["model", "regime"]).size()
     assert len(counts) == len(experiment.REGIMES)
     assert counts.nunique() == 1
@@ -184,39 +165,8 @@ def test_a_quick_run_follows_every_regime(outcome):
     np.testing.assert_array_equal(table["holds"], table["L"] < 3 * table["mu"])
 
 
-def test_where_the_condition_holds_so_does_the_general_theorem(outcome):
-    table = outcome.tables[""]
+def test_where_the_condition_holds_so_does_the_general_theorem(quick_run, data_dir):
+    table = quick_run("statistical", data_dir)[0].tables[""]
     covered = table[table["holds"]]
     assert set(covered["model"]) == {"filter", "feature"}
     assert np.all(covered["error_all"] <= covered["general_bound"])
-
-
-def test_the_figure_has_a_panel_for_each_error_with_all_exponents(outcome):
-    panels = [ax for part in outcome.figures[""].subfigs for ax in part.axes]
-    assert len(panels) == 8
-    slopes = outcome.tables["exponents"].set_index(["model", "quantity"])
-    for k, ax in enumerate(panels):
-        model = ("filter", "feature")[k // 4]
-        quantity = f"error_{('A', 'B', 'gamma', 'all')[k % 4]}"
-        rows = slopes.loc[[(model, quantity)]]
-        expected = [exponent_text(*row) for row in rows[["exponent", "standard_error"]].to_numpy()]
-        assert [text.get_text() for text in ax.get_legend().get_texts()] == expected
-
-
-def test_points_are_filled_exactly_where_the_condition_holds(outcome):
-    table = outcome.tables[""]
-    holds = table.groupby(["model", "regime", "n"])["holds"].mean() > 0.5
-    for part, model in zip(outcome.figures[""].subfigs, ("filter", "feature"), strict=True):
-        lines = [line for line in part.axes[0].lines if line.get_marker() not in ("None", "")]
-        filled = sum(
-            len(line.get_xdata()) for line in lines if line.get_markerfacecolor() != "white"
-        )
-        points = sum(len(line.get_xdata()) for line in lines)
-        assert points == len(holds[model])
-        assert filled == holds[model].sum()
-
-
-def test_the_comparison_names_every_regime(outcome):
-    for given in experiment.REGIMES:
-        assert f"- {given.model}, {given.label}: " in outcome.comparison
-    assert "from n = 50 to 800 an exponent of −0.31" in outcome.comparison
