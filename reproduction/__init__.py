@@ -13,9 +13,12 @@ module                  what it makes
 ``global_optimum``      ours: what is proven optimal, by the theorem, by the certificate, by neither
 ======================= =========================================================================
 
-``experiment`` says what an experiment is given and gives back, ``writing`` puts it into files. What they are
-made of: ``convergence/`` (curves, the release), ``genes/``, ``topics/``, and ``restarts``, an independent
-local method. In a shell: ``python -m reproduction --list``.
+``experiment`` says what an experiment is given and gives back, ``writing`` puts it into files, ``drawing``
+has what the figures share. What experiments are made of: ``fits``, the only way below the estimators;
+``convergence/`` (curves, the release), ``genes/``, ``topics/``; and ``restarts``, an independent local
+method.
+
+A user of public names only. In a shell: ``python -m reproduction --list``.
 """
 
 from reproduction.experiment import NAMES, TITLES, Outcome, Setting, load
