@@ -8,7 +8,7 @@ WORKERS ?= 2
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench clean
+.PHONY: help demo test lint types bench reproduce clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -24,15 +24,18 @@ lint: $(READY) ## style, formatting and the order of the layers
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
 
-types: $(READY) ## mypy, strict on src/
+types: $(READY) ## mypy, strict on src/ and reproduction/
 	$(BIN)/mypy
 
 bench: .venv/.bench ## side by side with the peers, in one run
 	$(BIN)/python -m benchmarks $(ARGS)
 
+reproduce: $(READY) ## a figure or table of the paper; ARGS="--list" names them
+	$(BIN)/python -m reproduction $(ARGS)
+
 clean: ## remove caches and builds; .venv stays
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks reproduction -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(READY): pyproject.toml tools/setup.sh
 	PYTHON="$(PYTHON)" bash tools/setup.sh dev

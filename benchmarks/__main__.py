@@ -29,7 +29,7 @@ from benchmarks import (
 )
 from benchmarks.scale import figures
 from benchmarks.tables import show
-from superfactor._files import replacing
+from reproduction.writing import whole
 from superfactor.datasets.files import VARIABLE
 
 RESULTS = Path(__file__).parent / "results" / "results.json"
@@ -90,7 +90,7 @@ def keep(out: Path, name: str, rows: list[dict[str, Any]]) -> None:
     """Put the rows into the file, beside those of other benchmarks."""
     kept = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
     kept[name] = {"machine": measure.machine(), "rows": rows}
-    with replacing(out) as part:
+    with whole(out) as part:
         part.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

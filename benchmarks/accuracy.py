@@ -24,12 +24,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from reproduction.coordinates import short_rows
 from superfactor.cli.learning import Settings, learn, split
 from superfactor.cli.prepare import Columns, Samples, for_fitting
 from superfactor.cli.screen import Screen
 from superfactor.datasets import load_microarray
 from superfactor.datasets.files import VARIABLE
-from superfactor.selection.coordinates import short_rows
 
 COLUMNS = Columns(target="type", id="samples")
 SILENT = Screen(quiet=True)

@@ -16,11 +16,9 @@ import numpy as np
 
 from benchmarks import measure, runs
 from benchmarks.cases import Case, dense, sparse
-from benchmarks.methods import MODELS, RELEASE_ITERATIONS, as_dense, ones, stated
-from superfactor.experiments.convergence.released import ReleasedLPGD, random_start
-from superfactor.lifting import Factors
-from superfactor.solvers import lpgd
-from superfactor.solvers.lpgd.lifted import default_step
+from benchmarks.methods import MODELS, RELEASE_ITERATIONS, as_dense, ones, safe_step, stated
+from reproduction import fits
+from reproduction.convergence.released import ReleasedLPGD, random_start
 
 LIMIT = 200.0
 
@@ -47,7 +45,7 @@ def _both(file: Path, model: str, ours: int, theirs: int) -> dict[str, dict[str,
     """Times of both, by how ours holds X: sparse if the case does, dense always."""
     case = runs.read(file)
     start = random_start(*case.X.shape, case.rank, 1)
-    step = default_step(stated(case, model))
+    step = safe_step(case, model)
     X = as_dense(case.X)
     release = ReleasedLPGD(
         *(X, case.y, case.rank, model, case.xi, case.lam, ones(X)), step_size=step, start=start
@@ -74,12 +72,11 @@ def _both(file: Path, model: str, ours: int, theirs: int) -> dict[str, dict[str,
 
 
 def _ours(
-    case: Case, model: str, step: float, start: Factors, iterations: int, position: int
+    case: Case, model: str, step: float, start: fits.Factors, iterations: int, position: int
 ) -> tuple[float, float, float]:
     """Seconds before the first iteration and of one, and F after so many of them."""
     problem = stated(case, model)
-    history = lpgd.solve(
-        problem, case.rank, step_size=step, start=start, tol=0, max_iter=iterations
-    ).history
+    options = {"step_size": step, "start": start, "tol": 0, "max_iter": iterations}
+    history = fits.solve(problem, case.rank, "lpgd", **options).history
     own = float(np.median(np.diff(history.seconds)))
     return max(history.seconds[0] - own, 0.0), own, history.objective[position - 1]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,10 @@ from sklearn.preprocessing import FunctionTransformer
 
 from benchmarks.cases import Case
 from benchmarks.clock import Clock
+from reproduction import fits
+from reproduction.classifiers import PLSDA
+from reproduction.convergence.released import Released, ReleasedBCD, ReleasedLPGD
 from superfactor import SMFClassifier
-from superfactor.experiments.classifiers import PLSDA
-from superfactor.experiments.convergence.released import Released, ReleasedBCD, ReleasedLPGD
-from superfactor.lifting import LiftedProblem, state_problem
-from superfactor.losses import resolve_link
-from superfactor.solvers.lpgd.lifted import default_step
 
 MODELS = ("filter", "feature")
 RELEASE_ITERATIONS = 1000
@@ -65,21 +62,17 @@ class Method:
     iterating: Callable[[Case], Callable[[], float]] | None = None
 
 
-def stated(case: Case, model: str) -> LiftedProblem:
+def stated(case: Case, model: str) -> fits.Problem:
     """The problem of a case, as the solvers take it."""
     kappa = int(case.y.max())
     targets = np.eye(kappa + 1)[case.y][:, 1:]
-    loss = resolve_link("logistic", kappa)
-    return state_problem(
-        model,
-        case.X,
-        targets,
-        loss,
-        xi=case.xi,
-        lam=case.lam,
-        covariates=ones(case.X),
-        fit_intercept=False,
-    )
+    weights = {"xi": case.xi, "lam": case.lam}
+    return fits.state(model, case.X, targets, covariates=ones(case.X), **weights)
+
+
+def safe_step(case: Case, model: str) -> float:
+    """1/L, the largest step for which Algorithm 1 is bound to descend."""
+    return 1 / fits.theorem_constants(stated(case, model)).L
 
 
 class _Listening:
@@ -114,16 +107,15 @@ def _ours(solver: str, model: str) -> Method:
         return Fitted(lambda X: found.predict(X, ones(X)), proof.is_global and proof.exact)
 
     def trace(case: Case, clock: Clock) -> None:
-        module = import_module("superfactor.solvers." + solvers[solver])
         endless = {} if solver == "auto" else {"tol": 0.0, "max_iter": 10**9}
-        module.solve(
+        fits.solve(
             stated(case, model),
             case.rank,
+            "default" if solver == "auto" else solver,
             callback=lambda _, objective: clock.record(objective),
             **endless,
         )
 
-    solvers = {"auto": "lifted_newton", "lpgd": "lpgd", "bcd": "bcd"}
     return Method(f"superfactor {solver}", model, fit, trace)
 
 
@@ -131,7 +123,7 @@ def _release(solver: str, model: str) -> Method:
     def begin(case: Case) -> Released:
         problem = (as_dense(case.X), case.y, case.rank, model, case.xi, case.lam, ones(case.X))
         if solver == "LPGD":
-            return ReleasedLPGD(*problem, step_size=default_step(stated(case, model)))
+            return ReleasedLPGD(*problem, step_size=safe_step(case, model))
         return ReleasedBCD(*problem)
 
     def fit(case: Case, clock: Clock) -> Fitted:

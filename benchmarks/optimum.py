@@ -8,20 +8,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks import data
-from superfactor.experiments.restarts import random_restarts
-from superfactor.lifting import state_problem
-from superfactor.losses import resolve_link
-from superfactor.solvers import lifted_newton
-from superfactor.theory import certify
+from reproduction import fits
+from reproduction.restarts import Weighted, random_restarts
 
 
 def solve(X, Y, rank: int, xi: float, lam: float, model: str, tol: float):
-    """Problem, solution and certificate."""
-    problem = state_problem(model, X, Y, resolve_link("logistic", Y.shape[1]), xi=xi, lam=lam)
-    found = lifted_newton.solve(problem, rank, tol=tol)
-    gamma = found.factors.gamma
-    proof = certify(problem, rank, found.activations, gamma, found.objective, basis=found.basis)
-    return problem, found, proof
+    """Solution and certificate."""
+    problem = fits.state(model, X, Y, xi=xi, lam=lam, intercept=True)
+    found = fits.solve(problem, rank, tol=tol)
+    return found, fits.certify(problem, rank, found)
 
 
 def iterations(quick: bool = False) -> list[dict[str, Any]]:
@@ -34,7 +29,7 @@ def iterations(quick: bool = False) -> list[dict[str, Any]]:
         Y = np.eye(y.max() + 1)[y][:, 1:]
         for model in ("filter", "feature"):
             counts = [
-                solve(X, Y, rank, xi, lam, model, 1e-10)[1].n_iter
+                solve(X, Y, rank, xi, lam, model, 1e-10)[0].n_iter
                 for rank, xi, lam in product(ranks, (0.1, 1, 10), (0.1, 1, 10))
             ]
             row = {"data": name, "model": model, "settings": len(counts)}
@@ -68,14 +63,15 @@ def _compare(name: str, problems, restarts_each: int) -> dict[str, Any]:
     settings = proven = beaten = 0
     worst = 0.0
     for X, Y, rank, xi, lam, model in problems:
-        problem, found, proof = solve(X, Y, rank, xi, lam, model, 1e-10)
+        found, proof = solve(X, Y, rank, xi, lam, model, 1e-10)
         settings += 1
         proven += proof.is_global
         if (
             proof.is_global
         ):  # the proof says that no restart can do better; the tests check the proof
             continue
-        best = float(random_restarts(problem, rank, restarts_each).min())
+        given = Weighted(model, X, Y, xi, lam, intercept=True)
+        best = float(random_restarts(given, rank, restarts_each).min())
         excess = found.objective / best - 1
         beaten += excess > 1e-6
         worst = max(worst, excess)

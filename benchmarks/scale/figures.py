@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from benchmarks.tables import show
-from superfactor._arrays import blas_threads
 
 Row = dict[str, Any]
 FIGURES = ("growth", "memory", "million", "precision", "cluster", "faults")
@@ -22,7 +23,7 @@ def measured(name: str, quick: bool, keep: Callable[[list[Row]], None]) -> None:
     )
     rows: list[Row] = []
     start = time.perf_counter()
-    with blas_threads(1):
+    with threadpool_limits(1, user_api="blas"):
         for row in figure(quick):
             rows.append(row)
             keep(rows)

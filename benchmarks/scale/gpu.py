@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks import measure
 from benchmarks.tables import show
+from reproduction.writing import whole
 from superfactor import SMFClassifier
-from superfactor._files import replacing
 
 Row = dict[str, Any]
 BLOCK = 50_000
@@ -136,7 +136,7 @@ def main() -> None:
     for row in gpu(QUICK if given.quick else SIZE, "cuda", ("torch", "cupy")):
         rows.append(row)
         show(machine["device"], [row])
-        with replacing(given.out) as part:
+        with whole(given.out) as part:
             kept = {"gpu": {"machine": machine, "rows": rows}}
             part.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

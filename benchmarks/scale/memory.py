@@ -56,15 +56,17 @@ def spreads(rows: list[Row]) -> Row:
 
 def fitted(path: Path, working_memory: int) -> Row:
     """Fit the file at `path`, and tell how much memory that took at most; for a process of its own."""
+    from threadpoolctl import threadpool_limits
+
     from superfactor import SMFClassifier, row_blocks
-    from superfactor._arrays import blas_threads
 
     scratch = path.parent / "scratch"
     scratch.mkdir()
     tempfile.tempdir = str(scratch)
     y = np.load(path.parent / "y.npy")
     before = _anonymous()
-    with config_context(working_memory=working_memory), blas_threads(1), _Watch(scratch) as watch:
+    one_thread = threadpool_limits(1, user_api="blas")
+    with config_context(working_memory=working_memory), one_thread, _Watch(scratch) as watch:
         model = SMFClassifier(RANK, certify="residual").fit(row_blocks(path), y)
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     resident /= 1e6 if sys.platform == "darwin" else 1e3

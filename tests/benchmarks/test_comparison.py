@@ -10,8 +10,8 @@ from benchmarks.lpgd import per_iteration
 from benchmarks.methods import METHODS, stated
 from tests.small_data import write_small_data
 
-from superfactor.experiments.convergence.released import release_installed
-from superfactor.solvers import lifted_newton
+from reproduction import fits
+from reproduction.convergence.released import release_installed
 
 needs_release = pytest.mark.skipif(not release_installed(), reason="needs SupervisedMF")
 SMALL = Budget(run=0.1, process=60.0, repeats=0.0)
@@ -104,11 +104,11 @@ def test_planted_samples_held_out_are_others_of_the_same_kind():
 @needs_release
 def test_release_and_superfactor_have_the_same_objective():
     """The release's F at superfactor's own answer, against superfactor's."""
-    from superfactor.experiments.convergence.released import ReleasedLPGD
+    from reproduction.convergence.released import ReleasedLPGD
 
     case = dense(30, 40, 2, 5)
     for model in ("filter", "feature"):
-        found = lifted_newton.solve(stated(case, model), case.rank)
+        found = fits.solve(stated(case, model), case.rank)
         theirs = ReleasedLPGD(
             case.X,
             case.y,

@@ -10,7 +10,7 @@ from tests.cli.command import refused, superfactor
 import superfactor as package
 from superfactor.cli import main
 
-COMMANDS = ("demo", "fit", "predict", "select", "report", "reproduce")
+COMMANDS = ("demo", "fit", "predict", "select", "report")
 
 
 def python(code, *words, **options):

@@ -19,8 +19,7 @@ file           idea
 ``model_file`` a model on disk, in the skops format; nothing else is ever loaded
 ============== =================================================================================
 
-and one file a command: ``demo``, ``fit``, ``predict``, ``select``, ``report``,
-``reproduce``.
+and one file a command: ``demo``, ``fit``, ``predict``, ``select``, ``report``.
 """
 
 from __future__ import annotations

@@ -224,45 +224,6 @@ def report(
     report.run(model, table, out, markers, stability, screen)
 
 
-@app.command()
-def reproduce(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="See --list; all runs every one.", show_default=False),
-    ] = None,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Where data sets already on disk are."),
-    ] = None,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where to put figures and numbers.")
-    ] = Path("superfactor-experiments"),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Less than a minute: fewer starts, points and repeats.")
-    ] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
-    markers: Markers = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of what is drawn.")] = 0,
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Make a figure or table of the paper again.
-
-    Writes figures (PNG, SVG), their numbers (CSV) and how they compare with the paper.
-    """
-    from superfactor.cli import reproduce
-
-    screen = Screen(quiet=quiet, as_json=json)
-    if list_:
-        reproduce.show_list(screen)
-    elif name is None:
-        raise UserError(
-            "the name of an experiment is required; superfactor reproduce --list has them"
-        )
-    else:
-        reproduce.run(name, out, data_dir, quick, seed, markers, screen)
-
-
 # --- from words to values --------------------------------------------------------------------------
 
 

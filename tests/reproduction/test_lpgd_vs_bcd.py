@@ -1,0 +1,150 @@
+"""A race of solvers: who runs, from where, and what is said of it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from reproduction import Setting, lpgd_vs_bcd
+from reproduction.convergence.curves import Curve, optimum
+from reproduction.convergence.race import (
+    DEFAULT,
+    GRID,
+    OUR_BCD,
+    OUR_LPGD,
+    THEIR_BCD,
+    THEIR_LPGD,
+    UNTUNED,
+    Length,
+    Race,
+    run_race,
+)
+from reproduction.convergence.released import release_installed
+from reproduction.convergence.study import PAPER, SAFE, TAU, Study
+
+needs_release = pytest.mark.skipif(not release_installed(), reason="SupervisedMF is not installed")
+
+
+def study():
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 2)) @ rng.random((2, 15)) + 0.3 * rng.standard_normal((40, 15))
+    y = (X[:, 0] > np.median(X[:, 0])).astype(float)
+    return Study(X=X, y=y, covariates=None, rank=2, xis=(5.0,), starts=2, iterations=60)
+
+
+@pytest.fixture(scope="module", params=["filter", "feature"])
+def race(request):
+    steps = []
+    found = run_race(
+        study(),
+        request.param,
+        5.0,
+        Length(60, 12, 3),
+        released=release_installed(),
+        step=lambda: steps.append(None),
+    )
+    assert len(steps) == (6 if release_installed() else 2)
+    return found
+
+
+def test_all_start_at_the_same_points(race):
+    given = study()
+    values = [given.objective(race.model, race.xi, given.start(k)) for k in range(2)]
+    for solver, curves in race.curves.items():
+        first = [curve.objective[0] for curve in curves]
+        if solver in (THEIR_BCD, UNTUNED):  # with the best coefficients for these factors
+            assert np.all(np.array(first) < values)
+        elif solver != DEFAULT:
+            np.testing.assert_allclose(first, values, rtol=1e-9)
+
+
+def test_nobody_is_below_the_proven_optimum(race):
+    best = optimum(study().problem(race.model, race.xi), 2)
+    assert best.is_global
+    assert race.best == pytest.approx(best.value, rel=1e-9)
+    for solver in race.curves:
+        assert race.final(solver) >= best.value - best.gap - 1e-9
+    assert race.final(DEFAULT) == pytest.approx(best.value, rel=1e-9)
+    assert race.final(OUR_BCD) == pytest.approx(best.value, rel=1e-6)
+
+
+def test_lpgd_is_judged_by_its_better_step(race):
+    assert set(race.lpgd) == {PAPER, SAFE}
+    ends = {step: np.mean([curve.end for curve in curves]) for step, curves in race.lpgd.items()}
+    assert ends[race.step] <= min(ends.values()) * (1 + 1e-10)
+    assert race.curves[OUR_LPGD] is race.lpgd[race.step]
+    assert (race.tau == TAU) == (race.step == PAPER)
+
+
+@needs_release
+def test_the_released_lpgd_is_algorithm_1_too(race):
+    ours, theirs = race.curves[OUR_LPGD][0], race.curves[THEIR_LPGD][0]
+    np.testing.assert_allclose(theirs.objective, ours.objective[:13], rtol=1e-6)
+
+
+@needs_release
+def test_tuning_keeps_the_best_of_each(race):
+    assert len(race.trials) == sum(len(values) for values in GRID.values())
+    assert set(race.settings) == set(GRID)
+    lowest = min(trial["objective"] for trial in race.trials)
+    (first, *_) = race.trials
+    assert lowest <= first["objective"]
+    last = [trial for trial in race.trials if trial["objective"] == lowest][-1]
+    assert {name: last[name] for name in GRID} == race.settings
+
+
+@needs_release
+def test_tables_have_every_solver(race):
+    ends = lpgd_vs_bcd._ends([race])
+    assert len(ends) == 6 * 2
+    assert (ends["excess"] >= 0).all()
+    assert (ends["seconds"] > 0).all()
+    assert len(lpgd_vs_bcd._tuning([race])) == len(race.trials)
+
+
+# --- of races made up for the purpose ---------------------------------------------------------------
+
+
+def curve(end, seconds, start=100.0):
+    times = np.linspace(0, seconds, 50)
+    return Curve(times, np.linspace(start, end, 50), 49)
+
+
+def made_up(**ends):
+    """The default solver is at F = 10 after 0.1 s; others end at `ends` after 20 s."""
+    names = {"lpgd": OUR_LPGD, "bcd": OUR_BCD, "their_bcd": THEIR_BCD, "untuned": UNTUNED}
+    curves = {DEFAULT: [Curve(np.array([0.05, 0.1]), np.array([20.0, 10.0]), 2)]}
+    curves |= {names[name]: [curve(end, 20.0)] for name, end in ends.items()}
+    return Race("filter", 5.0, PAPER, 0.01, {PAPER: curves[OUR_LPGD]}, curves)
+
+
+def test_share_of_time():
+    slow, fast = made_up(lpgd=10.0), made_up(lpgd=25.0)
+    assert slow.share_of_time(OUR_LPGD) == pytest.approx(0.1 / 20)
+    assert fast.share_of_time(OUR_LPGD) == pytest.approx(0.05 / 20)
+    early = made_up(lpgd=10.0)
+    (run,) = early.curves[OUR_LPGD]
+    run.objective[10:] = 10.0  # it is there after a fifth of its time
+    assert early.share_of_time(OUR_LPGD) == pytest.approx(0.1 / 20)
+    assert early.share_of_time(OUR_LPGD, until_there=True) == pytest.approx(0.1 / run.seconds[10])
+    late = made_up(lpgd=9.0)
+    assert late.share_of_time(OUR_LPGD) == math.inf
+
+
+def test_quick_form_without_the_release(data_dir, monkeypatch):
+    monkeypatch.setattr(lpgd_vs_bcd, "release_installed", lambda: False)
+    monkeypatch.setattr(lpgd_vs_bcd, "SAMPLES", 60)
+    notes, seen = [], []
+    outcome = lpgd_vs_bcd.run(
+        Setting(
+            data_dir=data_dir,
+            quick=True,
+            note=notes.append,
+            progress=lambda *step: seen.append(step),
+        )
+    )
+    assert notes == ["SupervisedMF is not installed: the release's solvers are left out"]
+    assert seen[-1] == (8, 8)
+    assert set(outcome.tables) == {"", "curves"}
+    assert set(outcome.tables[""]["solver"]) == {DEFAULT, OUR_LPGD, OUR_BCD}
+    assert outcome.tables[""].groupby(["model", "xi"]).ngroups == 4

@@ -1,0 +1,176 @@
+"""The release's solvers through the adapter: the same problem, the same iterates, the same F."""
+
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from reproduction.convergence import released
+from reproduction.convergence.curves import objective_at
+from reproduction.convergence.released import ReleasedBCD, ReleasedLPGD, random_start
+from reproduction.fits import solve, state
+
+XI, LAM, RANK = 0.7, 0.9, 2
+needs_release = pytest.mark.skipif(
+    not released.release_installed(), reason="SupervisedMF is not installed"
+)
+models = pytest.mark.parametrize("model", ["filter", "feature"])
+with_covariates = pytest.mark.parametrize("q", [0, 3], ids=["alone", "covariates"])
+
+
+def data(q, n=40, p=12):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, p)) + rng.standard_normal((n, 2)) @ rng.standard_normal((2, p))
+    y = (X[:, 0] + 0.5 * rng.standard_normal(n) > 0).astype(float)
+    return X, y, rng.standard_normal((n, q)) if q else None
+
+
+def problem(model, X, y, Z):
+    return state(model, X, y[:, None], xi=XI, lam=LAM, covariates=Z)
+
+
+def value(model, X, y, Z, factors):
+    return objective_at(model, X, y, Z, factors, xi=XI, lam=LAM)
+
+
+@needs_release
+@models
+@with_covariates
+def test_lpgd_takes_the_steps_of_algorithm_1(model, q):
+    X, y, Z = data(q)
+    start = random_start(*X.shape, RANK, q, seed=5)
+    theirs = ReleasedLPGD(X, y, RANK, model, XI, LAM, Z, start=start, step_size=0.02)
+    curve = theirs.run(6)
+    stated = problem(model, X, y, Z)
+    ours = solve(stated, RANK, "lpgd", start=start, step_size=0.02, max_iter=6, tol=0)
+    expected = [value(model, X, y, Z, start), *ours.history.objective]
+    np.testing.assert_allclose(curve.objective, expected, rtol=1e-8)
+    assert np.all(np.diff(curve.seconds) > 0)
+    np.testing.assert_allclose(value(model, X, y, Z, theirs.factors()), expected[-1], rtol=1e-8)
+
+
+@needs_release
+@models
+@with_covariates
+def test_bcd_steps_are_those_of_its_fit(model, q, monkeypatch):
+    X, y, Z = data(q)
+    start = random_start(*X.shape, RANK, q, seed=5)
+    theirs = ReleasedBCD(X, y, RANK, model, XI, LAM, Z, start=start, radius=1.0, seed=7)
+    for _ in range(4):
+        assert theirs.step() > 0
+
+    import SMF
+
+    whole = SMF.SMF_BCD(
+        [X.T.copy(), y[None, :]],
+        X_auxiliary=None if Z is None else Z.T,
+        n_components=RANK,
+        xi=XI,
+        ini_loading=released._loading(start),
+        ini_code=start.codes.T.copy(),
+        nonnegativity=[False] * 3,
+    )
+    monkeypatch.setattr(SMF, "LogisticRegression", partial(LogisticRegression, fit_intercept=False))
+    monkeypatch.setattr(whole, "validation", lambda **_: None)
+    np.random.seed(7)  # noqa: NPY002
+    whole.fit(option=model, iter=4, beta=1, search_radius_const=1.0)
+    found = theirs.factors()
+    np.testing.assert_allclose(found.components, whole.loading[0], rtol=1e-12)
+    np.testing.assert_allclose(found.codes, whole.code.T, rtol=1e-12)
+    if model == "filter":  # for the other model its fit ends with coefficients of the filter kind
+        np.testing.assert_allclose(found.beta[:, 0], whole.loading[1][0, 1 : 1 + RANK], rtol=1e-6)
+
+
+@needs_release
+@models
+@with_covariates
+def test_bcd_is_measured_by_the_same_objective(model, q):
+    X, y, Z = data(q)
+    theirs = ReleasedBCD(X, y, RANK, model, XI, LAM, Z, seed=1)
+    values = theirs.run(60).objective
+    stated = problem(model, X, y, Z)
+    as_it_is = theirs.objective(refit=False)
+    assert as_it_is == pytest.approx(value(model, X, y, Z, theirs.factors()), rel=1e-9)
+    assert theirs.objective() <= as_it_is
+    best = solve(stated, RANK).objective
+    assert best <= values.min()
+    assert values[-1] < values[0]
+
+
+@needs_release
+@models
+def test_refitted_coefficients_are_the_best_for_its_factors(model):
+    X, y, Z = data(3)
+    theirs = ReleasedBCD(X, y, RANK, model, XI, LAM, Z, seed=1)
+    theirs.step()
+    now = theirs.factors()
+    side = now.components if model == "filter" else now.codes
+    A, B, gamma = theirs._best(side, now.components @ now.codes.T)
+    least, rng = theirs._value(A, B, gamma), np.random.default_rng(0)
+    assert least == pytest.approx(theirs.objective(), rel=1e-12)
+    for _ in range(20):
+        moved = A + 1e-2 * side @ rng.standard_normal((RANK, 1))
+        assert theirs._value(moved, B, gamma) > least
+        assert theirs._value(A, B, gamma + 1e-2 * rng.standard_normal((3, 1))) > least
+
+
+@needs_release
+def test_bcd_keeps_signs_when_asked_to():
+    X, y, _ = data(0)
+    theirs = ReleasedBCD(np.abs(X), y, RANK, "filter", XI, LAM, nonnegative=True)
+    free = ReleasedBCD(X, y, RANK, "filter", XI, LAM)
+    for solver in (theirs, free):
+        solver.run(5)
+    assert theirs.factors().components.min() >= 0
+    assert theirs.factors().codes.min() >= 0
+    assert free.factors().components.min() < 0
+
+
+@needs_release
+def test_nothing_is_left_behind(capsys):
+    import SMF
+
+    X, y, _ = data(0)
+    names, state = dict(vars(SMF)), np.random.get_state()[1].copy()  # noqa: NPY002
+    ReleasedLPGD(X, y, RANK, "filter", XI, LAM, step_size=0.01).run(2)
+    ReleasedBCD(X, y, RANK, "feature", XI, LAM).run(2)
+    assert dict(vars(SMF)) == names
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+    assert capsys.readouterr() == ("", "")
+
+
+@needs_release
+def test_a_run_may_be_looked_at_less_often():
+    X, y, _ = data(0)
+    often = ReleasedBCD(X, y, RANK, "filter", XI, LAM).run(7)
+    seldom = ReleasedBCD(X, y, RANK, "filter", XI, LAM).run(7, looks={3, 6})
+    np.testing.assert_array_equal(seldom.objective, often.objective[[0, 3, 6, 7]])
+    assert np.all(np.diff(seldom.seconds) > 0)
+
+
+@needs_release
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": np.arange(40.0)}, "two classes only"),
+        ({"model": "filters"}, "model='filters': 'filter' or 'feature'"),
+    ],
+    ids=["three-classes", "model"],
+)
+def test_what_it_does_not_know(changes, message):
+    X, y, _ = data(0)
+    given = {"X": X, "y": y, "model": "filter", **changes}
+    with pytest.raises(ValueError, match=message):
+        ReleasedLPGD(given["X"], given["y"], RANK, given["model"], XI, LAM, step_size=0.1)
+
+
+def test_without_the_release(monkeypatch):
+    monkeypatch.setitem(sys.modules, "SMF", None)
+    assert not released.release_installed()
+    X, y, _ = data(0)
+    with pytest.raises(
+        ImportError, match=r"SupervisedMF, is not installed: .*superfactor\[bench\]"
+    ):
+        ReleasedLPGD(X, y, RANK, "filter", XI, LAM, step_size=0.1)
