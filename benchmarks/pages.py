@@ -40,7 +40,7 @@ def write(results: Path) -> None:
 
 
 def renewed(text: str, kept: dict[str, Any], blocks: Blocks | None = None) -> str:
-    """The text with every block made anew whose numbers are there; `blocks` are those of docs/benchmarks.md by default."""
+    """The text with every block made anew whose numbers are there; `blocks` are by default those of PAGE."""
     known = BLOCKS if blocks is None else blocks
 
     def block(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The README and the guide: their code runs, their links lead somewhere, and every page is found from the README."""
+"""The README and the guide run, links lead somewhere, and the README leads to every page."""
 
 import re
 from pathlib import Path

@@ -160,4 +160,3 @@ def _seconds(value: float) -> str:
 
 def _milliseconds(value: float) -> str:
     return f"{text(1e3 * value)} ms"
-
