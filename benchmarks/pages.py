@@ -176,7 +176,8 @@ def _classes(rows: Rows, machine: dict[str, Any]) -> str:
     columns = ["features × samples", "model", "whole fit", "of the pipeline's", "proven optimal"]
     intro = (
         f"With more classes: scikit-learn's digits, standardised, rank {RANK}, ξ = {XI:g}, λ = {LAM:g}; "
-        f"{machine['processor']}, {machine['cores']} cores:"
+        f"{machine['processor']}, {machine['cores']} cores "
+        "(`python -m benchmarks classes`):"
     )
     return told(intro, markdown(columns, table))
 
@@ -187,7 +188,7 @@ def _search(rows: Rows, machine: dict[str, Any]) -> str:
     return told(
         "Choosing among 18 settings in 5 folds at 12,533 × 181 (`SMFClassifierCV`) takes as long as "
         f"{min(alone):.0f} to {max(alone):.0f} fits of the pipeline, with `n_jobs=2` {min(two):.0f} to "
-        f"{max(two):.0f}."
+        f"{max(two):.0f} (`python -m benchmarks search`)."
     )
 
 

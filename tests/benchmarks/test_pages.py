@@ -102,7 +102,7 @@ def test_numbers_arrive_in_their_cells():
     row = "| 9 digits, 64 × 1,234 | filter | 24.6 s | 1,230 | no |"
     assert row in _between(new, "classes")
     said = " ".join(_between(new, "search").split())
-    assert "as long as 9 to 12 fits of the pipeline, with `n_jobs=2` 6 to 8." in said
+    assert "as long as 9 to 12 fits of the pipeline, with `n_jobs=2` 6 to 8 (" in said
 
 
 def _of_the_pipeline(case):
