@@ -2,8 +2,8 @@
 
 Without names the evidence: the comparison with the peers, how cost grows, Algorithm 1 iteration for
 iteration, and if SUPERFACTOR_DATA_DIR says where real tables are, the comparison on them. `python -m
-benchmarks readme` writes the kept numbers into the README. `python -m benchmarks scale [figures]` measures
-how far it scales, and keeps these numbers in a file of their own.
+benchmarks pages` writes the kept numbers into docs/benchmarks.md and docs/scaling.md. `python -m benchmarks
+scale [figures]` measures how far it scales, and keeps these numbers in a file of their own.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ from typing import Any
 
 from benchmarks import (
     accuracy,
+    classes,
     comparison,
     growth,
     imports,
     lpgd,
     measure,
     optimum,
-    readme,
+    pages,
     selection,
 )
 from benchmarks.scale import figures
+from benchmarks.scale import page as scale_page
 from benchmarks.tables import show
 from reproduction.writing import whole
 from superfactor.datasets.files import VARIABLE
@@ -42,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "real": comparison.on_real_data,
     "imports": imports.imports,
     "search": selection.search,
+    "classes": classes.classes,
     "accuracy": accuracy.accuracy,
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,
@@ -56,14 +59,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "names",
         nargs="*",
-        help=f"some of {', '.join(BENCHMARKS)}, or readme; by default {', '.join(EVIDENCE)}; or scale, and "
+        help=f"some of {', '.join(BENCHMARKS)}, or pages; by default {', '.join(EVIDENCE)}; or scale, and "
         f"some of {', '.join(figures.FIGURES)}, by default all",
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute altogether")
     parser.add_argument("--out", type=Path, help="the JSON; with --quick none by default")
     given = parser.parse_args(arguments)
     of_scale = given.names[:1] == ["scale"]
-    known = figures.FIGURES if of_scale else (*BENCHMARKS, "readme")
+    known = figures.FIGURES if of_scale else (*BENCHMARKS, "pages")
     names = given.names[1:] if of_scale else given.names
     if unknown := set(names) - set(known):
         parser.error(f"unknown benchmark {sorted(unknown)}; allowed: {', '.join(known)}")
@@ -77,8 +80,9 @@ def main(arguments: list[str] | None = None) -> None:
             figures.measured(name, given.quick, into)
         return
     for name in names or EVIDENCE:
-        if name == "readme":
-            readme.write(out or RESULTS)
+        if name == "pages":
+            pages.write(out or RESULTS)
+            scale_page.write()
             continue
         rows = BENCHMARKS[name](given.quick)
         show(name, SHOWN.get(name, list)(rows))

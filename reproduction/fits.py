@@ -21,6 +21,7 @@ __all__ = [
     "Problem",
     "Solution",
     "TheoremConstants",
+    "activations",
     "certify",
     "solve",
     "state",
@@ -53,6 +54,12 @@ def state(
     return state_problem(
         model, X, Y, link, xi=xi, lam=lam, covariates=covariates, fit_intercept=intercept
     )
+
+
+def activations(found: Solution, covariates: Any = None) -> Any:
+    """a (n, κ) at a solution; covariates (n, q) as they were given to `state`."""
+    a = found.signal.array()
+    return a if covariates is None else a + covariates @ found.gamma[: covariates.shape[1], :]
 
 
 def solve(problem: Problem, rank: int, solver: str = "default", **options: Any) -> Solution:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.experiment import Outcome, Setting
-from reproduction.fits import Problem, certify, restate, solve, state
+from reproduction.fits import Problem, certify, solve, state
 from reproduction.optimum_maps import (
     ASCENT,
     BEATEN,
@@ -92,7 +92,7 @@ def run(setting: Setting) -> Outcome:
             where = {"data": data.name, "n": len(X), "p": X.shape[1], "model": model, "rank": rank}
             given = Weighted(model, X, Y, xi, lam, ones)
             floor = xi * float(squares[rank:].sum())
-            found = judge(restate(problem, xi, lam), given, rank, floor, plan, setting.seed)
+            found = judge(problem.restated(xi, lam), given, rank, floor, plan, setting.seed)
             rows.append(where | {"xi": xi, "lam": lam} | found)
             setting.progress(len(rows), 2 * len(sets) * len(cases))
     table = pd.DataFrame(rows)

@@ -26,7 +26,15 @@ from numpy.typing import NDArray
 
 from reproduction.error_curves import draw, signed
 from reproduction.experiment import Outcome, Setting
-from reproduction.fits import Problem, TheoremConstants, certify, solve, state, theorem_constants
+from reproduction.fits import (
+    Problem,
+    TheoremConstants,
+    activations,
+    certify,
+    solve,
+    state,
+    theorem_constants,
+)
 from superfactor.datasets import Simulation, simulate
 from superfactor.losses import resolve_link
 
@@ -117,7 +125,8 @@ def measure(regime: Regime, n: int, rng: np.random.Generator | int) -> dict[str,
     fit = solve(problem, regime.rank)
     factors = fit.factors
     proof = certify(problem, regime.rank, fit)
-    largest = float(max(np.max(np.abs(truth.activations)), np.max(np.abs(fit.activations))))
+    fitted = activations(fit, truth.covariates)
+    largest = float(max(np.max(np.abs(truth.activations)), np.max(np.abs(fitted))))
     constants = theorem_constants(problem, radius=largest)
     L = factors.components if regime.model == "filter" else factors.codes
     estimate = {

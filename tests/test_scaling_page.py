@@ -1,4 +1,4 @@
-"""The code on the page about scaling, and in that section of the README, runs: small data, no GPU."""
+"""The code on the page about scaling runs: small data, no GPU."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
-README = "Larger than memory, on a GPU, on a cluster"
 
 
 def _code(page: str) -> dict[str, str]:
@@ -20,7 +19,7 @@ def _code(page: str) -> dict[str, str]:
     return {heading: "".join(blocks) for heading, blocks in code.items() if blocks}
 
 
-CODE = {**_code("docs/scaling.md"), "README": _code("README.md")[README]}
+CODE = _code("docs/scaling.md")
 CASES = [
     pytest.param(name, marks=[pytest.mark.slow] if "Client(" in code else [])
     for name, code in CODE.items()
@@ -52,8 +51,6 @@ def test_code_runs(name, tmp_path, monkeypatch, request):
     y = np.where(X[:, 0] + 0.5 * rng.standard_normal(1_000) > 0, "yes", "no")
     pd.DataFrame(X).rename(columns="x{}".format).assign(label=y).to_parquet("table.parquet")
     names = {"X": X, "y": y}
-    if "X_dask" in code:
-        names["X_dask"] = pytest.importorskip("dask.array").from_array(X, chunks=(500, -1))
     exec("from superfactor import SMFClassifier\n" + code, names)
     if "client" in names:
         names["client"].close()

@@ -80,7 +80,7 @@ def measured(source: planted.Dense | planted.Sparse, n: int, budget: float) -> R
 
 
 def _fit(X: Any, y: np.ndarray) -> Row:
-    with ledger.by_sums(), ledger.kept(len(y)) as asked, warnings.catch_warnings():
+    with ledger.kept(len(y)) as asked, warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning
         )  # eight iterations are what is asked for

@@ -11,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 
-from superfactor.lifting.samples import LocalSamples, Samples
+from superfactor.samples import LocalSamples, Samples
 
 
 @dataclass
@@ -46,27 +46,20 @@ def kept(n_samples: int, kind: type[Samples] = LocalSamples) -> Iterator[Ledger]
     ledger = Ledger()
 
     def timed(method: Any) -> Any:
-        def ask(self: Any, question: str, *arguments: Any) -> Any:
+        def ask(self: Any, call: Any, *arguments: Any) -> Any:
             start = time.perf_counter()
-            answer = method(self, question, *arguments)
+            answer = method(self, call, *arguments)
             if getattr(self, "n_samples", n_samples) == n_samples:
                 spent = time.perf_counter() - start
-                ledger.seconds.setdefault(question, []).append(spent)
+                ledger.seconds.setdefault(call.name, []).append(spent)
             return answer
 
         return ask
 
     methods = {
-        name: timed(vars(kind)[name]) for name in ("sum", "gather", "tell") if name in vars(kind)
+        name: timed(vars(kind)[name])
+        for name in ("summed", "gathered", "made", "stacked")
+        if name in vars(kind)
     }
     with mock.patch.multiple(kind, **methods):
         yield ledger
-
-
-@contextmanager
-def by_sums() -> Iterator[None]:
-    """Have every X known through sums over blocks of samples, however small it is."""
-    from superfactor.estimators import fitting
-
-    with mock.patch.multiple(fitting, _LARGE=0, LARGEST_FULL_SIDE=0):
-        yield

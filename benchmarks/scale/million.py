@@ -22,10 +22,9 @@ import numpy as np
 
 from benchmarks.scale import planted
 from benchmarks.scale.precision import objective
-from superfactor import SMFClassifier, row_blocks
-from superfactor.estimators import fitting
+from superfactor import SMFClassifier, row_blocks, theory
 from superfactor.estimators.blockwise import block_cuts
-from superfactor.lifting.samples import cores
+from superfactor._arrays import cores
 from superfactor.spectrum import RowSource
 
 Row = dict[str, Any]
@@ -61,7 +60,7 @@ def million(quick: bool = False) -> Iterator[Row]:
 def whole_fit(X: Any, y: np.ndarray, rank: int) -> tuple[Row, SMFClassifier]:
     """Seconds of one fit, those of its certificate apart, and the model."""
     spent: list[float] = []
-    certify = fitting.certify
+    certify = theory.certify
 
     def timed(*arguments: Any, **options: Any) -> Any:
         start = time.perf_counter()
@@ -69,7 +68,7 @@ def whole_fit(X: Any, y: np.ndarray, rank: int) -> tuple[Row, SMFClassifier]:
         spent.append(time.perf_counter() - start)
         return found
 
-    with mock.patch.object(fitting, "certify", timed):
+    with mock.patch.object(theory, "certify", timed):
         start = time.perf_counter()
         model = SMFClassifier(rank, certify="residual").fit(X, y)
         seconds = time.perf_counter() - start

@@ -1,6 +1,6 @@
-"""The measured parts of docs/scaling.md, from the numbers that are kept: `python -m benchmarks.scale.page`.
+"""The measured parts of docs/scaling.md, from the numbers that are kept: `python -m benchmarks pages`.
 
-Blocks are marked as in the README; one whose figure has no numbers yet stays as it is.
+Blocks are marked as in docs/benchmarks.md; one whose figure has no numbers yet stays as it is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.readme import Blocks, Rows, renewed, told
+from benchmarks.pages import Blocks, Rows, renewed, told
 from benchmarks.tables import markdown, text
 
 PAGE = Path(__file__).parents[2] / "docs" / "scaling.md"
@@ -160,7 +160,3 @@ def _seconds(value: float) -> str:
 
 def _milliseconds(value: float) -> str:
     return f"{text(1e3 * value)} ms"
-
-
-if __name__ == "__main__":
-    write()

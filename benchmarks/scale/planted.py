@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor.lifting.samples import cores
+from superfactor._arrays import cores
 
 BLOCK = 20_000
 WORDS = 20

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from benchmarks.readme import renewed
+from benchmarks.pages import renewed
 from benchmarks.scale.page import BLOCKS, PAGE, kept
 
 MACHINE = {"processor": "abacus", "cores": 2, "device": "beads", "torch": "9.1", "cupy": "8.2"}

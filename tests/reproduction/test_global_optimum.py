@@ -6,7 +6,7 @@ import pytest
 from reproduction import Setting
 from reproduction import global_optimum as experiment
 from reproduction import optimum_maps as maps
-from reproduction.fits import TheoremConstants, restate, state
+from reproduction.fits import TheoremConstants, state
 from reproduction.restarts import Weighted
 
 NOTHING = {"printed": False, "profiled": False, "residual": False, "ascent": False, "excess": 0.0}
@@ -56,7 +56,7 @@ def example():
 
     def judged(model, xi, lam, floor, plan):
         given = Weighted(model, X, y, xi, lam, ones)
-        return experiment.judge(restate(problems[model], xi, lam), given, 2, floor, plan, 0)
+        return experiment.judge(problems[model].restated(xi, lam), given, 2, floor, plan, 0)
 
     return X, judged
 

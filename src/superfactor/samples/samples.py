@@ -40,10 +40,20 @@ class Call(Generic[A]):
         return self.method(block, *self.arguments)
 
     @property
+    def question(self) -> Callable[..., Any]:
+        """The method of `Block` that is asked."""
+        inner: Call[Any] = self.arguments[0] if self.method is _as_made else self
+        return inner.method
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.question.__name__
+
+    @property
     def reads(self) -> bool:
         """Whether it is a pass over X."""
-        inner = self.arguments[0] if self.method is _as_made else self
-        return inner.method in READS
+        return self.question in READS
 
 
 @dataclass(frozen=True)

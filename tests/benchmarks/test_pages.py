@@ -1,9 +1,9 @@
 import json
 
 import pytest
-from benchmarks import readme
+from benchmarks import pages
 from benchmarks.__main__ import BENCHMARKS, RESULTS, keep, main
-from benchmarks.readme import BLOCKS, README, renewed
+from benchmarks.pages import BLOCKS, PAGE, renewed
 from benchmarks.tables import markdown, show
 
 MACHINE = {"processor": "abacus", "cores": 2}
@@ -52,32 +52,39 @@ def _kept():
             "objectives differ by": 3e-12,
         }
     ]
-    return {
-        name: {"machine": MACHINE, "rows": rows}
-        for name, rows in (("comparison", comparison), ("growth", growth), ("lpgd", lpgd))
-    }
+    classes = [
+        {"classes": 9, "n": 1234, "model": "filter", "proven": False}
+        | {"fit s": 24.6, "pipeline s": 0.02}
+    ]
+    search = [
+        {"pipeline fits": 9.4, "pipeline fits, 2 jobs": 6.2},
+        {"pipeline fits": 12.1, "pipeline fits, 2 jobs": 7.7},
+    ]
+    figures = {"comparison": comparison, "growth": growth, "lpgd": lpgd}
+    figures |= {"classes": classes, "search": search}
+    return {name: {"machine": MACHINE, "rows": rows} for name, rows in figures.items()}
 
 
 def _between(text, name):
     return text.split(f"<!-- benchmark: {name} -->")[1].split("<!-- end -->")[0]
 
 
-def test_readme_is_what_the_kept_numbers_make_it():
-    assert README.read_text() == renewed(README.read_text(), json.loads(RESULTS.read_text()))
+def test_the_page_is_what_the_kept_numbers_make_it():
+    assert PAGE.read_text() == renewed(PAGE.read_text(), json.loads(RESULTS.read_text()))
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-def test_readme_has_every_block(name):
-    assert README.read_text().count(f"<!-- benchmark: {name} -->") == 1
+def test_the_page_has_every_block(name):
+    assert PAGE.read_text().count(f"<!-- benchmark: {name} -->") == 1
 
 
 def test_writing_twice_changes_nothing():
-    once = renewed(README.read_text(), _kept())
+    once = renewed(PAGE.read_text(), _kept())
     assert renewed(once, _kept()) == once
 
 
 def test_only_blocks_with_numbers_change():
-    text = README.read_text()
+    text = PAGE.read_text()
     new = renewed(text, _kept())
     assert _between(new, "accuracy") == _between(text, "accuracy")
     outside = [part.split("<!-- benchmark")[0] for part in text.split("<!-- end -->")]
@@ -85,13 +92,44 @@ def test_only_blocks_with_numbers_change():
 
 
 def test_numbers_arrive_in_their_cells():
-    new = renewed(README.read_text(), _kept())
+    new = renewed(PAGE.read_text(), _kept())
     row = "| 9 × 5, rank 2 | filter | 0.5 s | 1 | 0.25 s | (2e-02) | (2e-02) | (2e-02) | (2e-02) |"
     assert row in _between(new, "speed") and "abacus, 2 cores" in _between(new, "speed")
     assert "| 9 × 5, rank 2 | dense | filter | 2 ms | 640 ms | 320 |" in _between(new, "iterations")
     assert "differ by 3e-12" in _between(new, "iterations").replace("\n", " ")
     assert "| LDA | 1.0 | 1.0 |" in _between(new, "growth")
     assert "0.5 s, 12 MB, 87.5 %" in _between(new, "peers")
+    row = "| 9 digits, 64 × 1,234 | filter | 24.6 s | 1,230 | no |"
+    assert row in _between(new, "classes")
+    said = " ".join(_between(new, "search").split())
+    assert "as long as 9 to 12 fits of the pipeline, with `n_jobs=2` 6 to 8 (" in said
+
+
+def _of_the_pipeline(case):
+    kept = json.loads(RESULTS.read_text())["comparison"]["rows"]
+    seconds = {row["method"]: [] for row in kept}
+    for row in kept:
+        if row["case"].startswith(case):
+            seconds[row["method"]].append(row["fit s"])
+    return max(seconds["superfactor auto"]) / min(seconds["TruncatedSVD + LR"])
+
+
+def test_what_the_readme_says_was_measured():
+    """The only figures it has: a new measurement that says otherwise has to be told there."""
+    text = " ".join((PAGE.parents[1] / "README.md").read_text().split())
+    assert "a third of the time of PCA + logistic regression" in text
+    assert max(map(_of_the_pipeline, ("54,676", "35,982"))) < 1 / 3
+    assert "three to five times as long" in text
+    assert 3 < _of_the_pipeline("2,480") < 5
+    assert "up to hundreds of times" in text
+    kept = json.loads(RESULTS.read_text())
+    rows = kept["classes"]["rows"]
+    assert 100 < max(row["fit s"] / row["pipeline s"] for row in rows) < 1000
+    assert "4 points more accurate than PCA + logistic regression" in text
+    assert "level with LDA and a linear SVM" in text
+    (mean,) = (row for row in kept["accuracy"]["rows"] if row["table"] == "mean")
+    assert round(mean["superfactor"] - mean["PCA+LR"]) == 4
+    assert all(abs(mean["superfactor"] - mean[who]) < 0.5 for who in ("LDA", "linear SVM"))
 
 
 def test_an_unknown_block_is_named():
@@ -101,7 +139,7 @@ def test_an_unknown_block_is_named():
 
 def test_the_best_accuracy_is_bold():
     rows = [{"table": "singh, log2", "A+B": 91.04, "C": 90.0}, {"table": "x", "A+B": 1, "C": 1}]
-    table = readme._accuracy(rows, MACHINE)
+    table = pages._accuracy(rows, MACHINE)
     assert "| | A + B | C |" in table
     assert "| the same, log2 | **91.0** | 90.0 |" in table
     assert "| x | **1.0** | **1.0** |" in table

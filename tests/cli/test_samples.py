@@ -1,0 +1,49 @@
+"""Terminal output on the pages is what the program prints, but for digits."""
+
+import re
+
+import pytest
+from tools import samples
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    samples.prepare(folder)
+    return folder
+
+
+@pytest.mark.parametrize("page", samples.PAGES, ids=lambda page: page.name)
+def test_output_on_a_page_is_marked(page):
+    text = page.read_text()
+    assert text.count("<!-- sample -->") == len(samples.MARKED.findall(text))
+    assert re.findall(r"^\$ ", samples.MARKED.sub("", text), flags=re.M) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cli.md"])
+def test_samples_have_the_shape_of_what_is_printed(name, folder):
+    (page,) = (page for page in samples.PAGES if page.name == name)
+    shown = samples.MARKED.findall(page.read_text())
+    assert shown
+    printed = samples.MARKED.findall(samples.renewed(page.read_text(), folder))
+    for old, new in zip(shown, printed, strict=True):
+        assert samples.shape(old) == samples.shape(new), "tools/samples.py writes the page again"
+
+
+def test_every_page_with_samples_is_tested():
+    assert [p.name for p in samples.PAGES if samples.MARKED.search(p.read_text())] == ["cli.md"]
+
+
+def test_shapes_forget_digits_names_and_widths_only():
+    one = "factor   coef.   high end\n──────\n     1   +8.81   mean concavity\n"
+    same = "factor    coef.   high end\n────────\n     1   -10.2   worst concave points\n"
+    assert (
+        samples.shape(one) == samples.shape(same) == ["factor coef. high end", "─", "0 0 feature"]
+    )
+    assert samples.shape(one) != samples.shape(one + "     2   +1.50   mean area\n")
+
+
+def test_a_command_that_breaks_is_no_sample(tmp_path):
+    with pytest.raises(RuntimeError, match="exit code 1"):
+        samples.printed("head -2 nothing.csv", tmp_path)

@@ -1,0 +1,52 @@
+"""The README and the guide run, links lead somewhere, and the README leads to every page."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def _links(page):
+    found = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text())
+    return [link for link in found if not link.startswith(("http:", "https:"))]
+
+
+def _headings(page):
+    """The anchors of a page, as GitHub makes them."""
+    titles = re.findall("^#+ (.*)", page.read_text(), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    missing = [link for link in _links(page) if not (page.parent / link).exists()]
+    assert missing == []
+    for target, anchor in re.findall(r"\]\(([^):#]*)#([^)]+)\)", page.read_text()):
+        assert anchor in _headings(page.parent / target if target else page)
+
+
+def test_the_readme_leads_to_every_page():
+    linked = {(ROOT / link).name for link in _links(ROOT / "README.md")}
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} <= linked
+
+
+@pytest.mark.parametrize("extra", [[], ["docs/guide.md"]], ids=["five-lines", "guide"])
+def test_code_runs(extra, capsys):
+    pytest.importorskip("pandas")
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    names = {"X": X, "y": y.map({0: "malignant", 1: "benign"}), "X_new": X[:3]}
+    for page in ["README.md", *extra]:
+        for code in re.findall("^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S):
+            if "plotting" in code:
+                pytest.importorskip("matplotlib").use("Agg")
+            exec(code, names)
+    assert "supervised part" in capsys.readouterr().out
+    if extra:
+        import matplotlib.pyplot as plt
+
+        assert len(plt.get_fignums()) == 2
+        plt.close("all")

@@ -1,0 +1,87 @@
+"""Makes the samples of terminal output in the pages again: ``.venv/bin/python tools/samples.py``.
+
+A sample lies between `<!-- sample -->` and `<!-- end -->`, as a code block in which every line that begins
+with `$` is a command. The commands are those of the page: what they print is put below each of them. They
+run one after the other in one folder that has the table `superfactor demo` leaves, and `typo.csv`, the same
+with a word among its numbers.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sklearn.datasets import load_breast_cancer
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TABLE = "superfactor-demo/breast-cancer.csv"
+MARKED = re.compile(r"<!-- sample -->\n\n```\n(.*?)```\n\n<!-- end -->\n", re.DOTALL)
+# The terminal of the pages, and the program of this folder, whichever one is installed.
+SETTINGS = {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT / "src")}
+
+
+def prepare(folder: Path) -> None:
+    """Put the tables of the samples into a folder."""
+    data = load_breast_cancer(as_frame=True)
+    table = data.data.astype(object)
+    table.insert(0, "diagnosis", data.target_names[data.target])
+    (folder / TABLE).parent.mkdir()
+    table.to_csv(folder / TABLE, index=False)
+    table.loc[3, "mean area"] = "n.d."
+    table.to_csv(folder / "typo.csv", index=False)
+
+
+def renewed(text: str, folder: Path) -> str:
+    """A page with every sample made anew in this folder."""
+
+    def sample(found: re.Match[str]) -> str:
+        commands = [line for line in found[1].splitlines() if line.startswith("$ ")]
+        body = "".join(f"{command}\n{printed(command[2:], folder)}" for command in commands)
+        return f"<!-- sample -->\n\n```\n{body}```\n\n<!-- end -->\n"
+
+    return MARKED.sub(sample, text)
+
+
+def printed(command: str, folder: Path) -> str:
+    """What a command prints, standard output first; one that breaks is an error."""
+    program, *words = shlex.split(command)
+    start = [sys.executable, "-m", "superfactor.cli"] if program == "superfactor" else [program]
+    done = subprocess.run(
+        [*start, *words],
+        cwd=folder,
+        env=os.environ | SETTINGS,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode not in (0, 2):  # done, or refused as bad input: all else is nothing to show
+        raise RuntimeError(f"{command}: exit code {done.returncode}\n{done.stderr}")
+    lines = (done.stdout + done.stderr).splitlines()
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def shape(text: str) -> list[str]:
+    """The lines of a sample without what may change: digits, names of features, widths of columns."""
+    names = sorted(load_breast_cancer().feature_names, key=len, reverse=True)
+    text = re.sub("|".join(names), "feature", text)
+    text = re.sub(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?", "0", text)
+    return [re.sub(r"\s+", " ", re.sub("─+", "─", line)).strip() for line in text.splitlines()]
+
+
+def main() -> None:
+    """Write all pages that have samples."""
+    with TemporaryDirectory() as name:
+        prepare(Path(name))
+        for page in PAGES:
+            text = page.read_text(encoding="utf-8")
+            if MARKED.search(text):
+                page.write_text(renewed(text, Path(name)), encoding="utf-8")
+                print(f"{page.relative_to(ROOT)}: {len(MARKED.findall(text))} samples")
+
+
+if __name__ == "__main__":
+    main()
