@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.scale import planted
 from benchmarks.scale.precision import objective
 from superfactor import SMFClassifier, row_blocks, theory
-from superfactor.estimators.blockwise import block_cuts
 from superfactor._arrays import cores
+from superfactor.estimators.blockwise import block_cuts
 from superfactor.spectrum import RowSource
 
 Row = dict[str, Any]

@@ -11,11 +11,11 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from superfactor.solvers.checkpoint import Checkpoint
 from tests.estimators.data import ESTIMATORS, MODELS
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
 from superfactor.solvers import checkpoint, lifted_newton
-from superfactor.solvers.checkpoint import Checkpoint
 
 N, P = 300, 80  # a subspace that has to grow, in many iterations
 # Its optimum is proven, so that no time goes into other starts.

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from superfactor.estimators.coding import FeatureCoding
 from tests.losses.examples import SOFTPLUS, one_hot
 
-from superfactor.estimators.coding import FeatureCoding
 from superfactor.losses import Probit, SquaredError, resolve_link
 
 

@@ -6,11 +6,11 @@ All of these are skipped where there is no GPU.
 import numpy as np
 import pytest
 from sklearn.base import clone
+from superfactor.lifting import subsample
 from tests.estimators.data import ESTIMATORS, MODELS
 
 from superfactor import SMFClassifier, SMFRegressor
 from superfactor.estimators import fitting
-from superfactor.lifting import subsample
 from superfactor.solvers import solution
 
 N, P, RANK = 3000, 70, 3

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from superfactor.lifting import subsample
 from tests.estimators.data import ESTIMATORS, MODELS
 
 from superfactor import SMFClassifier, row_blocks
-from superfactor.lifting import subsample
 from superfactor.solvers import lifted_newton, solution
 
 N, P = 600, 80

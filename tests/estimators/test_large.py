@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
+from superfactor.lifting import design, streamed, subsample
 from tests.estimators.data import ESTIMATORS, MODELS
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
 from superfactor.estimators import fitting
-from superfactor.lifting import design, streamed, subsample
 from superfactor.selection import SMFClassifierCV
 
 N, P, RANK = 1100, 12, 3

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+from superfactor.lifting import SampleBlock
 from tests import naive
 from tests.lifting.cutting import blocks_of
 from tests.solvers.examples import example
 
-from superfactor.lifting import SampleBlock
 from superfactor.spectrum import DataMatrix
 
 N, FIRST, LAST = 17, 3, 14  # a block in the midst of others

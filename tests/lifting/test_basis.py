@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from superfactor.lifting import GrowingBasis, state_problem
+from superfactor.lifting.basis import Tall
 from tests.lifting.cutting import cut
 from tests.solvers.examples import MODELS, example
 
-from superfactor.lifting import GrowingBasis, state_problem
-from superfactor.lifting.basis import Tall
 from superfactor.losses import resolve_link
 
 pytestmark = [

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.lifting.block_world import K, N, coefficients, world
-
 from superfactor.lifting import SampleBlock
+from tests.lifting.block_world import K, N, coefficients, world
 
 ASKED = {
     "evaluate": lambda w, theta, V: w.block.evaluate(theta, V),

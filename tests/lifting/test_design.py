@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.lifting.cutting import cut
-from tests.solvers.examples import MODELS, example
-
 from superfactor.lifting import ArrayDesign, GrowingBasis, SampledDesign, design, fit_ridge, ridge
 from superfactor.lifting.design import curvature_share
+from tests.lifting.cutting import cut
+from tests.solvers.examples import MODELS, example
 
 CASES = {
     "binary": {"kappa": 1},

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import approx_fprime, minimize
+from superfactor.lifting import ArrayDesign, fit_ridge, state_problem
 from tests import naive
 from tests.solvers.examples import MODELS, example
 
-from superfactor.lifting import ArrayDesign, fit_ridge, state_problem
 from superfactor.losses import resolve_link
 
 CASES = {

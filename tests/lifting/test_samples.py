@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from superfactor.lifting import Facts, LocalSamples, samples, state_problem
 from tests.lifting.cutting import blocks_of, cut, uneven
 from tests.solvers.examples import example
 
-from superfactor.lifting import Facts, LocalSamples, samples, state_problem
 from superfactor.losses import resolve_link
 
 N, P, K, KAPPA = 29, 6, 3, 2

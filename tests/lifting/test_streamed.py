@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
+from superfactor.lifting import state_problem, state_sampled, streamed
+from superfactor.lifting.streamed import SampleTable
 from tests import naive
 from tests.solvers.examples import MODELS, lifted
 
-from superfactor.lifting import state_problem, state_sampled, streamed
-from superfactor.lifting.streamed import SampleTable
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.solvers import lifted_newton
 from superfactor.spectrum import as_rows

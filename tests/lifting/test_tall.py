@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from superfactor.lifting.tall import InFiles, InMemory
 
 ROWS = 7

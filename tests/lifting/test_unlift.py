@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from superfactor.lifting import state_problem
 from tests import naive
 from tests.solvers.examples import MODELS, example, lifted
 
-from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 
 every_model = pytest.mark.parametrize("model", MODELS)

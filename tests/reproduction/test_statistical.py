@@ -8,7 +8,7 @@ from scipy.stats import linregress
 from sklearn.linear_model import LogisticRegression
 
 from reproduction import statistical as experiment
-from reproduction.fits import activations, TheoremConstants, solve, theorem_constants
+from reproduction.fits import TheoremConstants, activations, solve, theorem_constants
 from reproduction.statistical import P, Q, Regime
 from superfactor.datasets import simulate
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import scipy.sparse as sp
+from superfactor.lifting import Factors, state_problem
 from tests import naive
 
-from superfactor.lifting import Factors, state_problem
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.solvers import lpgd
 

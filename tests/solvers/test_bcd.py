@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import NMF
+from superfactor.lifting import Factors, state_problem
 from tests import naive
 from tests.solvers.examples import MODELS, example
 
-from superfactor.lifting import Factors, state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import bcd, lifted_newton
 

@@ -7,9 +7,9 @@ import zipfile
 
 import numpy as np
 import pytest
+from superfactor.solvers.checkpoint import Checkpoint
 
 from superfactor.solvers import checkpoint as module
-from superfactor.solvers.checkpoint import Checkpoint
 
 PROBLEM = {
     "model": "filter",

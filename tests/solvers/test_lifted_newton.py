@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize, minimize_scalar
+from superfactor.lifting import state_problem
 from tests import naive
 from tests.solvers.examples import MODELS, example, lifted
 from tests.solvers.restarts import Factored, best_of
 
-from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits
+from superfactor.lifting import state_problem
 from tests import naive
 from tests.solvers.examples import MODELS, example, lifted
 
 from superfactor._arrays import to_numpy
-from superfactor.lifting import state_problem
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.solvers import lifted_newton, search
 from superfactor.theory import certify

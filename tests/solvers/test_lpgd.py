@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from superfactor.lifting import state_problem
 from tests import naive
 from tests.solvers.examples import (
     MODELS,
@@ -17,7 +18,6 @@ from tests.solvers.examples import (
 )
 
 from superfactor.constraints import NonNegative
-from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton, lpgd
 from superfactor.solvers.lpgd.gram import DiagonalGram, ProductGram

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from superfactor.lifting import state_problem
 
 from superfactor._arrays import to_numpy
-from superfactor.lifting import state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import bcd, lpgd
 

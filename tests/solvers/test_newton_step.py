@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from superfactor.lifting import GrowingBasis
+from superfactor.solvers.subspace import SubspaceProblem
 from tests import naive
 from tests.solvers.examples import MODELS, example
 
-from superfactor.lifting import GrowingBasis
 from superfactor.solvers import newton_step as module
-from superfactor.solvers.subspace import SubspaceProblem
 
 CASES = {
     "binary": {"kappa": 1},

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-
 from superfactor.lifting import restate, state_problem
+from superfactor.solvers.path import solve_path
+
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
-from superfactor.solvers.path import solve_path
 
 
 def example(model, classes=2, n=40, p=90, seed=0, **given):

@@ -4,15 +4,15 @@ import weakref
 
 import numpy as np
 import pytest
+from superfactor.lifting import design, state_problem, subsample
+from superfactor.solvers.subspace import SubspaceProblem
 from tests import naive
 from tests.lifting.cutting import cut
 from tests.solvers.examples import MODELS, example, lifted
 from tests.solvers.restarts import best_of
 
-from superfactor.lifting import design, state_problem, subsample
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
-from superfactor.solvers.subspace import SubspaceProblem
 
 SIZES = {"whole range": (60, 12), "growing subspace": (150, 90), "few samples": (12, 9)}
 # Labels count, and the optimum is beyond doubt: no other starts are compared.

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from superfactor.lifting import restate, state_problem
+from superfactor.solvers.path import solve_path
 from tests import naive
 from tests.solvers.examples import MODELS, example, lifted
 from tests.solvers.restarts import Factored, best_of
 
-from superfactor.lifting import restate, state_problem
 from superfactor.losses import CustomLink, resolve_link
 from superfactor.solvers import lifted_newton
-from superfactor.solvers.path import solve_path
 from superfactor.theory import certificate as certificate_module
 from superfactor.theory import certify, dual
 from superfactor.theory.certificate import certify_sampled

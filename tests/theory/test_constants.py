@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from superfactor.lifting import state_problem
 from tests.theory.naive import distance, project, random_problem
 
-from superfactor.lifting import state_problem
 from superfactor.losses import CustomLink, SquaredError, resolve_link
 from superfactor.theory import TheoremConstants, theorem_constants
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from superfactor.lifting import ArrayDesign, GrowingBasis, fit_ridge, state_problem
 from tests import naive
 from tests.lifting.cutting import cut
 from tests.solvers.examples import MODELS, example, lifted
 from tests.solvers.restarts import best_of
 
-from superfactor.lifting import ArrayDesign, GrowingBasis, fit_ridge, state_problem
 from superfactor.losses import resolve_link
 from superfactor.solvers import lifted_newton
 from superfactor.theory.dual import Dual, leading_basis

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from superfactor.lifting import state_problem
 from tests.theory.naive import random_problem
 from tests.theory.test_constants import stated
 
-from superfactor.lifting import state_problem
 from superfactor.losses import SquaredError
 from superfactor.theory import (
     Interval,

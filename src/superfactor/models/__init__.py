@@ -1,7 +1,7 @@
 """SMF-W and SMF-H: everything in which the two models differ, one class each."""
 
 from superfactor.models.arrays import LiftedArrays
-from superfactor.models.base import Along, Coding, Grown, Model, Side
+from superfactor.models.base import Coding, Grown, Model, Side
 from superfactor.models.factors import Factors
 from superfactor.models.feature import Feature
 from superfactor.models.filter import Filter
@@ -9,7 +9,6 @@ from superfactor.models.unlifting import Turned
 
 __all__ = [
     "MODELS",
-    "Along",
     "Coding",
     "Factors",
     "Feature",

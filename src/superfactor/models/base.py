@@ -29,7 +29,7 @@ from superfactor._arrays import Array
 from superfactor.losses import Multinomial
 from superfactor.models.factors import Factors
 from superfactor.models.unlifting import Turned
-from superfactor.samples import Annotations, Design, Samples, Tall, Vectors
+from superfactor.samples import Along, Annotations, Design, Samples, Tall, Vectors
 from superfactor.spectrum import DataMatrix
 
 A = TypeVar("A")
@@ -70,15 +70,6 @@ class Grown:
     cross: Array
     corner: Array
     bent: Vectors | None
-
-
-@dataclass(frozen=True)
-class Along:
-    """Directions b_j (j, κ) in which the loss bends at the coefficients `coef` of a design."""
-
-    design: Design
-    coef: Array
-    directions: Array
 
 
 class Coding(ABC):

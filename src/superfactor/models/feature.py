@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array, eye_like, random_like
-from superfactor.models.base import A, Along, Coding, Grown, Model, Side
+from superfactor.models.base import A, Coding, Grown, Model, Side
 from superfactor.models.coding import FeatureCoding
 from superfactor.models.factors import Factors
 from superfactor.models.unlifting import Turned, turn_features
-from superfactor.samples import Annotations, Block, Design, Tall, Vectors
+from superfactor.samples import Along, Annotations, Block, Design, Tall, Vectors
 from superfactor.spectrum import DataMatrix
 
 
@@ -98,8 +98,7 @@ class Feature(Model):
         if along is None:
             powers = side.samples.keep(Block.images, Z)
         else:
-            asked = (Z, T.place, along.design, along.coef, along.directions)
-            (powers, bent), _ = side.samples.make(Block.images_and_bent, *asked)
+            (powers, bent), _ = side.samples.make(Block.images_and_bent, Z, T.place, along)
         return Grown(T, Z, powers, loadings.T @ Z, Z.T @ Z, bent)
 
     def pulled(self, side: Side, design: Design, coef: Array) -> Vectors:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array, eye_like, random_like, zeros_like_of
-from superfactor.models.base import A, Along, Coding, Grown, Model, Side
+from superfactor.models.base import A, Coding, Grown, Model, Side
 from superfactor.models.coding import FilterCoding
 from superfactor.models.factors import Factors
 from superfactor.models.unlifting import Turned, turn_filters
-from superfactor.samples import Annotations, Block, Design, Plain, Tall, Vectors
+from superfactor.samples import Along, Annotations, Block, Design, Plain, Tall, Vectors
 from superfactor.spectrum import DataMatrix
 
 
@@ -91,9 +91,8 @@ class Filter(Model):
     def grown(
         self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None
     ) -> Grown:
-        new, design = T.array(), Design(features.place)
-        coef, directions = (None, None) if along is None else (along.coef, along.directions)
-        (images,), sums = side.samples.make(Block.grown, new, design, coef, directions)
+        new = T.array()
+        (images,), sums = side.samples.make(Block.grown, new, features.place, along)
         powers, cross, corner = sums[:3]
         bent = None if along is None else Plain(sums[3])
         return Grown(images, new, Plain(powers), cross, corner, bent)

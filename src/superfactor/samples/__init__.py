@@ -17,7 +17,7 @@ file            idea
 """
 
 from superfactor.samples.annotations import Annotations, SampleTable
-from superfactor.samples.block import Block, Design, Made, Place
+from superfactor.samples.block import Along, Block, Design, Made, Place
 from superfactor.samples.memory import in_memory
 from superfactor.samples.passes import in_passes
 from superfactor.samples.samples import Call, Errands, LocalSamples, Samples, added
@@ -26,6 +26,7 @@ from superfactor.samples.tall import Tall
 from superfactor.samples.vectors import Plain, Vectors
 
 __all__ = [
+    "Along",
     "Annotations",
     "Block",
     "Call",

@@ -81,6 +81,15 @@ class Design:
     offset: Place | None = None
 
 
+@dataclass(frozen=True)
+class Along:
+    """Directions b_j (j, κ) in which the loss bends, at coefficients of a design."""
+
+    design: Design
+    coef: Array
+    directions: Array
+
+
 class Block:
     """Answers questions about its samples.
 
@@ -433,39 +442,34 @@ class Block:
         return self._rows().transpose_times(self.pulled(design, coef))
 
     @reads_rows
-    def grown(
-        self, T: Array, design: Design, coef: Array | None, directions: Array | None
-    ) -> Made[tuple[Array, ...]]:
+    def grown(self, T: Array, basis: Place, along: Along | None) -> Made[tuple[Array, ...]]:
         """Z = X̃T for T (p, j), in one pass with all that a basis of features wants to know of it.
 
-        Sums: X̃ᵀZ (p, j), the products of the design's tall matrix with Z (k, j), ZᵀZ (j, j); and with
-        directions (j, κ) X̃ᵀ(h∘Z) (p, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j at the coefficients.
+        Sums: X̃ᵀZ (p, j), the products of the basis' images with Z (k, j), ZᵀZ (j, j); and along
+        directions X̃ᵀ(h∘Z) (p, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j.
         """
         X = self._rows()
         Z = X.times(T)
         xp, both, j = namespace(Z), Z, int(Z.shape[1])
-        if coef is not None and directions is not None:
-            both = xp.concat([Z, Z * self._bent(design, coef, directions)], axis=1)
+        if along is not None:
+            both = xp.concat([Z, Z * self._bent(along)], axis=1)
         G = X.transpose_times(both)
-        old = Z[:, :0] if design.tall is None else self._tall(design.tall)
         # In float64: ξ‖X̃‖² less the trace of these products may be a small difference of large numbers.
         fine = wide(Z)
-        sums = (G[:, :j], wide(old).T @ fine, fine.T @ fine)
-        return Made((Z,), sums if directions is None else (*sums, G[:, j:]))
+        sums = (G[:, :j], wide(self._tall(basis)).T @ fine, fine.T @ fine)
+        return Made((Z,), sums if along is None else (*sums, G[:, j:]))
 
     @reads_rows
-    def images_and_bent(
-        self, Z: Array, place: Place, design: Design, coef: Array, directions: Array
-    ) -> Made[tuple[()]]:
+    def images_and_bent(self, Z: Array, place: Place, along: Along) -> Made[tuple[()]]:
         """X̃Z, and h∘T with h as in `grown`, for a tall T and Z = X̃ᵀT."""
-        bent = self._tall(place) * self._bent(design, coef, directions)
+        bent = self._tall(place) * self._bent(along)
         return Made((self._rows().times(Z), bent), ())
 
-    def _bent(self, design: Design, coef: Array, directions: Array) -> Array:
-        """h (n_b, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j: the loss's curvature along directions b_j (j, κ)."""
+    def _bent(self, along: Along) -> Array:
+        """h (n_b, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j: the loss's curvature along directions b_j."""
         known = self._annotations()
-        a = self._activations(design, known, coef)
-        h = directional_curvature(self.loss, a, known.targets, cast(directions, a))
+        a = self._activations(along.design, known, along.coef)
+        h = directional_curvature(self.loss, a, known.targets, cast(along.directions, a))
         return namespace(a).clip(h, 0.0, None) * known.weight_ratio
 
     # --- dual points g (n_b, κ), kept in float64: a bound must hold to the last digit of a sum ----------

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from superfactor._arrays import Array, eigh_descending, eye_like, indices, namespace
-from superfactor.models import Along
 from superfactor.problem import Problem
-from superfactor.samples import Design, Tall, Vectors
+from superfactor.samples import Along, Design, Tall, Vectors
 
 
 @dataclass(frozen=True)

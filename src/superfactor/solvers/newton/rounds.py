@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from superfactor._arrays import Array, eye_like, indices, namespace
-from superfactor.models import Along
-from superfactor.samples import Vectors
+from superfactor.samples import Along, Vectors
 from superfactor.solvers.newton.descent import descend
 from superfactor.solvers.newton.state import GROWING, Run, State
 from superfactor.spectrum import ritz_corrections
