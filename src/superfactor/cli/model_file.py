@@ -79,7 +79,24 @@ def _checked(path: Path, content: Any) -> ModelFile:
         raise UserError(f"{path}: not a superfactor model ({type(estimator).__name__} inside)")
     if not isinstance(content["metadata"], dict) or not set(content["metadata"]) >= _NEEDED:
         raise UserError(f"{path}: not a complete superfactor model (its description is missing)")
+    names = getattr(estimator[-1], "column_names_", None)
+    if names is not None:
+        _name_columns(estimator[0], names)
     return ModelFile(estimator, content["metadata"])
+
+
+def _name_columns(step: Any, names: Any) -> None:
+    """Have the first step of a pipeline compare the columns of a DataFrame with these names (p,).
+
+    Not before the file is written: scikit-learn keeps names as objects, which take skops ten times as long
+    as all the rest of a model. A table without rows has the names as well.
+    """
+    import numpy as np
+    import pandas as pd
+    from sklearn.utils.validation import validate_data
+
+    empty = pd.DataFrame(np.empty((0, len(names))), columns=names.tolist())
+    validate_data(step, empty, reset=True, skip_check_array=True)
 
 
 def _is_ours(name: str) -> bool:

@@ -160,7 +160,7 @@ class DaskFactorization:
         # What is said of one sample of each class, or of one row of targets, holds for all.
         some = np.zeros((1, *y.shape[1:])) if classes is None else classes
         _, n_outputs, self._loss, class_weight = self._targets(some, some, weights, None)
-        kept = [j for j in range(X.shape[1]) if j not in self._covariate_index]
+        kept = [j for j in range(X.shape[1]) if j not in self.covariate_columns_]
         shape = sum(partitions.rows), len(kept)
         parameters.check_rank(self.n_components, *shape)
         intercept = bool(self.fit_intercept)
@@ -173,11 +173,11 @@ class DaskFactorization:
             loss=self._loss,
             xi=float(self.xi),
             lam=float(self.lam),
-            n_covariates=len(self._covariate_index) + self._n_extra_covariates,
+            n_covariates=len(self.covariate_columns_) + self.n_covariates_in_,
             fit_intercept=intercept,
             like=np.empty(0, dtype=np.float32 if X.dtype == np.float32 else np.float64),
         )
-        return problem, X[:, kept] if self._covariate_index else X
+        return problem, X[:, kept] if self.covariate_columns_ else X
 
     def _solve(self, *arguments: Any, **options: Any) -> Any:
         return super()._solve(*arguments, **{**options, "codes": False})  # type: ignore[misc]

@@ -118,8 +118,7 @@ class SMFClassifierCV(
     True
     """
 
-    # Called as progress(done, total) after every fold and after the final fit.
-    _progress: Callable[[int, int], None] | None = None
+    _on_progress: Callable[[int, int], None] | None = None
 
     def __init__(
         self,
@@ -294,9 +293,32 @@ class SMFClassifierCV(
                 )
         return np.stack(done)
 
+    def on_progress(self, callback: Callable[[int, int], None] | None) -> Self:
+        """Have ``fit`` tell how far it is.
+
+        Parameters
+        ----------
+        callback : callable, or None for none
+            Called as ``callback(done, total)``: before the first split, after each, and at the end, where
+            ``done == total``, one more than there are splits. It is no parameter: clones, copies and
+            pickles do not know it.
+
+        Returns
+        -------
+        self
+        """
+        self._on_progress = callback
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Who listens is no part of a model, and often cannot be pickled."""
+        state = dict(super().__getstate__())
+        state.pop("_on_progress", None)
+        return state
+
     def _report(self, done: int) -> None:
-        if self._progress is not None:
-            self._progress(done, self.n_splits_ + 1)
+        if self._on_progress is not None:
+            self._on_progress(done, self.n_splits_ + 1)
 
     def _refit(self, base: SMFClassifier, X: Any, y: Any, covariates: Any, weight: Any) -> None:
         start = time.perf_counter()
