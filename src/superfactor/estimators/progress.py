@@ -8,18 +8,25 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, TextIO
+from typing import Any, ParamSpec, TextIO, TypeVar, cast
 
 try:  # scikit-learn 1.9 and later
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:
+    _with_callbacks = None
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where the installed scikit-learn has no callbacks."""
 
-    def with_callbacks(method: Any) -> Any:
-        """Stand in for the decorator of the same name."""
-        return method
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def with_callbacks(method: Callable[P, R]) -> Callable[P, R]:
+    """scikit-learn's decorator of the same name, where it has one; it says nothing of types."""
+    return method if _with_callbacks is None else cast(Callable[P, R], _with_callbacks(method))
 
 
 __all__ = ["CallbackSupportMixin", "PassProgress", "Progress", "users_stacklevel", "with_callbacks"]
