@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -58,11 +58,13 @@ class SupervisedFactorization(
 ):
     """Fit, transform and input handling of `SMFClassifier` and `SMFRegressor`."""
 
+    _parameter_constraints: ClassVar = parameters.CONSTRAINTS
+
     # --- fitting ---------------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Self:
         given = {"covariates": covariates, "sample_weight": sample_weight}
-        parameters.check_parameters(self.get_params(deep=False))
+        parameters.check_parameters(self)
         seed = parameters.seed_of(self.random_state)
         solver = parameters.choose_solver(self.solver, self.constraint)
         progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
