@@ -3,8 +3,7 @@
 A dual point ``g = p − y`` carries probabilities ``p = g + y`` of the classes ``1..κ`` and
 ``p_0 = 1 − Σp``. With one-hot ``Y`` (without class 0) and all sums over the κ+1 classes
 
-    ``ℓ*(y, g) = Σ_c p_c log p_c`` on the simplex, ``+inf`` elsewhere;
-    ``∇ℓ*(y, g)_c = log(p_c/p_0)``.
+    ``ℓ*(y, g) = Σ_c p_c log p_c`` on the simplex, ``+inf`` elsewhere.
 """
 
 from __future__ import annotations
@@ -44,20 +43,6 @@ def conjugate(G: Array, Y: Array) -> Array:
     base = xp.where(base > 0, base, zero[:, :1])
     value = xp.sum(_p_log_p(p), axis=1) + _p_log_p(base)[:, 0]
     return xp.where(inside, value, xp.full_like(value, math.inf))
-
-
-def dual_activation(G: Array, Y: Array) -> Array:
-    """``log(p_c/p_0)``, shape ``(n, κ)``; NaN outside the simplex.
-
-    A probability of 0 counts as the smallest positive number: its logarithm is then −708 (float64)
-    instead of −inf, and products such as ``g·a`` stay finite on the boundary.
-    """
-    xp = namespace(G, Y)
-    base, p = simplex_point(G, Y)
-    tiny = float(xp.finfo(p.dtype).smallest_normal)
-    outside = (base < -_slack(p)) | xp.any(p < -_slack(p), axis=1, keepdims=True)
-    a = xp.log(xp.clip(p, min=tiny)) - xp.log(xp.clip(base, min=tiny))
-    return xp.where(outside, xp.full_like(a, math.nan), a)
 
 
 def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:

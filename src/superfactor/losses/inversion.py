@@ -114,22 +114,6 @@ def conjugate(loss: Loss, G: Array, Y: Array) -> Array:
     return xp.astype(value, G.dtype)
 
 
-def dual_activation(loss: Loss, G: Array, Y: Array) -> Array:
-    """``∇ℓ*(y, g)``, shape ``(n, 1)``; NaN outside the domain.
-
-    At ``g = 0`` the limit is infinite; an activation whose residual is 1e-300 stands for it, so
-    that products such as ``g·a`` stay finite on the boundary.
-    """
-    xp = namespace(G, Y)
-    nearly = _SMALLEST * (1.0 - 2.0 * xp.astype(Y, xp.float64))
-    inward = xp.astype(G, xp.float64)
-    inward = xp.where(xp.abs(inward) < _SMALLEST, nearly, inward)
-    safe, labels, _, interior = _prepare(loss, inward, Y)
-    a, found = solve_residual(loss, safe, labels)
-    a = xp.where(interior & found, a, xp.full_like(a, math.nan))
-    return xp.astype(a, G.dtype)
-
-
 def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
     """The weighted sums of ``|g|`` over the samples of label 1 and of label 0, shape ``(1,)`` each."""
     xp = namespace(G, Y, weights)

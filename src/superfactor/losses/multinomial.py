@@ -96,12 +96,6 @@ class Multinomial(Loss):
             return entropy.conjugate(G, Y)
         return inversion.conjugate(self, G, Y)
 
-    def dual_activation(self, G: Array, Y: Array) -> Array:
-        self._require_conjugate()
-        if self.link.linear:
-            return entropy.dual_activation(G, Y)
-        return inversion.dual_activation(self, G, Y)
-
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
         self._require_conjugate()
         if self.link.linear:

@@ -48,9 +48,6 @@ class SquaredError(Loss):
         xp = namespace(G, Y)
         return xp.sum(G * (Y + 0.25 * G), axis=1)
 
-    def dual_activation(self, G: Array, Y: Array) -> Array:
-        return Y + 0.5 * G
-
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
         xp = namespace(G, Y, weights)
         return xp.sum(weights), xp.matmul(weights, G)
