@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -29,8 +27,9 @@ def test_the_same_predictions_to_the_last_bit(kind, table, tmp_path, monkeypatch
     data = cohort(seed=4)
     X = data.filter(like="gene").assign(**{"sex=M": data["sex"] == "M", "age": data["age"]})
     X = X.astype(float)
-    np.testing.assert_array_equal(kept["model"].predict_proba(X), loaded.predict_proba(X))
-    np.testing.assert_array_equal(kept["model"].predict(X), loaded.predict(X))
+    array = X.to_numpy()  # names are compared once a model has been loaded
+    np.testing.assert_array_equal(kept["model"].predict_proba(array), loaded.predict_proba(X))
+    np.testing.assert_array_equal(kept["model"].predict(array), loaded.predict(X))
     assert str(loaded[-1].certificate_) == str(kept["model"][-1].certificate_)
 
 
@@ -165,12 +164,3 @@ def test_the_trap_works(tmp_path):
 def test_missing_model(table, tmp_path):
     line = refused("predict", tmp_path / "none.skops", table, "--out", tmp_path / "p.csv")
     assert line == f"error: {tmp_path / 'none.skops'}: No such file or directory\n"
-
-
-def test_skops_comes_without_all_of_scikit_learn():
-    code = (
-        "import sys; from superfactor.cli.model_file import _skops; _skops()\n"
-        "assert not {'torch', 'pytest', 'sklearn.gaussian_process'} & set(sys.modules)\n"
-        "from sklearn.utils import all_estimators; assert len(all_estimators()) > 50"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

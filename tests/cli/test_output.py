@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import skops.io
 from tests.cli.command import QUICK, roles, superfactor
+from tests.processes import INTERRUPTIBLE
 
 from superfactor._files import replacing
 from superfactor.cli import model_file, output, screen
@@ -17,15 +19,15 @@ from superfactor.cli import model_file, output, screen
 # Saving writes half a file, says so, and waits to be stopped.
 SLOW = """
 import sys, time
-from superfactor.cli import main, model_file
+import skops.io
+from superfactor.cli import main
 
-class Slow:
-    def dump(self, content, path):
-        path.write_bytes(b"half of a mod")
-        print("half", flush=True)
-        time.sleep(60)
+def slow(content, path):
+    path.write_bytes(b"half of a mod")
+    print("half", flush=True)
+    time.sleep(60)
 
-model_file._skops = Slow
+skops.io.dump = slow
 main(sys.argv[1:])
 """
 
@@ -46,7 +48,7 @@ def test_stopped_while_saving(how, code, before, table, tmp_path):
         out.write_bytes(before)
     words = ["fit", table, *roles(), *QUICK, "--quiet", "--out", out]
     run = subprocess.Popen(
-        [sys.executable, "-c", SLOW, *map(str, words)],
+        [sys.executable, "-c", INTERRUPTIBLE + SLOW, *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -63,12 +65,11 @@ def test_stopped_while_saving(how, code, before, table, tmp_path):
 
 
 def test_a_failure_while_saving_leaves_nothing(table, tmp_path, monkeypatch):
-    class Full:
-        def dump(self, content, path):
-            Path(path).write_bytes(b"half")
-            raise OSError(28, "No space left on device", str(path))
+    def full(content, path):
+        Path(path).write_bytes(b"half")
+        raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(model_file, "_skops", Full)
+    monkeypatch.setattr(skops.io, "dump", full)
     done = superfactor("fit", table, *roles(), *QUICK, "-q", "--out", tmp_path / "m.skops")
     assert done.code == 2
     assert "No space left on device" in done.err

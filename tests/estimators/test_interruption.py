@@ -11,6 +11,7 @@ import sklearn
 from sklearn.base import clone
 from superfactor.lifting import subsample
 from tests.estimators.data import ESTIMATORS, MODELS
+from tests.processes import INTERRUPTIBLE
 
 from superfactor import SMFClassifier, row_blocks
 from superfactor.solvers import lifted_newton, solution
@@ -186,7 +187,7 @@ def test_the_command_line_ends_at_once_in_one_line_and_writes_nothing(tmp_path):
     (tmp_path / "table.csv").write_text("\n".join(lines))
     words = ["fit", "table.csv", "--target", "label", "--rank", "2", "--xi", "1", "--lam", "1"]
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *words, "--quiet", "--out", "model.skops"],
+        [sys.executable, "-c", INTERRUPTIBLE + PROGRAM, *words, "--quiet", "--out", "model.skops"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

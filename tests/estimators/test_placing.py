@@ -148,6 +148,12 @@ def test_devices_that_are_not_there(device):
         SMFClassifier(device=device).fit(X, y)
 
 
+def test_what_is_no_device():
+    X, y, _ = small()
+    with pytest.raises(ValueError, match=r"\Adevice=.*cpu.*: None, 'cpu' or a device that PyTorch"):
+        SMFClassifier(device=["cpu"]).fit(X, y)
+
+
 def test_without_pytorch(monkeypatch):
     X, y, _ = small()
     monkeypatch.setitem(sys.modules, "torch", None)

@@ -67,7 +67,7 @@ def test_regression():
 def named_later(X, y):
     """As the command line does: fitted to an array, names put in afterwards."""
     fit = pipeline(covariate_columns=[6]).fit(X.to_numpy(), y)
-    fit[0].feature_names_in_ = np.asarray(X.columns, dtype=object)
+    fit[-1].set_feature_names(X.columns)
     return fit
 
 

@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from tests.processes import INTERRUPTIBLE
 
 from superfactor.solvers.interruption import deferred_interrupt
 
@@ -115,7 +116,10 @@ print("kept" if interruption.requested else "nobody asked", flush=True)
 
 def test_a_process_that_gets_the_signal_goes_on_to_its_end():
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", INTERRUPTIBLE + PROGRAM],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)

@@ -82,7 +82,7 @@ def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
         X, y = samples.X[train], samples.y[train]
         search = search_for(samples, settings, y)
         fit_search(search, X, y, progress)
-    _name_columns(search.best_estimator_, samples)
+    search.best_estimator_[-1].set_feature_names(samples.names)
     learned = Learned(samples, settings, search, train, held_out, {})
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
@@ -91,10 +91,8 @@ def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
 
 def fit_search(search: Any, X: Any, y: Any, progress: Any) -> None:
     """Fit an SMFClassifierCV to X (n, p) and labels (n,), calling ``progress(done, total)``."""
-    search._progress = progress
     with as_user_error(), few_threads(X):
-        search.fit(X, y)
-    search._progress = None  # the bar is no part of the model
+        search.on_progress(progress).fit(X, y)
 
 
 def few_threads(X: Any) -> Any:
@@ -107,15 +105,6 @@ def few_threads(X: Any) -> Any:
     from superfactor._arrays import blas_threads
 
     return blas_threads(1) if min(X.shape) <= SMALL_SIDE else nullcontext()
-
-
-def _name_columns(model: Any, samples: Samples) -> None:
-    """Tell a pipeline that was fitted to an array how the columns are called."""
-    import numpy as np
-
-    names = np.array(samples.names)
-    model[0].feature_names_in_ = names
-    model[-1].component_names_ = names[: samples.n_features]
 
 
 def split(samples: Samples, settings: Settings) -> tuple[Any, Any]:

@@ -38,20 +38,23 @@ class ModelFile:
 
 def save(path: Path, estimator: Any, metadata: dict[str, Any]) -> None:
     """Write a model, complete or not at all."""
+    import skops.io  # seconds: it lists all estimators of scikit-learn, and imports them for that
+
     content = {"superfactor_model": FORMAT, "estimator": estimator, "metadata": metadata}
     with replacing(path) as temporary:
-        _skops().dump(content, temporary)
+        skops.io.dump(content, temporary)
 
 
 def load(path: Path) -> ModelFile:
     """Read a model; anything else is a UserError, and nothing of it is run."""
     with open(path, "rb"):  # a missing file is an OSError of the usual kind
         pass
-    skops = _skops()
+    import skops.io
+
     try:
-        wanted = skops.get_untrusted_types(file=path)
+        wanted = skops.io.get_untrusted_types(file=path)
         foreign = [name for name in wanted if not _is_ours(name)]
-        content = None if foreign else skops.load(path, trusted=wanted)
+        content = None if foreign else skops.io.load(path, trusted=wanted)
     except Exception as error:  # the many ways in which a file can be something else
         raise UserError(f"{path}: not a superfactor model ({_reason(error)})") from error
     if foreign:
@@ -79,7 +82,24 @@ def _checked(path: Path, content: Any) -> ModelFile:
         raise UserError(f"{path}: not a superfactor model ({type(estimator).__name__} inside)")
     if not isinstance(content["metadata"], dict) or not set(content["metadata"]) >= _NEEDED:
         raise UserError(f"{path}: not a complete superfactor model (its description is missing)")
+    names = getattr(estimator[-1], "column_names_", None)
+    if names is not None:
+        _name_columns(estimator[0], names)
     return ModelFile(estimator, content["metadata"])
+
+
+def _name_columns(step: Any, names: Any) -> None:
+    """Have the first step of a pipeline compare the columns of a DataFrame with these names (p,).
+
+    Not before the file is written: scikit-learn keeps names as objects, which take skops ten times as long
+    as all the rest of a model. A table without rows has the names as well.
+    """
+    import numpy as np
+    import pandas as pd
+    from sklearn.utils.validation import validate_data
+
+    empty = pd.DataFrame(np.empty((0, len(names))), columns=names.tolist())
+    validate_data(step, empty, reset=True, skip_check_array=True)
 
 
 def _is_ours(name: str) -> bool:
@@ -99,23 +119,3 @@ def _is_ours(name: str) -> bool:
 def _reason(error: Exception) -> str:
     first = str(error).strip().splitlines()
     return first[0] if first else type(error).__name__
-
-
-def _skops() -> Any:
-    """`skops.io`, which on its import lists the estimators of scikit-learn as trusted.
-
-    Listing them imports all of scikit-learn, and PyTorch with it: seconds. It is shown only those
-    that our models are made of; where skops has been imported before, it knows all of them.
-    """
-    import sklearn.utils
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    all_estimators = sklearn.utils.all_estimators
-    ours = [(kind.__name__, kind) for kind in (Pipeline, StandardScaler)]
-    sklearn.utils.all_estimators = lambda: ours
-    try:
-        import skops.io
-    finally:
-        sklearn.utils.all_estimators = all_estimators
-    return skops.io

@@ -4,7 +4,7 @@
 set            points                           compression by X's SVD stays exact
 ============== ================================ ==========================================
 WholeSpace     all                              yes
-FrobeniusBall  ``‖Z‖_F ≤ radius``               yes (an ellipsoid after rescaling)
+FrobeniusBall  ``‖Z‖_F ≤ radius``               yes
 Box            ``lower ≤ Z ≤ upper``            no
 NonNegative    ``Z ≥ 0``                        no
 UserSet        whatever ``project`` says        no
@@ -15,7 +15,6 @@ Product        one set for each of A, B and γ   if it does for each of the thre
 from superfactor.constraints.ball import FrobeniusBall
 from superfactor.constraints.base import ConvexSet, Point, norm
 from superfactor.constraints.box import Box, NonNegative
-from superfactor.constraints.ellipsoid import project_onto_ellipsoid
 from superfactor.constraints.product import Product
 from superfactor.constraints.resolve import resolve_constraint
 from superfactor.constraints.user import UserSet
@@ -31,6 +30,5 @@ __all__ = [
     "UserSet",
     "WholeSpace",
     "norm",
-    "project_onto_ellipsoid",
     "resolve_constraint",
 ]

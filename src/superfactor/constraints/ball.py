@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from superfactor._arrays import Array
 from superfactor.constraints.base import ConvexSet, Point, norm, parts_of, same_form
-from superfactor.constraints.ellipsoid import project_onto_ellipsoid
 
 
 @dataclass(frozen=True)
@@ -29,14 +26,3 @@ class FrobeniusBall(ConvexSet):
             return Z
         factor = self.radius / size
         return same_form(Z, tuple(part * factor for part in parts_of(Z)))
-
-    def project_ellipsoid(
-        self, parts: Sequence[Array], scales: Sequence[float]
-    ) -> tuple[Array, ...]:
-        """The same projection for rescaled blocks ``z_j = s_j θ_j`` with the ball on ``θ``.
-
-        ``parts`` are the blocks ``z_j``, ``scales`` the ``s_j > 0``; the distance is that of ``z``.
-        """
-        norms2 = [norm(part) ** 2 for part in parts]
-        factors = project_onto_ellipsoid(norms2, scales, self.radius)
-        return tuple(part * factor for part, factor in zip(parts, factors, strict=True))

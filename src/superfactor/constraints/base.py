@@ -10,9 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import TypeAlias
 
-from array_api_compat import array_namespace
-
-from superfactor._arrays import Array
+from superfactor._arrays import Array, namespace
 
 #: An array, or a tuple of arrays that is one joint point.
 Point: TypeAlias = Array | tuple[Array, ...]
@@ -31,7 +29,7 @@ def same_form(Z: Point, parts: tuple[Array, ...]) -> Point:
 def norm(Z: Point) -> float:
     """Frobenius norm of a joint point, without overflow on the way (entries up to 1e300)."""
     parts = [part for part in parts_of(Z) if math.prod(part.shape) > 0]
-    sizes = [float(array_namespace(part).max(array_namespace(part).abs(part))) for part in parts]
+    sizes = [float(namespace(part).max(namespace(part).abs(part))) for part in parts]
     largest = max(sizes, default=0.0)
     if any(math.isnan(size) for size in sizes):
         return math.nan
@@ -40,7 +38,7 @@ def norm(Z: Point) -> float:
     squares = 0.0
     for part in parts:
         scaled = part / largest
-        squares += float(array_namespace(part).sum(scaled * scaled))
+        squares += float(namespace(part).sum(scaled * scaled))
     return largest * math.sqrt(squares)
 
 

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
 
-from superfactor._arrays import Array, to_numpy
+from superfactor._arrays import Array, device, namespace, to_numpy
 from superfactor.constraints.base import ConvexSet, Point, parts_of, same_form
 
 
@@ -42,7 +41,7 @@ class Box(ConvexSet):
         return same_form(Z, tuple(self._clip(part) for part in parts_of(Z)))
 
     def _clip(self, part: Array) -> Array:
-        xp = array_namespace(part)
+        xp = namespace(part)
         for bound, nearest in ((self._low, xp.maximum), (self._high, xp.minimum)):
             if np.all(np.isinf(bound)):
                 continue

@@ -2,6 +2,8 @@
 
 General readers spend most of a wide file's time on its columns, of which 50,000 is usual here. Rows
 are few, so each row becomes numbers in one go, and all numeric columns lie in one block of memory.
+On 104 x 22,283 cells that takes two thirds of pyarrow's time; on long, narrow tables pyarrow would be
+faster, by a quarter of a second for 18,000 rows, but knows neither lines nor stray text (see messages).
 """
 
 from __future__ import annotations

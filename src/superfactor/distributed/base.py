@@ -165,7 +165,7 @@ class DaskFactorization:
         some = np.zeros((1, *y.shape[1:])) if classes is None else classes
         targets, self._loss, class_weight = self._targets(some, some, weights, None)
         n_outputs = len(classes) - 1 if classes is not None else int(targets.shape[1])
-        kept = [j for j in range(X.shape[1]) if j not in self._covariate_index]
+        kept = [j for j in range(X.shape[1]) if j not in self.covariate_columns_]
         shape = sum(partitions.rows), len(kept)
         parameters.check_rank(self.n_components, *shape)
         intercept = bool(self.fit_intercept)
@@ -178,12 +178,12 @@ class DaskFactorization:
             loss=self._loss,
             xi=float(self.xi),
             lam=float(self.lam),
-            n_covariates=len(self._covariate_index) + self._n_extra_covariates,
+            n_covariates=len(self.covariate_columns_) + self.n_covariates_in_,
             fit_intercept=intercept,
             like=np.empty(0, dtype=np.float32 if X.dtype == np.float32 else np.float64),
             options=self.options,
         )
-        return problem, X[:, kept] if self._covariate_index else X
+        return problem, X[:, kept] if self.covariate_columns_ else X
 
     def _solve(self: Any, *arguments: Any, **options: Any) -> Any:
         # Codes that X alone gives are computed when somebody asks for them.

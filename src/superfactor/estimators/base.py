@@ -54,6 +54,7 @@ class SupervisedFactorization(
 ):
     """Fit, transform and input handling of `SMFClassifier` and `SMFRegressor`."""
 
+    _parameter_constraints: ClassVar = parameters.CONSTRAINTS
     #: When which method runs: the sizes at which one takes over from another.
     options: ClassVar[Options] = Options()
 
@@ -61,7 +62,7 @@ class SupervisedFactorization(
 
     def _fit(self, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Self:
         given = {"covariates": covariates, "sample_weight": sample_weight}
-        parameters.check_parameters(self.get_params(deep=False))
+        parameters.check_parameters(self)
         seed = parameters.seed_of(self.random_state)
         solver = parameters.choose_solver(self.solver, self.constraint)
         progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
@@ -365,7 +366,7 @@ class SupervisedFactorization(
         codes = inputs.check_codes(X, self.components_)
         return codes @ self.components_
 
-    # --- scikit-learn's protocols ----------------------------------------------------------------
+    # --- the columns of X ------------------------------------------------------------------------
 
     @property
     def component_names_(self) -> Any:
@@ -375,6 +376,82 @@ class SupervisedFactorization(
     def component_names_(self, names: Any) -> None:
         # Not an attribute of its own: scikit-learn wants those in the library of X, names are NumPy's.
         self._names = {"components": names}
+
+    @property
+    def column_names_(self) -> Any:
+        given = self._names.get("columns")
+        return getattr(self, "feature_names_in_", None) if given is None else given
+
+    @property
+    def covariate_columns_(self) -> list[int]:
+        return self._covariate_index
+
+    @property
+    def n_covariates_in_(self) -> int:
+        return self._n_extra_covariates
+
+    @property
+    def covariate_names_(self) -> Any:
+        names, beside = self.column_names_, self._covariate_names
+        inside = [f"x{j}" if names is None else str(names[j]) for j in self.covariate_columns_]
+        if beside is None:
+            beside = [f"covariate {j}" for j in range(self.n_covariates_in_)]
+        return np.asarray([*inside, *beside], dtype=object)
+
+    def set_feature_names(self, names: Any) -> Self:
+        """Name the columns of X after a fit to an array: for tables, plots and reports.
+
+        Predictions take arrays as before, and nobody compares names: scikit-learn looks at every
+        name of a DataFrame in every call, which for tens of thousands takes longer than the rest.
+
+        Parameters
+        ----------
+        names : array-like of str of shape (n_features_in_,)
+            Of all columns, covariate columns included.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        found = list(names)
+        if not all(isinstance(name, str) for name in found):
+            raise TypeError("names: strings are required")
+        if len(found) != self.n_features_in_:
+            raise ValueError(
+                f"names: {len(found)} are given, but X had {self.n_features_in_} columns; the numbers "
+                "must agree"
+            )
+        columns = np.asarray(found)
+        self.component_names_ = np.delete(columns, self.covariate_columns_)
+        self._names["columns"] = columns
+        return self
+
+    def split_columns(self, X: Any, covariates: Any = None) -> tuple[Array, Array | None]:
+        """What the model factorizes and what it regresses on, checked as in ``predict``.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            What is factorized does not depend on them.
+
+        Returns
+        -------
+        factorized : array or sparse matrix of shape (n_samples, n_features without covariate columns)
+            The columns of ``components_``; without covariate columns X itself.
+        covariates : array of shape (n_samples, n_covariates) or None
+            The columns of ``covariate_coef_``: covariate columns of X, then `covariates`. None where the
+            model has none, or was fitted with `covariates` and is given none here.
+        """
+        check_is_fitted(self)
+        X = inputs.check_data(self, X, reset=False, method="split_columns")
+        missing = covariates is None and self.n_covariates_in_ > 0
+        extra = None if missing else self._check_covariates(covariates, X, "split_columns")
+        X, inside = inputs.split_columns(X, self.covariate_columns_)
+        return X, None if missing else _side_by_side(inside, extra)
+
+    # --- scikit-learn's protocols ----------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")

@@ -95,6 +95,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         are non-negative.
     component_names_ : NumPy array of shape (n_features without covariate columns,)
         Names of the columns of ``components_``: x0, x1, … where X has none.
+    column_names_ : NumPy array of shape (n_features_in_,) or None
+        Names of the columns of X: those of a DataFrame, or given by ``set_feature_names``.
     explained_variance_ratio_ : array of shape (n_components,)
         Share of the sum of squares of X that each factor reconstructs. X is taken as it is: centre
         it for shares of variance.
@@ -104,6 +106,13 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         β transposed.
     covariate_coef_ : array of shape (κ, n_covariates)
         γ transposed; `covariate_columns` first, then the columns of `covariates`.
+    covariate_columns_ : list of int
+        `covariate_columns` as positions in X.
+    n_covariates_in_ : int
+        How many covariates ``fit`` was given beside X.
+    covariate_names_ : NumPy array of shape (n_covariates,)
+        Names of the columns of ``covariate_coef_``: without names x<j> for column j of X, and
+        "covariate 0", … for those beside it.
     intercept_ : array of shape (κ,)
     classes_ : NumPy array of shape (κ + 1,)
     objective_ : float
@@ -152,6 +161,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
 
     All are fitted through sums over blocks of samples, on all cores where there are many.
     docs/scaling.md has the costs; `superfactor.distributed` is for Dask collections.
+
+    For type checkers, arrays are ``Any``: which library's they are depends on X.
 
     scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) see each iteration, and each
     further start a solver tries, as a task named "iteration" or "restart"; one that returns True
@@ -218,7 +229,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    @with_callbacks
     def fit(self, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None) -> Self:
         """Fit factors and classifier together.
 

@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
-import math
 import os
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from superfactor.constraints import ConvexSet, NonNegative, WholeSpace, resolve_constraint
 
-CHOICES: dict[str, tuple[str | None, ...]] = {
-    "model": ("filter", "feature"),
-    "solver": ("auto", "lifted-newton", "lpgd", "bcd"),
-    "prediction": ("exact", "fast"),
-    "certify": ("residual", "ascent", None),
+# In scikit-learn's terms; what depends on the data is checked where the data is.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "model": [StrOptions({"filter", "feature"})],
+    "xi": [Interval(Real, 0, None, closed="neither")],
+    "lam": [Interval(Real, 0, None, closed="left")],
+    "fit_intercept": ["boolean"],
+    "solver": [StrOptions({"auto", "lifted-newton", "lpgd", "bcd"})],
+    "step_size": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+    "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "prediction": [StrOptions({"exact", "fast"})],
+    "certify": [StrOptions({"residual", "ascent"}), None],
+    "checkpoint": [str, os.PathLike, None],
+    "verbose": ["verbose"],
 }
 
 
-def check_parameters(parameters: dict[str, Any]) -> None:
+def check_parameters(estimator: Any) -> None:
     """Raise a TypeError or ValueError for the first parameter that is not allowed.
 
-    What depends on the data (n_components against its shape, link against the number of classes)
-    is checked where the data is.
+    Each by itself is scikit-learn's to check; here is how they go together.
     """
-    _integer("n_components", parameters["n_components"], least=1)
-    for name, allowed in CHOICES.items():
-        _choice(name, parameters[name], allowed)
-    _number("xi", parameters["xi"], "a finite number > 0", lambda x: x > 0)
-    _number("lam", parameters["lam"], "a finite number >= 0", lambda x: x >= 0)
-    _number("tol", parameters["tol"], "a finite number >= 0", lambda x: x >= 0)
-    if not isinstance(parameters["fit_intercept"], bool | np.bool_):
-        raise TypeError(
-            f"fit_intercept={shown(parameters['fit_intercept'])}: True or False is required"
+    estimator._validate_params()
+    chosen = choose_solver(estimator.solver, estimator.constraint)
+    step, checkpoint = estimator.step_size, estimator.checkpoint
+    if not isinstance(step, str) and chosen != "lpgd":
+        raise ValueError(
+            f"step_size={shown(step)}: solver={estimator.solver!r} chooses its own steps and takes 'auto' "
+            "only; solver='lpgd' takes a number"
         )
-    if parameters["max_iter"] is not None:
-        _integer("max_iter", parameters["max_iter"], least=1, other="None or ")
-    _verbose(parameters["verbose"])
-    _device(parameters["device"])
-    _step_size(parameters["step_size"], parameters["solver"], parameters["constraint"])
-    _checkpoint(parameters["checkpoint"], parameters["solver"], parameters["constraint"])
+    if checkpoint is not None and not os.fspath(checkpoint):
+        raise ValueError(f"checkpoint={shown(checkpoint)}: None or the path of a file is required")
+    if checkpoint is not None and chosen != "lifted-newton":
+        raise ValueError(
+            f"checkpoint={shown(checkpoint)}: solver={chosen!r} keeps none and takes None only; "
+            "solver='lifted-newton' does"
+        )
 
 
 def choose_solver(solver: str, constraint: ConvexSet | None) -> str:
@@ -103,66 +111,3 @@ def _plain(value: Any) -> Any:
     if type(value) is dict:
         return {_plain(key): _plain(item) for key, item in value.items()}
     return value
-
-
-def _choice(name: str, value: Any, allowed: tuple[str | None, ...]) -> None:
-    if not (value is None or isinstance(value, str)) or value not in allowed:
-        names = ", ".join(repr(choice) for choice in allowed)
-        kind = ValueError if value is None or isinstance(value, str) else TypeError
-        raise kind(f"{name}={shown(value)}: one of {names} is required")
-
-
-def _integer(name: str, value: Any, *, least: int, other: str = "") -> None:
-    message = f"{name}={shown(value)}: {other}an integer >= {least} is required"
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(message)
-    if value < least:
-        raise ValueError(message)
-
-
-def _number(name: str, value: Any, required: str, holds: Any) -> None:
-    message = f"{name}={shown(value)}: {required} is required"
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(message)
-    # Written so that NaN fails as well.
-    if not (holds(float(value)) and math.isfinite(float(value))):
-        raise ValueError(message)
-
-
-def _verbose(value: Any) -> None:
-    if not isinstance(value, Integral | bool) or value < 0:
-        kind = ValueError if isinstance(value, Integral) else TypeError
-        raise kind(f"verbose={shown(value)}: 0 (silent), 1 (a summary) or 2 (every iteration)")
-
-
-def _step_size(value: Any, solver: str, constraint: ConvexSet | None) -> None:
-    if isinstance(value, str):
-        if value != "auto":
-            raise ValueError(f"step_size={shown(value)}: 'auto' or a finite number > 0 is required")
-        return
-    _number("step_size", value, "'auto' or a finite number > 0", lambda x: x > 0)
-    if choose_solver(solver, constraint) != "lpgd":
-        raise ValueError(
-            f"step_size={shown(value)}: solver={solver!r} chooses its own steps and takes 'auto' only; "
-            "solver='lpgd' takes a number"
-        )
-
-
-def _device(value: Any) -> None:
-    """Whether there is such a device is asked where X is moved to it."""
-    if value is not None and not isinstance(value, str) and type(value).__module__ != "torch":
-        raise TypeError(f"device={shown(value)}: None, 'cpu', 'cuda', 'cuda:1', ... is required")
-
-
-def _checkpoint(value: Any, solver: str, constraint: ConvexSet | None) -> None:
-    chosen = choose_solver(solver, constraint)
-    if value is None:
-        return
-    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
-        kind = ValueError if value == "" else TypeError
-        raise kind(f"checkpoint={shown(value)}: None or the path of a file is required")
-    if chosen != "lifted-newton":
-        raise ValueError(
-            f"checkpoint={shown(value)}: solver={chosen!r} keeps none and takes None only; "
-            "solver='lifted-newton' does"
-        )

@@ -8,27 +8,34 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, TextIO
+from importlib.util import find_spec
+from typing import Any, ParamSpec, TextIO, TypeVar, cast
 
 try:  # scikit-learn 1.9 and later
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:
+    _with_callbacks = None
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where the installed scikit-learn has no callbacks."""
 
-    def with_callbacks(method: Any) -> Any:
-        """Stand in for the decorator of the same name."""
-        return method
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def with_callbacks(method: Callable[P, R]) -> Callable[P, R]:
+    """scikit-learn's decorator of the same name, where it has one; it says nothing of types."""
+    return method if _with_callbacks is None else cast(Callable[P, R], _with_callbacks(method))
 
 
 __all__ = ["CallbackSupportMixin", "PassProgress", "Progress", "users_stacklevel", "with_callbacks"]
 
-# Passes shorter than this are over before anyone has read about them; a bar that moves more often flickers.
+# Passes shorter than this are over before anyone has read about them.
 _SHORTEST = 0.3
-_BETWEEN = 0.1
-# Cells of a bar: fewer tell nothing, more look empty.
-_CELLS = (6, 40)
+# Cells of a bar: more look empty. And of terminals with room for the estimator's name, and for rows.
+_LONGEST, _ROOM = 40, (50, 80)
 
 
 def users_stacklevel() -> int:
@@ -152,7 +159,7 @@ class Progress:
 
 
 class PassProgress:
-    """A bar for every pass over X, redrawn in place on a terminal; elsewhere a line when it is over.
+    """A bar for every pass over X on a terminal that rich can draw on; elsewhere a line when it is over.
 
     A pass begins with ``(0, total)``, or else its first block, and ends with ``(total, total)``. One that is
     over in a moment is not shown.
@@ -165,78 +172,58 @@ class PassProgress:
 
     def __init__(self, name: str, stream: TextIO):
         self._name, self._stream = name, stream
-        self._bar = stream.isatty()
-        self._marks = "█░" if _can_write(stream, "█░") else "#."
+        self._draws = stream.isatty() and find_spec("rich") is not None
         self._passes, self._done, self._total = 0, 0, 0
-        self._begun = self._drawn = 0.0
-        self._length = 0  # of what stands on the line now
+        self._begun = 0.0
+        self._bar: Any = None  # of rich, while it is on the screen
 
     def __call__(self, done: int, total: int) -> None:
         """After each block of rows: so many are done, of so many in all."""
         now = time.perf_counter()
         if done == 0 or done <= self._done or self._done == self._total:
+            self.clear()
             self._passes, self._begun = self._passes + 1, now
         self._done, self._total = done, total
-        long = now - self._begun >= _SHORTEST
+        if now - self._begun < _SHORTEST:
+            return
         if done >= total:
             self.clear()
-            if long and not self._bar:
-                print(self._text(now), file=self._stream, flush=True)
-        elif long and self._bar and now - self._drawn >= _BETWEEN:
-            self._drawn = now
-            self._draw(self._text(now, _columns(self._stream)))
+            if not self._draws:
+                seconds = int(now - self._begun)
+                clock = f"{seconds // 60}:{seconds % 60:02}"
+                line = f"[{self._name}] pass {self._passes}  {total:,} rows  {clock}"
+                print(line, file=self._stream, flush=True)
+        elif self._draws:
+            if self._bar is None:
+                self._bar = _drawn(self._name, self._passes, total, self._stream)
+            self._bar.update(self._bar.task_ids[0], completed=done)
 
     def clear(self) -> None:
-        """Take the bar off the line, as at the end of a pass; for a pass that breaks off."""
-        if self._length:
-            self._draw("")
-            self._stream.write("\r")
-            self._stream.flush()
-
-    def _draw(self, text: str) -> None:
-        self._stream.write("\r" + text.ljust(min(self._length, _columns(self._stream))))
-        self._stream.flush()
-        self._length = len(text)
-
-    def _text(self, now: float, width: int = 80) -> str:
-        """The line in at most `width` cells; what matters less is left out first."""
-        seconds = int(now - self._begun)
-        title = f"[{self._name}] pass {self._passes}"
-        total = f"{self._total:,}"
-        clock = f"{seconds // 60}:{seconds % 60:02}"
-        if not self._bar:
-            return f"{title}  {total} rows  {clock}"
-        rows = (
-            f"{self._done:>{len(total)},} of {total} rows"  # as wide throughout: the bar stays put
-        )
-        percent = f"{100 * self._done // self._total:>3} %"
-        least, most = _CELLS
-        for before, after in (
-            (title, [percent, rows, clock]),
-            (title, [percent, clock]),
-            (title, [percent]),
-            (f"pass {self._passes}", [percent]),
-        ):
-            room = width - len("  ".join([before, "", *after]))
-            if room >= least:
-                cells = min(room, most)
-                full = cells * self._done // self._total
-                bar = self._marks[0] * full + self._marks[1] * (cells - full)
-                return "  ".join([before, bar, *after])
-        return percent[: max(width, 0)]
+        """Take the bar off the screen, as at the end of a pass; for a pass that breaks off."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
 
 
-def _columns(stream: TextIO) -> int:
-    """The room on a line of the terminal behind the stream, with ^C after it and nothing wrapped."""
-    try:
-        return (os.get_terminal_size(stream.fileno()).columns or 80) - 3
-    except OSError:
-        return 77
+def _drawn(name: str, number: int, total: int, stream: TextIO) -> Any:
+    """A bar of rich on the screen, on one line: a narrow one leaves out what matters less."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
-
-def _can_write(stream: TextIO, text: str) -> bool:
-    try:
-        text.encode(getattr(stream, "encoding", None) or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+    console = Console(file=stream)
+    named, counted = (console.width >= room for room in _ROOM)
+    width = len(f"{total:,}")  # of every count, so that the bar stays put
+    rows = TextColumn(f"{{task.completed:>{width},.0f}} of {{task.total:,.0f}} rows")
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=None, table_column=Column(max_width=_LONGEST)),
+        TaskProgressColumn(),
+        *([rows] if counted else []),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    bar.add_task(f"[{name}] pass {number}" if named else f"pass {number}", total=total)
+    bar.start()
+    return bar

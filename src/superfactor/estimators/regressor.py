@@ -87,6 +87,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         are non-negative.
     component_names_ : NumPy array of shape (n_features without covariate columns,)
         Names of the columns of ``components_``: x0, x1, … where X has none.
+    column_names_ : NumPy array of shape (n_features_in_,) or None
+        Names of the columns of X: those of a DataFrame, or given by ``set_feature_names``.
     explained_variance_ratio_ : array of shape (n_components,)
         Share of the sum of squares of X that each factor reconstructs. X is taken as it is: centre
         it for shares of variance.
@@ -96,6 +98,13 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         β transposed.
     covariate_coef_ : array of shape (n_targets, n_covariates)
         γ transposed; `covariate_columns` first, then the columns of `covariates`.
+    covariate_columns_ : list of int
+        `covariate_columns` as positions in X.
+    n_covariates_in_ : int
+        How many covariates ``fit`` was given beside X.
+    covariate_names_ : NumPy array of shape (n_covariates,)
+        Names of the columns of ``covariate_coef_``: without names x<j> for column j of X, and
+        "covariate 0", … for those beside it.
     intercept_ : array of shape (n_targets,)
     objective_ : float
         F at the solution, a sum over samples and not a mean.
@@ -118,7 +127,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     ``xi``, ``lam`` and ``objective_`` are those of a sum over samples: twice the data with the same
     ``lam`` is half the regularisation. ``sample_weight`` multiplies every term of a sample, so that
     weight 2 is the sample twice and weight 0 no sample at all. The table of implementations by type
-    of X is that of `SMFClassifier`.
+    of X is that of `SMFClassifier`. For type checkers, arrays are ``Any``: which library's they are
+    depends on X.
 
     Examples
     --------
@@ -169,7 +179,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    @with_callbacks
     def fit(self, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None) -> Self:
         """Fit factors and regression together.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 
 from superfactor.estimators import inputs
@@ -32,14 +30,12 @@ class ModelData:
 def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str) -> ModelData:
     """Checked as ``fit`` checks, and against what the model was fitted to."""
     estimator = fitted.estimator
-    X = inputs.check_data(estimator, fitted.preprocess(X), reset=False, method=where)
-    extra = inputs.check_covariates(covariates, X, estimator._n_extra_covariates, where)
+    X, regressors = estimator.split_columns(fitted.preprocess(X), covariates)
+    if covariates is None:  # which may be an error
+        inputs.check_covariates(None, X, estimator.n_covariates_in_, where)
     check = inputs.check_labels if is_classifier(estimator) else inputs.check_real_targets
     y = check(y, X, type(estimator).__name__)
-    X, inside = inputs.split_columns(X, estimator._covariate_index)
-    blocks = [np.asarray(inputs.as_numpy(part)) for part in (inside, extra) if part is not None]
-    X = X if sp.issparse(X) else np.asarray(inputs.as_numpy(X))
-    return ModelData(X, y, np.hstack(blocks) if blocks else None)
+    return ModelData(inputs.as_numpy(X), y, inputs.as_numpy(regressors))
 
 
 def refittable(estimator: Any, **params: Any) -> Any:

@@ -38,21 +38,16 @@ class FittedModel:
         names = self._column_names
         if names is None:
             return self.estimator.component_names_
-        return np.delete(names, self.estimator._covariate_index)
+        return np.delete(names, self.estimator.covariate_columns_)
 
     @property
     def covariate_names(self) -> list[str]:
-        """Names of the columns of ``covariate_coef_``, as the user called them.
-
-        Without names covariate columns of X are x<j>, and those given to ``fit`` "covariate 0", ….
-        """
-        estimator = self.estimator
-        columns, extra = estimator._covariate_index, estimator._covariate_names
+        """Names of the columns of ``covariate_coef_``, as the user called them."""
+        columns, own = self.estimator.covariate_columns_, list(self.estimator.covariate_names_)
         names = self._column_names if columns else None
-        inside = [f"x{j}" if names is None else str(names[j]) for j in columns]
-        if extra is None:
-            extra = [f"covariate {j}" for j in range(estimator._n_extra_covariates)]
-        return [*inside, *extra]
+        if names is None:
+            return own
+        return [*(str(names[j]) for j in columns), *own[len(columns) :]]
 
     @property
     def _column_names(self) -> Any:
@@ -63,7 +58,7 @@ class FittedModel:
         where they have as many as came in.
         """
         estimator = self.estimator
-        names = getattr(estimator, "feature_names_in_", None)
+        names = estimator.column_names_
         if names is not None or not self.steps:
             return names
         names = getattr(self.steps[0], "feature_names_in_", None)

@@ -32,7 +32,7 @@ class Loss(ABC):
 
     #: Is ``ℓ(y, ·)`` convex for every ``y``?
     convex: bool
-    #: Can ``conjugate``, ``dual_activation`` and ``rebalanced`` be evaluated? Else: TypeError.
+    #: Can ``conjugate``, ``imbalance`` and ``rebalanced`` be evaluated? Else: TypeError.
     has_conjugate: bool
 
     @abstractmethod
@@ -62,10 +62,6 @@ class Loss(ABC):
     @abstractmethod
     def conjugate(self, G: Array, Y: Array) -> Array:
         """``ℓ*(y, g) = sup_a ⟨g, a⟩ − ℓ(y, a)``, shape ``(n,)``; ``+inf`` outside the domain."""
-
-    @abstractmethod
-    def dual_activation(self, G: Array, Y: Array) -> Array:
-        """The ``a`` with ``∇ℓ(y, a) = g``, that is ``∇ℓ*(g)``, shape ``(n, κ)``; ``g`` interior."""
 
     @abstractmethod
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:

@@ -3,8 +3,7 @@
 A dual point ``g = p − y`` carries probabilities ``p = g + y`` of the classes ``1..κ`` and
 ``p_0 = 1 − Σp``. With one-hot ``Y`` (without class 0) and all sums over the κ+1 classes
 
-    ``ℓ*(y, g) = Σ_c p_c log p_c`` on the simplex, ``+inf`` elsewhere;
-    ``∇ℓ*(y, g)_c = log(p_c/p_0)``.
+    ``ℓ*(y, g) = Σ_c p_c log p_c`` on the simplex, ``+inf`` elsewhere.
 """
 
 from __future__ import annotations
@@ -12,14 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from array_api_compat import array_namespace
-
-from superfactor._arrays import Array
+from superfactor._arrays import Array, namespace
 
 
 def simplex_point(G: Array, Y: Array) -> tuple[Array, Array]:
     """Probabilities ``(p_0, p)`` of shapes ``(n, 1)`` and ``(n, κ)`` behind the dual points."""
-    xp = array_namespace(G, Y)
+    xp = namespace(G, Y)
     # (1 − Σy) − Σg instead of 1 − Σp: for y ≠ 0 this is −Σg, exact down to the smallest p_0.
     base = (1.0 - xp.sum(Y, axis=1, keepdims=True)) - xp.sum(G, axis=1, keepdims=True)
     return base, G + Y
@@ -27,17 +24,17 @@ def simplex_point(G: Array, Y: Array) -> tuple[Array, Array]:
 
 def _slack(p: Array) -> float:
     """How far below zero the rounding of ``g + y`` and of the sum for ``p_0`` can put a zero."""
-    return 4.0 * int(p.shape[1]) * float(array_namespace(p).finfo(p.dtype).eps)
+    return 4.0 * int(p.shape[1]) * float(namespace(p).finfo(p.dtype).eps)
 
 
 def _p_log_p(p: Array) -> Array:
-    xp = array_namespace(p)
+    xp = namespace(p)
     return p * xp.log(xp.where(p > 0, p, xp.ones_like(p)))
 
 
 def conjugate(G: Array, Y: Array) -> Array:
     """Negative entropy, shape ``(n,)``; components below zero by mere rounding count as zero."""
-    xp = array_namespace(G, Y)
+    xp = namespace(G, Y)
     base, p = simplex_point(G, Y)
     slack = _slack(p)
     inside = xp.all(p >= -slack, axis=1) & (base[:, 0] >= -slack)
@@ -48,23 +45,9 @@ def conjugate(G: Array, Y: Array) -> Array:
     return xp.where(inside, value, xp.full_like(value, math.inf))
 
 
-def dual_activation(G: Array, Y: Array) -> Array:
-    """``log(p_c/p_0)``, shape ``(n, κ)``; NaN outside the simplex.
-
-    A probability of 0 counts as the smallest positive number: its logarithm is then −708 (float64)
-    instead of −inf, and products such as ``g·a`` stay finite on the boundary.
-    """
-    xp = array_namespace(G, Y)
-    base, p = simplex_point(G, Y)
-    tiny = float(xp.finfo(p.dtype).smallest_normal)
-    outside = (base < -_slack(p)) | xp.any(p < -_slack(p), axis=1, keepdims=True)
-    a = xp.log(xp.clip(p, min=tiny)) - xp.log(xp.clip(base, min=tiny))
-    return xp.where(outside, xp.full_like(a, math.nan), a)
-
-
 def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
     """``n = Σ_i w_i y_i`` and the surplus ``s − n = Σ_i w_i g_i``, both over all κ+1 classes."""
-    xp = array_namespace(G, Y, weights)
+    xp = namespace(G, Y, weights)
     base_target = 1.0 - xp.sum(Y, axis=1, keepdims=True)
     counts = xp.matmul(weights, xp.concat([base_target, Y], axis=1))
     surplus = xp.matmul(weights, G)
@@ -84,7 +67,7 @@ def _mixed(G: Array, Y: Array, counts: Array, surplus: Array) -> Array:
     Takes the smallest ``t`` that leaves ρ in the simplex: ``1/t = 1 + min_{s_c > n_c} n_c/(s_c − n_c)``
     over all κ+1 classes. ``t = 0`` where nothing is out of balance, ``t = 1`` is always feasible.
     """
-    xp = array_namespace(G, Y)
+    xp = namespace(G, Y)
     total = xp.sum(counts)
     # Relative to Σw: a surplus below this is nothing, and n/surplus would overflow.
     positive = surplus > 1e-30 * total
@@ -108,7 +91,7 @@ def _inside(G: Array, Y: Array, counts: Array) -> Array:
     A class that no sample has must get probability zero everywhere: ``Σ w_i p_ic = 0`` has no other
     solution. Renormalising keeps the rest of the point; mixing would replace it altogether.
     """
-    xp = array_namespace(G, Y, counts)
+    xp = namespace(G, Y, counts)
     if not bool(xp.sum(counts) > 0):
         return G
     base, p = simplex_point(G, Y)

@@ -11,9 +11,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
-from superfactor._arrays import Array
+from superfactor._arrays import Array, namespace
 
 # erfcx(z) = t·Q(t) with t = c/(c+z) in (0, 1], c = 3.75, and Q expanded in Chebyshev polynomials of
 # 2t−1. The coefficients are those of a 120-point interpolation in 50 digits; the first one dropped
@@ -74,7 +72,7 @@ class NormalTail(NamedTuple):
 
 def normal_tail(x: Array) -> NormalTail:
     """Tail probabilities and hazards at ``x ≥ 0`` (any magnitude whose square is finite)."""
-    xp = array_namespace(x)
+    xp = namespace(x)
     scaled = erfcx(x * math.sqrt(0.5))
     exponent = -0.5 * x * x
     log_upper = exponent + xp.log(0.5 * scaled)
@@ -89,7 +87,7 @@ def normal_tail(x: Array) -> NormalTail:
 
 def hazard_slope(x: Array, hazard: Array) -> Array:
     """``r'(x) = r(x)(r(x) − x)`` in ``(0, 1)`` for ``x ≥ 0``, given ``hazard = r(x)``."""
-    xp = array_namespace(x)
+    xp = namespace(x)
     far = xp.clip(x, min=_FRACTION_FROM)
     fraction = far
     for level in range(_FRACTION_LEVELS, 1, -1):

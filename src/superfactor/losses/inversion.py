@@ -14,9 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from array_api_compat import array_namespace
-
-from superfactor._arrays import Array
+from superfactor._arrays import Array, namespace
 from superfactor.losses.base import Loss
 
 _LARGEST = 1e150  # squares of activations have to stay finite
@@ -28,13 +26,13 @@ _SMALLEST = 1e-300
 
 def _asinh_midpoint(low: Array, high: Array) -> Array:
     """Bisect on the scale of ``asinh``: linear near 0, by orders of magnitude far out."""
-    xp = array_namespace(low, high)
+    xp = namespace(low, high)
     return xp.sinh(0.5 * (xp.asinh(low) + xp.asinh(high)))
 
 
 def _grow(end: Array, rho: Callable[[Array], Array], target: Array) -> Array:
     """Multiply the bracket ends ``end`` (all of one sign) by 4 until they pass the target."""
-    xp = array_namespace(end, target)
+    xp = namespace(end, target)
     outward = xp.sign(end)
     while True:
         short = (outward * (rho(end) - target) < 0) & (xp.abs(end) < _LARGEST)
@@ -53,7 +51,7 @@ def solve_residual(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array]:
     after an error that had not been halved, is replaced by bisection, so that any increasing ``ρ``
     is solved.
     """
-    xp = array_namespace(G, Y)
+    xp = namespace(G, Y)
     sign = 1.0 - 2.0 * Y
     target = sign * G
     ones = xp.ones_like(G)
@@ -96,7 +94,7 @@ def solve_residual(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array]:
 
 def _prepare(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array, Array, Array]:
     """``(G, Y, t, interior)`` in float64; a harmless ``g`` where the given one is not interior."""
-    xp = array_namespace(G, Y)
+    xp = namespace(G, Y)
     G, Y = xp.astype(G, xp.float64), xp.astype(Y, xp.float64)
     t = (1.0 - 2.0 * Y) * G
     interior = (t >= _SMALLEST) & xp.isfinite(t)
@@ -105,7 +103,7 @@ def _prepare(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array, Array, Array
 
 def conjugate(loss: Loss, G: Array, Y: Array) -> Array:
     """``ℓ*(y, g)``, shape ``(n,)``."""
-    xp = array_namespace(G, Y)
+    xp = namespace(G, Y)
     safe, labels, t, interior = _prepare(loss, G, Y)
     a, found = solve_residual(loss, safe, labels)
     value = xp.reshape(safe * a, (-1,)) - loss.value(a, labels)
@@ -116,25 +114,9 @@ def conjugate(loss: Loss, G: Array, Y: Array) -> Array:
     return xp.astype(value, G.dtype)
 
 
-def dual_activation(loss: Loss, G: Array, Y: Array) -> Array:
-    """``∇ℓ*(y, g)``, shape ``(n, 1)``; NaN outside the domain.
-
-    At ``g = 0`` the limit is infinite; an activation whose residual is 1e-300 stands for it, so
-    that products such as ``g·a`` stay finite on the boundary.
-    """
-    xp = array_namespace(G, Y)
-    nearly = _SMALLEST * (1.0 - 2.0 * xp.astype(Y, xp.float64))
-    inward = xp.astype(G, xp.float64)
-    inward = xp.where(xp.abs(inward) < _SMALLEST, nearly, inward)
-    safe, labels, _, interior = _prepare(loss, inward, Y)
-    a, found = solve_residual(loss, safe, labels)
-    a = xp.where(interior & found, a, xp.full_like(a, math.nan))
-    return xp.astype(a, G.dtype)
-
-
 def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
     """The weighted sums of ``|g|`` over the samples of label 1 and of label 0, shape ``(1,)`` each."""
-    xp = array_namespace(G, Y, weights)
+    xp = namespace(G, Y, weights)
     t = xp.clip((1.0 - 2.0 * Y) * G, min=0.0)
     return xp.matmul(weights, t * Y), xp.matmul(weights, t * (1.0 - Y))
 
@@ -144,7 +126,7 @@ def rebalanced(G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
 
     The domain is an interval from 0 for either label, so shrinking never leaves it.
     """
-    xp = array_namespace(G, Y)
+    xp = namespace(G, Y)
     sign = 1.0 - 2.0 * Y
     for mass_one, mass_zero in steps:
         t = xp.clip(sign * G, min=0.0)

@@ -12,9 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
-from superfactor._arrays import Array
+from superfactor._arrays import Array, namespace
 from superfactor.losses.base import check_radius
 from superfactor.losses.hazard import hazard_slope, normal_tail
 
@@ -69,10 +67,10 @@ class Logistic(Link):
         return a
 
     def d_log_h(self, a: Array) -> Array:
-        return array_namespace(a).ones_like(a)
+        return namespace(a).ones_like(a)
 
     def d2_log_h(self, a: Array) -> Array:
-        return array_namespace(a).zeros_like(a)
+        return namespace(a).zeros_like(a)
 
     def convex(self, n_outputs: int) -> bool:
         return True
@@ -110,12 +108,12 @@ class Probit(Link):
         return self.log_h_and_slope(a)[1]
 
     def log_h_and_slope(self, a: Array) -> tuple[Array, Array]:
-        xp = array_namespace(a)
+        xp = namespace(a)
         tail = normal_tail(xp.abs(a))
         return xp.sign(a) * (tail.log_lower - tail.log_upper), tail.hazard + tail.reverse
 
     def d2_log_h(self, a: Array) -> Array:
-        xp = array_namespace(a)
+        xp = namespace(a)
         x = xp.abs(a)
         tail = normal_tail(x)
         slope_reverse = tail.reverse * (tail.reverse + x)

@@ -13,9 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from array_api_compat import array_namespace, device
-
-from superfactor._arrays import Array
+from superfactor._arrays import Array, device, namespace
 from superfactor.losses import entropy, inversion
 from superfactor.losses.base import Loss
 from superfactor.losses.links import Link, Logistic, Probit
@@ -56,14 +54,14 @@ class Multinomial(Loss):
         return value, excess * slope
 
     def hessian(self, a: Array, Y: Array) -> Array:
-        xp = array_namespace(a, Y)
+        xp = namespace(a, Y)
         diagonal, weighted = self._curvature(a, Y)
         identity = xp.eye(a.shape[1], dtype=a.dtype, device=device(a))
         outer = weighted[:, :, None] * weighted[:, None, :]
         return diagonal[:, :, None] * identity - outer * (1.0 - identity)
 
     def hessian_action(self, a: Array, Y: Array, v: Array) -> Array:
-        xp = array_namespace(a, Y, v)
+        xp = namespace(a, Y, v)
         diagonal, weighted = self._curvature(a, Y)
         if a.shape[1] == 1:
             return diagonal * v
@@ -82,7 +80,7 @@ class Multinomial(Loss):
 
     def probabilities(self, a: Array) -> Array:
         """Class probabilities, shape ``(n, κ+1)``, class 0 first; rows sum to 1."""
-        xp = array_namespace(a)
+        xp = namespace(a)
         base, scores = _scaled_scores(self.link.log_h(a))
         scores = xp.concat([base, scores], axis=1)
         return scores / xp.sum(scores, axis=1, keepdims=True)
@@ -97,12 +95,6 @@ class Multinomial(Loss):
         if self.link.linear:
             return entropy.conjugate(G, Y)
         return inversion.conjugate(self, G, Y)
-
-    def dual_activation(self, G: Array, Y: Array) -> Array:
-        self._require_conjugate()
-        if self.link.linear:
-            return entropy.dual_activation(G, Y)
-        return inversion.dual_activation(self, G, Y)
 
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
         self._require_conjugate()
@@ -130,7 +122,7 @@ def _value_and_excess(log_h: Array, Y: Array) -> tuple[Array, Array]:
     Scores are taken relative to the sample's own class, so that neither a loss nor a ``1 − p`` near
     zero is ever the difference of two large numbers.
     """
-    xp = array_namespace(log_h, Y)
+    xp = namespace(log_h, Y)
     if log_h.shape[1] == 1:
         # ℓ = log(1 + e^z), d = ±1/(1 + e^{−z}), z = log h of the other class against one's own.
         sign = 1.0 - 2.0 * Y
@@ -155,7 +147,7 @@ def _value_and_excess(log_h: Array, Y: Array) -> tuple[Array, Array]:
 
 def _scaled_scores(log_h: Array) -> tuple[Array, Array]:
     """Scores of class 0, ``(n, 1)``, and the others, ``(n, κ)``, divided by the row's largest."""
-    xp = array_namespace(log_h)
+    xp = namespace(log_h)
     top = xp.max(log_h, axis=1, keepdims=True)
     top = 0.5 * (top + xp.abs(top))
     return xp.exp(-top), xp.exp(log_h - top)
@@ -163,7 +155,7 @@ def _scaled_scores(log_h: Array) -> tuple[Array, Array]:
 
 def _probability_and_complement(log_h: Array) -> tuple[Array, Array]:
     """``p`` and ``1 − p``, both ``(n, κ)`` and both accurate near zero."""
-    xp = array_namespace(log_h)
+    xp = namespace(log_h)
     base, scores = _scaled_scores(log_h)
     others_sum = xp.sum(scores, axis=1, keepdims=True)
     total = base + others_sum

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from array_api_compat import array_namespace, device
-
-from superfactor._arrays import Array
+from superfactor._arrays import Array, device, namespace
 from superfactor.losses.base import Loss, check_radius
 
 
@@ -27,12 +25,12 @@ class SquaredError(Loss):
         return 2.0 * (a - Y)
 
     def value_and_residual(self, a: Array, Y: Array) -> tuple[Array, Array]:
-        xp = array_namespace(a, Y)
+        xp = namespace(a, Y)
         difference = a - Y
         return xp.sum(difference * difference, axis=1), 2.0 * difference
 
     def hessian(self, a: Array, Y: Array) -> Array:
-        xp = array_namespace(a, Y)
+        xp = namespace(a, Y)
         n, kappa = a.shape
         identity = xp.eye(kappa, dtype=a.dtype, device=device(a))
         # Adding to zeros makes a writable array; broadcast_to alone would give a read-only view.
@@ -47,14 +45,11 @@ class SquaredError(Loss):
         return 2.0, 2.0
 
     def conjugate(self, G: Array, Y: Array) -> Array:
-        xp = array_namespace(G, Y)
+        xp = namespace(G, Y)
         return xp.sum(G * (Y + 0.25 * G), axis=1)
 
-    def dual_activation(self, G: Array, Y: Array) -> Array:
-        return Y + 0.5 * G
-
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
-        xp = array_namespace(G, Y, weights)
+        xp = namespace(G, Y, weights)
         return xp.sum(weights), xp.matmul(weights, G)
 
     def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from superfactor.estimators import inputs
+from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation.models import fitted_model
 from superfactor.plotting import drawing
 from superfactor.selection import Scree, scree
@@ -102,9 +102,8 @@ class ScreeDisplay:
         fitted = fitted_model(model)
         estimator = fitted.estimator
         if X is not None:
-            X = inputs.check_data(estimator, fitted.preprocess(X), reset=False, method="scree")
-            X, _ = inputs.split_columns(X, estimator._covariate_index)
-            found = scree(inputs.as_numpy(X), n_values=n_values, center=center)
+            X, _ = estimator.split_columns(fitted.preprocess(X))
+            found = scree(as_numpy(X), n_values=n_values, center=center)
         elif hasattr(model, "scree_"):
             found = model.scree_
         else:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from superfactor.estimators import SMFClassifier
-from superfactor.estimators.inputs import as_numpy, split_columns
+from superfactor.estimators.inputs import as_numpy
 from superfactor.estimators.parameters import shown
 from superfactor.interpretation import FactorView, Matched, factor_view, matched, unsupervised
 from superfactor.interpretation.models import fitted_model
@@ -51,7 +51,7 @@ class Facts:
     covariates: list[str]  # their names, in the order of covariate_coef_
     view: FactorView
     plain: Matched  # the same number of factors of a plain SVD, beside those of the view
-    seen: Any  # X (n, p) as the estimator saw it
+    factorized: Any  # X (n, p) as the estimator saw it, without covariate columns; dense or sparse
     train: Samples
     test: Samples | None
     search: Any = None
@@ -67,13 +67,6 @@ class Facts:
     def rank(self) -> int:
         """The number of factors r."""
         return len(self.view.weights)
-
-    @property
-    def factorized(self) -> Any:
-        """X (n, p) without covariate columns, dense or sparse."""
-        X = as_numpy(self.seen)
-        X = X if hasattr(X, "tocsr") else np.asarray(X)
-        return split_columns(X, self.estimator._covariate_index)[0]
 
     @property
     def samples(self) -> Samples:
@@ -125,7 +118,7 @@ def gather(
         covariates=[label(name) for name in fitted.covariate_names],
         view=view,
         plain=matched(view, replace(plain, features=view.features)),
-        seen=seen,
+        factorized=as_numpy(estimator.split_columns(seen)[0]),
         train=train,
         test=test,
         **told,

@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from superfactor.spectrum import DataMatrix, compress
 
-PREPROCESSING = (None, "center", "standardize")
+# Besides None.
+PREPROCESSING = ("center", "standardize")
 
 
 def short_rows(X: Any) -> Any:

@@ -12,13 +12,14 @@ so that X, 1000·X and every sample twice lead to the same choice.
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
 
-from superfactor.models import MODELS, model_named
+from superfactor.estimators.parameters import CONSTRAINTS
+from superfactor.models import model_named
 from superfactor.selection.rank import Scree
 
 # t of the grids, weak to strong: of equal scores the first counts, and on microarrays the weakest of equals
@@ -67,22 +68,13 @@ def candidates(
 
 
 def check_choices(n_components: Any, model: Any, xi: Any, lam: Any) -> None:
-    """Each value must be one that `SMFClassifier` takes; the message names the parameter."""
-    for name in _listed("model", model):
-        if name not in MODELS:
-            raise ValueError(f"model={model!r}: 'filter', 'feature' or a list of both is required")
-    for rank in [] if _is_auto(n_components) else _listed("n_components", n_components):
-        if not isinstance(rank, Integral) or isinstance(rank, bool) or rank < 1:
-            raise ValueError(
-                f"n_components={n_components!r}: 'auto', a positive integer or a list of them is required"
-            )
-    for label, values, least in (("xi", xi, "> 0"), ("lam", lam, ">= 0")):
-        for value in [] if _is_auto(values) else _listed(label, values):
-            number = isinstance(value, Real) and math.isfinite(value)
-            if not number or value < 0 or (value == 0 and least == "> 0"):
-                raise ValueError(
-                    f"{label}={values!r}: 'auto', a finite number {least} or a list of them is required"
-                )
+    """Each value, alone or in a list, must be one that `SMFClassifier` takes, or (not `model`) "auto"."""
+    given = {"n_components": n_components, "model": model, "xi": xi, "lam": lam}
+    for name, values in given.items():
+        auto = [] if name == "model" else [StrOptions({"auto"})]
+        for value in _listed(name, values):
+            allowed = {name: [*auto, *CONSTRAINTS[name]]}
+            validate_parameter_constraints(allowed, {name: value}, caller_name="SMFClassifierCV")
 
 
 def _is_auto(value: Any) -> bool:

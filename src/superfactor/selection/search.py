@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,6 +18,7 @@ from sklearn.base import (
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -118,8 +120,16 @@ class SMFClassifierCV(
     True
     """
 
-    # Called as progress(done, total) after every fold and after the final fit.
-    _progress: Callable[[int, int], None] | None = None
+    # Those of the candidates are checked one by one, those of SMFClassifier by it.
+    _parameter_constraints: ClassVar = {
+        "preprocess": [StrOptions(set(PREPROCESSING)), None],
+        "rule": [StrOptions(set(results.RULES))],
+        "scoring": [str, callable, None],
+        "refit": ["boolean"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+    _on_progress: Callable[[int, int], None] | None = None
 
     def __init__(
         self,
@@ -192,9 +202,10 @@ class SMFClassifierCV(
         -------
         self
         """
-        self._check_options()
+        self._validate_params()
+        grid.check_choices(self.n_components, self.model, self.xi, self.lam)
         base = SMFClassifier(**{name: getattr(self, name) for name in _SHARED})
-        parameters.check_parameters(base.get_params(deep=False))  # now, and not after the search
+        parameters.check_parameters(base)  # now, and not after the search
         data = inputs.check_data(self, inputs.as_numpy(X), reset=True)
         labels = inputs.check_labels(inputs.as_numpy(y), data, type(self).__name__)
         self.classes_ = np.unique(labels)
@@ -238,17 +249,6 @@ class SMFClassifierCV(
             self._refit(base, X, y, covariates, sample_weight)
         self._report(self.n_splits_ + 1)
         return self
-
-    def _check_options(self) -> None:
-        grid.check_choices(self.n_components, self.model, self.xi, self.lam)
-        if self.preprocess not in PREPROCESSING:
-            raise ValueError(
-                f"preprocess={self.preprocess!r}: None, 'center' or 'standardize' is required"
-            )
-        if self.rule not in results.RULES:
-            raise ValueError(f"rule={self.rule!r}: 'best' or 'one_standard_error' is required")
-        if isinstance(self.scoring, list | tuple | set | dict):
-            raise ValueError(f"scoring={self.scoring!r}: one scorer, its name or None is required")
 
     def _scree(self, samples: FoldRows, largest: int) -> Scree:
         """Of the X that the final fit will see, weighted; the elbow no larger than a fold allows."""
@@ -294,9 +294,32 @@ class SMFClassifierCV(
                 )
         return np.stack(done)
 
+    def on_progress(self, callback: Callable[[int, int], None] | None) -> Self:
+        """Have ``fit`` tell how far it is.
+
+        Parameters
+        ----------
+        callback : callable, or None for none
+            Called as ``callback(done, total)``: before the first split, after each, and at the end, where
+            ``done == total``, one more than there are splits. It is no parameter: clones, copies and
+            pickles do not know it.
+
+        Returns
+        -------
+        self
+        """
+        self._on_progress = callback
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Who listens is no part of a model, and often cannot be pickled."""
+        state = dict(super().__getstate__())
+        state.pop("_on_progress", None)
+        return state
+
     def _report(self, done: int) -> None:
-        if self._progress is not None:
-            self._progress(done, self.n_splits_ + 1)
+        if self._on_progress is not None:
+            self._on_progress(done, self.n_splits_ + 1)
 
     def _refit(self, base: SMFClassifier, X: Any, y: Any, covariates: Any, weight: Any) -> None:
         start = time.perf_counter()

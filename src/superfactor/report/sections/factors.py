@@ -136,7 +136,7 @@ def _covariates(facts: Facts) -> str:
     passed = (
         " Covariates among the columns of the table pass the preprocessing: after a StandardScaler "
         "their unit is one standard deviation."
-        if facts.steps and facts.estimator._covariate_index
+        if facts.steps and facts.estimator.covariate_columns_
         else ""
     )
     return (
