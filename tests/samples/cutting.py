@@ -3,8 +3,8 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from superfactor.lifting import Facts, LocalSamples, SampleBlock
-from superfactor.lifting.tall import InFiles
+from superfactor.samples import Block, LocalSamples
+from superfactor.samples.store import InFiles
 
 
 def uneven(n, count):
@@ -16,15 +16,15 @@ def uneven(n, count):
 
 def blocks_of(problem, cuts, folder=None):
     """A block for each pair of cuts; their tall matrices in a folder of their own where one is given."""
-    facts = Facts(problem.targets, problem.covariates, problem.loss_weight, problem.root_weight)
+    data, known = problem.whole.data, problem.whole.known
     blocks = []
     for start, stop in pairwise(cuts):
-        rows, part = problem.data.rows(start, stop), facts.between(start, stop)
+        rows, part = data.rows(start, stop), known.between(start, stop)
         store = None if folder is None else InFiles(folder / f"block-{start}", stop - start)
         blocks.append(
-            SampleBlock(
+            Block(
                 stop - start,
-                lambda scale, rows=rows: rows.over(scale),
+                rows.over,
                 lambda part=part: part,
                 problem.loss,
                 store,
@@ -34,7 +34,7 @@ def blocks_of(problem, cuts, folder=None):
     return blocks
 
 
-def cut(problem, count, folder=None, **options):
-    """The sampled problem with its samples in `count` uneven blocks; options go to `LocalSamples`."""
+def cut(problem, count, folder=None, **how):
+    """The problem with its samples in `count` uneven blocks; the rest goes to `LocalSamples`."""
     blocks = blocks_of(problem, uneven(problem.n_samples, count), folder)
-    return replace(problem.sampled(), samples=LocalSamples(blocks, **options))
+    return replace(problem, samples=LocalSamples(blocks, **how))
