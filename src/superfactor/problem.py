@@ -370,7 +370,9 @@ def pose(
     ranges = samples.gather(Block.weight_range)
     ridge = [float(lam)] * n_covariates + [0.0] * int(fit_intercept)
     ridge = xp.asarray(ridge, dtype=xp.float64, device=device(like))
-    null, _ = samples.sum(Block.evaluate, Design(None), zeros_like_of(ridge, len(ridge), n_outputs))
+    null, _ = samples.sum(
+        Block.evaluate, Design(None), zeros_like_of(ridge, int(ridge.shape[0]), n_outputs)
+    )
     own_xi, own_lam = model.own_weights(xi, lam, scale)
     if whole is not None:
         whole = replace(whole, data=whole.data.over(scale))
