@@ -1,18 +1,37 @@
 """Problems for the package and for the naive reference side by side."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
-from superfactor.lifting import Factors, state_problem
 from tests import naive
 
+from superfactor._arrays import to_numpy
 from superfactor.losses import SquaredError, resolve_link
+from superfactor.models import Factors
+from superfactor.problem import state
+from superfactor.samples import Block, LocalSamples
+from superfactor.samples.store import InFiles
 from superfactor.solvers import lpgd
 
 MODELS = ("filter", "feature")
 
 
-def example(model, n, p, kappa, seed=0, sparse=False, weighted=False, loss="logistic", **options):
-    """The same random problem for the package and for the reference."""
+def example(
+    model,
+    n,
+    p,
+    kappa,
+    seed=0,
+    *,
+    sparse=False,
+    weighted=False,
+    loss="logistic",
+    sizes=None,
+    **options,
+):
+    """The same random problem for the package and for the reference; sizes are `Options` of ours."""
     rng = np.random.default_rng(seed)
     X = 3 * rng.standard_normal((n, p))
     if sparse:
@@ -26,7 +45,7 @@ def example(model, n, p, kappa, seed=0, sparse=False, weighted=False, loss="logi
         options["sample_weight"] = rng.uniform(0.5, 2, n)
         options["class_weight"] = rng.uniform(0.5, 2, n)
     resolved = SquaredError() if loss == "squared" else resolve_link(loss, kappa)
-    ours = state_problem(model, X, targets, resolved, **options)
+    ours = state(model, X, targets, resolved, options=sizes, **options)
     return ours, naive.state(model, X, targets, loss=loss, **options)
 
 
@@ -44,6 +63,31 @@ def lifted(model, f):
     return A, f.components @ f.codes.T, f.gamma
 
 
+def activations(problem, found):
+    """a (n, κ) of a solution, in NumPy: its signal and what the covariates add."""
+    covariates = to_numpy(problem.arrays().covariates)
+    return to_numpy(found.signal.array()) + covariates @ to_numpy(found.gamma)
+
+
+def cut(problem, count, folder=None, threads=1):
+    """The same problem with its samples in growing blocks; tall matrices in files if a folder is given.
+
+    It holds no arrays: everything has to be asked for.
+    """
+    n, total = problem.n_samples, count * (count + 1) // 2
+    cuts = [0, *(max(i, n * (i * (i + 1) // 2) // total) for i in range(1, count)), n]
+    whole, blocks = problem.whole, []
+    for start, stop in pairwise(cuts):
+        rows, known = whole.data.rows(start, stop), whole.known.between(start, stop)
+        store = None if folder is None else InFiles(folder / f"block-{start}", stop - start)
+        blocks.append(
+            Block(stop - start, rows.over, lambda known=known: known, problem.loss, store, start)
+        )
+    samples = LocalSamples(blocks, threads)
+    samples.rescale(problem.scale)
+    return replace(problem, samples=samples, whole=None)
+
+
 def distance(first, second):
     return max(np.max(np.abs(a - b), initial=0.0) for a, b in zip(first, second, strict=True))
 
@@ -58,5 +102,7 @@ def assert_same_iterates(problem, P, rank, path, tau, times=(1, 2, 12), **option
         np.testing.assert_allclose(found.history.objective, values, rtol=1e-10)
         np.testing.assert_allclose(found.objective, values[-1], rtol=1e-10)
         a = naive.activations(P, path[t][0], path[t][2])
-        np.testing.assert_allclose(found.activations, a.T, atol=1e-9 * (1 + np.max(np.abs(a))))
+        np.testing.assert_allclose(
+            activations(problem, found), a.T, atol=1e-9 * (1 + np.max(np.abs(a)))
+        )
     return found

@@ -6,7 +6,6 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from superfactor.lifting import state_problem
 from tests import naive
 from tests.solvers.examples import (
     MODELS,
@@ -19,7 +18,9 @@ from tests.solvers.examples import (
 
 from superfactor.constraints import NonNegative
 from superfactor.losses import resolve_link
-from superfactor.solvers import lifted_newton, lpgd
+from superfactor.options import Options
+from superfactor.problem import state
+from superfactor.solvers import lpgd, newton
 from superfactor.solvers.lpgd.gram import DiagonalGram, ProductGram
 
 # --- iterates -------------------------------------------------------------
@@ -76,13 +77,12 @@ def test_iterates_where_the_eigenproblem_is_not_dense(model, shape):
 @pytest.mark.parametrize("shape", [(20, 31), (31, 20)])
 @pytest.mark.parametrize("start", ["pca", "random"])
 @pytest.mark.parametrize("tau", [0.01, 1 / 1.4])  # the second forgets B at once: 2ξτ = 1
-def test_iterates_for_data_too_large_to_decompose(model, shape, start, tau, monkeypatch):
+def test_iterates_for_data_too_large_to_decompose(model, shape, start, tau):
     """Products with X in place of a decomposition: the same to the tolerance of eigenvectors."""
     problem, _ = example(model, *shape, 2, weighted=True)
+    large, _ = example(model, *shape, 2, weighted=True, sizes=Options(lpgd_gram=10))
     options = {"step_size": tau, "max_iter": 8, "tol": 0, "start": start}
-    exact = lpgd.solve(problem, 3, **options)
-    monkeypatch.setattr("superfactor.solvers.lpgd.gram.LARGEST_DECOMPOSED", 10)
-    found = lpgd.solve(problem, 3, **options)
+    exact, found = (lpgd.solve(each, 3, **options) for each in (problem, large))
     assert 0 < distance(lifted(model, found.factors), lifted(model, exact.factors)) < 1e-6
     np.testing.assert_allclose(found.history.objective, exact.history.objective, rtol=1e-9)
 
@@ -152,7 +152,7 @@ def test_iterates_for_data_in_any_unit(model, shape, size):
     rng = np.random.default_rng(3)
     X, Y = size * rng.standard_normal(shape), (np.arange(shape[0]) % 2)[:, None]
     options = {"xi": 0.5 / size**2, "lam": 0.4}
-    problem = state_problem(model, X, Y, resolve_link("logistic", 1), **options)
+    problem = state(model, X, Y, resolve_link("logistic", 1), **options)
     P = naive.state(model, X, Y, **options)
     tau = 0.1 * min(1.0, size) ** 2
     start, point = random_start(P, 2)
@@ -171,7 +171,7 @@ def test_nothing_of_the_size_of_X_is_allocated(model, shape, start):
     X = sp.random_array(shape, density=0.01, rng=rng, format="csr") if n > p else None
     X = rng.standard_normal(shape) if X is None else X
     Y = (np.arange(n) % 2)[:, None]
-    problem = state_problem(model, X, Y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
+    problem = state(model, X, Y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
     tracemalloc.start()
     lpgd.solve(problem, 2, step_size=0.01, max_iter=3, tol=0, start=start)
     peak = tracemalloc.get_traced_memory()[1]
@@ -191,14 +191,14 @@ def test_the_limit_is_the_optimum(model, kappa, shape):
     n, p = shape
     X, Y = rng.standard_normal((n, p)), np.eye(kappa + 1)[np.arange(n) % (kappa + 1)][:, 1:]
     options = {"xi": 1.0, "lam": 0.7}
-    problem = state_problem(model, X, Y, resolve_link("logistic", kappa), **options)
+    problem = state(model, X, Y, resolve_link("logistic", kappa), **options)
     P = naive.state(model, X, Y, **options)
     _, value = naive.optimum(P, 2)
     found = lpgd.solve(problem, 2, max_iter=20_000, tol=1e-11)
     assert found.converged
     assert found.gradient_mapping < 1e-6
     np.testing.assert_allclose(found.objective, value, rtol=1e-9)
-    np.testing.assert_allclose(lifted_newton.solve(problem, 2).objective, value, rtol=1e-8)
+    np.testing.assert_allclose(newton.solve(problem, 2).objective, value, rtol=1e-8)
     f = found.factors
     factored = naive.objective(model, X, Y, f.components, f.codes.T, f.beta, f.gamma, **options)
     np.testing.assert_allclose(factored, value, rtol=1e-9)
@@ -226,7 +226,7 @@ def test_theorem_1(model, kappa, place):
     """‖Z_t − Z*‖ ≤ ρᵗ‖Z_0 − Z*‖ for every t and every τ in (1/(2μ), 3/(2L))."""
     rng = np.random.default_rng(11)
     X, Y, xi, lam, mu, L, rank = correctly_specified(model, kappa, rng)
-    problem = state_problem(
+    problem = state(
         model, X, Y, resolve_link("logistic", kappa), xi=xi, lam=lam, fit_intercept=False
     )
     P = naive.state(model, X, Y, xi, lam, fit_intercept=False)
@@ -276,7 +276,7 @@ def test_a_step_inside_the_theorems_window_may_end_higher():
     X = rng.random((60, 1)) @ rng.random((1, 40)) + 0.5 * rng.standard_normal((60, 40))
     Y = (rng.random((60, 1)) < 0.5).astype(float)
     xi, lam = 2.5, 2.0
-    problem = state_problem(
+    problem = state(
         "feature", X, Y, resolve_link("logistic", 1), xi=xi, lam=lam, fit_intercept=False
     )
     mu, L = 2 * lam, max(2 * xi, 2 * lam + 0.25)
@@ -339,7 +339,7 @@ def test_more_components_than_the_data_have(model, shape, kind):
         X = np.zeros(shape)
     Y, rank = (np.arange(n) % 2)[:, None], 9
     options = {"xi": 0.5, "lam": 0.4}
-    problem = state_problem(model, X, Y, resolve_link("logistic", 1), **options)
+    problem = state(model, X, Y, resolve_link("logistic", 1), **options)
     P = naive.state(model, X, Y, **options)
     path = naive.algorithm_1(P, rank, naive.pca_start(P, rank), 0.05, 8)
     found = lpgd.solve(problem, rank, step_size=0.05, max_iter=8, tol=0)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from superfactor.lifting import state_problem
+from tests.solvers.examples import activations
 
-from superfactor._arrays import to_numpy
 from superfactor.losses import resolve_link
+from superfactor.problem import state
 from superfactor.solvers import bcd, lpgd
 
 RUNS = {
@@ -27,7 +27,7 @@ def problem(model, shape, convert, dtype=np.float64):
     X = rng.standard_normal(shape).astype(dtype)
     Y = np.eye(3)[np.arange(n) % 3][:, 1:].astype(dtype)
     weight = rng.uniform(0.5, 2, n).astype(dtype)
-    return state_problem(
+    return state(
         model,
         convert(X),
         convert(Y),
@@ -48,11 +48,11 @@ def problem(model, shape, convert, dtype=np.float64):
 )
 def test_same_results_as_numpy(library, model, shape, run):
     xp = pytest.importorskip(library)
-    ours = RUNS[run](problem(model, shape, np.asarray))
-    theirs = RUNS[run](problem(model, shape, xp.asarray))
+    here, there = (problem(model, shape, convert) for convert in (np.asarray, xp.asarray))
+    ours, theirs = RUNS[run](here), RUNS[run](there)
     assert type(theirs.factors.codes) is type(xp.asarray(np.ones(1)))
     np.testing.assert_allclose(theirs.history.objective, ours.history.objective, rtol=1e-7)
-    np.testing.assert_allclose(to_numpy(theirs.activations), ours.activations, atol=1e-4)
+    np.testing.assert_allclose(activations(there, theirs), activations(here, ours), atol=1e-4)
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
@@ -62,7 +62,7 @@ def test_single_precision(model, shape, run):
     ours = RUNS[run](problem(model, shape, np.asarray))
     single = RUNS[run](problem(model, shape, np.asarray, np.float32))
     f = single.factors
-    for part in (f.components, f.codes, f.beta, f.gamma, single.activations):
+    for part in (f.components, f.codes, f.beta, f.gamma, single.signal.array()):
         assert part.dtype == np.float32
     np.testing.assert_allclose(single.objective, ours.objective, rtol=1e-4)
 
