@@ -12,7 +12,8 @@ from superfactor.losses import resolve_link
 from superfactor.models import Factors
 from superfactor.problem import Problem
 from superfactor.problem import state as state_problem
-from superfactor.solvers import Solution, bcd, lpgd, newton
+from superfactor.solution import Solution
+from superfactor.solvers import bcd, lpgd, newton
 from superfactor.theory import Certificate, TheoremConstants, certify, theorem_constants
 
 __all__ = [
@@ -59,7 +60,9 @@ def state(
 def activations(found: Solution, covariates: Any = None) -> Any:
     """a (n, κ) at a solution; covariates (n, q) as they were given to `state`."""
     a = found.signal.array()
-    return a if covariates is None else a + covariates @ found.gamma[: covariates.shape[1], :]
+    return (
+        a if covariates is None else a + covariates @ found.factors.gamma[: covariates.shape[1], :]
+    )
 
 
 def solve(problem: Problem, rank: int, solver: str = "default", **options: Any) -> Solution:

@@ -85,4 +85,5 @@ class Shard:
     def run(self, errands: Errands) -> None:
         """What changes blocks, without a question."""
         for block in self._samples.blocks:
-            errands.done_by(block)
+            for errand in errands:
+                errand.to(block)

@@ -21,8 +21,8 @@ from superfactor.losses import Loss
 from superfactor.models import Coding, model_named
 from superfactor.options import Options
 from superfactor.problem import Problem, state
+from superfactor.solution import Solution
 from superfactor.solvers.interruption import deferred_interrupt
-from superfactor.solvers.solution import Solution
 from superfactor.spectrum import RowSource
 
 # How far outside its constraint a point may lie in silence, relative to its largest entry.

@@ -11,7 +11,7 @@ from superfactor._arrays import Array, column_norms, namespace
 from superfactor.constraints import ConvexSet, NonNegative, WholeSpace, resolve_constraint
 from superfactor.models import Factors, Model
 from superfactor.problem import Problem
-from superfactor.solvers.solution import Solution
+from superfactor.solution import Solution
 
 
 def solve(

@@ -118,7 +118,7 @@ class Block:
         self._scale = 1.0
         self._drawn: np.ndarray | None = None
 
-    # --- what changes a block: not questions, but what travels with them (`Chores`) --------------------
+    # --- what changes a block: no questions, but errands that travel with them ------------------------
 
     def rescale(self, scale: float) -> None:
         """From now on X̃ = diag(√w)X/scale."""

@@ -56,60 +56,8 @@ class Call(Generic[A]):
         return self.question in READS
 
 
-@dataclass(frozen=True)
-class Errands:
-    """What changes blocks; done before the question with which it travels.
-
-    Attributes
-    ----------
-    scale : the new scale of X̃, or None
-    appended : to the matrix of each key, the columns of another
-    dropped : keys of matrices that nobody has a handle of any more
-    """
-
-    scale: float | None = None
-    appended: tuple[tuple[int, Place], ...] = ()
-    dropped: tuple[int, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self.scale is not None or bool(self.appended) or bool(self.dropped)
-
-    def done_by(self, block: Block) -> None:
-        """Have a block do them."""
-        if self.scale is not None:
-            block.rescale(self.scale)
-        for key, more in self.appended:
-            block.append(key, more)
-        for key in self.dropped:
-            block.drop(key)
-
-
-class Chores:
-    """Errands that wait for the next question."""
-
-    def __init__(self) -> None:
-        self._scale: float | None = None
-        self._appended: list[tuple[int, Place]] = []
-        self._dropped: deque[int] = deque()
-
-    def rescale(self, scale: float) -> None:
-        """X̃ = diag(√w)X/scale."""
-        self._scale = scale
-
-    def append(self, key: int, more: Place) -> None:
-        """Columns to be added to a matrix."""
-        self._appended.append((key, more))
-
-    def drop(self, key: int) -> None:
-        """A matrix to be forgotten; may be called at any moment, by the garbage collector."""
-        self._dropped.append(key)
-
-    def taken(self) -> Errands:
-        """All that waits; it waits no longer."""
-        scale, appended = self._scale, tuple(self._appended)
-        dropped = tuple(self._dropped.popleft() for _ in range(len(self._dropped)))
-        self._scale, self._appended = None, []
-        return Errands(scale, appended, dropped)
+#: What changes blocks (`Block.rescale`, `append`, `drop`): done before the question with which it travels.
+Errands = tuple[Call[None], ...]
 
 
 class Samples(ABC):
@@ -119,8 +67,8 @@ class Samples(ABC):
     threads: int = 1
 
     def __init__(self) -> None:
-        self.chores = Chores()
         self._keys = count()
+        self._waiting: deque[Call[None]] = deque()
 
     # --- asking ------------------------------------------------------------------------------------------
 
@@ -128,19 +76,19 @@ class Samples(ABC):
         self, question: Callable[Concatenate[Block, P], A], *args: P.args, **kwargs: P.kwargs
     ) -> A:
         """The sum over all blocks of their answers, arrays in float64."""
-        return self.summed(_call(question, args, kwargs), self.chores.taken())
+        return self.summed(_call(question, args, kwargs), self._errands())
 
     def gather(
         self, question: Callable[Concatenate[Block, P], A], *args: P.args, **kwargs: P.kwargs
     ) -> list[A]:
         """The answer of every block, in the order of the samples."""
-        return self.gathered(_call(question, args, kwargs), self.chores.taken())
+        return self.gathered(_call(question, args, kwargs), self._errands())
 
     def stack(
         self, question: Callable[Concatenate[Block, P], Array], *args: P.args, **kwargs: P.kwargs
     ) -> Array:
         """Rows of all samples (n, j), one below the other."""
-        return self.stacked(_call(question, args, kwargs), self.chores.taken())
+        return self.stacked(_call(question, args, kwargs), self._errands())
 
     def keep(
         self, question: Callable[Concatenate[Block, P], Array], *args: P.args, **kwargs: P.kwargs
@@ -164,13 +112,26 @@ class Samples(ABC):
 
     def rescale(self, scale: float) -> None:
         """From now on X̃ = diag(√w)X/scale."""
-        self.chores.rescale(scale)
+        self.later(Block.rescale, scale)
+
+    def later(
+        self, change: Callable[Concatenate[Block, P], None], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        """Have blocks change before they answer the next question.
+
+        May be called at any moment, also by the garbage collector: nothing is sent now.
+        """
+        self._waiting.append(_call(change, args, kwargs))
+
+    def _errands(self) -> Errands:
+        """What waits; it waits no longer."""
+        return tuple(self._waiting.popleft() for _ in range(len(self._waiting)))
 
     def _kept(self, call: Call[Made[A]]) -> tuple[tuple[Tall, ...], A]:
         first = next(self._keys)
         # A question makes two matrices at most, and keys may have gaps.
         next(self._keys)
-        columns, sums = self.made(call, self.chores.taken(), first)
+        columns, sums = self.made(call, self._errands(), first)
         talls = tuple(Tall.of(self, Place(first + i, j)) for i, j in enumerate(columns))
         return talls, sums
 
@@ -256,7 +217,8 @@ class LocalSamples(Samples):
         """Answers in order; passes over X are told to `on_block`."""
 
         def ask(block: Block) -> A:
-            errands.done_by(block)
+            for errand in errands:
+                errand.to(block)
             return answer(block)
 
         done, total, heard = 0, self.n_samples, self.on_block if reads else None

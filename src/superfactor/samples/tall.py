@@ -19,11 +19,10 @@ class _Kept:
 
     def __init__(self, owner: Samples, place: Place):
         self.owner, self.place = owner, place
-        # Nothing is sent now: whoever collects garbage may be in the middle of a question.
-        weakref.finalize(self, owner.chores.drop, place.key).atexit = False
+        weakref.finalize(self, owner.later, Block.drop, place.key).atexit = False
 
     def appended(self, more: Place) -> None:
-        self.owner.chores.append(self.place.key, more)
+        self.owner.later(Block.append, self.place.key, more)
         self.place = replace(self.place, columns=self.place.columns + more.columns)
 
 

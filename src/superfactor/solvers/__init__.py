@@ -3,7 +3,3 @@
 `newton.solve` is the default; `lpgd.solve` is Algorithm 1 as printed, `lpgd.minimize` the same for
 any smooth f(θ, γ); `bcd.solve` is block coordinate descent over the factors. Import the one you want.
 """
-
-from superfactor.solvers.solution import History, Monitor, Solution
-
-__all__ = ["History", "Monitor", "Solution"]

@@ -44,8 +44,8 @@ from superfactor._arrays import (
 from superfactor.models import Factors, LiftedArrays
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design
+from superfactor.solution import Monitor, Solution
 from superfactor.solvers.factored import answer, random_factors
-from superfactor.solvers.solution import Monitor, Solution
 from superfactor.subspace import LossOn, conjugate_gradients, fit_ridge
 
 _DEFAULT_ITERATIONS = 500

@@ -14,7 +14,7 @@ from superfactor._arrays import Array, cast, random_like, zeros_like_of
 from superfactor.models import Factors, LiftedArrays
 from superfactor.problem import Problem
 from superfactor.samples import Block
-from superfactor.solvers.solution import Monitor, Solution
+from superfactor.solution import Monitor, Solution
 from superfactor.subspace import Basis, leading_basis
 
 

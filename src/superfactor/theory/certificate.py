@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Protocol
 
-from superfactor._arrays import Array, blas_threads, eigh_descending, wide
+from superfactor._arrays import blas_threads, eigh_descending, wide
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Tall
-from superfactor.subspace import Basis, LossOn, fit_ridge
+from superfactor.solution import Solution
+from superfactor.subspace import LossOn, fit_ridge
 from superfactor.theory.ascent import ascend
 from superfactor.theory.constants import TheoremConstants, theorem_constants
 from superfactor.theory.dual import Dual
@@ -78,30 +77,10 @@ class Certificate:
         return self.statement
 
 
-class Answer(Protocol):
-    """What a certificate needs of a solver's `Solution`."""
-
-    @property
-    def objective(self) -> float:
-        """F."""
-
-    @property
-    def gamma(self) -> Array:
-        """γ (q, κ)."""
-
-    @property
-    def signal(self) -> Tall:
-        """(n, κ), the activations without the covariates' part."""
-
-    @property
-    def basis(self) -> Callable[[], Basis]:
-        """Gives a basis that nearly holds the top of the spectrum."""
-
-
 def certify(
     problem: Problem,
     rank: int,
-    solution: Answer,
+    solution: Solution,
     *,
     method: str = "residual",
     max_iter: int = 300,
@@ -148,16 +127,16 @@ def certify(
         )
 
 
-def _residuals(problem: Problem, solution: Answer) -> Tall:
+def _residuals(problem: Problem, solution: Solution) -> Tall:
     """Dual points (n, κ): ∇ℓ at the point, with γ as the dual wants it: free of Θ, and exact."""
     signal = solution.signal.moved_to(problem.samples)
     design = Design(None, offset=signal.place)
     loss = LossOn(problem, design, problem.n_covariates)
-    gamma, *_ = fit_ridge(loss, problem.covariate_ridge, wide(solution.gamma), tol=1e-12)
+    gamma, *_ = fit_ridge(loss, problem.covariate_ridge, wide(solution.factors.gamma), tol=1e-12)
     return problem.samples.keep(Block.dual_points, design, gamma)
 
 
-def _ascended(dual: Dual, rank: int, points: Tall, solution: Answer, max_iter: int) -> float:
+def _ascended(dual: Dual, rank: int, points: Tall, solution: Solution, max_iter: int) -> float:
     """The bound after ascent from these dual points, in the coordinates of a basis that holds where they
     pull.
     """

@@ -9,8 +9,8 @@ from numbers import Integral, Real
 from typing import Self, TypeAlias
 
 from superfactor._arrays import Array, frobenius2, namespace
+from superfactor.solution import History, Monitor
 from superfactor.solvers.lpgd.iteration import iterate
-from superfactor.solvers.solution import History, Monitor
 from superfactor.spectrum import project_rank
 
 #: (θ, γ) -> f, ∇_θf, ∇_γf; γ and its gradient may be None.

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
-from superfactor.solvers.solution import Monitor
+from superfactor.solution import Monitor
 
 # A run whose objective has grown this much will not come back.
 _DIVERGED = 1e30

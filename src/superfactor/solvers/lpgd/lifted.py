@@ -12,13 +12,13 @@ from superfactor._arrays import Array, blas_threads, namespace, random_like, zer
 from superfactor.constraints import ConvexSet, resolve_constraint
 from superfactor.models import Factors, LiftedArrays
 from superfactor.problem import Problem
+from superfactor.solution import Monitor, Solution
 from superfactor.solvers.factored import answer, random_factors
 from superfactor.solvers.lpgd.compressed import CompressedState
 from superfactor.solvers.lpgd.coordinates import Coordinates, compressible
 from superfactor.solvers.lpgd.dense import DenseState
 from superfactor.solvers.lpgd.explicit import ExplicitProblem
 from superfactor.solvers.lpgd.iteration import iterate
-from superfactor.solvers.solution import Monitor, Solution
 from superfactor.spectrum import truncated_svd
 from superfactor.theory.constants import theorem_constants
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from superfactor._arrays import frobenius2, namespace
 from superfactor.problem import Problem
-from superfactor.solvers.solution import Monitor
+from superfactor.solution import Monitor
 from superfactor.subspace import Inside, Point
 from superfactor.subspace.newton_model import NewtonStep, newton_step, rotation_curvature
 

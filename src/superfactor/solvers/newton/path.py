@@ -14,13 +14,13 @@ import numpy as np
 
 from superfactor._arrays import blas_threads
 from superfactor.problem import Problem
+from superfactor.solution import Monitor, Solution
 from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.rounds import descended, rounds
 from superfactor.solvers.newton.solve import DEFAULT_ITERATIONS, solution
 from superfactor.solvers.newton.starts import other_starts, ridge_subspace
 from superfactor.solvers.newton.state import GROWING, Run, State
-from superfactor.solvers.solution import Monitor, Solution
 
 
 def solve_path(

@@ -19,6 +19,7 @@ from superfactor.models import Factors
 from superfactor.models.factors import more_columns
 from superfactor.problem import Problem
 from superfactor.samples import Block
+from superfactor.solution import Monitor, Solution
 from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.checkpoint import Checkpoint
 from superfactor.solvers.newton.descent import proximal, slack
@@ -26,7 +27,6 @@ from superfactor.solvers.newton.resuming import Beginning, fingerprint, writing_
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.starts import other_starts
 from superfactor.solvers.newton.state import FINISHED, Run, State
-from superfactor.solvers.solution import Monitor, Solution
 from superfactor.subspace.newton_model import newton_step
 
 DEFAULT_ITERATIONS = 500

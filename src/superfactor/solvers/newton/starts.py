@@ -10,10 +10,10 @@ import numpy as np
 
 from superfactor._arrays import Array, frobenius2, full_like_of, namespace, random_like
 from superfactor.options import Options
+from superfactor.solution import Monitor
 from superfactor.solvers.newton.descent import Stride, descend, proximal
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.state import RESTARTING, Run, State
-from superfactor.solvers.solution import Monitor
 from superfactor.subspace import Inside, Point, fit_ridge
 
 

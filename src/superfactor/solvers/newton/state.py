@@ -10,8 +10,8 @@ import numpy as np
 
 from superfactor.problem import Problem
 from superfactor.samples import Vectors
+from superfactor.solution import Monitor
 from superfactor.solvers.newton.descent import Stride
-from superfactor.solvers.solution import Monitor
 from superfactor.subspace import Basis, Inside, Point
 
 # Phases of a search, as a checkpoint names them.

@@ -105,11 +105,6 @@ class Solution:
     violation: float
 
     @property
-    def gamma(self) -> Array:
-        """γ (q, κ)."""
-        return self.factors.gamma
-
-    @property
     def n_iter(self) -> int:
         """The number of iterations."""
         return len(self.history)
