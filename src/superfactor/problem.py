@@ -243,13 +243,13 @@ class Problem:
         return float(self.xp.sum(self.covariate_ridge[:, None] * gamma**2))
 
     def dual_bound(self, conjugate: float, pulled: Array, top: float) -> float:
-        """D(G) = −Σωℓ*(g) − Σ_j‖g_j‖²/(4ρ_j) + ξ(‖X̃‖² − Σ_{i≤r}λ_i(M)) (docs/method.md §7).
+        """−Σωℓ*(g) − Σ_j‖x'_jᵀ(ω∘g)‖²/(4ρ_j) + ξ(‖X̃‖² − Σ_{i≤r} eig_i(M)): never above F (docs/method.md §7).
 
         Parameters
         ----------
         conjugate : Σ_i ω_i ℓ*(y_i, g_i)
-        pulled : X'ᵀG (q, κ); covariates that are not penalised must see none of it
-        top : Σ_{i≤r} λ_i(M), or more
+        pulled : X'ᵀ(ω∘g) (q, κ); covariates that are not penalised must see none of it
+        top : Σ_{i≤r} eig_i(M), or more
         """
         xp, ridge = self.xp, self.covariate_ridge
         safe = xp.where(ridge > 0, ridge, xp.full_like(ridge, math.inf))
@@ -257,7 +257,7 @@ class Problem:
         return -conjugate - penalised + self.xi * (self.squared_norm - top)
 
     def dual_scale(self) -> float:
-        """1/(2√(ξλ)), by which ΦᵀG becomes Q with M(G) = Gram matrix + QQᵀ."""
+        """1/(2√(ξλ)), by which Φᵀ(ω∘g) becomes Q with M = G + QQᵀ."""
         return 0.5 / math.sqrt(self.xi) / math.sqrt(self.lam)
 
 

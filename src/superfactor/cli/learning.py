@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.prepare import Samples
+from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
 
 FOLDS = 5
@@ -53,7 +53,7 @@ class Learned:
     scores : "held_out" and "training", each a dict of figures or None where there are no samples
     """
 
-    samples: Samples
+    samples: PreparedTable
     settings: Settings
     search: Any
     train: Any
@@ -75,7 +75,7 @@ class Learned:
         return self.samples.X[positions], self.samples.y[positions]
 
 
-def learn(samples: Samples, settings: Settings, screen: Screen) -> Learned:
+def learn(samples: PreparedTable, settings: Settings, screen: Screen) -> Learned:
     """Hold samples out, choose rank and weights on the others, fit, and score on those held out."""
     with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
         train, held_out = split(samples, settings)
@@ -107,7 +107,7 @@ def few_threads(X: Any) -> Any:
     return blas_threads(1) if min(X.shape) <= SMALL_SIDE else nullcontext()
 
 
-def split(samples: Samples, settings: Settings) -> tuple[Any, Any]:
+def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
     """Positions of the samples to learn from and of those held out, class by class."""
     import numpy as np
 
@@ -134,7 +134,7 @@ def split(samples: Samples, settings: Settings) -> tuple[Any, Any]:
     return np.sort(train), np.sort(held_out)
 
 
-def search_for(samples: Samples, settings: Settings, y: Any) -> Any:
+def search_for(samples: PreparedTable, settings: Settings, y: Any) -> Any:
     """The search with the folds these labels (n,) allow, not yet fitted."""
     import numpy as np
     from sklearn.model_selection import StratifiedKFold

@@ -10,7 +10,7 @@ from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.labels import labels_among
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths, write_csv
-from superfactor.cli.prepare import Columns, Samples
+from superfactor.cli.prepare import Columns, PreparedTable
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts, counted
@@ -62,7 +62,7 @@ def open_model(path: Path, screen: Screen) -> ModelFile:
 
 def read_for(
     loaded: ModelFile, path: Path, identifier: str | None, screen: Screen, *, labels: bool = False
-) -> Samples:
+) -> PreparedTable:
     """The samples of a table in the columns of a model, and their labels where they are needed."""
     about = loaded.metadata
     target = about["target"] if labels else None

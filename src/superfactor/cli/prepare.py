@@ -29,7 +29,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Samples:
+class PreparedTable:
     """The samples of one table.
 
     Attributes
@@ -87,7 +87,7 @@ def load(
     return table, Columns(target, sample, columns.covariates, columns.drop)
 
 
-def for_fitting(path: Path, columns: Columns, log2: bool, screen: Screen) -> Samples:
+def for_fitting(path: Path, columns: Columns, log2: bool, screen: Screen) -> PreparedTable:
     """Samples with labels, everything about their columns found out from the table itself."""
     table, columns = load(path, columns, screen)
     if columns.target is None:
@@ -98,7 +98,7 @@ def for_fitting(path: Path, columns: Columns, log2: bool, screen: Screen) -> Sam
     return _arrange(path, table, columns, log2)
 
 
-def _arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> Samples:
+def _arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> PreparedTable:
     """Samples of a table whose target is known."""
     _check_roles(path, table, columns)
     special = {columns.target, columns.id, *columns.covariates, *columns.drop}
@@ -110,7 +110,7 @@ def _arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> S
     encoding = encoding_of.learn_encoding(path, table, columns.covariates)
     X, names = _matrix(path, table, features, encoding, log2, named)
     notes = [*_empty_levels(encoding), *([] if log2 else _hint(X[:, : len(features)]))]
-    return Samples(path, columns, X, names, y, ids, encoding, tuple(notes))
+    return PreparedTable(path, columns, X, names, y, ids, encoding, tuple(notes))
 
 
 def for_model(
@@ -120,7 +120,7 @@ def for_model(
     features: Sequence[str],
     encoding: Encoding,
     log2: bool,
-) -> Samples:
+) -> PreparedTable:
     """Samples in the columns of a fitted model; any others are left alone, and y is not looked at."""
     present = set(table.columns)
     missing = [name for name in (*features, *encoding) if name not in present]
@@ -133,7 +133,7 @@ def for_model(
         raise UserError(_unknown(path, "--id", columns.id, table))
     ids, named = sample_ids(table, columns.id)
     X, names = _matrix(path, table, features, encoding, log2, named)
-    return Samples(path, columns, X, names, None, ids, encoding)
+    return PreparedTable(path, columns, X, names, None, ids, encoding)
 
 
 def sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:

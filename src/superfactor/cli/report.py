@@ -12,7 +12,7 @@ from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths
 from superfactor.cli.predict import open_model, read_for
-from superfactor.cli.prepare import Samples
+from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.record import checksum, names, recorded_search, versions
 from superfactor.cli.screen import Screen
 
@@ -75,7 +75,7 @@ def run(
     )
 
 
-def _parts(loaded: ModelFile, samples: Samples) -> tuple[list[int], list[int]]:
+def _parts(loaded: ModelFile, samples: PreparedTable) -> tuple[list[int], list[int]]:
     """Positions of the samples the model was fitted to, in their order, and of all others."""
     position: dict[Any, int] = {name: i for i, name in enumerate(names(samples.ids).tolist())}
     train = [position.get(name, -1) for name in loaded.metadata["training_ids"].tolist()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.cli.learning import Learned
-from superfactor.cli.prepare import Samples
+from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
 
 
@@ -84,7 +84,7 @@ def class_counts(labels: Any) -> dict[str, int]:
     return {str(name): int(count) for name, count in zip(classes, counts, strict=True)}
 
 
-def table_facts(samples: Samples) -> dict[str, Any]:
+def table_facts(samples: PreparedTable) -> dict[str, Any]:
     """What was read, for scripts."""
     return {
         "path": str(samples.path),

@@ -119,9 +119,9 @@ def simulate(
 
     W = np.linalg.qr(rng.standard_normal((p, r)))[0]
     # The rows of W have mean squared norm r/p: codes of this size give B entries of variance one.
-    spread = math.sqrt(p / r)
-    H = spread * rng.standard_normal((n, r))
-    beta = _columns(rng, r, kappa, signal / spread)
+    size = math.sqrt(p / r)
+    H = size * rng.standard_normal((n, r))
+    beta = _columns(rng, r, kappa, signal / size)
     gamma = _columns(rng, q, kappa, signal)
     B = H @ W.T
     C = rng.standard_normal((n, q))

@@ -31,16 +31,16 @@ def solve(
     """The answer of one of the solvers by its public name; the default one may leave out codes."""
     options: dict[str, Any] = {"tol": tol, "random_state": seed, "callback": callback}
     options["max_iter"] = max_iter
-    theta = resolve_constraint(constraint)
+    allowed = resolve_constraint(constraint)
     if solver == "lpgd":
         from superfactor.solvers import lpgd
 
-        restricted = None if isinstance(theta, WholeSpace) else theta
+        restricted = None if isinstance(allowed, WholeSpace) else allowed
         return lpgd.solve(problem, rank, step_size=step_size, constraint=restricted, **options)
     if solver == "bcd":
         from superfactor.solvers import bcd
 
-        return bcd.solve(problem, rank, nonnegative=isinstance(theta, NonNegative), **options)
+        return bcd.solve(problem, rank, nonnegative=isinstance(allowed, NonNegative), **options)
     from superfactor.solvers import newton
 
     return newton.solve(problem, rank, checkpoint=checkpoint, codes=codes, **options)

@@ -53,8 +53,8 @@ def check_parameters(estimator: Any) -> None:
 
 def choose_solver(solver: str, constraint: ConvexSet | None) -> str:
     """The solver that runs: Θ needs one that projects, and "auto" takes it."""
-    theta = resolve_constraint(constraint)
-    free = isinstance(theta, WholeSpace)
+    allowed = resolve_constraint(constraint)
+    free = isinstance(allowed, WholeSpace)
     if solver == "auto":
         return "lifted-newton" if free else "lpgd"
     if solver == "lifted-newton" and not free:
@@ -62,7 +62,7 @@ def choose_solver(solver: str, constraint: ConvexSet | None) -> str:
             f"constraint={constraint!r}: solver='lifted-newton' takes None only; "
             "solver='auto' or 'lpgd' projects onto any convex set"
         )
-    if solver == "bcd" and not free and not isinstance(theta, NonNegative):
+    if solver == "bcd" and not free and not isinstance(allowed, NonNegative):
         raise ValueError(
             f"constraint={constraint!r}: solver='bcd' takes None or NonNegative(); "
             "solver='auto' or 'lpgd' projects onto any convex set"

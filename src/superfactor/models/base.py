@@ -225,7 +225,7 @@ class Model(ABC):
 
     @abstractmethod
     def pulled_dual(self, side: Side, weighted: Tall) -> Vectors:
-        """ΦᵀG at dual points, of `Block.weighted_dual`."""
+        """Φᵀ(ω∘g) at dual points, of `Block.weighted_dual`."""
 
     # --- results ----------------------------------------------------------------------------------------
 

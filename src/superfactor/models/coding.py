@@ -78,7 +78,7 @@ class FeatureCoding(_ArrayCoding):
     range : Q (p, k), an orthonormal basis of the numerical range of W
     back : D·V·S⁻¹ (r, k), so that W⁺ = back·Qᵀ; D are the sizes of the training codes
     mixing : R (κ, ρ) with orthonormal columns
-    spread : m (ρ,) > 0
+    widths : m (ρ,) > 0
     """
 
     xi: float
@@ -86,7 +86,7 @@ class FeatureCoding(_ArrayCoding):
     range: Array
     back: Array
     mixing: Array
-    spread: Array
+    widths: Array
 
     @classmethod
     def of(
@@ -150,7 +150,7 @@ class FeatureCoding(_ArrayCoding):
     def _prior(self, like: Array) -> tuple[Array, Array, Array]:
         """R (κ, ρ), m̂ (ρ,) and 1 − s (ρ,) in the floating type of `like`."""
         xp = namespace(like)
-        m = xp.astype(self.spread, like.dtype)
+        m = xp.astype(self.widths, like.dtype)
         stiffness = xp.clip(((2 * self.xi) ** 0.5 / m) ** 2, 1e-300, 1e300)
         total = stiffness + 2 * self.lam
         return xp.astype(self.mixing, like.dtype), 1 / xp.sqrt(total), stiffness / total

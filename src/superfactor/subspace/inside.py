@@ -115,12 +115,13 @@ class Inside:
     # --- bounds ----------------------------------------------------------------------------------
 
     def pca_value(self) -> float:
-        """D(0) = ξ·Σ_{i>r}σ_i² inside the basis: what reconstruction alone must cost."""
+        """bound(0) = ξ·Σ_{i>r}σ_i² inside the basis: what reconstruction alone must cost."""
         values = eigh_descending(self.D)[0][: self.rank]
         return self.problem.xi * (self.problem.squared_norm - float(namespace(values).sum(values)))
 
     def duality_gap(self, point: Point) -> float:
-        """F − D(E) inside the basis at the residuals of the point (docs/method.md §7); inf where λ = 0.
+        """F less its lower bound inside the basis at the residuals of the point (docs/method.md §7); inf
+        where λ = 0.
 
         Meaningful for a point polished in γ: an unpenalised intercept needs Σ_i E_i = 0.
         """

@@ -2,10 +2,10 @@
 
 Replacing the projector WWᵀ by any Π with 0 ≼ Π ≼ I and tr Π = r (the Fantope) makes the problem convex:
 
-    J(Π) = ξ(‖X̃‖² − ⟨Π, Gram⟩) + min over A, γ of Σ_i ω_i ℓ(y_i, a_i) + λ⟨A, Π⁺A⟩ + Σ_j ρ_j‖γ_j‖²,
+    J(Π) = ξ(‖X̃‖² − ⟨Π, G⟩) + min over A, γ of Σ_i ω_i ℓ(y_i, a_i) + λ⟨A, Π⁺A⟩ + Σ_j ρ_j‖γ_j‖²,
 
 equal to F where Π is a projector. The inner problem is a ridge regression on the features ΦΠ^½; its residuals
-G are a dual point, the best one for this Π, and ∇J(Π) = −ξM(G). So descending on J raises D(G): spectral
+E are a dual point, the best one for this Π, and ∇J(Π) = −ξM. So descending on J raises the bound: spectral
 projected gradient on the Fantope (Birgin, Martínez and Raydan 2000). Everything happens in the
 coordinates of a basis; the dual points it finds are then judged on the full problem.
 """
@@ -41,13 +41,13 @@ def ascend(
     tol: float,
     max_iter: int,
 ) -> float:
-    """The best D(G) found, starting at the subspace W (k, r) in the coordinates of the basis."""
+    """The best bound found, starting at the subspace W (k, r) in the coordinates of the basis."""
     problem, rank = dual.problem, int(W.shape[1])
     relaxation = _Relaxation(problem, basis)
     weight = wide(problem.arrays().loss_weight)
 
     def bound_at(point: _Relaxed) -> float:
-        return dual.value(problem.samples.keep(Block.given, wide(point.G) / weight))
+        return dual.value(problem.samples.keep(Block.given, wide(point.E) / weight))
 
     point = relaxation.at(W @ W.T)
     best, recent = bound_at(point), [point.J]
@@ -84,7 +84,7 @@ class _Relaxed:
     Pi: Array  # (k, k)
     J: float
     gradient: Array  # (k, k)
-    G: Array  # (n, κ)
+    E: Array  # (n, κ)
 
 
 class _Relaxation:
@@ -111,11 +111,11 @@ class _Relaxation:
         design = Design(rows.place, ready=True)
         loss = LossOn(problem, design, int(features.shape[1]))
         coef, value, _ = fit_ridge(loss, ridge, xp.concat([start, self.gamma]), max_iter=50)
-        G = problem.samples.stack(Block.residuals, design, coef)
+        E = problem.samples.stack(Block.residuals, design, coef)
         self.A, self.gamma = root @ coef[:kept, :], coef[kept:, :]
-        Q = wide(self.Phi.T @ G)
+        Q = wide(self.Phi.T @ E)
         J = value + problem.xi * (problem.squared_norm - inner(Pi, self.D))
-        return _Relaxed(Pi, J, -(problem.xi * self.D + Q @ Q.T / (4 * problem.lam)), G)
+        return _Relaxed(Pi, J, -(problem.xi * self.D + Q @ Q.T / (4 * problem.lam)), E)
 
 
 def _project_fantope(matrix: Array, rank: int) -> Array:

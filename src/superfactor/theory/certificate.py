@@ -27,7 +27,7 @@ class Certificate:
     ----------
     lower_bound : no factorization of this rank has a smaller objective
     gap : objective − lower_bound
-    relative_gap : gap/(objective − D(0)), D(0) = ξΣ_{i>r}σ_i² being the part no supervision can
+    relative_gap : gap/(objective − bound(0)), bound(0) = ξΣ_{i>r}σ_i² being the part no supervision can
         change, so that a large reconstruction error cannot make the gap look small
     is_global : whether relative_gap ≤ 1e-6
     method : "residual" (bound at the residuals of the fit) or "ascent" (dual maximised)

@@ -1,9 +1,9 @@
 """The concave dual of a problem: every dual point bounds F over rank ≤ r (docs/method.md §7).
 
-    D(G) = −Σ_i ω_i ℓ*(y_i, g_i) + ξ(‖X̃‖² − Σ_{i≤r} λ_i(M)) − Σ_j ‖x'_jᵀG‖²/(4ρ_j),       G = ω∘g
-    M(G) = (Gram matrix of the search side) + QQᵀ,    Q = ΦᵀG/(2√(ξλ))
+    bound(g) = −Σ_i ω_i ℓ*(y_i, g_i) + ξ(‖X̃‖² − Σ_{i≤r} eig_i(M)) − Σ_j ‖x'_jᵀ(ω∘g)‖²/(4ρ_j)
+    M(g) = G + QQᵀ,    Q = Φᵀ(ω∘g)/(2√(ξλ)),    G the Gram matrix of the search side
 
-An unpenalised intercept asks for Σ_i G_i = 0. The dual points live with the samples.
+An unpenalised intercept asks for Σ_i ω_i g_i = 0. The dual points live with the samples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Dual:
         self.problem, self.spectrum = problem, spectrum
 
     def value(self, points: Tall) -> float:
-        """D at dual points g (n, κ), after moving them to the nearest that an unpenalised intercept
+        """The bound at dual points g (n, κ), after moving them to the nearest that an unpenalised intercept
         allows.
         """
         problem, samples = self.problem, self.problem.samples
@@ -44,5 +44,5 @@ class Dual:
 
     @cached_property
     def unsupervised(self) -> float:
-        """D(0) = ξΣ_{i>r}σ_i²: what reconstruction alone must cost."""
+        """bound(0) = ξΣ_{i>r}σ_i²: what reconstruction alone must cost."""
         return max(self.problem.xi * (self.problem.squared_norm - self.spectrum.alone()), 0.0)

@@ -1,4 +1,4 @@
-"""Upper bounds of Σ_{i≤r} λ_i(M), M = (Gram matrix of the search side) + QQᵀ: from what is known of X's
+"""Upper bounds of Σ_{i≤r} eig_i(M), M = G + QQᵀ: from what is known of X's
 spectrum.
 
 Sums of eigenvalues are bounded from above, so that rounding and Ritz values can only weaken a
@@ -42,7 +42,7 @@ class Spectrum(ABC):
 
     @abstractmethod
     def with_labels(self, weighted: Tall) -> float:
-        """Σ_{i≤r} λ_i(M), or more."""
+        """Σ_{i≤r} eig_i(M), or more."""
 
     @abstractmethod
     def largest(self) -> float:

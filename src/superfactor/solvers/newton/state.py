@@ -45,7 +45,7 @@ class State:
     inside : the problem inside the current subspace
     point : the best one there
     stride : how long proximal steps are by now
-    floor : D(0) inside the subspace, what reconstruction alone must cost
+    floor : bound(0) inside the subspace, what reconstruction alone must cost
     whole : whether the subspace is the whole range of X
     capacity : how many vectors the basis may have
     phase : how far the search has come
@@ -78,7 +78,7 @@ class State:
 
     @property
     def supervised(self) -> float:
-        """F − D(0), what supervision can change; separable classes may send it to zero, so not quite."""
+        """F − bound(0), what supervision can change; separable classes may send it to zero, so not quite."""
         return max(self.point.F - self.floor, 1e-4 * self.problem.null_loss)
 
     def goal(self, tol: float) -> float:
