@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import NMF
 from tests import naive
-from tests.solvers.examples import MODELS, activations, example
+from tests.problems import MODELS, example
+from tests.solvers.examples import activations
 
 from superfactor.losses import resolve_link
 from superfactor.models import Factors

@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from tests import naive
-from tests.solvers.examples import (
-    MODELS,
-    assert_same_iterates,
-    distance,
-    example,
-    lifted,
-    random_start,
-)
+from tests.problems import MODELS, example, lifted
+from tests.solvers.examples import assert_same_iterates, distance, random_start
 
 from superfactor.constraints import NonNegative
 from superfactor.losses import resolve_link
@@ -80,7 +74,7 @@ def test_iterates_where_the_eigenproblem_is_not_dense(model, shape):
 def test_iterates_for_data_too_large_to_decompose(model, shape, start, tau):
     """Products with X in place of a decomposition: the same to the tolerance of eigenvectors."""
     problem, _ = example(model, *shape, 2, weighted=True)
-    large, _ = example(model, *shape, 2, weighted=True, sizes=Options(lpgd_gram=10))
+    large, _ = example(model, *shape, 2, weighted=True, options=Options(lpgd_gram=10))
     options = {"step_size": tau, "max_iter": 8, "tol": 0, "start": start}
     exact, found = (lpgd.solve(each, 3, **options) for each in (problem, large))
     assert 0 < distance(lifted(model, found.factors), lifted(model, exact.factors)) < 1e-6

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from tests import naive
-from tests.solvers.examples import MODELS, assert_same_iterates, distance, example, random_start
+from tests.problems import MODELS, example
+from tests.solvers.examples import assert_same_iterates, distance, random_start
 
 from superfactor.constraints import Box, FrobeniusBall, NonNegative, Product, UserSet
 from superfactor.solvers import lpgd

@@ -4,15 +4,17 @@ import weakref
 
 import numpy as np
 import pytest
-from superfactor.lifting import design, state_problem, subsample
-from superfactor.solvers.subspace import SubspaceProblem
 from tests import naive
-from tests.lifting.cutting import cut
-from tests.solvers.examples import MODELS, example, lifted
+from tests.problems import MODELS, example, lifted
+from tests.solvers.examples import in_blocks
 from tests.solvers.restarts import best_of
 
 from superfactor.losses import resolve_link
-from superfactor.solvers import lifted_newton
+from superfactor.options import Options
+from superfactor.problem import Problem, state
+from superfactor.samples import Block
+from superfactor.solvers import newton
+from superfactor.subspace import Inside
 
 SIZES = {"whole range": (60, 12), "growing subspace": (150, 90), "few samples": (12, 9)}
 # Labels count, and the optimum is beyond doubt: no other starts are compared.
@@ -37,9 +39,9 @@ def check(found, P, rank):
 @pytest.mark.parametrize("place", ["memory", "files"])
 def test_blocks_have_the_objective_of_one(model, size, kappa, place, tmp_path):
     problem, P = example(model, *SIZES[size], kappa, weighted=True, xi=0.5, lam=LAM[model])
-    whole = lifted_newton.solve(problem, 2, tol=1e-10)
+    whole = newton.solve(problem, 2, tol=1e-10)
     folder = tmp_path if place == "files" else None
-    found = lifted_newton.solve_sampled(cut(problem, 5, folder, threads=2), 2, tol=1e-10)
+    found = newton.solve(in_blocks(problem, 5, folder, threads=2), 2, tol=1e-10)
     np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
     check(found, P, 2)
     for one, other in zip(lifted(model, found.factors), lifted(model, whole.factors), strict=True):
@@ -61,7 +63,7 @@ def test_every_loss_reaches_what_restarts_find(model, case, extra):
         "covariates": {"fit_intercept": False},
     }[extra]
     problem, P = example(model, 14, 6, 1, loss=case, xi=0.3, lam=0.2, **options)
-    found = lifted_newton.solve_sampled(cut(problem, 5), 2, tol=1e-10)
+    found = newton.solve(in_blocks(problem, 5), 2, tol=1e-10)
     check(found, P, 2)
     best = best_of(P, 2, 10, 0, max_iter=200)
     assert found.objective <= best + 1e-8 * abs(best)
@@ -70,25 +72,35 @@ def test_every_loss_reaches_what_restarts_find(model, case, extra):
 @every_model
 def test_sparse_samples_in_blocks(model):
     problem, P = example(model, 150, 90, 1, sparse=True, weighted=True, lam=LAM[model])
-    whole = lifted_newton.solve(problem, 2, tol=1e-10)
-    found = lifted_newton.solve_sampled(cut(problem, 5, threads=3), 2, tol=1e-10)
+    whole = newton.solve(problem, 2, tol=1e-10)
+    found = newton.solve(in_blocks(problem, 5, threads=3), 2, tol=1e-10)
     np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
     check(found, P, 2)
+
+
+class SomeCurvature(Options):
+    """Curvature from three of ten samples, however few there are."""
+
+    def curvature_share(self, n_samples, columns, n_outputs):
+        return 0.3
 
 
 @every_model
 @pytest.mark.parametrize("blocks", [1, 4])
 @outputs
 @pytest.mark.parametrize("size", [(400, 12), (300, 90)], ids=["whole range", "growing subspace"])
-def test_curvature_from_some_of_the_samples_leads_to_the_same_optimum(
-    model, blocks, kappa, size, monkeypatch
-):
-    problem, P = example(model, *size, kappa, weighted=True, xi=0.5, lam=LAM[model])
-    exact = lifted_newton.solve(problem, 2, tol=1e-10)
-    monkeypatch.setattr(design, "curvature_share", lambda *sizes: 0.3)
-    found = lifted_newton.solve_sampled(cut(problem, blocks), 2)
+def test_curvature_from_some_of_the_samples_leads_to_the_same_optimum(model, blocks, kappa, size):
+    given = {"weighted": True, "xi": 0.5, "lam": LAM[model]}
+    exact = newton.solve(example(model, *size, kappa, **given)[0], 2, tol=1e-10)
+    problem, P = example(model, *size, kappa, options=SomeCurvature(), **given)
+    found = newton.solve(in_blocks(problem, blocks), 2)
     np.testing.assert_allclose(found.objective, exact.objective, rtol=1e-7)
     check(found, P, 2)
+
+
+# --- beginning with some of the samples -------------------------------------------------------------
+
+FEW = Options(fewest_subsample=20)
 
 
 @every_model
@@ -97,33 +109,33 @@ def test_curvature_from_some_of_the_samples_leads_to_the_same_optimum(
 def test_beginning_with_some_of_the_samples_ends_at_the_same_optimum(
     model, kappa, place, tmp_path, monkeypatch
 ):
-    problem, P = example(model, 300, 90, kappa, weighted=True, xi=0.5, lam=LAM[model])
-    whole = lifted_newton.solve(problem, 2, tol=1e-10)
-    monkeypatch.setattr(subsample, "_FEWEST", 20)
-    sampled = cut(problem, 5, tmp_path if place == "files" else None)
-    share = subsample.subsample_share(sampled)
+    given = {"weighted": True, "xi": 0.5, "lam": LAM[model]}
+    whole = newton.solve(example(model, 300, 90, kappa, **given)[0], 2, tol=1e-10)
+    problem, P = example(model, 300, 90, kappa, options=FEW, **given)
+    blocks = in_blocks(problem, 5, tmp_path if place == "files" else None)
+    share = blocks.subsample_share()
     assert 0 < share <= 1 / 8
-    few = subsample.subsampled(sampled, share)
+    few = blocks.subsampled(share)
     assert 300 * share <= few.n_samples <= 300 * share + 5  # a block gives at least its share
-    np.testing.assert_allclose(
-        few.squared_norm / few.n_samples, sampled.squared_norm / 300, rtol=0.5
-    )
-    found = lifted_newton.solve_sampled(sampled, 2, tol=1e-10)
+    mean, expected = few.squared_norm / few.n_samples, blocks.squared_norm / 300
+    np.testing.assert_allclose(mean, expected, rtol=0.5)
+    found = newton.solve(blocks, 2, tol=1e-10)
     np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
     check(found, P, 2)
 
 
 @every_model
-def test_labels_use_the_rank_that_X_has_to_spare_after_such_a_beginning(model, monkeypatch):
+def test_labels_use_the_rank_that_X_has_to_spare_after_such_a_beginning(model):
     rng = np.random.default_rng(0)
     X, y = np.outer(rng.standard_normal(300), np.ones(5)), (rng.random((300, 1)) < 0.4) * 1.0
-    loss = resolve_link("logistic", 1)
-    problem = state_problem(model, X, y, loss, xi=1e-2, lam=0.5)
-    whole = lifted_newton.solve(problem, 2, tol=1e-10)
-    monkeypatch.setattr(subsample, "_FEWEST", 20)
-    sampled = cut(problem, 5)
-    assert subsample.subsample_share(sampled) is not None
-    found = lifted_newton.solve_sampled(sampled, 2, tol=1e-10)
+    all_of_them, some = (
+        state(model, X, y, resolve_link("logistic", 1), xi=1e-2, lam=0.5, options=options)
+        for options in (Options(), FEW)
+    )
+    blocks = in_blocks(some, 5)
+    assert all_of_them.subsample_share() is None
+    assert blocks.subsample_share() is not None
+    whole, found = (newton.solve(each, 2, tol=1e-10) for each in (all_of_them, blocks))
     np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
     assert found.factors.components.shape == (5, 2)
 
@@ -131,10 +143,9 @@ def test_labels_use_the_rank_that_X_has_to_spare_after_such_a_beginning(model, m
 @every_model
 def test_samples_to_begin_with_are_not_kept(model, monkeypatch):
     """They take as much memory as is allowed, and the search among all of them needs it."""
-    problem, _ = example(model, 300, 20, 1, lam=LAM[model])
-    monkeypatch.setattr(subsample, "_FEWEST", 20)
+    problem, _ = example(model, 300, 20, 1, lam=LAM[model], options=FEW)
     drawn, alive = [], []
-    draw, polish = lifted_newton.subsampled, SubspaceProblem.polish
+    draw, polish = Problem.subsampled, Inside.polish
 
     def drawing(*arguments):
         few = draw(*arguments)
@@ -146,19 +157,32 @@ def test_samples_to_begin_with_are_not_kept(model, monkeypatch):
             alive.append(drawn[0]() is not None)
         return polish(self, *arguments, **options)
 
-    monkeypatch.setattr(lifted_newton, "subsampled", drawing)
-    monkeypatch.setattr(SubspaceProblem, "polish", polishing)
-    lifted_newton.solve_sampled(cut(problem, 5), 2)
+    monkeypatch.setattr(Problem, "subsampled", drawing)
+    monkeypatch.setattr(Inside, "polish", polishing)
+    newton.solve(in_blocks(problem, 5), 2)
     assert alive and not any(alive)
 
 
 @every_model
 def test_codes_are_left_with_the_samples_where_nobody_wants_them(model):
     problem, _ = example(model, 60, 12, 2, weighted=True, lam=5.0)
-    full, bare = (
-        lifted_newton.solve_sampled(cut(problem, 5), 2, codes=codes) for codes in (True, False)
-    )
-    assert bare.factors.codes.shape[0] == 0
+    full, bare = (newton.solve(in_blocks(problem, 5), 2, codes=codes) for codes in (True, False))
+    assert bare.factors.codes is None
     np.testing.assert_allclose(bare.factors.components, full.factors.components, atol=1e-9)
-    rows = bare.basis.problem.samples.gather("codes", bare.codes_turn)
-    np.testing.assert_allclose(np.concatenate(rows), full.factors.codes, atol=1e-7)
+    np.testing.assert_allclose(bare.code_sizes, full.code_sizes, rtol=1e-7)
+    np.testing.assert_allclose(bare.signal.array(), full.signal.array(), atol=1e-7)
+
+
+@every_model
+def test_every_solution_leaves_only_its_own_matrices_with_the_samples(model):
+    """What a search kept there goes with it; a hundred fits must not fill the memory."""
+    problem, _ = example(model, 60, 12, 1, lam=0.05)
+    blocks = in_blocks(problem, 3)
+    for _ in range(3):
+        found = newton.solve(blocks, 2)
+        blocks.samples.sum(Block.covariate_gram)  # errands travel with a question
+        kept = [len(block._store._matrices) for block in blocks.samples.blocks]
+        assert max(kept) <= 6
+    del found
+    blocks.samples.sum(Block.covariate_gram)
+    assert [len(block._store._matrices) for block in blocks.samples.blocks] == [0, 0, 0]

@@ -7,9 +7,9 @@ import zipfile
 
 import numpy as np
 import pytest
-from superfactor.solvers.checkpoint import Checkpoint
 
-from superfactor.solvers import checkpoint as module
+from superfactor.solvers.newton import checkpoint as module
+from superfactor.solvers.newton.checkpoint import Checkpoint
 
 PROBLEM = {
     "model": "filter",
@@ -250,7 +250,7 @@ def test_a_process_killed_while_it_writes_leaves_the_file_before(tmp_path):
     program = f"""
 import os, signal
 import numpy as np
-from superfactor.solvers.checkpoint import Checkpoint
+from superfactor.solvers.newton.checkpoint import Checkpoint
 
 def half(file, **arrays):
     file.write(b"PK half of a checkpoint")

@@ -4,22 +4,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits
-from superfactor.lifting import state_problem
 from tests import naive
-from tests.solvers.examples import MODELS, example, lifted
+from tests.problems import MODELS, example, lifted
+from tests.solvers.examples import activations
 
-from superfactor._arrays import to_numpy
 from superfactor.losses import SquaredError, resolve_link
-from superfactor.solvers import lifted_newton, search
+from superfactor.options import Options
+from superfactor.problem import state
+from superfactor.solvers import newton
 from superfactor.theory import certify
 
 every_model = pytest.mark.parametrize("model", MODELS)
-
-
-def certificate(problem, rank, found):
-    return certify(
-        problem, rank, found.activations, found.factors.gamma, found.objective, basis=found.basis
-    )
 
 
 # --- a growing subspace ----------------------------------------------------------------------------
@@ -50,20 +45,28 @@ def planted(n, p, kappa, sparse, seed=0):
         (120, 150, 1, False, False, 1.0),
     ],
 )
-def test_growing_subspace_finds_the_optimum_of_the_whole(
-    model, n, p, kappa, sparse, weighted, lam, monkeypatch
-):
+def test_growing_subspace_finds_the_optimum_of_the_whole(model, n, p, kappa, sparse, weighted, lam):
     X, Y = planted(n, p, kappa, sparse)
     weight = np.random.default_rng(1).uniform(0.5, 2, n) if weighted else None
-    problem = state_problem(
-        model, X, Y, resolve_link("logistic", kappa), xi=2.0, lam=lam, sample_weight=weight
+    whole, grown = (
+        newton.solve(
+            state(
+                model,
+                X,
+                Y,
+                resolve_link("logistic", kappa),
+                xi=2.0,
+                lam=lam,
+                sample_weight=weight,
+                options=Options(whole_range=limit),
+            ),
+            5,
+            tol=tol,
+        )
+        for limit, tol in ((10_000, 1e-10), (1, 1e-9))
     )
-    monkeypatch.setattr(search, "WHOLE_RANGE", 10_000)
-    whole = lifted_newton.solve(problem, 5, tol=1e-10)
-    monkeypatch.setattr(search, "WHOLE_RANGE", 1)
-    grown = lifted_newton.solve(problem, 5, tol=1e-9)
-    assert whole.basis.size >= min(n, p)
-    assert grown.basis.size < min(n, p)
+    assert whole.basis().size >= min(n, p)
+    assert grown.basis().size < min(n, p)
     np.testing.assert_allclose(grown.objective, whole.objective, rtol=1e-7)
     P = naive.state(model, X, Y, 2.0, lam, sample_weight=weight)
     value = naive.lifted_objective(P, *lifted(model, grown.factors))
@@ -72,12 +75,27 @@ def test_growing_subspace_finds_the_optimum_of_the_whole(
 
 @every_model
 @pytest.mark.parametrize("loss", ["probit", "squared"])
-def test_growing_subspace_with_other_losses_and_covariates(model, loss, monkeypatch):
-    problem, _ = example(model, 90, 70, 1, loss=loss, weighted=True, lam=3.0, sparse=True)
-    whole = lifted_newton.solve(problem, 3, tol=1e-10)
-    monkeypatch.setattr(search, "WHOLE_RANGE", 1)
-    grown = lifted_newton.solve(problem, 3, tol=1e-10)
-    assert grown.basis.size < 70
+def test_growing_subspace_with_other_losses_and_covariates(model, loss):
+    whole, grown = (
+        newton.solve(
+            example(
+                model,
+                90,
+                70,
+                1,
+                loss=loss,
+                weighted=True,
+                lam=3.0,
+                sparse=True,
+                options=Options(whole_range=limit),
+            )[0],
+            3,
+            tol=1e-10,
+        )
+        for limit in (100, 1)
+    )
+    assert whole.basis().size >= 70
+    assert grown.basis().size < 70
     np.testing.assert_allclose(grown.objective, whole.objective, rtol=1e-7)
 
 
@@ -96,15 +114,15 @@ def standardized(load):
 def test_breast_cancer_in_forty_iterations(model, xi, lam):
     X, y = standardized(load_breast_cancer)
     for rank in (2, 3, 5):
-        problem = state_problem(
+        problem = state(
             model, X, y[:, None].astype(float), resolve_link("logistic", 1), xi=xi, lam=lam
         )
-        found = lifted_newton.solve(problem, rank, tol=1e-10)
+        found = newton.solve(problem, rank, tol=1e-10)
         assert found.converged
         assert found.n_iter <= 40
-        proof = certificate(problem, rank, found)
+        proof = certify(problem, rank, found)
         if not proof.is_global:  # then at least other random starts find nothing lower
-            other = lifted_newton.solve(problem, rank, tol=1e-10, random_state=7)
+            other = newton.solve(problem, rank, tol=1e-10, random_state=7)
             assert found.objective <= other.objective * (1 + 1e-8)
 
 
@@ -112,13 +130,13 @@ def test_breast_cancer_in_forty_iterations(model, xi, lam):
 def test_digits_ten_classes(model):
     X, y = standardized(load_digits)
     X, Y = X[:150], np.eye(10)[y[:150]][:, 1:]
-    problem = state_problem(model, X, Y, resolve_link("logistic", 9), xi=1.0, lam=1.0)
-    found = lifted_newton.solve(problem, 4)
+    problem = state(model, X, Y, resolve_link("logistic", 9), xi=1.0, lam=1.0)
+    found = newton.solve(problem, 4)
     assert found.converged
-    proof = certificate(problem, 4, found)
+    proof = certify(problem, 4, found)
     assert proof.lower_bound <= found.objective * (1 + 1e-12)
     # Another start of the same solver, far away, ends no lower.
-    other = lifted_newton.solve(problem, 4, random_state=5)
+    other = newton.solve(problem, 4, random_state=5)
     assert found.objective <= other.objective * (1 + 1e-6)
 
 
@@ -136,7 +154,7 @@ def array_problem(model, shape, convert, loss, lam):
     arrays = (X, Y, rng.standard_normal((n, 1)), rng.uniform(0.5, 2, n))
     X, Y, covariates, weight = (convert(x) for x in arrays)
     resolved = SquaredError() if loss == "squared" else resolve_link(loss, kappa)
-    return state_problem(
+    return state(
         model, X, Y, resolved, xi=0.7, lam=lam, covariates=covariates, sample_weight=weight
     )
 
@@ -167,9 +185,11 @@ def library(request):
     ],
 )
 def test_same_path_on_other_array_libraries(library, model, shape, loss, lam):
-    ours = lifted_newton.solve(array_problem(model, shape, np.asarray, loss, lam), 2)
-    theirs = lifted_newton.solve(array_problem(model, shape, library.asarray, loss, lam), 2)
+    here, there = (
+        array_problem(model, shape, convert, loss, lam) for convert in (np.asarray, library.asarray)
+    )
+    ours, theirs = newton.solve(here, 2), newton.solve(there, 2)
     assert type(theirs.factors.codes) is type(library.asarray(np.ones(1)))
     np.testing.assert_allclose(theirs.objective, ours.objective, rtol=1e-9)
-    np.testing.assert_allclose(to_numpy(theirs.activations), ours.activations, atol=1e-4)
+    np.testing.assert_allclose(activations(there, theirs), activations(here, ours), atol=1e-4)
     assert theirs.reason == ours.reason
