@@ -47,6 +47,11 @@ class Whole:
     options: Options
 
     @cached_property
+    def threaded(self) -> DataMatrix:
+        """X̃ with the products of a large sparse X shared among the cores."""
+        return self.data.threaded(self.options.values_worth_threads)
+
+    @cached_property
     def short(self) -> Short | None:
         """Wide data in the coordinates of its right singular vectors; None where that does not apply.
 
@@ -203,7 +208,7 @@ class Problem:
             )
         return LiftedArrays(
             self.model,
-            self.whole.data.threaded(self.options.values_worth_threads),
+            self.whole.threaded,
             self.whole.known,
             cast(self.covariate_ridge, self.like),
             self.loss,
