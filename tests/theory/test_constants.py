@@ -6,17 +6,17 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from superfactor.lifting import state_problem
 from tests.theory.naive import distance, project, random_problem
 
 from superfactor.losses import CustomLink, SquaredError, resolve_link
+from superfactor.problem import state
 from superfactor.theory import TheoremConstants, theorem_constants
 
 
 def stated(naive, **extra):
     """The same problem for the package."""
     C = naive.C[:, :-1] if naive.intercept else naive.C
-    return state_problem(
+    return state(
         naive.model,
         naive.X,
         naive.Y,
@@ -114,11 +114,9 @@ def test_weights_count_as_repetitions(model):
     times = rng.integers(1, 4, 20)
     loss = resolve_link("logistic", 1)
     common = {"xi": 0.5, "lam": 0.4}
-    weighted = state_problem(
-        model, X, y, loss, covariates=C, sample_weight=times.astype(float), **common
-    )
+    weighted = state(model, X, y, loss, covariates=C, sample_weight=times.astype(float), **common)
     again = [np.repeat(x, times, axis=0) for x in (X, y, C)]
-    repeated = state_problem(model, *again[:2], loss, covariates=again[2], **common)
+    repeated = state(model, *again[:2], loss, covariates=again[2], **common)
     for profiled in (False, True):
         a = theorem_constants(weighted, profiled=profiled)
         b = theorem_constants(repeated, profiled=profiled)
@@ -142,13 +140,13 @@ def test_what_covariates_explain_bends_the_profiled_objective_no_more():
     rng = np.random.default_rng(5)
     X = np.hstack([rng.standard_normal((40, 2)), np.ones((40, 1))])
     y = rng.standard_normal((40, 1))
-    problem = state_problem("filter", X, y, SquaredError(), xi=1.0, lam=0.3)
+    problem = state("filter", X, y, SquaredError(), xi=1.0, lam=0.3)
     got = theorem_constants(problem, profiled=True)
     centred = X - X.mean(axis=0)
     values = np.linalg.eigvalsh(0.6 * np.eye(3) + 2 * centred.T @ centred)
     assert got.mu == pytest.approx(values[0]) == pytest.approx(0.6)
     without = theorem_constants(
-        state_problem("filter", X, y, SquaredError(), xi=1.0, lam=0.3, fit_intercept=False),
+        state("filter", X, y, SquaredError(), xi=1.0, lam=0.3, fit_intercept=False),
         profiled=True,
     )
     assert without.mu > 10
@@ -157,7 +155,7 @@ def test_what_covariates_explain_bends_the_profiled_objective_no_more():
 def test_profiled_lower_end_with_penalised_covariates_is_the_schur_complement():
     rng = np.random.default_rng(6)
     X, C = rng.standard_normal((25, 3)), rng.standard_normal((25, 2))
-    problem = state_problem(
+    problem = state(
         "filter", X, X[:, :1], SquaredError(), xi=1.0, lam=2.0, covariates=C, fit_intercept=False
     )
     J = np.hstack([X, C])
@@ -173,7 +171,7 @@ def test_large_data_get_a_safe_and_tight_upper_end(shape):
     X = sp.random_array(shape, density=0.01, rng=rng, format="csr") * 40.0
     C = rng.standard_normal((shape[0], 3))
     y = rng.integers(0, 2, (shape[0], 1)).astype(float)
-    problem = state_problem("filter", X, y, resolve_link("logistic", 1), xi=1, lam=1, covariates=C)
+    problem = state("filter", X, y, resolve_link("logistic", 1), xi=1, lam=1, covariates=C)
     J = sp.hstack([X, sp.csr_array(np.hstack([C, np.ones((shape[0], 1))]))]).tocsr()
     for profiled, matrix in ((False, J), (True, X)):
         true = sp.linalg.svds(matrix, k=1, return_singular_vectors=False)[0] ** 2
@@ -200,7 +198,7 @@ def test_a_loss_without_bounds_promises_nothing():
     X = np.random.default_rng(9).standard_normal((20, 3))
     y = (X[:, :1] > 0).astype(float)
     for model in ("filter", "feature"):
-        problem = state_problem(model, X, y, resolve_link(link, 1), xi=1.0, lam=1.0)
+        problem = state(model, X, y, resolve_link(link, 1), xi=1.0, lam=1.0)
         for profiled in (False, True):
             got = theorem_constants(problem, profiled=profiled)
             assert math.inf == got.L
@@ -215,7 +213,7 @@ def test_degenerate_data():
     y = np.array([[0.0], [1.0], [1.0]])
     for X in (np.zeros((3, 2)), np.ones((3, 1)), np.full((3, 5), 1e60), np.full((3, 5), 1e-60)):
         for model in ("filter", "feature"):
-            problem = state_problem(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
+            problem = state(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
             got = theorem_constants(problem, profiled=True)
             expected = np.linalg.norm(X, 2) ** 2 if model == "filter" else 1.0
             assert got.mu == pytest.approx(2.0)
@@ -230,8 +228,8 @@ def test_other_array_libraries_give_the_same_numbers():
         y = rng.integers(0, 2, (shape[0], 1)).astype(float)
         loss = resolve_link("logistic", 1)
         both = [
-            state_problem("filter", X, y, loss, xi=1.0, lam=1.0, covariates=C),
-            state_problem(
+            state("filter", X, y, loss, xi=1.0, lam=1.0, covariates=C),
+            state(
                 "filter", torch.asarray(X), torch.asarray(y), loss, xi=1.0, lam=1.0,
                 covariates=torch.asarray(C),
             ),

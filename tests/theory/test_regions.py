@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from superfactor.lifting import state_problem
 from tests.theory.naive import random_problem
 from tests.theory.test_constants import stated
 
 from superfactor.losses import SquaredError
+from superfactor.problem import state
 from superfactor.theory import (
     Interval,
     TheoremConstants,
@@ -98,7 +98,7 @@ def test_a_loss_with_curvature_of_its_own_can_carry_the_intercept():
     X = np.linalg.qr(np.hstack([np.ones((8, 1)), np.eye(8)[:, :3]]))[0][:, 1:] * math.sqrt(8)
     y = np.arange(8.0)[:, None]
     for xi, fine in ((7.0, True), (0.5, False)):
-        problem = state_problem("filter", X, y, SquaredError(), xi=xi, lam=0.0)
+        problem = state("filter", X, y, SquaredError(), xi=xi, lam=0.0)
         assert theorem_constants(problem).applies == fine
         interval = problem_lambda(problem)
         assert (interval is not None and 0.0 in interval) == fine

@@ -63,7 +63,7 @@ def test_gradient_of_a_lifted_problem(model):
     rng = np.random.default_rng(1)
     naive = random_problem(rng, model, 9, 5, 1, 2, 0.6, 0.3, 20.0, True)
     problem = stated(naive)
-    s = problem.data.scale
+    s = problem.scale
     assert s > 1
     a, b = (s, 1 / s) if model == "filter" else (1.0, 1 / s)
     A, gamma = rng.standard_normal((naive.side, 2)), rng.standard_normal((2, 2))
