@@ -30,7 +30,7 @@ from superfactor.distributed.placement import placed
 from superfactor.distributed.shard import Shard, packed, unpacked
 from superfactor.distributed.workers import LOST, Workers
 from superfactor.estimators.progress import users_stacklevel
-from superfactor.samples import Call, Errands, Made, Samples, added
+from superfactor.samples import Call, Errands, Samples, added
 
 A = TypeVar("A")
 P = ParamSpec("P")
@@ -136,7 +136,7 @@ class RemoteSamples(Samples):
         self._remember(errands)
         return [answer for number in sorted(found) for answer in found[number]]
 
-    def made(self, call: Call[Made[A]], errands: Errands, key: int) -> tuple[tuple[int, ...], A]:
+    def made(self, call: Call[Any], errands: Errands, key: int) -> tuple[tuple[int, ...], Any]:
         answers = self._ask(Shard.make, call, errands, key)
         self._log.append(packed(Shard.make, call, errands, key))
         return answers[0][0], added([sums for _, sums in answers])

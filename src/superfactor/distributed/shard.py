@@ -13,7 +13,7 @@ from distributed.protocol import pickle
 
 from superfactor._arrays import Array, blas_threads
 from superfactor.distributed.block import LoadedSamples, Statement
-from superfactor.samples import Call, Errands, LocalSamples, Made
+from superfactor.samples import Call, Errands, LocalSamples
 
 A = TypeVar("A")
 
@@ -73,7 +73,7 @@ class Shard:
         """The sum of the blocks' answers."""
         return self._samples.summed(call, errands)
 
-    def make(self, call: Call[Made[A]], errands: Errands, key: int) -> tuple[tuple[int, ...], A]:
+    def make(self, call: Call[Any], errands: Errands, key: int) -> tuple[tuple[int, ...], Any]:
         """Columns of what the blocks keep, and sums."""
         return self._samples.made(call, errands, key)
 

@@ -40,20 +40,14 @@ class Call(Generic[A]):
         return self.method(block, *self.arguments)
 
     @property
-    def question(self) -> Callable[..., Any]:
-        """The method of `Block` that is asked."""
-        inner: Call[Any] = self.arguments[0] if self.method is _as_made else self
-        return inner.method
-
-    @property
     def name(self) -> str:
         """What it is called."""
-        return self.question.__name__
+        return self.method.__name__
 
     @property
     def reads(self) -> bool:
         """Whether it is a pass over X."""
-        return self.question in READS
+        return self.method in READS
 
 
 #: What changes blocks (`Block.rescale`, `append`, `drop`): done before the question with which it travels.
@@ -94,8 +88,7 @@ class Samples(ABC):
         self, question: Callable[Concatenate[Block, P], Array], *args: P.args, **kwargs: P.kwargs
     ) -> Tall:
         """Rows (n, j) that stay with the samples: their handle."""
-        made: Call[Made[tuple[()]]] = Call(_as_made, (_call(question, args, kwargs),))
-        return self._kept(made)[0][0]
+        return self._kept(_call(question, args, kwargs))[0][0]
 
     def make(
         self,
@@ -127,7 +120,7 @@ class Samples(ABC):
         """What waits; it waits no longer."""
         return tuple(self._waiting.popleft() for _ in range(len(self._waiting)))
 
-    def _kept(self, call: Call[Made[A]]) -> tuple[tuple[Tall, ...], A]:
+    def _kept(self, call: Call[Any]) -> tuple[tuple[Tall, ...], Any]:
         first = next(self._keys)
         # A question makes two matrices at most, and keys may have gaps.
         next(self._keys)
@@ -146,8 +139,10 @@ class Samples(ABC):
         """What `gather` asks for."""
 
     @abstractmethod
-    def made(self, call: Call[Made[A]], errands: Errands, key: int) -> tuple[tuple[int, ...], A]:
-        """Have blocks keep what they make under `key` and the numbers after it: columns of each, and sums."""
+    def made(self, call: Call[Any], errands: Errands, key: int) -> tuple[tuple[int, ...], Any]:
+        """What `keep` and `make` ask for: blocks keep rows, or what is `Made`, under `key` and the numbers after
+        it; columns of each, and sums.
+        """
 
     def stacked(self, call: Call[Array], errands: Errands) -> Array:
         """What `stack` asks for."""
@@ -187,12 +182,13 @@ class LocalSamples(Samples):
     def gathered(self, call: Call[A], errands: Errands) -> list[A]:
         return list(self._answers(call.to, call.reads, errands))
 
-    def made(self, call: Call[Made[A]], errands: Errands, key: int) -> tuple[tuple[int, ...], A]:
+    def made(self, call: Call[Any], errands: Errands, key: int) -> tuple[tuple[int, ...], Any]:
         columns: tuple[int, ...] = ()
 
-        def kept(block: Block) -> A:
+        def kept(block: Block) -> Any:
             nonlocal columns
-            made = call.to(block)
+            answer = call.to(block)
+            made = answer if isinstance(answer, Made) else Made((answer,), ())
             for i, rows in enumerate(made.rows):
                 block.put(key + i, rows)
             columns = tuple(int(rows.shape[1]) for rows in made.rows)
@@ -272,11 +268,6 @@ def _wide(part: Any) -> Any:
 def _call(question: Callable[..., A], args: tuple[Any, ...], named: dict[str, Any]) -> Call[A]:
     assert not named, "arguments of questions travel by position"
     return Call(question, args)
-
-
-def _as_made(block: Block, call: Call[Array]) -> Made[tuple[()]]:
-    """Rows alone as something made."""
-    return Made((call.to(block),), ())
 
 
 def _result(future: Future[A]) -> A:
