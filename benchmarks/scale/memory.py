@@ -8,11 +8,14 @@ libraries are part of both, but not of the fit's own memory. What must grow with
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +105,16 @@ class _Watch:
         self._thread.join()
 
     def _look(self) -> None:
-        looks = 0
-        while not self._over.wait(EVERY):
+        due, over = 0.0, False
+        while not over:
+            over = self._over.wait(EVERY)
             self.anonymous = max(self.anonymous, _anonymous())
-            if looks % 50 == 0:  # files are many
+            begun = time.monotonic()
+            if begun >= due:
                 self.scratch = max(self.scratch, _megabytes(self._folder))
-            looks += 1
+                # Where files are many, a tenth of the time goes into them; where they are few, a short fit
+                # on a busy machine is looked at often enough too.
+                due = begun + 10 * (time.monotonic() - begun)
 
 
 def _anonymous() -> float:
@@ -117,10 +124,10 @@ def _anonymous() -> float:
 
 
 def _megabytes(folder: Path) -> float:
+    """Of all files below; those that are deleted meanwhile, with their folders, do not count."""
     total = 0
-    for file in folder.rglob("*"):
-        try:
-            total += file.stat().st_size
-        except FileNotFoundError:  # it is gone meanwhile
-            continue
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += os.stat(os.path.join(place, name)).st_size
     return total / 1e6

@@ -406,11 +406,13 @@ def _unit_of(squared: float, like: Array) -> float:
     """The power of two nearest below ‖X‖; a ValueError where squares leave the range of X's type."""
     if squared == 0:
         return 1.0
-    tiny = float(namespace(like).finfo(like.dtype).smallest_normal) ** 0.75
-    if not tiny < squared < 1 / tiny:
+    tiny = float(namespace(like).finfo(like.dtype).smallest_normal)
+    # Squares of many entries lose their digits long before their sum does; a large sum bounds them all.
+    low, high = tiny**0.75, tiny**-0.9
+    if not low < squared < high:
         size = math.sqrt(squared) if squared < math.inf else math.inf
         raise ValueError(
-            f"X: the root of its sum of squares is {size:.0e}; between {tiny**0.5:.0e} and "
-            f"{tiny**-0.5:.0e} is required, beyond which squares leave the range of {like.dtype}. Rescale X"
+            f"X: the root of its sum of squares is {size:.0e}; between {low**0.5:.0e} and "
+            f"{high**0.5:.0e} is required, beyond which squares leave the range of {like.dtype}. Rescale X"
         )
     return power_of_two(math.sqrt(squared))

@@ -286,11 +286,11 @@ def test_a_worker_is_killed_in_the_middle_of_a_fit(mortal, kill, model, monkeypa
     expected = SMFClassifier(**made).fit(X, LABELS, **fit)
     ask, asked = RemoteSamples._ask, []
 
-    def killing(self, method, question, arguments):
-        asked.append(question)
+    def killing(self, operation, *arguments):
+        asked.append(operation)
         if len(asked) == 25:
             kill(mortal, self._shards[0].address)
-        return ask(self, method, question, arguments)
+        return ask(self, operation, *arguments)
 
     monkeypatch.setattr(RemoteSamples, "_ask", killing)
     clf = DaskSMFClassifier(client=mortal, **made)

@@ -1,6 +1,6 @@
 import pytest
 
-from superfactor.distributed.placement import spread
+from superfactor.distributed.placement import placed
 
 
 @pytest.mark.parametrize(
@@ -12,23 +12,23 @@ from superfactor.distributed.placement import spread
     ],
 )
 def test_contiguous_runs_of_about_equal_rows(rows, expected):
-    assert spread(rows, [()] * len(rows), ["a", "b"]) == expected
+    assert placed(rows, [()] * len(rows), ["a", "b"]) == expected
 
 
 def test_partitions_stay_with_their_holders():
     holders = [("b",), ("a",), ("b",), ("a",), ("b",), ("a",)]
-    assert spread([10] * 6, holders, ["a", "b"]) == {"a": [1, 3, 5], "b": [0, 2, 4]}
+    assert placed([10] * 6, holders, ["a", "b"]) == {"a": [1, 3, 5], "b": [0, 2, 4]}
 
 
 def test_a_worker_that_holds_everything_gives_half_away():
-    placed = spread([10] * 6, [("a",)] * 6, ["a", "b"])
-    assert {worker: len(numbers) for worker, numbers in placed.items()} == {"a": 3, "b": 3}
+    found = placed([10] * 6, [("a",)] * 6, ["a", "b"])
+    assert {worker: len(numbers) for worker, numbers in found.items()} == {"a": 3, "b": 3}
 
 
 def test_holders_that_are_gone_do_not_count():
-    assert spread([10] * 6, [("gone",)] * 6, ["a", "b"]) == {"a": [0, 1, 2], "b": [3, 4, 5]}
+    assert placed([10] * 6, [("gone",)] * 6, ["a", "b"]) == {"a": [0, 1, 2], "b": [3, 4, 5]}
 
 
 def test_fewer_partitions_than_workers():
-    placed = spread([10, 10], [(), ()], ["a", "b", "c"])
-    assert sorted(placed.values()) == [[0], [1]]
+    found = placed([10, 10], [(), ()], ["a", "b", "c"])
+    assert sorted(found.values()) == [[0], [1]]

@@ -14,67 +14,94 @@ import pytest
 from dask import delayed
 
 from superfactor.distributed.samples import RemoteSamples
+from superfactor.samples import Block, Made
 
 X = np.random.default_rng(0).standard_normal((100, 4))
 CHUNKS = (17, 4)
 
 
-class Rows:
-    """Rows of X and of a tall matrix Z that grows."""
+class Rows(Block):
+    """Rows of X that answer questions of their own, and keep matrices as all blocks do."""
 
-    def __init__(self, X: np.ndarray):
-        self.X, self.n_samples = X, len(X)
-        self.Z = X[:, :1]
+    def __init__(self, X: np.ndarray, scale: float):
+        super().__init__(len(X), lambda _: X, lambda: None, None)
+        self.X = X
+        self.rescale(scale)
 
-    def grow(self, T):
-        self.Z = np.hstack([np.sin(self.Z), self.X @ T])
-        return (self.Z.T @ self.Z,)
+    def first(self):
+        return self.X[:, :1]
 
-    def total(self, weight):
-        return float(np.sum(self.Z) * weight), self.Z.T @ self.X
+    def further(self, place, T):
+        Z = self._tall(place)
+        new = np.sin(Z[:, -1:]) + self.X @ T
+        return Made((new,), (new.T @ new,))
 
-    def rows(self):
-        return self.Z
+    def total(self, place, weight):
+        return weight * self._scale, self._tall(place).T @ self.X
+
+    def matrices(self):
+        return len(self._store._matrices)
 
     def pause(self, seconds):
         time.sleep(seconds)
-        return (float(self.n_samples),)
+        return float(self.n_samples)
 
     def stall(self, path):
-        return (stalling(float(self.n_samples), path),)
+        return stalling(float(self.n_samples), path)
 
     def fail(self):
         raise ValueError(f"{self.n_samples} rows will not do")
 
 
-class Everything(Rows):
-    """The same of all of X at once."""
+class Loaded:
+    """Rows before the scale is stated."""
 
-    def ask(self, T):
-        return self.grow(T)[0], self.total(2.0)[1]
+    def __init__(self, X):
+        self.X = X
+
+    def labels(self):
+        return np.array([len(self.X)]), np.ones(1)
+
+    def block(self, scale):
+        return Rows(self.X, scale)
 
 
 def halves(rows):
-    return [Rows(part) for part in np.array_split(rows, 2)]
+    return [Loaded(part) for part in np.array_split(rows, 2)]
 
 
 def remote(client, **options):
     lazy = da.from_array(X, chunks=CHUNKS)
     partitions = list(lazy.to_delayed().ravel())
-    return RemoteSamples(client, partitions, lazy.chunks[0], halves, {"grow"}, **options)
+    samples = RemoteSamples(client, partitions, lazy.chunks[0], halves, **options)
+    samples.state(3.0)
+    return samples
 
 
-def steps(count):
-    return [np.random.default_rng(i).standard_normal((4, 2)) for i in range(count)]
+class Search:
+    """A matrix that grows on the workers, and with NumPy here."""
 
+    def __init__(self, samples):
+        self.samples, self.Z, self.scale = samples, X[:, :1], 3.0
+        self.tall = samples.keep(Rows.first)
 
-def assert_same_after(samples, asked, whole):
-    for T in asked:
-        expected = whole.ask(T)
-        np.testing.assert_allclose(samples.sum("grow", T)[0], expected[0], rtol=1e-12)
-        np.testing.assert_allclose(
-            samples.sum("total", 2.0)[1], expected[1], rtol=1e-10, atol=1e-10
-        )
+    def steps(self, count):
+        """Grow, and compare what the workers say with what is here."""
+        for i in range(count):
+            T = np.random.default_rng(i).standard_normal((4, 2))
+            new = np.sin(self.Z[:, -1:]) + X @ T
+            (more,), gram = self.samples.make(Rows.further, self.tall.place, T)
+            np.testing.assert_allclose(gram[0], new.T @ new, rtol=1e-12)
+            self.tall, self.Z = self.tall.beside(more), np.hstack([self.Z, new])
+            del more
+            if i % 2:
+                self.scale = float(i)
+                self.samples.rescale(self.scale)
+            scale, sums = self.samples.sum(Rows.total, self.tall.place, 1 / self.scale)
+            # One for each half of each of six partitions.
+            assert scale == pytest.approx(12)
+            np.testing.assert_allclose(sums, self.Z.T @ X, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(self.tall.array(), self.Z, rtol=1e-12)
 
 
 def address_of(samples, number=0):
@@ -84,28 +111,36 @@ def address_of(samples, number=0):
 def test_sums_and_rows_are_those_of_all_samples(client):
     with remote(client) as samples:
         assert len({shard.address for shard in samples._shards}) == 2
-        whole = Everything(X)
-        assert_same_after(samples, steps(3), whole)
-        np.testing.assert_allclose(np.vstack(samples.gather("rows")), whole.Z, rtol=1e-12)
+        Search(samples).steps(3)
+        assert [int(labels[0]) for labels, _ in samples.labels()] == [9, 8] * 5 + [8, 7]
         assert samples.recovered == []
+
+
+def test_matrices_that_nobody_has_a_handle_of_are_forgotten(client):
+    with remote(client) as samples:
+        search = Search(samples)
+        search.steps(3)
+        assert set(samples.gather(Rows.matrices)) == {1}
+        del search
+        assert set(samples.gather(Rows.matrices)) == {0}
 
 
 def test_the_same_numbers_whoever_answers_first(client):
     with remote(client) as samples:
-        samples.tell("grow", steps(1)[0])
-        first = [samples.sum("total", 1.0)[0] for _ in range(20)]
+        tall = samples.keep(Rows.first)
+        first = [samples.sum(Rows.total, tall.place, 1.0)[1].tobytes() for _ in range(20)]
     assert len(set(first)) == 1
 
 
 def test_through_the_scheduler_where_workers_cannot_be_reached(client):
     with remote(client) as samples:
         samples._workers.direct = False
-        assert_same_after(samples, steps(2), Everything(X))
+        Search(samples).steps(2)
 
 
 def test_an_error_on_a_worker_is_raised_here(client):
     with remote(client) as samples, pytest.raises(ValueError, match="rows will not do"):
-        samples.sum("fail")
+        samples.sum(Rows.fail)
 
 
 def test_workers_forget_their_shards(client):
@@ -131,12 +166,15 @@ def test_partitions_stay_where_they_are_held(client):
 @pytest.mark.slow
 def test_a_worker_killed_between_questions(mortal, kill, impatient):
     with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
-        whole, asked = Everything(X), steps(4)
-        assert_same_after(samples, asked[:2], whole)
+        search = Search(samples)
+        search.steps(2)
+        changes = len(samples._log)
         kill(mortal, address_of(samples))
-        assert_same_after(samples, asked[2:], whole)
+        search.steps(2)
         assert len(samples.recovered) == 1
-        assert "2 steps repeated" in samples.recovered[0]
+        # The statement, the first column, two times more of them, and what waited for the question after.
+        assert changes == 6
+        assert f"{changes} steps repeated" in samples.recovered[0]
         assert [shard.losses for shard in samples._shards] == [0, 0]
 
 
@@ -145,9 +183,11 @@ def test_a_worker_killed_between_questions(mortal, kill, impatient):
 def test_a_worker_killed_during_a_question(mortal, impatient, direct, tmp_path):
     with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
         samples._workers.direct = direct
-        samples.tell("grow", steps(1)[0])
+        search = Search(samples)
+        search.steps(1)
         with killed_when_it_stalls(tmp_path / "stalled"):
-            assert samples.sum("stall", tmp_path / "stalled") == (100.0,)
+            assert samples.sum(Rows.stall, tmp_path / "stalled") == 100.0
+        search.steps(1)
         assert len(samples.recovered) == 1
 
 
@@ -158,8 +198,10 @@ def test_a_worker_killed_while_it_loads(mortal, impatient, tmp_path):
         pytest.warns(UserWarning, match="was lost; its .* were loaded on"),
         killed_when_it_stalls(tmp_path / "stalled"),
     ):
-        samples = RemoteSamples(mortal, lazy, [25] * 4, halves, {"grow"})
-    assert_same_after(samples, steps(1), Everything(X))
+        samples = RemoteSamples(mortal, lazy, [25] * 4, halves)
+    samples.state(3.0)
+    tall = samples.keep(Rows.first)
+    np.testing.assert_allclose(samples.sum(Rows.total, tall.place, 1.0)[1], X[:, :1].T @ X)
 
 
 def stalling(part, path):
@@ -189,11 +231,11 @@ def killed_when_it_stalls(path):
 def test_several_losses_and_other_workers_waited_for(mortal, kill, monkeypatch):
     monkeypatch.setattr("superfactor.distributed.samples._REPLACEMENT", 60.0)
     with remote(mortal) as samples, pytest.warns(UserWarning, match="was lost"):
-        whole = Everything(X)
-        for T in steps(2):
+        search = Search(samples)
+        for _ in range(2):
             old = set(mortal.nthreads())
             kill(mortal, address_of(samples))
-            assert_same_after(samples, [T], whole)
+            search.steps(1)
             assert address_of(samples) not in old
         assert len(samples.recovered) == 2
 
@@ -203,17 +245,18 @@ def test_a_slow_worker_is_not_a_lost_one(client):
         (pid,) = client.run(os.getpid, workers=[address_of(samples)]).values()
         os.kill(pid, signal.SIGSTOP)
         threading.Timer(2.5, os.kill, (pid, signal.SIGCONT)).start()
-        assert samples.sum("pause", 0.0) == (100.0,)
+        assert samples.sum(Rows.pause, 0.0) == 100.0
         assert samples.recovered == []
 
 
 def test_scattered_data_has_no_source(mortal, kill):
     worker = sorted(mortal.nthreads())[0]
     held = mortal.scatter(np.split(X, 4), workers=[worker], hash=False)
-    with RemoteSamples(mortal, held, [25] * 4, halves, {"grow"}) as samples:
+    with RemoteSamples(mortal, held, [25] * 4, halves) as samples:
+        samples.state(3.0)
         kill(mortal, worker)
         with pytest.raises(RuntimeError, match="cannot be loaded again"):
-            samples.sum("pause", 0.0)
+            samples.sum(Rows.pause, 0.0)
 
 
 def test_a_closed_client(client):
@@ -233,4 +276,4 @@ def test_no_worker_left(mortal, monkeypatch):
         while mortal.nthreads():
             time.sleep(0.05)
         with pytest.raises(RuntimeError, match="the Dask cluster has had no worker for 1 s"):
-            samples.sum("pause", 0.0)
+            samples.sum(Rows.pause, 0.0)

@@ -5,17 +5,17 @@ import re
 import subprocess
 import sys
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from superfactor.solvers.checkpoint import Checkpoint
 from tests.estimators.data import ESTIMATORS, MODELS
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
-from superfactor.solvers import checkpoint, lifted_newton
+from superfactor.solvers.newton import checkpoint
 
 N, P = 300, 80  # a subspace that has to grow, in many iterations
 # Its optimum is proven, so that no time goes into other starts.
@@ -74,7 +74,10 @@ def raise_broken():
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """Written at every step, and blocks of 256 rows."""
-    monkeypatch.setattr(lifted_newton, "Checkpoint", partial(Checkpoint, interval=0.0))
+    eager = partial(checkpoint.Checkpoint, interval=0.0)
+    # The package's own `solve` is the function.
+    solving = import_module("superfactor.solvers.newton.solve")
+    monkeypatch.setattr(solving, "Checkpoint", eager)
     monkeypatch.setattr(checkpoint, "_SHARE", math.inf)  # however long it takes
     with sklearn.config_context(working_memory=0.5):
         yield
@@ -260,12 +263,15 @@ def test_more_iterations_or_another_tolerance_are_no_other_problem(tmp_path):
 PROGRAM = """
 import sys, time
 from functools import partial
+from importlib import import_module
 import numpy as np
 from superfactor import SMFClassifier, row_blocks
-from superfactor.solvers import checkpoint, lifted_newton, solution
+from superfactor import solution
+from superfactor.solvers.newton import checkpoint
 
 checkpoint._SHARE = float("inf")
-lifted_newton.Checkpoint = partial(lifted_newton.Checkpoint, interval=0.0)
+solving = import_module("superfactor.solvers.newton.solve")
+solving.Checkpoint = partial(checkpoint.Checkpoint, interval=0.0)
 record = solution.Monitor.record
 
 def told(self, *args):

@@ -6,12 +6,12 @@ All of these are skipped where there is no GPU.
 import numpy as np
 import pytest
 from sklearn.base import clone
-from superfactor.lifting import subsample
 from tests.estimators.data import ESTIMATORS, MODELS
 
 from superfactor import SMFClassifier, SMFRegressor
-from superfactor.estimators import fitting
-from superfactor.solvers import solution
+from superfactor.estimators.base import SupervisedFactorization
+from superfactor.options import Options
+from superfactor import solution
 
 N, P, RANK = 3000, 70, 3
 # Its optimum is proven: no time goes into other starts.
@@ -64,12 +64,16 @@ def make(estimator, model, **parameters):
     return estimator(RANK, model=model, lam=lam, xi=0.2, **parameters)
 
 
-@pytest.fixture(params=["arrays", "sums"])
+def choose(monkeypatch, **options):
+    """Have all estimators run with these options."""
+    monkeypatch.setattr(SupervisedFactorization, "options", Options(**options))
+
+
+@pytest.fixture(params=["exact", "basis"])
 def route(request, monkeypatch):
-    """Problems of arrays, and those known by sums over their samples."""
-    if request.param == "sums":
-        monkeypatch.setattr(fitting, "_LARGE", 0)
-        monkeypatch.setattr(fitting, "LARGEST_FULL_SIDE", 0)
+    """Small data, whose Gram matrix is decomposed, and data that is known through a basis alone."""
+    if request.param == "basis":
+        choose(monkeypatch, exact_side=0, whole_range=0)
     return request.param
 
 
@@ -125,12 +129,10 @@ def test_single_precision(estimator, model, gpu, route):
 @every_kind
 @every_model
 def test_beginning_with_a_share(model, gpu, monkeypatch):
-    monkeypatch.setattr(fitting, "_LARGE", 0)
-    monkeypatch.setattr(fitting, "LARGEST_FULL_SIDE", 0)
     X, y, given = numbers()
     there = gpu(X)
     expected = make(SMFClassifier, model).fit(X, y, **given)
-    monkeypatch.setattr(subsample, "_FEWEST", 100)
+    choose(monkeypatch, fewest_subsample=100)
     found = make(SMFClassifier, model).fit(there, y, **given)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-8)
 
@@ -226,7 +228,7 @@ def test_no_array_of_all_samples_travels_during_the_search(
     X, y, _ = numbers(n=n)
     there = torch_cuda(X)
     if share:
-        monkeypatch.setattr(subsample, "_FEWEST", 100)
+        choose(monkeypatch, exact_side=0, whole_range=0, fewest_subsample=100)
     seen = transfers()
     record = solution.Monitor.record
 

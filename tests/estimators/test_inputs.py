@@ -160,8 +160,8 @@ def test_x_is_neither_copied_nor_changed(estimator, model, monkeypatch):
         seen.append(data)
         return original(name, data, *args, **kwargs)
 
-    original = base.state_problem
-    monkeypatch.setattr(base, "state_problem", state)
+    original = base.state
+    monkeypatch.setattr(base, "state", state)
     for data in (X, np.asfortranarray(X), X.astype(np.float32)):
         before = data.copy()
         data.flags.writeable = False

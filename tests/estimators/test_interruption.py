@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
-from superfactor.lifting import subsample
 from tests.estimators.data import ESTIMATORS, MODELS
 from tests.processes import INTERRUPTIBLE
 
 from superfactor import SMFClassifier, row_blocks
-from superfactor.solvers import lifted_newton, solution
+from superfactor.options import Options
+from superfactor.problem import Problem
+from superfactor import solution
 
 N, P = 600, 80
 LAM = {"filter": 100.0, "feature": 0.5}
@@ -135,10 +136,10 @@ def test_an_interrupted_fit_has_a_checkpoint(at_iteration, monkeypatch, tmp_path
 def test_while_some_of_the_samples_are_searched(at_iteration, monkeypatch):
     """The step that ends is one of the smaller search; of the whole one follows a single step."""
     X, y = numbers()
-    monkeypatch.setattr(subsample, "_FEWEST", 50)
+    monkeypatch.setattr(SMFClassifier, "options", Options(fewest_subsample=50))
     begun = []
-    draw = subsample.subsampled
-    monkeypatch.setattr(lifted_newton, "subsampled", lambda *of: begun.append(1) or draw(*of))
+    draw = Problem.subsampled
+    monkeypatch.setattr(Problem, "subsampled", lambda *of: begun.append(1) or draw(*of))
     at_iteration(2, ctrl_c)
     fit = make(SMFClassifier, "filter")
     with pytest.raises(KeyboardInterrupt, match="best model so far"):
@@ -165,7 +166,7 @@ def test_other_solvers(solver, at_iteration):
 PROGRAM = """
 import sys, time
 from superfactor.cli import main
-from superfactor.solvers import solution
+from superfactor import solution
 
 record = solution.Monitor.record
 

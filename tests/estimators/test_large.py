@@ -1,17 +1,21 @@
 """Large X, in memory or read in passes, is fitted as a small array of the same numbers is."""
 
 import tempfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
-from superfactor.lifting import design, streamed, subsample
 from tests.estimators.data import ESTIMATORS, MODELS
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
-from superfactor.estimators import fitting
+from superfactor.estimators import base
+from superfactor.options import Options
+from superfactor.problem import Problem
+from superfactor.samples import passes
+from superfactor.samples.store import InFiles
 from superfactor.selection import SMFClassifierCV
 
 N, P, RANK = 1100, 12, 3
@@ -79,13 +83,17 @@ LARGE = {
 sources = pytest.mark.parametrize("store", SOURCES.values(), ids=SOURCES)
 
 
+# What is in memory is cut into blocks that several threads ask, as large arrays are.
+CUT = Options(compressed_side=0, rows_a_block=256, values_worth_threads=0)
+
+
 @pytest.fixture
 def large(monkeypatch):
-    """From its call on, whatever is in memory counts as large."""
+    """From its call on, whatever is in memory counts as large; other options besides, if any."""
 
-    def begin():
-        monkeypatch.setattr(fitting, "_LARGE", 0)
-        monkeypatch.setattr(fitting, "LARGEST_FULL_SIDE", 0)
+    def begin(options=CUT):
+        monkeypatch.setattr("superfactor.samples.memory.cores", lambda: 2)
+        monkeypatch.setattr(base.SupervisedFactorization, "options", options)
 
     return begin
 
@@ -102,17 +110,17 @@ def scratch(monkeypatch, tmp_path):
 
 @pytest.fixture
 def stated(monkeypatch):
-    """The problems that are stated through sums; number of blocks and whether they are kept in files."""
+    """Of every problem that is stated: the number of its blocks, and where their tall matrices are."""
     seen = []
-    state = streamed.state_sampled
+    state = base.state
 
     def watched(*args, **options):
         problem = state(*args, **options)
         blocks = problem.samples.blocks
-        seen.append((len(blocks), not blocks[0]._tall.in_memory))
+        seen.append((len(blocks), "files" if isinstance(blocks[0]._store, InFiles) else "memory"))
         return problem
 
-    monkeypatch.setattr("superfactor.estimators.base.state_sampled", watched)
+    monkeypatch.setattr(base, "state", watched)
     return seen
 
 
@@ -192,9 +200,9 @@ def test_rows_read_in_passes(kind, model, extra, tmp_path, scratch, stated):
     X, _, _ = numbers()
     found, expected, options = fit_both(kind, model, extra, npy(X, tmp_path))
     agree(found, expected, X, **options)
-    (seen,) = stated
-    assert seen[0] >= (2 if extra in ("weighted", "all") else 4)
-    assert seen[1]
+    _, (blocks, where) = stated
+    assert blocks >= (2 if extra in ("weighted", "all") else 4)
+    assert where == "files"
     assert list(scratch.iterdir()) == []
 
 
@@ -205,7 +213,7 @@ def test_where_nothing_is_proven_other_starts_are_read_in_passes_too(tmp_path, s
     assert not expected.certificate_.is_global
     found = SMFRegressor(**make).fit(npy(X, tmp_path), scores[:, :2])
     agree(found, expected, X)
-    assert stated == [(2, True)]
+    assert stated == [(1, "memory"), (2, "files")]
     assert list(scratch.iterdir()) == []
 
 
@@ -216,7 +224,7 @@ def test_every_storage(store, model, tmp_path, scratch, stated):
     found, expected, options = fit_both("classes", model, "weighted", store(X, tmp_path))
     named = store is parquet
     agree(found, expected, X, predict=not named, **options)
-    assert stated
+    assert stated[1][1] == "files"
     assert list(scratch.iterdir()) == []
     if named:
         assert list(found.feature_names_in_) == [f"f{j}" for j in range(P)]
@@ -229,7 +237,7 @@ def test_every_storage(store, model, tmp_path, scratch, stated):
 def test_large_arrays(shape, model, extra, tmp_path, stated, large):
     other = shape(numbers()[0], tmp_path)
     found, expected, options = fit_both("classes", model, extra, other, between=large)
-    assert stated == [(1, False)]
+    assert stated == [(1, "memory"), (1 if shape is torch else 4, "memory")]
     agree(found, expected, other, **options)
     if not sp.issparse(other):
         assert type(found.components_) is type(found.codes_) is type(other)
@@ -252,7 +260,7 @@ def test_single_precision(estimator, model, tmp_path, scratch, stated, large):
         np.testing.assert_allclose(
             found.components_, expected.components_, atol=1e-3 * np.abs(expected.components_).max()
         )
-    assert len(stated) == 2
+    assert stated == [(1, "memory"), (4, "files"), (4, "memory")]
 
 
 # --- data that is hard ------------------------------------------------------------------------------------
@@ -304,22 +312,22 @@ def test_hard_data(hard, model, tmp_path, scratch, stated, large):
         assert found.components_.shape == (RANK, P)
         probabilities = found.predict_proba(X)
         np.testing.assert_allclose(probabilities, expected.predict_proba(X), atol=1e-4)
-    assert len(stated) == 2
+    assert stated == [(1, "memory"), (4, "files"), (4, "memory")]
     assert list(scratch.iterdir()) == []
 
 
 @every_model
 def test_fewer_samples_than_features(model, tmp_path, scratch, stated, large, monkeypatch):
-    monkeypatch.setattr(streamed, "rows_per_block", lambda p, itemsize: 17)
+    monkeypatch.setattr(passes, "rows_per_block", lambda p, itemsize: 17)
     X, scores, _ = numbers(n=70, p=110)
     y = np.argmax(scores, axis=1)
     make = {"n_components": RANK, "model": model, "lam": LAM[model], "xi": 0.2}
     expected = SMFClassifier(**make).fit(X, y)
-    large()
+    large(replace(CUT, rows_a_block=17))
     for data in (npy(X, tmp_path), X, sp.csr_array(X)):
         found = SMFClassifier(**make).fit(data, y)
         agree(found, expected, X)
-    assert [blocks for blocks, _ in stated] == [4, 1, 1]
+    assert [blocks for blocks, _ in stated] == [1, 4, 4, 4]
     assert list(scratch.iterdir()) == []
 
 
@@ -367,14 +375,10 @@ def test_beginning_with_a_share_ends_at_the_same_optimum(
         X, y, Z = X[sort], y[sort], Z[sort]
     make = {"n_components": RANK, "model": model, "lam": LAM[model], "xi": 0.2}
     expected = SMFClassifier(**make).fit(X, y, covariates=Z)
-    large()
+    large(replace(CUT, fewest_subsample=50))
     begun = []
-    draw = subsample.subsampled
-    monkeypatch.setattr(subsample, "_FEWEST", 50)
-    monkeypatch.setattr(
-        "superfactor.solvers.lifted_newton.subsampled",
-        lambda *of: begun.append(draw(*of)) or begun[-1],
-    )
+    draw = Problem.subsampled
+    monkeypatch.setattr(Problem, "subsampled", lambda *of: begun.append(draw(*of)) or begun[-1])
     data = {"source": lambda: npy(X, tmp_path), "dense": lambda: X, "csr": lambda: sp.csr_array(X)}
     with sklearn.config_context(working_memory=1):  # room for the rows of the share
         found = SMFClassifier(**make).fit(data[kind](), y, covariates=Z)
@@ -387,15 +391,14 @@ def test_beginning_with_a_share_ends_at_the_same_optimum(
 
 
 @every_model
-def test_curvature_from_a_share_ends_at_the_same_optimum(
-    model, tmp_path, scratch, large, monkeypatch
-):
+def test_curvature_from_a_share_ends_at_the_same_optimum(model, tmp_path, scratch, large):
     X, scores, Z = numbers(p=80)
     y = np.argmax(scores, axis=1)
     make = {"n_components": RANK, "model": model, "lam": LAM[model], "xi": 0.2}
     expected = SMFClassifier(**make).fit(X, y, covariates=Z)
-    large()
-    monkeypatch.setattr(design, "curvature_share", lambda *sizes: 0.3)
+    shared = replace(CUT, rows_a_column=1, fewest_curvature_rows=330, curvature_gradients=1)
+    assert 0.05 < shared.curvature_share(N, 20, 3) < 0.3
+    large(shared)
     for data in (npy(X, tmp_path), X):
         found = SMFClassifier(**make).fit(data, y, covariates=Z)
         assert found.objective_ == pytest.approx(expected.objective_, rel=1e-8)
@@ -439,7 +442,7 @@ def test_memmaps_are_arrays_there(parameters, tmp_path, scratch, stated):
     make = {"n_components": RANK, "lam": LAM["filter"], "max_iter": 20, **parameters}
     expected = SMFClassifier(**make).fit(X, y)
     found = SMFClassifier(**make).fit(memmap(X, tmp_path), y)
-    assert stated == []
+    assert stated == [(1, "memory")] * 2
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-12)
     assert found.certificate_.lower_bound == pytest.approx(
         expected.certificate_.lower_bound, rel=1e-9

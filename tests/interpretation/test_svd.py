@@ -36,7 +36,7 @@ def test_large_data_goes_through_a_few_products(kind, monkeypatch):
     X, y = two_classes((40, 12))
     fit = classifier(rank=3).fit(X, y)
     expected = unsupervised(fit, X, y)
-    monkeypatch.setattr(module, "LARGEST_FULL_SIDE", 5)
+    monkeypatch.setattr(module.Options, "compressed_side", 5)
     monkeypatch.setattr(module, "compress", lambda data: None)
     view = unsupervised(fit, X if kind == "dense" else sp.csc_array(X), y)
     for name in ("weights", "coef", "share", "codes"):

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from superfactor.lifting import SampleBlock
 from tests import naive
-from tests.lifting.cutting import blocks_of
-from tests.solvers.examples import example
+from tests.problems import example
+from tests.samples.cutting import blocks_of
 
-from superfactor.spectrum import DataMatrix
+from superfactor.samples import Block, Design, Place
 
 N, FIRST, LAST = 17, 3, 14  # a block in the midst of others
-K = 4  # columns of `main`
+P, K = 6, 4  # features, and columns of the tall matrix
+TALL = Place(0, K)
 CASES = {
     "binary": {"kappa": 1},
     "three outputs": {"kappa": 3},
@@ -27,14 +27,15 @@ CASES = {
 class World:
     """A block, and everything it holds as plain arrays (n_b = 11)."""
 
-    block: SampleBlock
+    block: Block
     P: naive.Problem
     X: np.ndarray  # X̃ (n_b, p)
-    main: np.ndarray  # (n_b, K)
+    tall: np.ndarray  # (n_b, K), what is kept at TALL
+    start: int
 
     @property
     def own(self):
-        return slice(FIRST, LAST)
+        return slice(self.start, self.start + self.block.n_samples)
 
     @property
     def root(self):
@@ -52,9 +53,13 @@ class World:
     def covariates(self):
         return self.P.aux.T[self.own]
 
-    @property
-    def J(self):
-        return np.hstack([self.main / self.root, self.covariates])
+    def matrix(self, kind):
+        """J of the kinds of `designs`."""
+        if kind == "covariates":
+            return self.covariates
+        if kind == "ready":
+            return self.tall
+        return np.hstack([self.tall / self.root, self.covariates])
 
     def gradients(self, a):
         """∇ℓ (n_b, κ), without weights."""
@@ -77,22 +82,25 @@ class World:
         return H
 
 
-def world(case, start=FIRST, stop=LAST, dtype=np.float64):
-    problem, P = example("filter", N, 6, **CASES[case])
-    if dtype != np.float64:
-        weight = None if problem.root_weight is None else P.weight
-        problem = problem.with_data(DataMatrix(P.X.T.astype(dtype), weight))
+def world(case, start=FIRST, stop=LAST, dtype=float):
+    problem, reference = example("filter", N, P, **CASES[case], dtype=dtype)
     (block,) = blocks_of(problem, [start, stop])
     M = np.random.default_rng(1).standard_normal((N, K))
-    block.identity("main", N)
-    block.combine("main", [("main", M)])
-    X = (P.X * np.sqrt(P.weight)).T[start:stop] / problem.data.scale
-    return World(block, P, X, M[start:stop])
+    block.put(TALL.key, M[start:stop].astype(dtype))
+    X = (reference.X * np.sqrt(reference.weight)).T[start:stop] / problem.scale
+    return World(block, reference, X, M[start:stop], start)
 
 
-def coefficients(w, viewed, seed=2):
-    """θ, V (or None) and J as the block should see it."""
+KINDS = ("usual", "ready", "covariates", "offset")
+
+
+def design_of(w, kind, seed=2):
+    """A design, coefficients c (m, κ), J as the block should see it, and its offset (0 for none)."""
     rng, kappa = np.random.default_rng(seed), w.P.kappa
-    V = rng.standard_normal((w.J.shape[1], 3)) if viewed else None
-    J = w.J if V is None else w.J @ V
-    return 0.7 * rng.standard_normal((J.shape[1], kappa)), V, J
+    offset, place = 0.0, None
+    if kind == "offset":
+        offset, place = rng.standard_normal((w.block.n_samples, kappa)), Place(9, kappa)
+        w.block.put(place.key, offset.astype(w.block.rows_of(TALL).dtype))
+    design = Design(None if kind == "covariates" else TALL, kind == "ready", place)
+    J = w.matrix(kind)
+    return design, 0.7 * rng.standard_normal((J.shape[1], kappa)), J, offset

@@ -1,125 +1,229 @@
-"""Which questions change a block, which read X, and in what types it computes."""
+"""A question changes nothing in a block, says whether it reads X, and computes in the type of X."""
+
+import copy
+from dataclasses import fields
 
 import numpy as np
 import pytest
-from superfactor.lifting import SampleBlock
-from tests.lifting.block_world import K, N, coefficients, world
+from tests.samples.block_world import LAST, TALL, K, N, P, design_of, world
 
-ASKED = {
-    "evaluate": lambda w, theta, V: w.block.evaluate(theta, V),
-    "curvature": lambda w, theta, V: w.block.curvature(theta, V, 1.0),
-    "curvature of some": lambda w, theta, V: w.block.curvature(theta, V, 0.5),
-    "product": lambda w, theta, V: w.block.curvature_product(theta, theta + 1, V),
-    "diagonal": lambda w, theta, V: w.block.curvature_diagonal(theta, V, 1.0),
-    "pull": lambda w, theta, V: w.block.pull(V @ theta),
-    "grow": lambda w, theta, V: w.block.grow(np.eye(6)[:, :2], V @ theta, theta[:2]),
-    "gram": lambda w, theta, V: w.block.gram(),
-    "mass": lambda w, theta, V: w.block.mass(),
-}
+from superfactor.samples import Along, Annotations, Block, Design, Made, Place
+from superfactor.samples.block import READS
+from superfactor.samples.store import InFiles
 
-
-@pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("case", ["weighted", "squared"])
-def test_single_precision_is_close_to_double(case, asked):
-    """The solver's small arrays are float64; the block computes in the type of X."""
-    answers = []
-    for dtype in (np.float64, np.float32):
-        w = world(case, dtype=dtype)
-        theta, V, _ = coefficients(w, True)
-        answers.append(ASKED[asked](w, theta, V))
-        assert w.block.activations(V @ theta).dtype == dtype
-    for exact, found in zip(*answers, strict=True):
-        size = np.abs(exact).max()
-        assert np.abs(found - exact).max() < 1e-5 * size
-
-
-@pytest.mark.parametrize("case", ["weighted", "squared"])
-def test_dual_points_are_double_whatever_the_block_computes_in(case):
-    w = world(case, dtype=np.float32)
-    theta, _, _ = coefficients(w, False)
-    w.block.dual_from(theta)
-    w.block.rebalance([w.block.imbalance([])])
-    assert w.block.rows([("dual", None)]).dtype == np.float64
-    assert w.block.dual_terms()[1].dtype == np.float64
-
-
-def state(block):
-    names = ["main", "a", "latest", "dual", "away", "out"]
-    return {name: block.rows([(name, None)]).copy() for name in names if name in block._tall}
-
-
+M = K + 3  # columns of the design: two covariates and the intercept
+COEF, TURN, BETA = np.full((M, 3), 0.1), np.eye(M), np.ones((2, 3))
+DUAL, DESIGN = Place(5, 3), Design(TALL)
 QUESTIONS = {
-    "evaluate": lambda w: (np.ones((K + 3, 3)),),
-    "curvature": lambda w: (np.ones((K + 3, 3)), None, 0.5),
-    "curvature_product": lambda w: (np.ones((K + 3, 3)), np.ones((K + 3, 3)), None),
-    "curvature_diagonal": lambda w: (np.ones((K + 3, 3)), None, 0.5),
-    "kept_curvature": lambda w: (np.ones((K + 3, 3)), np.eye(K + 3), np.ones((2, 3)), 1.0),
-    "rotation_curvature": lambda w: (np.ones((K + 3, 3)), np.eye(K + 3), np.ones((2, 3))),
-    "mass": lambda w: (),
-    "imbalance": lambda w: ([],),
-    "dual_terms": lambda w: (),
-    "pull": lambda w: (None,),
-    "power": lambda w: (np.eye(6),),
-    "gram": lambda w: (),
-    "rows": lambda w: ([("main", None)],),
-    "inner": lambda w: ([("main", "a")],),
-    "activations": lambda w: (np.ones((K + 3, 3)),),
-    "images": lambda w: (np.eye(6),),
-    "image": lambda w: ("main",),
-    "triangle": lambda w: ("main",),
-    "codes": lambda w: (np.eye(K),),
-    "squared_norm": lambda w: (),
-    "weight_range": lambda w: (),
-    "covariate_gram": lambda w: (),
-    "digest": lambda w: (),
-    "some_rows": lambda w: (0.5,),
-    "rescale": lambda w: (2.0,),
-    "grow": lambda w: (np.eye(6)[:, :2],),
-    "combine": lambda w: ("main", [("main", 2 * np.eye(K))]),
-    "append": lambda w: ("a", "main"),
-    "drop": lambda w: ("a",),
-    "back": lambda w: ("away", np.eye(6)),
-    "curve": lambda w: ("a", "main", np.ones((K + 3, 3)), np.ones((K, 3))),
-    "noise": lambda w: ("a", 1, 2),
-    "identity": lambda w: ("out", N),
-    "dual_from": lambda w: (np.ones((K + 3, 3)),),
-    "given": lambda w: ("a", np.ones((N, 2))),
-    "rebalance": lambda w: ([w.block.imbalance([])],),
-    "several": lambda w: ([("drop", "a")],),
+    "activations": (DESIGN, COEF),
+    "codes": (TALL, np.eye(K)),
+    "combination": ([(TALL, np.eye(K))],),
+    "covariate_gram": (),
+    "curvature": (DESIGN, COEF, 0.5),
+    "curvature_diagonal": (DESIGN, COEF, 0.5),
+    "curvature_product": (DESIGN, COEF, COEF),
+    "digest": (),
+    "dual_points": (DESIGN, COEF),
+    "dual_terms": (DUAL,),
+    "evaluate": (DESIGN, COEF),
+    "given": (np.ones((N, 2)),),
+    "gram_and_image": (TALL,),
+    "grown": (np.eye(P)[:, :2], TALL, Along(DESIGN, COEF, BETA)),
+    "identity": (N,),
+    "image": (TALL,),
+    "images": (np.eye(P),),
+    "images_and_bent": (np.ones((P, K)), TALL, Along(DESIGN, COEF, np.ones((K, 3)))),
+    "imbalance": (DUAL, []),
+    "inner": (TALL, DUAL),
+    "kept_curvature": (DESIGN, COEF, TURN, BETA, 0.5),
+    "mass": (DESIGN,),
+    "noise": (1, 2),
+    "power": (np.eye(P),),
+    "pull": (DESIGN, COEF),
+    "pulled": (DESIGN, COEF),
+    "rebalanced": (DUAL, []),
+    "refined": (TALL, np.eye(K), DUAL, np.ones((3, K))),
+    "residuals": (DESIGN, COEF),
+    "rotation_curvature": (DESIGN, COEF, TURN, BETA),
+    "rows_of": (TALL,),
+    "some_rows": (0.5,),
+    "squared_norm": (),
+    "triangle": (TALL,),
+    "view": (DESIGN, COEF),
+    "weight_range": (),
+    "weighted_dual": (DUAL,),
 }
+# What is said to change a block; it is no question.
+CHANGES = {"put", "append", "drop", "rescale"}
+every_question = pytest.mark.parametrize("question", QUESTIONS)
+
+
+def asked_block(folder=None):
+    w = world("weighted")
+    if folder is not None:
+        w.block._store = InFiles(folder, w.block.n_samples)
+        w.block.put(TALL.key, w.tall)
+    with_dual_points(w)
+    return w.block
+
+
+def with_dual_points(w):
+    """p − y, p some probabilities; they are always float64."""
+    p = np.random.default_rng(0).uniform(0, 0.3, (w.block.n_samples, 3))
+    w.block.put(DUAL.key, p - w.targets)
+
+
+def arrays_of(x):
+    """Every array and number in an answer."""
+    if isinstance(x, Made):
+        return [*arrays_of(x.rows), *arrays_of(x.sums)]
+    if isinstance(x, Annotations):
+        return [np.asarray(getattr(x, field.name)) for field in fields(x)]
+    if isinstance(x, tuple):
+        return [a for part in x for a in arrays_of(part)]
+    return [np.asarray(x)]
 
 
 def test_every_question_is_asked():
-    public = {name for name in dir(SampleBlock) if name[0] not in "_" and name[0].islower()}
-    assert public == set(QUESTIONS)
-    assert public > SampleBlock.CHANGES
-    assert public > SampleBlock.READS
+    public = {name for name in dir(Block) if not name.startswith("_")}
+    assert public == set(QUESTIONS) | CHANGES
+    assert {question.__name__ for question in READS} < set(QUESTIONS)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_changes_are_those_that_are_said_to_be(question):
-    """A lost block is made again by repeating them: one left out would be forgotten."""
-    w = world("weighted")
-    w.block.noise("a", 0, 2)
-    w.block.given("dual", np.random.default_rng(0).uniform(0, 0.3, (N, 3)))
-    before, seen = state(w.block), w.block.images(np.eye(6))
-    arguments = QUESTIONS[question](w)
-    getattr(w.block, question)(*arguments)
-    after = state(w.block)
-    same = before.keys() == after.keys() and all(
-        np.array_equal(before[name], after[name]) for name in before
-    )
-    same = same and np.array_equal(seen, w.block.images(np.eye(6)))
-    assert same == (question not in SampleBlock.CHANGES)
+@every_question
+@pytest.mark.parametrize("place", ["memory", "files"])
+def test_a_question_changes_nothing(question, place, tmp_path):
+    """Neither what is kept, nor X, nor what is known besides; and asked again it says the same."""
+    block = asked_block(tmp_path if place == "files" else None)
+    known = copy.deepcopy(block._annotations())
+
+    def everything():
+        kept = {key: block.rows_of(Place(key, k)).copy() for key, k in ((0, K), (5, 3))}
+        store = block._store
+        keys = set(store._types if place == "files" else store._matrices)
+        return keys, kept, block.images(np.eye(P)), block._scale
+
+    before, arguments = everything(), copy.deepcopy(QUESTIONS[question])
+    first = arrays_of(getattr(block, question)(*arguments))
+    first = [x.copy() for x in first]
+    after = everything()
+    assert before[0] == after[0] == {0, 5}
+    for key in before[1]:
+        np.testing.assert_array_equal(before[1][key], after[1][key])
+    np.testing.assert_array_equal(before[2], after[2])
+    assert before[3] == after[3]
+    for a, b in zip(arrays_of(known), arrays_of(block._annotations()), strict=True):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(_numbers(QUESTIONS[question]), _numbers(arguments), strict=True):
+        np.testing.assert_array_equal(a, b)
+    again = arrays_of(getattr(block, question)(*arguments))
+    for a, b in zip(first, again, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+def _numbers(x):
+    """The arrays among the arguments of a question."""
+    if isinstance(x, np.ndarray):
+        return [x]
+    if isinstance(x, Along):
+        return [x.coef, x.directions]
+    return [a for part in x for a in _numbers(part)] if isinstance(x, tuple | list) else []
+
+
+class Read(Exception):
+    """The rows of X were asked for."""
+
+
+@every_question
 def test_reads_are_those_that_are_said_to_be(question):
     """Questions that need no X leave a source alone: each of the others is a pass over it."""
-    w = world("weighted")
-    w.block.noise("a", 0, 2)
-    w.block.given("dual", np.random.default_rng(0).uniform(0, 0.3, (N, 3)))
-    arguments, reads, read = QUESTIONS[question](w), [], w.block._read
-    w.block._read = lambda scale: (reads.append(scale), read(scale))[1]
-    getattr(w.block, question)(*arguments)
-    assert len(reads) == (question in SampleBlock.READS)
+    block = asked_block()
+    reads, read = [], block._read
+
+    def watched(scale):
+        reads.append(scale)
+        return read(scale)
+
+    block._read = watched
+    getattr(block, question)(*QUESTIONS[question])
+    assert len(reads) == (getattr(Block, question) in READS)  # and not twice
+
+    def refused(scale):
+        raise Read
+
+    block._read = refused
+    if getattr(Block, question) in READS:
+        with pytest.raises(Read):
+            getattr(block, question)(*QUESTIONS[question])
+    else:
+        getattr(block, question)(*QUESTIONS[question])
+
+
+# --- types ----------------------------------------------------------------------------------------
+
+TYPED = [name for name in QUESTIONS if name not in ("some_rows", "digest")]
+
+
+def typed_block(dtype):
+    w = world("weighted", dtype=dtype)
+    with_dual_points(w)
+    return w.block
+
+
+@pytest.mark.parametrize("question", TYPED)
+def test_single_precision_is_close_to_double(question):
+    """The solver's small arrays are float64; the block computes in the type of X."""
+    exact, found = (
+        arrays_of(getattr(typed_block(dtype), question)(*QUESTIONS[question]))
+        for dtype in (np.float64, np.float32)
+    )
+    if question == "triangle":  # up to the signs of its rows
+        exact, found = [np.abs(exact[0])], [np.abs(found[0])]
+    for a, b in zip(exact, found, strict=True):
+        assert np.abs(a - b).max() < 1e-5 * np.abs(a).max()
+
+
+ROWS = (
+    "activations",
+    "codes",
+    "combination",
+    "identity",
+    "images",
+    "noise",
+    "pulled",
+    "residuals",
+    "rows_of",
+    "view",
+    "weighted_dual",
+)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("question", ROWS)
+def test_rows_are_in_the_type_of_the_block(question, dtype):
+    rows = getattr(typed_block(dtype), question)(*QUESTIONS[question])
+    assert rows.dtype == dtype
+    assert rows.shape[0] == LAST - 3
+
+
+FINE = {"inner": 0, "dual_points": 0, "rebalanced": 0, "dual_terms": 1}
+
+
+@pytest.mark.parametrize("question", FINE)
+def test_what_is_double_whatever_the_block_computes_in(question):
+    """Dual points, and products that make vectors orthonormal."""
+    found = arrays_of(getattr(typed_block(np.float32), question)(*QUESTIONS[question]))
+    assert found[FINE[question]].dtype == np.float64
+
+
+@pytest.mark.parametrize("case", ["weighted", "squared"])
+def test_products_of_new_vectors_are_double(case):
+    w = world(case, dtype=np.float32)
+    design, coef, _, _ = design_of(w, "usual")
+    along = Along(design, coef, np.ones((2, w.P.kappa)))
+    made = w.block.grown(np.eye(P)[:, :2], TALL, along)
+    assert made.rows[0].dtype == np.float32
+    assert [part.dtype for part in made.sums[1:3]] == [np.float64, np.float64]
+    refined = w.block.refined(TALL, np.eye(K), TALL, np.eye(K))
+    assert refined.rows[0].dtype == np.float32
+    assert [part.dtype for part in refined.sums] == [np.float64, np.float64]

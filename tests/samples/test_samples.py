@@ -1,18 +1,26 @@
 """Samples in one block, in several, in memory, in files, asked by one thread or by more: one answer."""
 
+import pickle
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from superfactor.lifting import Facts, LocalSamples, samples, state_problem
-from tests.lifting.cutting import blocks_of, cut, uneven
-from tests.solvers.examples import example
+from tests.problems import example
+from tests.samples.cutting import cut, uneven
 
-from superfactor.losses import resolve_link
+from superfactor.samples import (
+    Along,
+    Block,
+    Call,
+    Design,
+    LocalSamples,
+    Made,
+    Place,
+    added,
+)
 
 N, P, K, KAPPA = 29, 6, 3, 2
+Q = 3  # two covariates and the intercept
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "weighted"])
@@ -20,91 +28,152 @@ def problem(request):
     return example("filter", N, P, KAPPA, weighted=request.param)[0]
 
 
-def prepared(sampled):
-    """The samples, each with its rows of the same `main` and the same dual points."""
+def prepared(problem, dtype=float):
+    """The samples, a tall matrix, and dual points: the same for however many blocks."""
     rng = np.random.default_rng(0)
-    sampled.samples.tell("identity", "main", N)
-    sampled.samples.tell("combine", "main", [("main", rng.standard_normal((N, K)))])
-    sampled.samples.tell("given", "dual", rng.uniform(-0.3, 0.3, (N, KAPPA)))
-    return sampled.samples
+    tall = problem.samples.keep(Block.given, rng.standard_normal((N, K)).astype(dtype))
+    targets = np.eye(KAPPA + 1)[np.arange(N) % (KAPPA + 1)][:, 1:]
+    dual = problem.samples.keep(Block.given, rng.uniform(0, 0.3, (N, KAPPA)) - targets)
+    return problem.samples, tall, dual
 
 
-def questions(q):
-    """Everything that is answered with sums over all samples."""
+def questions(tall, dual):
+    """Everything that is answered with sums over all samples, of whole shares."""
     rng = np.random.default_rng(1)
-    theta, V = rng.standard_normal((K + q, KAPPA)), rng.standard_normal((K + q, 2))
-    beta, T = theta[:2], rng.standard_normal((P, 2))
-    return {
-        "evaluate": (theta,),
-        "evaluate a view": (V.T @ theta, V),
-        "curvature": (theta, None, 1.0),
-        "curvature_product": (theta, theta + 1, None),
-        "curvature_diagonal": (theta, None, 1.0),
-        "kept_curvature": (theta, np.eye(K + q), beta, 1.0),
-        "rotation_curvature": (theta, np.eye(K + q), beta),
-        "mass": (),
-        "squared_norm": (),
-        "covariate_gram": (),
-        "imbalance": ([],),
-        "dual_terms": (),
-        "pull": (theta,),
-        "power": (T,),
-        "gram": (),
-        "image": ("main",),
-        "inner": ([("main", "dual")],),
-        "several": ([("inner", [("main", "main")]), ("mass",)],),
-        "grow": (T, theta, beta),  # last: it changes them
+    design = Design(tall.place)
+    coef, T = rng.standard_normal((K + Q, KAPPA)), rng.standard_normal((P, 2))
+    beta, turn = coef[:2], np.eye(K + Q)
+    along = Along(design, coef, beta)
+    sums = {
+        Block.evaluate: (design, coef),
+        Block.curvature: (design, coef, 1.0),
+        Block.curvature_product: (design, coef, coef + 1),
+        Block.curvature_diagonal: (design, coef, 1.0),
+        Block.kept_curvature: (design, coef, turn, beta, 1.0),
+        Block.rotation_curvature: (design, coef, turn, beta),
+        Block.mass: (design,),
+        Block.squared_norm: (),
+        Block.digest: (),
+        Block.covariate_gram: (),
+        Block.imbalance: (dual.place, []),
+        Block.dual_terms: (dual.place,),
+        Block.pull: (design, coef),
+        Block.power: (T,),
+        Block.gram_and_image: (tall.place,),
+        Block.image: (tall.place,),
+        Block.inner: (tall.place, dual.place),
     }
-
-
-def ask_all(samples, q):
-    return {
-        question: samples.sum(question.split()[0], *arguments)
-        for question, arguments in questions(q).items()
+    made = {
+        Block.grown: (T, tall.place, along),
+        Block.refined: (tall.place, np.ones((K, 2)), dual.place, np.ones((KAPPA, 2))),
+        Block.images_and_bent: (np.ones((P, K)), tall.place, Along(design, coef, coef[:K])),
     }
+    rows = {
+        Block.rows_of: (tall.place,),
+        Block.activations: (design, coef),
+        Block.residuals: (design, coef),
+        Block.pulled: (design, coef),
+        Block.images: (np.eye(P),),
+        Block.codes: (tall.place, np.eye(K)),
+        Block.view: (design, coef),
+        Block.combination: ([(tall.place, np.eye(K))],),
+        Block.dual_points: (design, coef),
+        Block.rebalanced: (dual.place, []),
+        Block.weighted_dual: (dual.place,),
+        Block.identity: (N,),
+    }
+    return sums, made, rows
 
 
-def assert_same_answers(found, expected):
+def flat(answer):
+    return list(answer) if isinstance(answer, tuple) else [answer]
+
+
+def ask_all(problem, dtype=float):
+    """Every answer as a list of arrays, by the name of its question."""
+    samples, tall, dual = prepared(problem, dtype)
+    sums, made, rows = questions(tall, dual)
+    answers = {}
+    for question, arguments in sums.items():
+        answers[question.__name__] = flat(samples.sum(question, *arguments))
+    for question, arguments in made.items():
+        talls, parts = samples.make(question, *arguments)
+        answers[question.__name__] = [*(each.array() for each in talls), *flat(parts)]
+    for question, arguments in rows.items():
+        answers[question.__name__] = [samples.stack(question, *arguments)]
+        answers[question.__name__ + ", kept"] = [samples.keep(question, *arguments).array()]
+    return answers
+
+
+def assert_same_answers(found, expected, rtol=1e-11):
     assert found.keys() == expected.keys()
     for question, answer in expected.items():
         assert len(found[question]) == len(answer)
         for a, b in zip(found[question], answer, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-11, err_msg=question)
+            size = 1 + np.abs(b).max(initial=0)
+            np.testing.assert_allclose(a, b, atol=rtol * size, err_msg=question)
 
 
 @pytest.mark.parametrize("place", ["memory", "files"])
-@pytest.mark.parametrize("threads", [1, 2, 8])
-@pytest.mark.parametrize("blocks", [1, 3, 7])
-def test_sums_do_not_depend_on_the_cuts(problem, blocks, threads, place, tmp_path):
-    q = problem.covariates.shape[1]
-    expected = ask_all(prepared(problem.sampled()), q)
+@pytest.mark.parametrize(("blocks", "threads"), [(1, 1), (3, 1), (3, 2), (7, 2), (7, 8)])
+def test_answers_do_not_depend_on_the_cuts(problem, blocks, threads, place, tmp_path):
+    expected = ask_all(problem)
     folder = tmp_path if place == "files" else None
-    found = ask_all(prepared(cut(problem, blocks, folder, threads=threads)), q)
+    found = ask_all(cut(problem, blocks, folder, threads=threads))
     assert_same_answers(found, expected)
+
+
+@pytest.mark.parametrize("place", ["memory", "files"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_nor_do_they_in_single_precision(threads, place, tmp_path):
+    """Blocks compute in float32, and their sums are added up in float64."""
+    exact, _ = example("filter", N, P, KAPPA, weighted=True)
+    single, _ = example("filter", N, P, KAPPA, weighted=True, dtype=np.float32)
+    expected = ask_all(exact)
+    folder = tmp_path if place == "files" else None
+    found = ask_all(cut(single, 7, folder, threads=threads), np.float32)
+    assert_same_answers(found, expected, rtol=1e-5)
+    assert_same_answers(found, ask_all(single, np.float32), rtol=1e-5)
+    assert found["images, kept"][0].dtype == np.float32
+
+
+def test_blocks_of_single_precision_are_added_up_in_double():
+    single, _ = example("filter", N, P, KAPPA, dtype=np.float32)
+    samples, tall, dual = prepared(cut(single, 7), np.float32)
+    assert {part.dtype for part in samples.gather(Block.rows_of, tall.place)} == {
+        np.dtype(np.float32)
+    }
+    for question, arguments in questions(tall, dual)[0].items():
+        parts = [flat(part) for part in samples.gather(question, *arguments)]
+        total = flat(samples.sum(question, *arguments))
+        for i, each in enumerate(total):
+            assert np.asarray(each).dtype == np.float64
+            expected = 0.0
+            for part in parts:  # in their order
+                expected = expected + np.asarray(part[i], dtype=float)
+            np.testing.assert_array_equal(each, expected)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_answers_are_gathered_in_the_order_of_the_samples(problem, threads):
-    samples = prepared(cut(problem, 7, threads=threads))
-    theta = np.random.default_rng(2).standard_normal((K + problem.covariates.shape[1], KAPPA))
-    whole = prepared(problem.sampled())
-    for question, arguments in {
-        "rows": ([("main", None)],),
-        "activations": (theta,),
-        "images": (np.eye(P),),
-        "codes": (np.eye(K),),
-    }.items():
+    samples, tall, dual = prepared(cut(problem, 7, threads=threads))
+    whole, same, its_dual = prepared(problem)
+    expected = questions(same, its_dual)[2]
+    for question, arguments in questions(tall, dual)[2].items():
         parts = samples.gather(question, *arguments)
         assert [len(part) for part in parts] == np.diff(uneven(N, 7)).tolist()
-        (expected,) = whole.gather(question, *arguments)
-        np.testing.assert_allclose(np.concatenate(parts), expected, atol=1e-13)
+        (one,) = whole.gather(question, *expected[question])
+        np.testing.assert_allclose(np.concatenate(parts), one, atol=1e-13)
 
 
 def test_threads_add_up_in_the_order_of_the_samples(problem):
     """Not in the order in which they finish: the same sum to the last digit, every time."""
-    one, several = (prepared(cut(problem, 7, threads=threads)) for threads in (1, 4))
-    theta = np.random.default_rng(3).standard_normal((K + problem.covariates.shape[1], KAPPA))
-    for a, b in zip(one.sum("evaluate", theta), several.sum("evaluate", theta), strict=True):
+    coef = np.random.default_rng(3).standard_normal((K + Q, KAPPA))
+    found = []
+    for threads in (1, 4):
+        samples, tall, _ = prepared(cut(problem, 7, threads=threads))
+        found.append(samples.sum(Block.evaluate, Design(tall.place), coef))
+    for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -113,16 +182,84 @@ def test_a_noise_is_the_same_whoever_asks_for_it(problem):
     found = []
     for threads in (1, 4):
         samples = cut(problem, 7, threads=threads).samples
-        samples.tell("noise", "noise", 3, 2)
-        found.append(np.concatenate(samples.gather("rows", [("noise", None)])))
+        found.append(samples.keep(Block.noise, 3, 2).array())
     np.testing.assert_array_equal(*found)
     assert len(np.unique(found[0])) == found[0].size
+
+
+def test_sums_of_numbers_arrays_and_tuples():
+    assert added([1, 2.5]) == 3.5
+    array, (number, other) = added(
+        [(np.ones(2, np.float32), (1, np.ones(1))), (np.ones(2, np.float32), (2, np.ones(1)))]
+    )
+    np.testing.assert_array_equal(array, [2, 2])
+    assert array.dtype == np.float64
+    assert number == 3
+    np.testing.assert_array_equal(other, [2])
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+
+def test_a_question_travels(problem):
+    """By the name of its method: a cluster's workers have the same class."""
+    samples, tall, _ = prepared(problem)
+    coef = np.ones((K + Q, KAPPA))
+    call = Call(Block.evaluate, (Design(tall.place), coef))
+    again = pickle.loads(pickle.dumps(call))
+    for a, b in zip(samples.summed(again, ()), call.to(samples.blocks[0]), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert (call.name, call.reads) == ("evaluate", False)
+    assert Call(Block.pull, (Design(tall.place), coef)).reads
+
+
+def test_a_question_that_is_kept_is_the_question_itself(problem):
+    """What rows are made into to be kept is nobody's question."""
+    samples = problem.samples
+    calls, made = [], samples.made
+    samples.made = lambda call, *rest: (calls.append(call), made(call, *rest))[1]
+    samples.keep(Block.images, np.eye(P))
+    samples.keep(Block.noise, 0, 2)
+    assert [(call.name, call.reads) for call in calls] == [("images", True), ("noise", False)]
+
+
+def test_arguments_travel_by_position(problem):
+    with pytest.raises(AssertionError, match="by position"):
+        problem.samples.sum(Block.power, T=np.eye(P))
+
+
+# --- what changes blocks travels with the next question ----------------------------------------------
+
+
+def test_errands_are_done_once_and_before_the_question(problem):
+    samples = cut(problem, 3).samples
+    plain = samples.sum(Block.squared_norm)
+    samples.rescale(4.0)
+    assert [block._scale for block in samples.blocks] == [1.0] * 3  # not yet
+    np.testing.assert_allclose(samples.sum(Block.squared_norm), plain / 16, rtol=1e-14)
+    for block in samples.blocks:
+        block.rescale(1.0)
+    assert samples.sum(Block.squared_norm) == plain  # it was said once
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_errands_are_done_in_their_order(problem, threads):
+    samples, tall, _ = prepared(cut(problem, 3, threads=threads))
+    before, key = tall.array(), tall.place.key
+    samples.later(Block.append, key, Place(key, 1))
+    samples.later(Block.append, key, Place(key, K + 1))
+    samples.later(Block.rescale, 3.0)
+    samples.later(Block.rescale, 2.0)
+    found = samples.stack(Block.rows_of, Place(key, 2 * K + 2))
+    once = np.hstack([before, before[:, :1]])
+    np.testing.assert_array_equal(found, np.hstack([once, once]))
+    assert {block._scale for block in samples.blocks} == {2.0}
 
 
 # --- threads --------------------------------------------------------------------------------------
 
 
-class Meeting:
+class Meeting(Block):
     """A block whose question waits until so many are in it at the same time."""
 
     def __init__(self, barrier, size=1):
@@ -130,15 +267,10 @@ class Meeting:
 
     def meet(self):
         self._barrier.wait(timeout=20)
-        return (1.0,)
+        return 1.0
 
     def fail(self):
         raise OSError("the disk is gone")
-
-
-def test_as_many_blocks_as_threads_are_asked_at_once():
-    samples = LocalSamples(_meeting(3, 9), 3)
-    assert samples.sum("meet") == (9.0,)
 
 
 def _meeting(at_once, count):
@@ -146,13 +278,25 @@ def _meeting(at_once, count):
     return [Meeting(barrier) for _ in range(count)]
 
 
+def test_as_many_blocks_as_threads_are_asked_at_once():
+    samples = LocalSamples(_meeting(3, 9), 3)
+    assert samples.sum(Meeting.meet) == 9.0
+
+
+def test_no_more_threads_than_blocks():
+    samples = LocalSamples(_meeting(2, 2), 16)
+    assert samples.threads == 2
+    assert samples.sum(Meeting.meet) == 2.0
+    assert LocalSamples(_meeting(1, 1), 16).threads == 1
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_what_a_block_cannot_do_is_told(threads):
     samples = LocalSamples(_meeting(1, 5), threads)
-    for ask in (samples.sum, samples.gather, samples.tell):
+    for ask in (samples.sum, samples.gather, samples.stack, samples.keep, samples.make):
         with pytest.raises(OSError, match="the disk is gone"):
-            ask("fail")
-    assert samples.sum("meet") == (5.0,)  # and they can be asked again
+            ask(Meeting.fail)
+    assert samples.sum(Meeting.meet) == 5.0  # and they can be asked again
 
 
 # --- what is watched ------------------------------------------------------------------------------
@@ -161,97 +305,25 @@ def test_what_a_block_cannot_do_is_told(threads):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_passes_over_X_are_watched_block_by_block(problem, threads):
     seen = []
-    samples = prepared(cut(problem, 5, threads=threads, on_block=lambda *rows: seen.append(rows)))
+    watched = cut(problem, 5, threads=threads, on_block=lambda *rows: seen.append(rows))
+    samples, tall, dual = prepared(watched)
     assert seen == []  # nothing of that needed X
-    q = problem.covariates.shape[1]
+    sums, made, rows = questions(tall, dual)
     one_pass = [(done, N) for done in uneven(N, 5)]
-    reading = {"squared_norm", "pull", "power", "gram", "image", "grow"}
-    for question, arguments in questions(q).items():
-        name = question.split()[0]
-        samples.sum(name, *arguments)
-        assert seen == (one_pass if name in reading else []), question
-        seen.clear()
-    samples.tell("several", [("drop", "x"), ("back", "x", np.eye(P))])
-    assert seen == one_pass
-    seen.clear()
-    samples.gather("images", np.eye(P))
-    assert seen == one_pass
+    ways = [(samples.sum, sums), (samples.make, made), (samples.stack, rows), (samples.keep, rows)]
+    for ask, asked in ways:
+        for question, arguments in asked.items():
+            ask(question, *arguments)
+            reads = Call(question, arguments).reads
+            assert seen == (one_pass if reads else []), question.__name__
+            seen.clear()
 
 
-# --- types ----------------------------------------------------------------------------------------
-
-
-def test_blocks_of_single_precision_are_added_up_in_double():
-    X = np.random.default_rng(4).standard_normal((N, P)).astype(np.float32)
-    y = (np.arange(N) % 3 == np.array([[1], [2]])).T.astype(np.float32)
-    problem = state_problem("filter", X, y, resolve_link("logistic", KAPPA), xi=1.0, lam=1.0)
-    sampled = cut(problem, 7)
-    samples = prepared(sampled)
-    assert samples.gather("rows", [("main", None)])[0].dtype == np.float32
-    for question, arguments in questions(1).items():
-        name = question.split()[0]
-        parts = None if name == "grow" else samples.gather(name, *arguments)
-        for i, total in enumerate(samples.sum(name, *arguments)):
-            assert np.asarray(total).dtype == np.float64
-            if parts is not None:
-                expected = sum(np.asarray(part[i], dtype=float) for part in parts)
-                np.testing.assert_array_equal(total, expected)
-
-
-# --- in memory ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize(
-    ("n", "cores", "expected"), [(29, 3, 7), (29, 16, 16), (5, 16, 5), (9, 1, 1)]
-)
-def test_large_data_are_cut_for_the_cores(monkeypatch, kind, n, cores, expected):
-    monkeypatch.setattr(samples, "ROWS_A_BLOCK", 4 if n > 8 else 2)
-    monkeypatch.setattr(samples, "NNZ_WORTH_THREADS", 0)
-    monkeypatch.setattr(samples, "cores", lambda: cores)
-    problem, _ = example("filter", n, P, KAPPA, weighted=True, sparse=kind == "sparse")
-    made = problem.sampled().samples
-    sizes = [block.n_samples for block in made.blocks]
-    assert sum(sizes) == made.n_samples == n
-    assert len(sizes) == expected
-    assert min(sizes) > 0
-    (one,) = blocks_of(problem, [0, n])
-    np.testing.assert_allclose(
-        np.concatenate(made.gather("images", np.eye(P))), one.images(np.eye(P)), atol=1e-14
-    )
-    theta = np.random.default_rng(5).standard_normal((problem.covariates.shape[1], KAPPA))
-    for a, b in zip(made.sum("evaluate", theta), one.evaluate(theta), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-
-
-def test_small_data_are_one_block():
-    for sparse in (False, True):
-        problem, _ = example("filter", N, P, KAPPA, sparse=sparse)
-        assert len(problem.sampled().samples.blocks) == 1
-
-
-def test_facts_of_some_samples():
-    rng = np.random.default_rng(6)
-    whole = Facts(*(rng.uniform(1, 2, (N, k)) for k in (KAPPA, 2, 1, 1)))
-    between, some = whole.between(4, 9), whole.take(np.array([7, 2]))
-    for name in ("targets", "covariates", "loss_weight", "root_weight"):
-        np.testing.assert_array_equal(getattr(between, name), getattr(whole, name)[4:9])
-        assert np.shares_memory(getattr(between, name), getattr(whole, name))
-        np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[[7, 2]])
-    plain = replace(whole, root_weight=None)
-    assert plain.between(0, 2).root_weight is None
-    assert plain.take(np.array([1])).root_weight is None
-    x = rng.standard_normal((N, 3))
-    np.testing.assert_array_equal(plain.over_root(x), x)
-    np.testing.assert_array_equal(whole.over_root(x), x / whole.root_weight)
-
-
-def test_rows_of_sparse_data_share_them():
-    X = sp.random_array((N, P), density=0.5, rng=np.random.default_rng(7), format="csr")
-    problem = state_problem(
-        "filter", X, np.zeros((N, 1)), resolve_link("logistic", 1), xi=1.0, lam=1.0
-    )
-    part = problem.data.rows(4, 20)
-    assert np.shares_memory(part._X.data, problem.data._X.data)
-    expected = X.toarray()[4:20] / problem.data.scale
-    np.testing.assert_allclose(part.times(np.eye(P)), expected, atol=1e-15)
+def test_what_is_made_are_handles_and_sums(problem):
+    samples, tall, dual = prepared(problem)
+    for question, arguments in questions(tall, dual)[1].items():
+        made = question(samples.blocks[0], *arguments)
+        assert isinstance(made, Made)
+        talls, _ = samples.make(question, *arguments)
+        assert [each.columns for each in talls] == [rows.shape[1] for rows in made.rows]
+        assert all(each.owner is samples for each in talls)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from superfactor.lifting.tall import InFiles, InMemory
+
+from superfactor.samples.store import InFiles, InMemory
 
 ROWS = 7
 
@@ -20,10 +21,10 @@ def matrix(columns, dtype=np.float64, seed=0):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_what_is_set_comes_back(store, dtype, order):
     M = np.asarray(matrix(3, dtype), order=order)
-    assert "m" not in store
-    store.set("m", M)
-    assert "m" in store
-    found = store.get("m")
+    with pytest.raises(KeyError):
+        store.get(0)
+    store.set(0, M)
+    found = store.get(0)
     np.testing.assert_array_equal(found, M)
     assert found.dtype == dtype
 
@@ -32,80 +33,84 @@ def test_what_is_set_comes_back(store, dtype, order):
 def test_columns_are_added_on_the_right(store, dtype):
     parts = [matrix(k, dtype, seed) for seed, k in enumerate((2, 1, 0, 3))]
     for part in parts:
-        store.append("m", part)
-    found = store.get("m")
+        store.append(0, part)
+    found = store.get(0)
     np.testing.assert_array_equal(found, np.hstack(parts))
     assert found.dtype == dtype
 
 
 def test_a_matrix_takes_the_place_of_the_one_before(store):
-    store.set("m", matrix(5))
-    store.set("m", matrix(2, np.float32, 1))
-    np.testing.assert_array_equal(store.get("m"), matrix(2, np.float32, 1))
-    assert store.get("m").dtype == np.float32
-    store.append("m", matrix(1, np.float32, 2))
-    assert store.get("m").shape == (ROWS, 3)
+    store.set(0, matrix(5))
+    store.set(0, matrix(2, np.float32, 1))
+    np.testing.assert_array_equal(store.get(0), matrix(2, np.float32, 1))
+    assert store.get(0).dtype == np.float32
+    store.append(0, matrix(1, np.float32, 2))
+    assert store.get(0).shape == (ROWS, 3)
 
 
 def test_a_matrix_made_of_itself(store):
-    """S ← SV, as a basis that turns does it."""
-    M, V = matrix(4), matrix(2)[:4]
-    store.set("m", M)
-    store.set("m", store.get("m") @ V)
-    np.testing.assert_array_equal(store.get("m"), M @ V)
-    store.append("m", store.get("m"))
-    np.testing.assert_array_equal(store.get("m"), np.hstack([M @ V, M @ V]))
+    M = matrix(4)
+    store.set(0, M)
+    store.append(0, store.get(0)[:, :2])
+    np.testing.assert_array_equal(store.get(0), np.hstack([M, M[:, :2]]))
 
 
-def test_names_are_kept_apart(store):
-    store.set("held-0", matrix(1))
-    store.set("held-1", matrix(2, seed=1))
-    store.drop("held-0")
-    assert "held-0" not in store
-    np.testing.assert_array_equal(store.get("held-1"), matrix(2, seed=1))
-    store.drop("held-0")  # twice is no harm
+def test_what_was_read_stays_as_it_was(store):
+    """A matrix that grows is another one."""
+    M = matrix(2)
+    store.set(0, M)
+    before = store.get(0)
+    store.append(0, matrix(3, seed=1))
+    store.set(0, matrix(1, seed=2))
+    np.testing.assert_array_equal(before, M)
+
+
+def test_keys_are_kept_apart(store):
+    store.set(1, matrix(1))
+    store.set(11, matrix(2, seed=1))
+    store.drop(1)
+    np.testing.assert_array_equal(store.get(11), matrix(2, seed=1))
+    store.drop(1)  # twice is no harm
     with pytest.raises(KeyError):
-        store.get("held-0")
+        store.get(1)
 
 
 def test_what_was_dropped_begins_anew(store):
-    store.append("m", matrix(2))
-    store.drop("m")
-    store.append("m", matrix(1, np.float32, 3))
-    np.testing.assert_array_equal(store.get("m"), matrix(1, np.float32, 3))
+    store.append(0, matrix(2))
+    store.drop(0)
+    store.append(0, matrix(1, np.float32, 3))
+    np.testing.assert_array_equal(store.get(0), matrix(1, np.float32, 3))
 
 
 def test_no_columns(store):
-    store.set("m", matrix(0))
-    assert store.get("m").shape == (ROWS, 0)
-    store.append("m", matrix(2))
-    np.testing.assert_array_equal(store.get("m"), matrix(2))
+    store.set(0, matrix(0))
+    assert store.get(0).shape == (ROWS, 0)
+    store.append(0, matrix(2))
+    np.testing.assert_array_equal(store.get(0), matrix(2))
 
 
 def test_files_of_a_block_before_are_not_its_own(tmp_path):
     """A block that is made again in the same folder begins with nothing."""
     before = InFiles(tmp_path, ROWS)
-    before.append("m", matrix(2))
+    before.append(0, matrix(2))
     again = InFiles(tmp_path, ROWS)
-    assert "m" not in again
-    again.append("m", matrix(1, seed=1))
-    np.testing.assert_array_equal(again.get("m"), matrix(1, seed=1))
+    with pytest.raises(KeyError):
+        again.get(0)
+    again.append(0, matrix(1, seed=1))
+    np.testing.assert_array_equal(again.get(0), matrix(1, seed=1))
 
 
-def test_where_they_are(tmp_path):
-    assert InMemory().in_memory
+def test_files_are_as_large_as_what_is_in_them_and_go_with_it(tmp_path):
     store = InFiles(tmp_path / "block", ROWS)
-    assert not store.in_memory
-    store.set("m", matrix(3, np.float32))
-    assert (
-        sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()) == ROWS * 3 * 4
-    )
-    store.drop("m")
+    store.set(0, matrix(3, np.float32))
+    sizes = [file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()]
+    assert sizes == [ROWS * 3 * 4]
+    store.drop(0)
     assert not any(file.is_file() for file in tmp_path.rglob("*"))
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     store = InFiles(tmp_path, ROWS)
-    (tmp_path / "m.columns").mkdir()
-    with pytest.raises(OSError, match=r"^temporary file .*m\.columns: cannot be written .*TMPDIR"):
-        store.set("m", matrix(2))
+    (tmp_path / "3.columns").mkdir()
+    with pytest.raises(OSError, match=r"^temporary file .*3\.columns: cannot be written .*TMPDIR"):
+        store.set(3, matrix(2))

@@ -4,25 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from superfactor.lifting import restate, state_problem
-from superfactor.solvers.path import solve_path
 from tests import naive
-from tests.solvers.examples import MODELS, example, lifted
+from tests.problems import MODELS, example, lifted
 from tests.solvers.restarts import Factored, best_of
 
 from superfactor.losses import CustomLink, resolve_link
-from superfactor.solvers import lifted_newton
+from superfactor.problem import state
+from superfactor.solvers import newton
+from superfactor.solvers.newton import solve_path
 from superfactor.theory import certificate as certificate_module
 from superfactor.theory import certify, dual
 from superfactor.theory.certificate import certify_sampled
 
 every_model = pytest.mark.parametrize("model", MODELS)
-
-
-def certificate(problem, rank, found, **options):
-    return certify(
-        problem, rank, found.activations, found.factors.gamma, found.objective, **options
-    )
 
 
 @st.composite
@@ -66,8 +60,7 @@ def test_lower_bound_is_below_everything(case):
     bounds = []
     for size in (0.1, 1.0):
         A, B, gamma = random_point(P, rank, rng, size)
-        value = naive.lifted_objective(P, A, B, gamma)
-        proof = certify(problem, rank, naive.activations(P, A, gamma).T, gamma, value)
+        proof = certify(problem, rank, naive_answer(problem, P, rank, A, B, gamma))
         assert proof.gap >= 0
         bounds.append(proof.lower_bound)
     F = Factored(P, rank)
@@ -84,8 +77,8 @@ def test_lower_bound_is_below_everything(case):
 @given(problems())
 def test_bound_at_a_fit_and_what_global_means(case):
     problem, P, rank, seed = case
-    found = lifted_newton.solve(problem, rank)
-    proof = certificate(problem, rank, found)
+    found = newton.solve(problem, rank)
+    proof = certify(problem, rank, found)
     point = lifted(P.model, found.factors)
     value = naive.lifted_objective(P, *point)
     best = best_of(P, rank, 5, seed, max_iter=80)
@@ -109,13 +102,13 @@ def test_bound_at_a_fit_and_what_global_means(case):
 @pytest.mark.parametrize(("n", "p"), [(12, 6), (6, 12), (8, 8)])
 def test_a_strong_ridge_is_proven_global(model, loss, n, p):
     problem, P = example(model, n, p, 1, loss=loss, lam=50.0, weighted=True)
-    found = lifted_newton.solve(problem, 2, tol=1e-12)
-    proof = certificate(problem, 2, found)
+    found = newton.solve(problem, 2, tol=1e-12)
+    proof = certify(problem, 2, found)
     assert proof.is_global
     assert proof.exact
     # The same from the naive optimum of Algorithm 1, which knows nothing of ours.
-    (A, _, gamma), value = naive.optimum(P, 2)
-    other = certify(problem, 2, naive.activations(P, A, gamma).T, gamma, value)
+    (A, B, gamma), _ = naive.optimum(P, 2)
+    other = certify(problem, 2, naive_answer(problem, P, 2, A, B, gamma))
     np.testing.assert_allclose(other.lower_bound, proof.lower_bound, rtol=1e-7)
 
 
@@ -124,8 +117,10 @@ def test_two_features_are_not_proven_at_the_saddle():
     y = np.repeat([0.0, 1.0], 10)
     X = np.column_stack([3 * np.tile([1.0, -1.0], 10), 2 * y - 1])
     loss = resolve_link("logistic", 1)
-    problem = state_problem("filter", X, y[:, None], loss, xi=0.05, lam=0.001)
-    stuck = certify(problem, 1, np.zeros((20, 1)), np.zeros((1, 1)), 14.862943611)
+    problem = state("filter", X, y[:, None], loss, xi=0.05, lam=0.001)
+    stuck = certify(
+        problem, 1, answer(problem, 1, np.zeros((20, 1)), np.zeros((1, 1)), 14.862943611)
+    )
     assert not stuck.is_global
     assert stuck.lower_bound < 8.919
     assert "not proven" in stuck.statement or "can still be gained" in stuck.statement
@@ -137,9 +132,9 @@ def test_two_features_are_not_proven_at_the_saddle():
 @every_model
 def test_without_a_ridge_reconstruction_alone_is_bounded(model):
     problem, P = example(model, 12, 6, 1, lam=0.0, covariates=None)
-    found = lifted_newton.solve(problem, 2, max_iter=20)
+    found = newton.solve(problem, 2, max_iter=20)
     for method in ("residual", "ascent"):
-        proof = certificate(problem, 2, found, method=method)
+        proof = certify(problem, 2, found, method=method)
         assert proof.lower_bound == pytest.approx(Factored(P, 2).floor, rel=1e-10)
         assert proof.relative_gap == pytest.approx(1.0)
         assert not proof.is_global
@@ -163,10 +158,10 @@ def test_a_link_that_is_not_convex_proves_nothing(model):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((12, 5)), (np.arange(12) % 2)[:, None].astype(float)
     link = CustomLink(log_h, slope, bend, convex=False)
-    problem = state_problem(model, X, y, resolve_link(link, 1), xi=0.5, lam=5.0)
-    found = lifted_newton.solve(problem, 2)
+    problem = state(model, X, y, resolve_link(link, 1), xi=0.5, lam=5.0)
+    found = newton.solve(problem, 2)
     for method in ("residual", "ascent"):
-        proof = certificate(problem, 2, found, method=method)
+        proof = certify(problem, 2, found, method=method)
         assert not proof.is_global
         assert proof.statement.startswith("Nothing is proven")
         assert proof.lower_bound <= found.objective
@@ -179,9 +174,9 @@ def test_a_link_that_is_not_convex_proves_nothing(model):
 @given(problems())
 def test_ascent_is_a_bound_and_no_worse(case):
     problem, P, rank, seed = case
-    found = lifted_newton.solve(problem, rank)
-    residual = certificate(problem, rank, found)
-    ascent = certificate(problem, rank, found, method="ascent", max_iter=60)
+    found = newton.solve(problem, rank)
+    residual = certify(problem, rank, found)
+    ascent = certify(problem, rank, found, method="ascent", max_iter=60)
     best = min(best_of(P, rank, 3, seed, max_iter=60), found.objective)
     assert ascent.lower_bound >= residual.lower_bound - 1e-12 * abs(best)
     assert ascent.lower_bound <= best + 1e-9 * abs(best)
@@ -193,13 +188,13 @@ def test_ascent_is_a_bound_and_no_worse(case):
 def test_ascent_from_a_rough_point_reaches_the_optimum(model, shape):
     """Where the relaxation is tight, ascent proves the optimum from a point that is not it."""
     problem, P = example(model, *shape, 2, xi=1.0, lam=8.0, weighted=True)
-    best = lifted_newton.solve(problem, 2, tol=1e-12)
-    assert certificate(problem, 2, best).is_global
+    best = newton.solve(problem, 2, tol=1e-12)
+    assert certify(problem, 2, best).is_global
     q = P.aux.shape[0]
     a = 3 * np.random.default_rng(0).standard_normal((shape[0], 2))
-    rough = a, np.zeros((q, 2)), best.objective
+    rough = answer(problem, 2, a, np.zeros((q, 2)), best.objective)
     residual, ascent = (
-        certify(problem, 2, *rough, method=method) for method in ("residual", "ascent")
+        certify(problem, 2, rough, method=method) for method in ("residual", "ascent")
     )
     assert residual.relative_gap > 1e-2
     assert ascent.is_global
@@ -212,9 +207,9 @@ def test_ascent_from_a_rough_point_reaches_the_optimum(model, shape):
 def test_ascent_where_the_residuals_say_nothing(model, seed, lam, most):
     """λ ≪ ξ: the bound at the residuals is no better than reconstruction alone, the ascended one is."""
     problem, P = example(model, 14, 7, 1, seed=seed, xi=1.0, lam=lam)
-    found = lifted_newton.solve(problem, 2)
-    residual = certificate(problem, 2, found)
-    ascent = certificate(problem, 2, found, method="ascent")
+    found = newton.solve(problem, 2)
+    residual = certify(problem, 2, found)
+    ascent = certify(problem, 2, found, method="ascent")
     assert residual.relative_gap > 0.5
     assert ascent.relative_gap < most
     assert best_of(P, 2, 10) >= ascent.lower_bound - 1e-9
@@ -231,8 +226,8 @@ def test_units_of_the_data_do_not_matter(model, unit):
     proofs = []
     for u in (1.0, unit):
         lam = 5 * u**2 if model == "filter" else 5.0
-        problem = state_problem(model, X * u, y, resolve_link("logistic", 1), xi=1 / u**2, lam=lam)
-        proofs.append(certificate(problem, 2, lifted_newton.solve(problem, 2)))
+        problem = state(model, X * u, y, resolve_link("logistic", 1), xi=1 / u**2, lam=lam)
+        proofs.append(certify(problem, 2, newton.solve(problem, 2)))
     np.testing.assert_allclose(proofs[0].lower_bound, proofs[1].lower_bound, rtol=1e-9)
     assert proofs[1].is_global == proofs[0].is_global
 
@@ -246,53 +241,68 @@ def test_degenerate_data(model, name, wide):
     X = {"zero": 0 * X, "rank 1": np.outer(X[:, 0], X[0]), "full rank": X}[name]
     X, rank = (X.T if wide else X), 4 if name == "full rank" else 2
     y = (np.arange(len(X)) % 2)[:, None].astype(float)
-    problem = state_problem(model, X, y, resolve_link("logistic", 1), xi=0.5, lam=0.3)
+    problem = state(model, X, y, resolve_link("logistic", 1), xi=0.5, lam=0.3)
     P = naive.state(model, X, y, 0.5, 0.3)
-    found = lifted_newton.solve(problem, rank)
+    found = newton.solve(problem, rank)
     best = best_of(P, rank, 4)
     for method in ("residual", "ascent"):
-        proof = certificate(problem, rank, found, method=method)
+        proof = certify(problem, rank, found, method=method)
         assert np.isfinite(proof.lower_bound)
         assert proof.lower_bound <= best + 1e-9 * abs(best)
 
 
 @every_model
-def test_large_sparse_data_are_bounded_through_the_solvers_basis(model, monkeypatch):
+@pytest.mark.parametrize("shape", [(150, 90), (90, 150)])
+def test_large_sparse_data_are_bounded_through_the_solvers_basis(model, shape):
     """The statement admits that one value was estimated; the bound is below the exact one."""
-    problem, _ = example(model, 150, 90, 1, sparse=True, lam=30.0)
-    found = lifted_newton.solve(problem, 2)
-    exact = certificate(problem, 2, found)
-    monkeypatch.setattr(dual, "_EXACT_SIDE", 10)
-    free = certificate(problem, 2, found, basis=found.basis)
+    proofs = []
+    for options in (None, Options(exact_side=10, compressed_side=10)):
+        problem, _ = example(model, *shape, 1, sparse=True, lam=30.0, options=options)
+        found = newton.solve(problem, 2)
+        proofs.append(certify(problem, 2, found))
+    exact, free = proofs
     assert exact.exact
     assert not free.exact
     assert "estimated" in free.statement
     assert "estimated" not in exact.statement
     scale = found.objective
-    assert exact.lower_bound - 1e-6 * scale <= free.lower_bound <= exact.lower_bound + 1e-12 * scale
+    assert exact.lower_bound - 1e-6 * scale <= free.lower_bound <= exact.lower_bound + 1e-9 * scale
 
 
 @every_model
 @pytest.mark.parametrize("method", ["residual", "ascent"])
-def test_a_bound_through_the_basis_leaves_it_as_it_was(model, method, monkeypatch):
-    """Coefficients and codes of the fit refer to it, and an ascent asks for many bounds."""
-    problem, _ = example(model, 150, 90, 1, sparse=True, weighted=True, lam=3.0)
-    found = lifted_newton.solve(problem, 2, starts=False)
-    monkeypatch.setattr(dual, "_EXACT_SIDE", 10)
-    monkeypatch.setattr(certificate_module, "_affordable", lambda problem: False)
-    size, samples = found.basis.size, found.basis.problem.samples
-    grown = size + (problem.n_outputs if method == "ascent" else 0)  # where the ascent begins
-    options = {"basis": found.basis, "method": method, "max_iter": 12}
-    proofs = []
-    for _ in range(2):
-        proofs.append(certificate(problem, 2, found, **options))
-        assert size <= found.basis.size <= grown
-        (main,) = samples.gather("rows", [("main", None)])
-        assert main.shape == (150, found.basis.size)
-    assert not proofs[0].exact
-    assert proofs[0].lower_bound == pytest.approx(proofs[1].lower_bound, rel=1e-6)
-    (a,) = samples.gather("activations", found.theta)
-    np.testing.assert_allclose(a, found.activations, atol=1e-9)
+@pytest.mark.parametrize("size", [(150, 90), (20, 8)], ids=["through the basis", "exact"])
+def test_a_certificate_changes_nothing_of_the_fit(model, method, size):
+    """Neither the solver's basis nor what samples keep for it: codes and activations refer to both."""
+    options = Options(exact_side=10, ascent_side=10)
+    problem, _ = example(model, *size, 1, sparse=True, weighted=True, lam=3.0, options=options)
+    found = newton.solve(problem, 2, starts=False)
+    basis = found.basis()
+    point = np.random.default_rng(0).standard_normal((basis.size, problem.n_outputs))
+    W = np.linalg.qr(np.random.default_rng(1).standard_normal((basis.size, 2)))[0]
+
+    def seen():
+        inside = Inside(basis, 2)
+        gamma = np.zeros((problem.n_covariates, problem.n_outputs))
+        value = inside.at(W, W.T @ point, gamma)
+        parts = (basis.S, basis.GS, basis.features, found.signal)
+        return [
+            *(part.array().copy() for part in parts),
+            basis.D.copy(),
+            basis.loadings.copy(),
+            value.F,
+            value.pulled,
+            *vars(found.factors).values(),
+        ]
+
+    before, size = seen(), basis.size
+    proofs = [certify(problem, 2, found, method=method, max_iter=12) for _ in range(2)]
+    assert found.basis() is basis
+    assert basis.size == size == basis.S.columns == basis.GS.columns
+    for one, other in zip(before, seen(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert proofs[0].exact == (size != basis.size or min(problem.shape) <= 10)
+    assert proofs[0].lower_bound == proofs[1].lower_bound
 
 
 @every_model
@@ -303,10 +313,10 @@ def test_solutions_of_a_path_are_bounded_at_their_own_weights(model, weights):
     pairs = [(1.0, lam) for lam in weights]
     solutions = list(solve_path(problem, 2, pairs))
     for pair, found in zip(pairs, solutions, strict=True):
-        here = restate(problem, *pair)
-        own = certificate(here, 2, found, basis=found.basis)
-        fresh = certificate(here, 2, found)
-        np.testing.assert_allclose(own.lower_bound, fresh.lower_bound, rtol=1e-9)
+        here = problem.restated(*pair)
+        own = certify(here, 2, found)
+        fresh = certify(here, 2, newton.solve(here, 2))
+        np.testing.assert_allclose(own.lower_bound, fresh.lower_bound, rtol=1e-6)
         assert own.lower_bound <= found.objective * (1 + 1e-9)
 
 
@@ -319,10 +329,10 @@ def test_single_precision_proves_no_more_than_its_products_with_X(model, n):
     X = ((rng.standard_normal((n, 15)) * sizes) @ rng.standard_normal((15, 20))).astype(np.float32)
     y = (rng.random((n, 1)) < 1 / (1 + np.exp(-X[:, :1] / 30))).astype(np.float32)
     loss, options = resolve_link("logistic", 1), {"xi": 10.0, "lam": 1.0}
-    double = lifted_newton.solve(state_problem(model, X.astype(float), y, loss, **options), 15)
-    problem = state_problem(model, X, y, loss, **options)
-    found = lifted_newton.solve(problem, 15)
-    proven = certificate(problem, 15, found, basis=found.basis)
+    double = newton.solve(state(model, X.astype(float), y, loss, **options), 15)
+    problem = state(model, X, y, loss, **options)
+    found = newton.solve(problem, 15)
+    proven = certify(problem, 15, found)
     assert proven.lower_bound <= double.objective
     assert found.objective - proven.gap <= double.objective
     assert not proven.is_global
@@ -331,15 +341,15 @@ def test_single_precision_proves_no_more_than_its_products_with_X(model, n):
 @every_model
 def test_the_sentence_and_the_constants(model):
     problem, _ = example(model, 12, 6, 1, lam=0.05, xi=0.05)
-    found = lifted_newton.solve(problem, 2)
-    proof = certificate(problem, 2, found)
+    found = newton.solve(problem, 2)
+    proof = certify(problem, 2, found)
     assert str(proof) == proof.statement
     assert proof.statement.endswith(".")
     assert (proof.mu, proof.L) == (proof.constants.mu, proof.constants.L)
     assert proof.condition_number == proof.constants.condition_number
     assert proof.rate == proof.constants.best_rate
     assert proof.step_window == proof.constants.step_window
-    worse = certify(problem, 2, found.activations, found.factors.gamma, found.objective + 1.0)
+    worse = certify(problem, 2, replace(found, objective=found.objective + 1.0))
     assert not worse.is_global
     assert worse.gap == pytest.approx(proof.gap + 1.0, rel=1e-6)
     assert f"{100 * worse.relative_gap:.3g} %" in worse.statement or worse.relative_gap >= 1
@@ -349,8 +359,10 @@ def test_the_sentence_and_the_constants(model):
 @every_model
 def test_samples_known_by_their_sums_are_not_promised_an_ascent(model):
     problem, _ = example(model, 40, 8, 1, xi=5.0, lam=1e-4)
-    found = lifted_newton.solve(problem, 2)
-    whole = certificate(problem, 2, found, basis=found.basis)
-    sums = certify_sampled(found.basis.problem, 2, found.theta, found.objective, found.basis)
+    sums = in_blocks(problem, 3)
+    whole, asked = (certify(each, 2, newton.solve(each, 2)) for each in (problem, sums))
     assert whole.relative_gap >= 1 and "certify='ascent'" in whole.statement
-    assert sums.relative_gap >= 1 and "ascent" not in sums.statement
+    assert asked.relative_gap >= 1 and "ascent" not in asked.statement
+    assert asked.lower_bound == pytest.approx(whole.lower_bound, rel=1e-9)
+    with pytest.raises(ValueError, match=r"certify='ascent': 'residual' or None is required"):
+        certify(sums, 2, newton.solve(sums, 2), method="ascent")

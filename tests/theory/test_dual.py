@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from superfactor.lifting import ArrayDesign, GrowingBasis, fit_ridge, state_problem
+from superfactor.lifting import ArrayDesign, GrowingBasis, fit_ridge
 from tests import naive
-from tests.lifting.cutting import cut
-from tests.solvers.examples import MODELS, example, lifted
+from tests.problems import MODELS, example, lifted
 from tests.solvers.restarts import best_of
 
 from superfactor.losses import resolve_link
-from superfactor.solvers import lifted_newton
+from superfactor.solvers import newton
 from superfactor.theory.dual import Dual, leading_basis
 
 CASES = {
@@ -166,11 +165,11 @@ def test_an_unbalanced_dual_point_is_no_bound(model):
     X, y = rng.standard_normal((20, 4)), (np.arange(20) < 3)[:, None].astype(float)
     options = {"xi": 1.0, "lam": 5.0}
     bare, full = (
-        state_problem(model, X, y, resolve_link("logistic", 1), fit_intercept=flag, **options)
+        state(model, X, y, resolve_link("logistic", 1), fit_intercept=flag, **options)
         for flag in (False, True)
     )
     P = naive.state(model, X, y, **options)
-    found = lifted_newton.solve(bare, 2)
+    found = newton.solve(bare, 2)
     _, E = full.loss_terms(found.activations)
     dual, best = Dual(full.sampled(), 2), best_of(P, 2, 5)
     dual.problem.samples.tell("given", "dual", E / full.loss_weight)
@@ -205,7 +204,7 @@ def test_dual_is_concave(model, case):
 def test_matrix_free_bound(model, n, p, sparse):
     """Through a basis: below the exact bound, and close to it where the basis is the solver's."""
     problem, P = example(model, n, p, 1, sparse=sparse, weighted=True, lam=30.0)
-    found = lifted_newton.solve(problem, 3, tol=1e-10, starts=False)
+    found = newton.solve(problem, 3, tol=1e-10, starts=False)
     _, E = problem.loss_terms(found.activations)
     exact = Dual(problem.sampled(), 3)
     exact_value = value_at(exact, problem, E)
@@ -231,9 +230,9 @@ def test_basis_made_for_the_purpose_holds_the_top(model):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((90, 80)) * 0.9 ** np.arange(80)
     y = (np.arange(90) % 2)[:, None].astype(float)
-    problem = state_problem(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
+    problem = state(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
     basis = leading_basis(problem.sampled(), 2)
-    sigma = np.linalg.svd(X, compute_uv=False) / problem.data.scale
+    sigma = np.linalg.svd(X, compute_uv=False) / problem.scale
     assert 2 < basis.size < 80
     S = basis.vectors(np.eye(basis.size))
     np.testing.assert_allclose(S.T @ S, np.eye(basis.size), atol=1e-12)
@@ -250,7 +249,7 @@ def test_dual_points_of_coefficients(model, case):
     problem, P = example(model, 11, 6, lam=0.2, **CASES[case])
     theta = np.random.default_rng(6).standard_normal((2 + P.aux.shape[0], P.kappa))
     found = []
-    for sampled in (problem.sampled(), cut(problem, 4)):
+    for sampled in (problem.sampled(), in_blocks(problem, 4)):
         basis = GrowingBasis.of(sampled)
         basis.extend(basis.everything(11))
         basis.rotate(np.eye(basis.size)[:, :2])
@@ -275,7 +274,7 @@ def test_bound_of_several_blocks_is_that_of_one(model, way, n, p):
     small = problem.compact[0] if way == "known spectrum" else problem
     _, _, E = balanced(problem, np.random.default_rng(7).standard_normal((n, P.kappa)))
     values = []
-    for sampled in (small.sampled(), cut(small, 3)):
+    for sampled in (small.sampled(), in_blocks(small, 3)):
         dual = Dual(sampled, 2, exact=way != "basis")
         values.append((value_at(dual, problem, E), dual.unsupervised()))
     np.testing.assert_allclose(values[0], values[1], rtol=1e-10)

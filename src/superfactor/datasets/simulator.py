@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superfactor.losses import Link, resolve_link
-from superfactor.models import MODELS
 
 Floats = NDArray[np.float64]
 
@@ -102,6 +101,8 @@ def simulate(
     >>> data.X.shape, data.A.shape, sorted(set(data.y.tolist()))
     ((100, 30), (100, 3), [0, 1, 2, 3])
     """
+    from superfactor.models import MODELS  # now: importing the data sets is cheap
+
     if model not in MODELS:
         raise ValueError(f"model={model!r}: allowed are 'filter' and 'feature'")
     n = _count("n_samples", n_samples, 1)

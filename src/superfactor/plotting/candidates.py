@@ -53,7 +53,8 @@ def grouped(points: list[Point], *names: str) -> dict[str, list[Point]]:
     """Points that agree in these parameters, by a title such as "filter model, 3 factors"."""
 
     def order(point: Point) -> tuple[int, int]:
-        return list(MODELS).index(point["model"]), point["n_components"] or 0
+        name = point["model"]
+        return -1 if name is None else list(MODELS).index(name), point["n_components"] or 0
 
     groups: dict[str, list[Point]] = {}
     for point in sorted(points, key=order):

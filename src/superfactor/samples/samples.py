@@ -140,8 +140,8 @@ class Samples(ABC):
 
     @abstractmethod
     def made(self, call: Call[Any], errands: Errands, key: int) -> tuple[tuple[int, ...], Any]:
-        """What `keep` and `make` ask for: blocks keep rows, or what is `Made`, under `key` and the numbers after
-        it; columns of each, and sums.
+        """What `keep` and `make` ask for: blocks keep rows, or what is `Made`, under `key` and the
+        numbers after it; columns of each, and sums.
         """
 
     def stacked(self, call: Call[Array], errands: Errands) -> Array:
