@@ -1,0 +1,114 @@
+"""The table of a search as scikit-learn writes it, and the choice by hand."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GridSearchCV
+
+from superfactor.selection.results import choose, tabulate
+
+
+def point(n_components=1, lam=1.0, xi=1.0):
+    return {"n_components": n_components, "lam": lam, "xi": xi}
+
+
+def table(*splits, points=None):
+    """Of scores (splits, candidates), and times that grow with the position."""
+    scores = np.asarray(splits, dtype=float)
+    times = np.arange(scores.size, dtype=float).reshape(scores.shape)
+    points = [point(k + 1) for k in range(scores.shape[1])] if points is None else points
+    return tabulate(points, np.stack([scores, times, 10 * times], axis=-1))
+
+
+# --- the table -------------------------------------------------------------------------------------------
+
+
+def test_means_deviations_and_ranks():
+    found = table([0.5, 1.0, 0.5], [0.7, 0.8, 0.7])
+    np.testing.assert_allclose(found["mean_test_score"], [0.6, 0.9, 0.6])
+    np.testing.assert_allclose(found["std_test_score"], [0.1, 0.1, 0.1])
+    assert found["rank_test_score"].tolist() == [2, 1, 2]
+    assert found["split1_test_score"].tolist() == [0.7, 0.8, 0.7]
+    assert found["mean_fit_time"].tolist() == [1.5, 2.5, 3.5]
+    assert found["std_fit_time"].tolist() == [1.5] * 3
+    assert found["mean_score_time"].tolist() == [15.0, 25.0, 35.0]
+    assert found["param_n_components"].tolist() == [1, 2, 3]
+    assert found["params"] == [point(1), point(2), point(3)]
+
+
+def test_the_same_entries_as_scikit_learn():
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(DummyClassifier(strategy="constant"), {"constant": [0, 1]}, cv=3)
+    theirs = search.fit(X, y).cv_results_
+    scores = np.array([theirs[f"split{k}_test_score"] for k in range(3)])
+    ours = tabulate([{"constant": 0}, {"constant": 1}], np.stack([scores] * 3, axis=-1))
+    assert set(ours) == set(theirs)
+    for name in ("mean_test_score", "std_test_score", "rank_test_score", "param_constant"):
+        np.testing.assert_array_equal(ours[name], theirs[name])
+        assert ours[name].dtype.kind == theirs[name].dtype.kind
+
+
+# --- the best --------------------------------------------------------------------------------------------
+
+
+def test_of_equals_the_first():
+    assert choose(table([0.5, 0.75, 0.75], [0.5, 0.75, 0.75]), "best") == 1
+
+
+@pytest.mark.parametrize("rule", ["best", "one_standard_error"])
+def test_what_is_no_number_is_never_chosen(rule):
+    found = table([np.nan, 0.5, 0.25], [0.9, 0.5, 0.25])
+    assert found["rank_test_score"].tolist() == [3, 1, 2]
+    assert choose(found, rule) == 1
+
+
+@pytest.mark.parametrize("rule", ["best", "one_standard_error"])
+def test_where_nothing_is_a_number_the_first(rule):
+    assert choose(table([np.nan] * 3, [np.nan] * 3), rule) == 0
+
+
+# --- within one standard error -----------------------------------------------------------------------------
+
+
+def test_one_error_of_the_best_and_not_more():
+    """Four splits: the deviation of the best, 0.25, makes an error of 0.125."""
+    best = np.array([0.5, 1.0, 0.5, 1.0])  # mean 0.75
+    candidates = [best - 0.126, best - 0.125, best]
+    assert choose(table(*np.transpose(candidates)), "one_standard_error") == 1
+    assert choose(table(*np.transpose(candidates)), "best") == 2
+
+
+def test_more_splits_make_the_error_smaller():
+    best = np.array([0.5, 1.0, 0.5, 1.0])
+    candidates = np.transpose([best - 0.1, best])
+    assert choose(table(*candidates), "one_standard_error") == 0
+    assert choose(table(*candidates, *candidates), "one_standard_error") == 1
+
+
+def test_the_spread_of_others_does_not_count():
+    steady = np.full(4, 0.75)
+    wild = np.array([0.0, 1.0, 0.4, 1.0])
+    assert choose(table(*np.transpose([wild, steady])), "one_standard_error") == 1
+
+
+SIMPLE = {
+    "fewest components": ([point(3, 9.0), point(2, 1.0), point(4, 9.0)], 1),
+    "then largest lam": ([point(2, 1.0, 9.0), point(2, 5.0, 1.0), point(2, 2.0, 9.0)], 1),
+    "then largest xi": ([point(2, 5.0, 1.0), point(2, 5.0, 0.5), point(2, 5.0, 3.0)], 2),
+    "then the first": ([point(5, 5.0), point(2, 5.0), point(2, 5.0)], 1),
+}
+
+
+@pytest.mark.parametrize(("points", "expected"), SIMPLE.values(), ids=SIMPLE)
+def test_the_simplest(points, expected):
+    # All within one error, the last the best.
+    scores = table([0.5, 0.5, 0.5], [0.74, 0.74, 0.75], points=points)
+    assert choose(scores, "one_standard_error") == expected
+    assert choose(scores, "best") == 2
+
+
+def test_the_simplest_of_all_is_not_taken_if_it_is_worse():
+    points = [point(1, 100.0), point(2, 10.0), point(3, 1.0)]
+    scores = table([0.1, 0.7, 0.7], [0.1, 0.8, 0.82], points=points)
+    assert choose(scores, "one_standard_error") == 1
