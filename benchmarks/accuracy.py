@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 
 from reproduction.coordinates import short_rows
 from superfactor.cli.learning import Settings, learn, split
-from superfactor.cli.prepare import Columns, Samples, for_fitting
+from superfactor.cli.prepare import Columns, PreparedTable, for_fitting
 from superfactor.cli.screen import Screen
 from superfactor.datasets import load_microarray
 from superfactor.datasets.files import VARIABLE
@@ -72,7 +72,7 @@ def _tables(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
         yield name, scratch / f"{name}.parquet"
 
 
-def _compare(samples: Samples, seed: int) -> dict[str, float]:
+def _compare(samples: PreparedTable, seed: int) -> dict[str, float]:
     settings = Settings(test_size=0.5, seed=seed)
     learned = learn(samples, settings, SILENT)
     scores = {"superfactor": learned.scores["held_out"]["accuracy"]}
