@@ -1,20 +1,24 @@
 """The certificate: never above anything that can be found, and tight where it says so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import naive
 from tests.problems import MODELS, example, lifted
+from tests.solvers.examples import in_blocks
 from tests.solvers.restarts import Factored, best_of
+from tests.theory.answers import answer, naive_answer
 
 from superfactor.losses import CustomLink, resolve_link
+from superfactor.options import Options
 from superfactor.problem import state
 from superfactor.solvers import newton
 from superfactor.solvers.newton import solve_path
-from superfactor.theory import certificate as certificate_module
-from superfactor.theory import certify, dual
-from superfactor.theory.certificate import certify_sampled
+from superfactor.subspace import Inside
+from superfactor.theory import certify
 
 every_model = pytest.mark.parametrize("model", MODELS)
 
@@ -27,7 +31,7 @@ def problems(draw):
     n, p = draw(st.integers(4, 12)), draw(st.integers(2, 9))
     options = {
         "xi": 10 ** draw(st.floats(-2, 1)),
-        "lam": 10 ** draw(st.floats(-5, 1)),
+        "lam": draw(st.one_of(st.just(0.0), st.floats(-5, 1).map(lambda x: 10**x))),
         "fit_intercept": draw(st.booleans()),
     }
     if draw(st.booleans()):
@@ -51,7 +55,7 @@ def random_point(P, rank, rng, size):
     return (W @ beta / root[:, None]).T, (W @ (W.T @ (P.X * root).T)).T / root, gamma
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(problems())
 def test_lower_bound_is_below_everything(case):
     """From any point, fitted or not: the bound holds for every other point and every restart."""
@@ -73,7 +77,7 @@ def test_lower_bound_is_below_everything(case):
     assert min(bounds) >= F.floor - 1e-9 * (abs(best) + P.xi * np.sum(P.X**2))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(problems())
 def test_bound_at_a_fit_and_what_global_means(case):
     problem, P, rank, seed = case
@@ -170,7 +174,7 @@ def test_a_link_that_is_not_convex_proves_nothing(model):
 # --- ascent ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(problems())
 def test_ascent_is_a_bound_and_no_worse(case):
     problem, P, rank, seed = case
@@ -301,7 +305,7 @@ def test_a_certificate_changes_nothing_of_the_fit(model, method, size):
     assert basis.size == size == basis.S.columns == basis.GS.columns
     for one, other in zip(before, seen(), strict=True):
         np.testing.assert_array_equal(one, other)
-    assert proofs[0].exact == (size != basis.size or min(problem.shape) <= 10)
+    assert proofs[0].exact == (min(problem.shape) <= 10)
     assert proofs[0].lower_bound == proofs[1].lower_bound
 
 

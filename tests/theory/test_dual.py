@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
-from superfactor.lifting import ArrayDesign, GrowingBasis, fit_ridge
 from tests import naive
-from tests.problems import MODELS, example, lifted
+from tests.problems import MODELS, example
+from tests.solvers.examples import activations, in_blocks
 from tests.solvers.restarts import best_of
 
 from superfactor.losses import resolve_link
+from superfactor.problem import state
+from superfactor.samples import Block, Design
 from superfactor.solvers import newton
-from superfactor.theory.dual import Dual, leading_basis
+from superfactor.subspace import LossOn, fit_ridge, leading_basis
+from superfactor.theory.dual import Dual
+from superfactor.theory.top_sums import FullSpectrum, KnownSpectrum, RitzSpectrum
 
 CASES = {
     "binary": {"kappa": 1},
@@ -27,25 +31,38 @@ every_model = pytest.mark.parametrize("model", MODELS)
 every_shape = pytest.mark.parametrize(("n", "p"), SHAPES)
 
 
-def balanced(problem, a, gamma=None):
-    """Activations with the best γ added to a (n, κ), and their residuals E (n, κ)."""
-    q = problem.covariates.shape[1]
-    gamma = np.zeros((q, a.shape[1])) if gamma is None else gamma
-    design = ArrayDesign(problem, problem.covariates, offset=a)
-    gamma, _, _ = fit_ridge(design, problem.covariate_ridge, gamma, tol=1e-16)
-    return gamma, design.a, design.E
+def residuals(problem, a):
+    """With the best γ added to a (n, κ): γ, activations and residuals E = ω∘∇ℓ (n, κ)."""
+    offset = problem.samples.keep(Block.given, a)
+    design = Design(None, offset=offset.place)
+    loss = LossOn(problem, design, problem.n_covariates)
+    start = np.zeros((problem.n_covariates, a.shape[1]))
+    gamma, _, _ = fit_ridge(loss, problem.covariate_ridge, start, tol=1e-16)
+    return gamma, *(
+        problem.samples.stack(question, design, gamma)
+        for question in (Block.activations, Block.residuals)
+    )
 
 
-def value_at(dual, problem, E):
-    """D at the residuals E = ω∘g (n, κ), made feasible."""
-    dual.take(E / problem.loss_weight)
-    return dual.value()
+def dual_of(problem, rank, way="Gram matrix"):
+    """The dual through one kind of spectrum."""
+    if way == "known spectrum":
+        return Dual(
+            problem.compact, KnownSpectrum(problem.compact, rank, problem.compact.singular_values)
+        )
+    if way == "Gram matrix":
+        return Dual(problem, FullSpectrum(problem, rank))
+    basis = leading_basis(problem, 6 * rank + 20, 6 * rank + 20, np.random.default_rng(0), 8)
+    return Dual(problem, RitzSpectrum(problem, rank, basis))
 
 
-def taken(dual, problem):
-    """G = ω∘g (n, κ) of the dual points the samples hold."""
-    g = np.concatenate(dual.problem.samples.gather("rows", [("dual", None)]))
-    return g * problem.loss_weight
+def weights(problem):
+    return problem.arrays().loss_weight
+
+
+def value_at(dual, G, omega):
+    """D at dual points G = ω∘g (n, κ), made feasible."""
+    return dual.value(dual.problem.samples.keep(Block.given, G / omega))
 
 
 def entropy(P, a, G):
@@ -99,17 +116,14 @@ def tangent_bound(P, rank, A, B, gamma):
 @every_shape
 def test_dual_is_its_formula(model, case, n, p):
     problem, P = example(model, n, p, lam=0.2, **CASES[case])
-    rng = np.random.default_rng(0)
+    omega, rng = weights(problem), np.random.default_rng(0)
     for rank in (1, 3, min(n, p)):
-        _, a, E = balanced(problem, 2 * rng.standard_normal((n, P.kappa)))
-        value = value_at(Dual(problem.sampled(), rank), problem, E)
+        _, a, E = residuals(problem, 2 * rng.standard_normal((n, P.kappa)))
+        value = value_at(dual_of(problem, rank), E, omega)
         expected = explicit_dual(P, rank, a, E)
         size = np.abs(expected) + P.xi * np.sum(P.X**2)
         np.testing.assert_allclose(value, expected, atol=1e-10 * size)
         assert value <= expected + 1e-14 * size  # rounding may only weaken it
-        # Compressed data, whose spectrum is known: the same number by another way.
-        small = Dual(problem.compact[0].sampled(), rank)
-        np.testing.assert_allclose(value_at(small, problem, E), expected, atol=1e-9 * size)
 
 
 @every_model
@@ -122,10 +136,58 @@ def test_dual_at_the_residuals_is_the_tangent_bound(model, case, n, p):
     A = rng.standard_normal(shape) * 0.3
     B = naive.project_rank(P.X, rank) + 0.1  # B takes no part in the bound
     offset = naive.activations(P, A, np.zeros((P.aux.shape[0], P.kappa))).T
-    gamma, _, E = balanced(problem, offset)
+    gamma, _, E = residuals(problem, offset)
     expected = tangent_bound(P, rank, A, B, gamma)
-    found = value_at(Dual(problem.sampled(), rank), problem, E)
+    found = value_at(dual_of(problem, rank), E, weights(problem))
     np.testing.assert_allclose(found, expected, atol=1e-9 * (1 + P.xi * np.sum(P.X**2)))
+
+
+@every_model
+@every_case
+def test_dual_points_satisfy_what_the_intercept_asks(model, case):
+    problem, P = example(model, 9, 5, **CASES[case])
+    omega, rng = weights(problem), np.random.default_rng(2)
+    _, E = problem.arrays().loss_terms(3 * rng.standard_normal((9, P.kappa)))
+    dual = dual_of(problem, 2)
+    G = dual._balanced(problem.samples.keep(Block.given, E / omega)).array() * omega
+    if np.any(P.ridge == 0):
+        assert np.max(np.abs(E.sum(axis=0))) > 0.1
+        assert np.max(np.abs(G.sum(axis=0))) < 1e-12
+    else:
+        np.testing.assert_allclose(G, E, rtol=1e-15)
+    assert np.isfinite(value_at(dual, E, omega))
+
+
+@every_model
+def test_an_unbalanced_dual_point_is_no_bound(model, monkeypatch):
+    """Why balancing is needed: residuals of the fit without intercept overshoot the one with it."""
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((20, 4)), (np.arange(20) < 3)[:, None].astype(float)
+    given = {"xi": 1.0, "lam": 5.0}
+    bare, full = (
+        state(model, X, y, resolve_link("logistic", 1), fit_intercept=flag, **given)
+        for flag in (False, True)
+    )
+    found = newton.solve(bare, 2)
+    _, E = full.arrays().loss_terms(activations(bare, found))
+    dual, best = dual_of(full, 2), best_of(naive.state(model, X, y, **given), 2, 5)
+    assert value_at(dual, E, 1.0) <= best * (1 + 1e-9)
+    monkeypatch.setattr(Dual, "_balanced", lambda self, points: points)
+    assert value_at(dual, E, 1.0) > best + 1.0
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "squared", "probit", "weighted"])
+def test_dual_is_concave(model, case):
+    problem, P = example(model, 9, 6, lam=0.05, **CASES[case])
+    omega, rng = weights(problem), np.random.default_rng(4)
+    dual = dual_of(problem, 2)
+    for _ in range(10):
+        first, second = (
+            residuals(problem, 2 * rng.standard_normal((9, P.kappa)))[2] for _ in range(2)
+        )
+        ends = 0.5 * (value_at(dual, first, omega) + value_at(dual, second, omega))
+        assert value_at(dual, 0.5 * (first + second), omega) >= ends - 1e-9 * abs(ends)
 
 
 @every_model
@@ -135,146 +197,22 @@ def test_without_supervision_the_tail_of_the_spectrum(model, n, p, weighted):
     problem, P = example(model, n, p, 1, weighted=weighted)
     sigma = np.linalg.svd(P.X * np.sqrt(P.weight), compute_uv=False)
     for rank in (1, 2, min(n, p)):
-        for each in (problem, problem.compact[0]):
-            found = Dual(each.sampled(), rank).unsupervised()
-            expected = P.xi * np.sum(sigma[rank:] ** 2)
-            np.testing.assert_allclose(found, expected, atol=1e-12 * P.xi * np.sum(sigma**2))
+        expected = P.xi * np.sum(sigma[rank:] ** 2)
+        found = dual_of(problem, rank).unsupervised
+        np.testing.assert_allclose(found, expected, atol=1e-12 * P.xi * np.sum(sigma**2))
 
 
 @every_model
 @every_case
-def test_dual_points_satisfy_what_the_intercept_asks(model, case):
-    problem, P = example(model, 9, 5, **CASES[case])
-    rng = np.random.default_rng(2)
-    _, E = problem.loss_terms(3 * rng.standard_normal((9, P.kappa)))
-    dual = Dual(problem.sampled(), 2)
-    value = value_at(dual, problem, E)
-    G = taken(dual, problem)
-    if np.any(P.ridge == 0):
-        assert np.max(np.abs(E.sum(axis=0))) > 0.1
-        assert np.max(np.abs(G.sum(axis=0))) < 1e-12
-    else:
-        np.testing.assert_allclose(G, E, rtol=1e-15)
-    assert np.isfinite(value)
-
-
-@every_model
-def test_an_unbalanced_dual_point_is_no_bound(model):
-    """Why `balance` is needed: residuals of the fit without intercept overshoot the one with it."""
-    rng = np.random.default_rng(3)
-    X, y = rng.standard_normal((20, 4)), (np.arange(20) < 3)[:, None].astype(float)
-    options = {"xi": 1.0, "lam": 5.0}
-    bare, full = (
-        state(model, X, y, resolve_link("logistic", 1), fit_intercept=flag, **options)
-        for flag in (False, True)
-    )
-    P = naive.state(model, X, y, **options)
-    found = newton.solve(bare, 2)
-    _, E = full.loss_terms(found.activations)
-    dual, best = Dual(full.sampled(), 2), best_of(P, 2, 5)
-    dual.problem.samples.tell("given", "dual", E / full.loss_weight)
-    assert dual.value() > best + 1.0
-    assert value_at(dual, full, E) <= best * (1 + 1e-9)
-
-
-@every_model
-@pytest.mark.parametrize("case", ["binary", "squared", "probit", "weighted"])
-def test_dual_is_concave(model, case):
-    problem, P = example(model, 9, 6, lam=0.05, **CASES[case])
-    rng = np.random.default_rng(4)
-    dual = Dual(problem.sampled(), 2)
-
-    def value(G):
-        return value_at(dual, problem, G)
-
-    for _ in range(10):
-        first, second = (
-            balanced(problem, 2 * rng.standard_normal((9, P.kappa)))[2] for _ in range(2)
-        )
-        ends = 0.5 * (value(first) + value(second))
-        assert value(0.5 * (first + second)) >= ends - 1e-9 * abs(ends)
-
-
-# --- without the spectrum ------------------------------------------------------------------------------
-
-
-@every_model
-@pytest.mark.parametrize(("n", "p"), [(150, 110), (70, 150)])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_matrix_free_bound(model, n, p, sparse):
-    """Through a basis: below the exact bound, and close to it where the basis is the solver's."""
-    problem, P = example(model, n, p, 1, sparse=sparse, weighted=True, lam=30.0)
-    found = newton.solve(problem, 3, tol=1e-10, starts=False)
-    _, E = problem.loss_terms(found.activations)
-    exact = Dual(problem.sampled(), 3)
-    exact_value = value_at(exact, problem, E)
-    G = taken(exact, problem)
-    scale = found.objective - exact.unsupervised()
-    own = problem.compact[0] is problem
-    if own:
-        value = value_at(Dual(found.basis.problem, 3, found.basis, exact=False), problem, G)
-        np.testing.assert_allclose(value, exact_value, atol=1e-5 * scale)
-    for basis in (found.basis if own else None, None):
-        sampled = problem.sampled() if basis is None else basis.problem
-        free = Dual(sampled, 3, basis, exact=False)
-        assert not free.exact
-        for point in (G, 0.5 * G, np.zeros_like(G)):
-            at_most = value_at(exact, problem, point)
-            assert value_at(free, problem, point) <= at_most + 1e-9 * scale
-    value = naive.lifted_objective(P, *lifted(model, found.factors))
-    assert exact_value <= value * (1 + 1e-10)
-
-
-@every_model
-def test_basis_made_for_the_purpose_holds_the_top(model):
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((90, 80)) * 0.9 ** np.arange(80)
-    y = (np.arange(90) % 2)[:, None].astype(float)
-    problem = state(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
-    basis = leading_basis(problem.sampled(), 2)
-    sigma = np.linalg.svd(X, compute_uv=False) / problem.scale
-    assert 2 < basis.size < 80
-    S = basis.vectors(np.eye(basis.size))
-    np.testing.assert_allclose(S.T @ S, np.eye(basis.size), atol=1e-12)
-    np.testing.assert_allclose(np.diag(basis.D)[:2], sigma[:2] ** 2, rtol=1e-8)
-
-
-# --- dual points live with the samples --------------------------------------------------------------------
-
-
-@every_model
-@every_case
-def test_dual_points_of_coefficients(model, case):
-    """`take_residuals` is `take` at the residuals of the same activations, however the samples are cut."""
+def test_points_of_several_blocks_are_those_of_one(model, case):
     problem, P = example(model, 11, 6, lam=0.2, **CASES[case])
-    theta = np.random.default_rng(6).standard_normal((2 + P.aux.shape[0], P.kappa))
+    a = np.random.default_rng(6).standard_normal((11, P.kappa))
+    omega = weights(problem)
     found = []
-    for sampled in (problem.sampled(), in_blocks(problem, 4)):
-        basis = GrowingBasis.of(sampled)
-        basis.extend(basis.everything(11))
-        basis.rotate(np.eye(basis.size)[:, :2])
-        dual = Dual(sampled, 2)
-        dual.take_residuals(theta)
-        found.append((dual.value(), taken(dual, problem)))
-        a = np.concatenate(sampled.samples.gather("activations", theta))
-        S, C = basis.vectors(np.eye(2)), problem.covariates
-        features = problem.features(S, problem.image(S))
-        np.testing.assert_allclose(a, features @ theta[:2] + C @ theta[2:], atol=1e-12)
-        given = value_at(dual, problem, problem.loss_terms(a)[1])
-        np.testing.assert_allclose(given, found[-1][0], rtol=1e-12)
-    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12)
-    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-13)
-
-
-@every_model
-@pytest.mark.parametrize("way", ["known spectrum", "Gram matrix", "basis"])
-@every_shape
-def test_bound_of_several_blocks_is_that_of_one(model, way, n, p):
-    problem, P = example(model, n, p, 2, weighted=True, lam=0.2)
-    small = problem.compact[0] if way == "known spectrum" else problem
-    _, _, E = balanced(problem, np.random.default_rng(7).standard_normal((n, P.kappa)))
-    values = []
-    for sampled in (small.sampled(), in_blocks(small, 3)):
-        dual = Dual(sampled, 2, exact=way != "basis")
-        values.append((value_at(dual, problem, E), dual.unsupervised()))
-    np.testing.assert_allclose(values[0], values[1], rtol=1e-10)
+    for each in (problem, in_blocks(problem, 4)):
+        _, total, E = residuals(each, a)
+        np.testing.assert_allclose(E, problem.arrays().loss_terms(total)[1], atol=1e-13)
+        dual = dual_of(each, 2, "basis")
+        found.append((value_at(dual, E, omega), E))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9)
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)

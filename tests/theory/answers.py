@@ -1,0 +1,31 @@
+"""Any point as a solver's answer, for certificates of points that no solver has found."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from tests import naive
+
+from superfactor.samples import Block
+from superfactor.subspace import leading_basis
+
+
+def answer(problem, rank, a, gamma, objective):
+    """What a certificate asks of a `Solution`, for activations a (n, κ), γ (q, κ) and a value of F."""
+    signal = np.asarray(a) - problem.arrays().covariates @ gamma
+
+    def basis():
+        size = 6 * rank + 20
+        return leading_basis(problem.compact, size, size, np.random.default_rng(0), 8)
+
+    return SimpleNamespace(
+        factors=SimpleNamespace(gamma=gamma),
+        objective=objective,
+        signal=problem.samples.keep(Block.given, signal),
+        basis=basis,
+    )
+
+
+def naive_answer(problem, P, rank, A, B, gamma):
+    """The same for A, B, γ of the reference."""
+    value = naive.lifted_objective(P, A, B, gamma)
+    return answer(problem, rank, naive.activations(P, A, gamma).T, gamma, value)

@@ -1,0 +1,190 @@
+"""Sums of eigenvalues from what is known of the spectrum: three ways, one number, and never too small."""
+
+import numpy as np
+import pytest
+from tests import naive
+from tests.problems import MODELS, example, lifted
+from tests.solvers.examples import in_blocks
+from tests.solvers.restarts import best_of
+from tests.theory.test_dual import CASES, explicit_dual, residuals, value_at, weights
+
+from superfactor.losses import resolve_link
+from superfactor.options import Options
+from superfactor.problem import state
+from superfactor.samples import Block
+from superfactor.solvers import newton
+from superfactor.subspace import leading_basis
+from superfactor.theory import certify
+from superfactor.theory.dual import Dual
+from superfactor.theory.top_sums import FullSpectrum, KnownSpectrum, RitzSpectrum, spectrum_of
+
+every_model = pytest.mark.parametrize("model", MODELS)
+WIDE = Options(compressed_side=2000)
+NOT_COMPRESSED = Options(compressed_side=0)
+NEITHER = Options(compressed_side=0, exact_side=0)
+WAYS = {KnownSpectrum: WIDE, FullSpectrum: NOT_COMPRESSED, RitzSpectrum: NEITHER}
+
+
+def rough_basis(problem, size=8):
+    return leading_basis(problem, size, size, np.random.default_rng(0), 4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "held", "expected"),
+    [
+        pytest.param((6, 20), WIDE, True, KnownSpectrum, id="wide"),
+        pytest.param((20, 6), WIDE, True, FullSpectrum, id="tall"),
+        pytest.param((6, 20), NOT_COMPRESSED, True, FullSpectrum, id="wide, not compressed"),
+        pytest.param((6, 20), NOT_COMPRESSED, False, RitzSpectrum, id="wide, in blocks"),
+        pytest.param((20, 6), NOT_COMPRESSED, False, FullSpectrum, id="tall, in blocks"),
+        pytest.param((20, 6), NEITHER, True, RitzSpectrum, id="too large"),
+        pytest.param((20, 6), Options(exact_operations=10), True, RitzSpectrum, id="too dear"),
+    ],
+)
+def test_what_is_worth_knowing(shape, options, held, expected):
+    problem, _ = example("filter", *shape, 1, options=options)
+    problem = problem.compact if held else in_blocks(problem, 3)
+    asked = []
+    spectrum = spectrum_of(problem, 2, lambda: asked.append(1) or rough_basis(problem))
+    assert type(spectrum) is expected
+    assert bool(asked) == (expected is RitzSpectrum)  # a basis is made only where it is needed
+    assert spectrum.exact == (expected is not RitzSpectrum)
+
+
+def test_sizes_can_be_overruled():
+    problem, _ = example("filter", 20, 6, 1, options=NEITHER)
+    assert type(spectrum_of(problem, 2, lambda: rough_basis(problem), exact=True)) is FullSpectrum
+    problem, _ = example("filter", 20, 6, 1)
+    assert type(spectrum_of(problem, 2, lambda: rough_basis(problem), exact=False)) is RitzSpectrum
+
+
+@every_model
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("rank", [1, 3])
+def test_three_spectra_bound_the_same_problem(model, case, rank):
+    """Known and full agree with the explicit dual; Ritz values are weaker or equal, never above."""
+    values, floors = {}, {}
+    for way, options in WAYS.items():
+        problem, P = example(model, 12, 30, lam=0.2, options=options, **CASES[case])
+        _, a, E = residuals(problem, 2 * np.random.default_rng(0).standard_normal((12, P.kappa)))
+        small = problem.compact
+        spectrum = spectrum_of(small, rank, lambda small=small: rough_basis(small))
+        assert type(spectrum) is way
+        dual = Dual(small, spectrum)
+        values[way], floors[way] = value_at(dual, E, weights(problem)), dual.unsupervised
+    expected = explicit_dual(P, rank, a, E)
+    size = abs(expected) + P.xi * np.sum(P.X**2)
+    for exact in (KnownSpectrum, FullSpectrum):
+        np.testing.assert_allclose(values[exact], expected, atol=1e-10 * size)
+        assert values[exact] <= expected + 1e-14 * size
+    tail = np.linalg.svd(P.X * np.sqrt(P.weight), compute_uv=False)[rank:]
+    assert values[RitzSpectrum] <= expected + 1e-12 * size
+    assert floors[RitzSpectrum] <= P.xi * np.sum(tail**2) + 1e-12 * size
+    for exact in (KnownSpectrum, FullSpectrum):
+        np.testing.assert_allclose(floors[exact], P.xi * np.sum(tail**2), atol=1e-12 * size)
+
+
+@every_model
+@pytest.mark.parametrize("size", [6, 9, 12])
+def test_ritz_values_only_weaken(model, size):
+    """From a rough basis on, with room for what the labels add; the whole range gives the sum itself."""
+    problem, P = example(model, 12, 30, 2, lam=0.2, weighted=True, options=NEITHER)
+    _, a, E = residuals(problem, np.random.default_rng(0).standard_normal((12, 2)))
+    for rank in (1, 2, 4):
+        spectrum = RitzSpectrum(problem, rank, rough_basis(problem, size))
+        value = value_at(Dual(problem, spectrum), E, weights(problem))
+        expected = explicit_dual(P, rank, a, E)
+        scale = abs(expected) + P.xi * np.sum(P.X**2)
+        assert value <= expected + 1e-12 * scale
+        if size == 12:
+            np.testing.assert_allclose(value, expected, atol=1e-9 * scale)
+
+
+@every_model
+@pytest.mark.parametrize("seed", range(6))
+def test_every_certificate_is_below_brute_force(model, seed):
+    rng = np.random.default_rng(seed)
+    loss = ("logistic", "squared", "logistic")[seed % 3]
+    given = {
+        "loss": loss,
+        "kappa": 1 + seed % 3,
+        "weighted": seed % 2 == 0,
+        "fit_intercept": seed % 4 != 1,
+        "xi": 10 ** rng.uniform(-1, 0.5),
+        "lam": 0.0 if seed == 5 else 10 ** rng.uniform(-3, 1),
+    } | ({"covariates": None} if seed % 2 else {})
+    bounds = {}
+    for way, options in WAYS.items():
+        problem, P = example(model, 8, 20, seed=seed, options=options, **given)
+        found = newton.solve(problem, 2, max_iter=60)
+        proof = certify(problem, 2, found)
+        assert proof.exact == (way is not RitzSpectrum)
+        bounds[way] = proof.lower_bound
+        if way is FullSpectrum:
+            best = min(best_of(P, 2, 5, seed, max_iter=100), found.objective)
+    slack = 1e-9 * abs(best)
+    assert max(bounds.values()) <= best + slack
+    assert bounds[RitzSpectrum] <= bounds[FullSpectrum] + slack
+    np.testing.assert_allclose(bounds[KnownSpectrum], bounds[FullSpectrum], rtol=1e-5)
+
+
+@every_model
+@pytest.mark.parametrize(("n", "p"), [(150, 110), (70, 150)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_solvers_own_basis_is_good_enough(model, n, p, sparse):
+    """Through a basis: below the exact bound, and close to it where the basis is the solver's."""
+    problem, P = example(
+        model, n, p, 1, sparse=sparse, weighted=True, lam=30.0, options=NOT_COMPRESSED
+    )
+    found = newton.solve(problem, 3, tol=1e-10, starts=False)
+    exact = Dual(problem, FullSpectrum(problem, 3))
+    omega = weights(problem)
+    signal = found.signal.array() + problem.arrays().covariates @ found.factors.gamma
+    _, E = problem.arrays().loss_terms(signal)
+    G = exact._balanced(problem.samples.keep(Block.given, E / omega)).array() * omega
+    exact_value, scale = value_at(exact, G, omega), found.objective - exact.unsupervised
+    own = Dual(problem, RitzSpectrum(problem, 3, found.basis()))
+    np.testing.assert_allclose(value_at(own, G, omega), exact_value, atol=1e-5 * scale)
+    for basis in (found.basis(), rough_basis(problem, 38)):
+        free = Dual(problem, RitzSpectrum(problem, 3, basis))
+        for point in (G, 0.5 * G, np.zeros_like(G)):
+            at_most = value_at(exact, point, omega)
+            assert value_at(free, point, omega) <= at_most + 1e-9 * scale
+    value = naive.lifted_objective(P, *lifted(model, found.factors))
+    assert exact_value <= value * (1 + 1e-10)
+
+
+@every_model
+def test_a_basis_made_for_the_purpose_holds_the_top(model):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((90, 80)) * 0.9 ** np.arange(80)
+    y = np.arange(90) % 2
+    problem = state(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
+    basis = rough_basis(problem, 32)
+    sigma = np.linalg.svd(X, compute_uv=False) / problem.scale
+    S = basis.S.array()
+    np.testing.assert_allclose(S.T @ S, np.eye(basis.size), atol=1e-12)
+    np.testing.assert_allclose(np.diag(basis.D)[:2], sigma[:2] ** 2, rtol=1e-8)
+    spectrum = RitzSpectrum(problem, 2, basis)
+    assert spectrum.alone() >= np.sum(sigma[:2] ** 2)
+    assert spectrum.alone() == pytest.approx(np.sum(sigma[:2] ** 2), rel=1e-6)
+    for each in (spectrum, FullSpectrum(problem, 2)):
+        assert each.largest() == pytest.approx(sigma[0] ** 2, rel=1e-6)
+        assert each.largest() >= sigma[0] ** 2 * (1 - 1e-12)
+
+
+@every_model
+@pytest.mark.parametrize("shape", [(20, 7), (9, 20)])
+def test_blocks_have_the_sums_of_one(model, shape):
+    problem, P = example(model, *shape, 2, weighted=True, lam=0.2, options=NOT_COMPRESSED)
+    _, _, E = residuals(problem, np.random.default_rng(7).standard_normal((shape[0], P.kappa)))
+    values = []
+    for each in (problem, in_blocks(problem, 3)):
+        spectra = [RitzSpectrum(each, 2, rough_basis(each, 30))]
+        if each.whole is not None or shape[1] <= shape[0]:
+            spectra.append(FullSpectrum(each, 2))
+        for spectrum in spectra:
+            dual = Dual(each, spectrum)
+            values.append((value_at(dual, E, weights(problem)), dual.unsupervised))
+    scale = P.xi * np.sum(P.X**2)
+    np.testing.assert_allclose(values, [values[0]] * len(values), atol=1e-9 * scale)
