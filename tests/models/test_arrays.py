@@ -1,14 +1,15 @@
-"""The lifted problems against the paper's objective, written out sample by sample."""
+"""A problem as arrays, against the paper's objective written out sample by sample."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import approx_fprime, minimize
-from superfactor.lifting import ArrayDesign, fit_ridge, state_problem
+from scipy.optimize import approx_fprime
 from tests import naive
-from tests.solvers.examples import MODELS, example
+from tests.problems import MODELS, example, lifted
 
 from superfactor.losses import resolve_link
+from superfactor.models import Factors
+from superfactor.problem import state
 
 CASES = {
     "binary": {"kappa": 1},
@@ -27,21 +28,26 @@ every_model = pytest.mark.parametrize("model", MODELS)
 every_shape = pytest.mark.parametrize(("n", "p"), [(9, 6), (6, 9)])
 
 
-def random_point(problem, seed=5, rank=2):
+def as_arrays(model, n, p, **case):
+    problem, P = example(model, n, p, **case)
+    return problem.arrays(), P
+
+
+def random_point(arrays, seed=5, rank=2):
     """Ã (N, κ), B̃ = W·C and γ, nothing optimal about them."""
     rng = np.random.default_rng(seed)
-    q, kappa = problem.covariates.shape[1], problem.n_outputs
+    q, kappa = arrays.n_covariates, arrays.n_outputs
     return (
-        rng.standard_normal((problem.side, kappa)),
-        rng.standard_normal((problem.side, rank)),
-        rng.standard_normal((rank, problem.other_side)),
+        rng.standard_normal((arrays.side, kappa)),
+        rng.standard_normal((arrays.side, rank)),
+        rng.standard_normal((rank, arrays.other_side)),
         rng.standard_normal((q, kappa)),
     )
 
 
-def in_paper_units(problem, P, A, W, C, gamma):
-    """The same point as the paper writes it: A, B, γ from Ã, B̃ by the definitions in `problem`."""
-    root, scale = np.sqrt(P.weight), problem.data.scale
+def in_paper_units(arrays, P, A, W, C, gamma):
+    """The same point as the paper writes it: A, B, γ from Ã, B̃ by their definitions."""
+    root, scale = np.sqrt(P.weight), arrays.data.scale
     if P.model == "filter":  # Ã = s·A, columns of B̃ are √w_i·b_i/s
         return A / scale, W @ C * scale / root, gamma
     return (A / root[:, None]).T, (W @ C * scale / root[:, None]).T, gamma
@@ -51,38 +57,38 @@ def in_paper_units(problem, P, A, W, C, gamma):
 @every_case
 @every_shape
 def test_objective_is_the_papers(model, case, n, p):
-    problem, P = example(model, n, p, **CASES[case])
+    arrays, P = as_arrays(model, n, p, **CASES[case])
     for seed in range(3):
-        A, W, C, gamma = random_point(problem, seed)
-        expected = naive.lifted_objective(P, *in_paper_units(problem, P, A, W, C, gamma))
-        np.testing.assert_allclose(problem.objective(A, (W, C), gamma), expected, rtol=1e-12)
+        A, W, C, gamma = random_point(arrays, seed)
+        expected = naive.lifted_objective(P, *in_paper_units(arrays, P, A, W, C, gamma))
+        np.testing.assert_allclose(arrays.objective(A, (W, C), gamma), expected, rtol=1e-12)
 
 
 @every_model
 @every_case
 @every_shape
 def test_activations_are_the_papers(model, case, n, p):
-    problem, P = example(model, n, p, **CASES[case])
-    A, W, C, gamma = random_point(problem)
-    paper = in_paper_units(problem, P, A, W, C, gamma)
+    arrays, P = as_arrays(model, n, p, **CASES[case])
+    A, W, C, gamma = random_point(arrays)
+    paper = in_paper_units(arrays, P, A, W, C, gamma)
     expected = naive.activations(P, paper[0], paper[2])
-    np.testing.assert_allclose(problem.activations(A, gamma), expected.T, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(arrays.activations(A, gamma), expected.T, rtol=1e-11, atol=1e-12)
 
 
 @every_model
 @every_case
 def test_gradient_by_differences(model, case):
-    problem, _ = example(model, 7, 5, **CASES[case])
-    A, W, C, gamma = random_point(problem)
-    _, E = problem.loss_terms(problem.activations(A, gamma))
-    in_A = problem.pull(E) + 2 * problem.lam * A
-    in_gamma = problem.covariates.T @ E + 2 * problem.covariate_ridge[:, None] * gamma
+    arrays, _ = as_arrays(model, 7, 5, **CASES[case])
+    A, W, C, gamma = random_point(arrays)
+    _, E = arrays.loss_terms(arrays.activations(A, gamma))
+    in_A = arrays.pull(E) + 2 * arrays.lam * A
+    in_gamma = arrays.covariates.T @ E + 2 * arrays.covariate_ridge[:, None] * gamma
 
     def at_A(x):
-        return problem.objective(x.reshape(A.shape), (W, C), gamma)
+        return arrays.objective(x.reshape(A.shape), (W, C), gamma)
 
     def at_gamma(x):
-        return problem.objective(A, (W, C), x.reshape(gamma.shape))
+        return arrays.objective(A, (W, C), x.reshape(gamma.shape))
 
     size = 1 + np.max(np.abs(in_A))
     np.testing.assert_allclose(in_A.ravel(), approx_fprime(A.ravel(), at_A, 1e-6), atol=1e-4 * size)
@@ -93,51 +99,20 @@ def test_gradient_by_differences(model, case):
 
 
 @every_model
-@every_shape
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_products_are_adjoint(model, n, p, weighted, sparse):
-    problem, _ = example(model, n, p, 2, weighted=weighted, sparse=sparse)
-    rng = np.random.default_rng(0)
-    T, E = rng.standard_normal((problem.side, 3)), rng.standard_normal((n, 3))
-    Z = rng.standard_normal((problem.other_side, 3))
-    image = problem.image(T)
-    assert image.shape == (problem.other_side, 3)
-    np.testing.assert_allclose(np.sum(image * Z), np.sum(T * problem.back(Z)), rtol=1e-12)
-    np.testing.assert_allclose(
-        np.sum(problem.features(T, image) * E), np.sum(T * problem.pull(E)), rtol=1e-12
-    )
+@every_case
+def test_sizes_and_what_is_known(model, case):
+    problem, P = example(model, 7, 5, **CASES[case])
+    arrays = problem.arrays()
+    assert (arrays.side, arrays.other_side) == ((5, 7) if model == "filter" else (7, 5))
+    assert (arrays.n_outputs, arrays.n_covariates) == (P.kappa, P.aux.shape[0])
+    np.testing.assert_array_equal(arrays.targets, P.Y.T)
+    np.testing.assert_array_equal(arrays.covariates, P.aux.T)
+    np.testing.assert_allclose(arrays.loss_weight[:, 0], P.weight * P.class_weight)
+    np.testing.assert_allclose(arrays.covariate_ridge, P.ridge)
+    np.testing.assert_allclose(arrays.users_weights, (P.xi, P.lam), rtol=1e-14)
 
 
-@every_model
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kappa", [1, 3])
-def test_compact_problem_has_the_same_objective(model, sparse, weighted, kappa):
-    problem, P = example(model, 6, 14, kappa, sparse=sparse, weighted=weighted)
-    small, back = problem.compact
-    assert small.data.shape[1] <= 6 < problem.data.shape[1]
-    rng = np.random.default_rng(0)
-    W = np.linalg.qr(rng.standard_normal((small.side, 2)))[0]
-    beta = rng.standard_normal((2, kappa))
-    gamma = rng.standard_normal((P.aux.shape[0], kappa))
-    inside = small.objective(W @ beta, (W, small.image(W).T), gamma)
-    V = back(W)
-    assert V.shape == (problem.side, 2)
-    np.testing.assert_allclose(V.T @ V, np.eye(2), atol=1e-10)
-    outside = problem.objective(V @ beta, (V, problem.image(V).T), gamma)
-    np.testing.assert_allclose(inside, outside, rtol=1e-11)
-    A, B, gamma = in_paper_units(problem, P, V @ beta, V, problem.image(V).T, gamma)
-    np.testing.assert_allclose(inside, naive.lifted_objective(P, A, B, gamma), rtol=1e-11)
-
-
-@every_model
-def test_tall_data_are_their_own_compact_problem(model):
-    problem, _ = example(model, 9, 4, 1)
-    small, back = problem.compact
-    assert small is problem
-    T = np.ones((3, 1))
-    assert back(T) is T
+# --- weights ----------------------------------------------------------------------------------------------
 
 
 @every_model
@@ -149,56 +124,81 @@ def test_weight_two_is_the_sample_twice(model, sparse):
     Y = np.eye(3)[np.arange(n) % 3][:, 1:]
     index = np.repeat(np.arange(n), weight.astype(int))
 
-    def problem(rows, **options):
+    def arrays(rows, **stated):
         data = sp.csr_array(X[rows]) if sparse else X[rows]
         loss = resolve_link("logistic", 2)
-        return state_problem(
-            model, data, Y[rows], loss, xi=0.5, lam=0.3, covariates=C[rows], **options
-        )
+        stated = {"xi": 0.5, "lam": 0.3, "covariates": C[rows]} | stated
+        return state(model, data, Y[rows], loss, **stated).arrays()
 
-    weighted, repeated = problem(np.arange(n), sample_weight=weight), problem(index)
+    weighted, repeated = arrays(np.arange(n), sample_weight=weight), arrays(index)
     # The same A for every copy of a sample, the same filters: the same objective, whatever γ is.
     gamma = rng.standard_normal((3, 2))
     if model == "filter":
         W = np.linalg.qr(rng.standard_normal((4, 2)))[0]
-        lifted = W, W
+        subspaces = W, W
         A = [W @ rng.standard_normal((2, 2))] * 2
         A = [a * p.data.scale for a, p in zip(A, (weighted, repeated), strict=True)]
     else:
         H = rng.standard_normal((n, 2))  # rows of H are the codes of the samples
-        lifted = np.sqrt(weight)[:, None] * H, H[index]
-        lifted = [np.linalg.qr(h)[0] for h in lifted]
+        subspaces = np.sqrt(weight)[:, None] * H, H[index]
+        subspaces = [np.linalg.qr(h)[0] for h in subspaces]
         a = H @ rng.standard_normal((2, 2))
         A = [np.sqrt(weight)[:, None] * a, a[index]]
     values = [
         p.objective(a, (W, p.image(W).T), gamma)
-        for p, W, a in zip((weighted, repeated), lifted, A, strict=True)
+        for p, W, a in zip((weighted, repeated), subspaces, A, strict=True)
     ]
     np.testing.assert_allclose(*values, rtol=1e-12)
 
 
+# --- factors ----------------------------------------------------------------------------------------------
+
+
+def random_factors(P, r=2, seed=1):
+    rng = np.random.default_rng(seed)
+    (p, n), q = P.X.shape, P.aux.shape[0]
+    return Factors(*(rng.standard_normal(s) for s in ((p, r), (n, r), (r, P.kappa), (q, P.kappa))))
+
+
 @every_model
-@pytest.mark.parametrize("loss", ["logistic", "probit", "squared"])
-def test_ridge_reaches_the_minimum(model, loss):
-    """The small regression inside every step: its gradient vanishes, and scipy finds nothing lower."""
-    problem, _ = example(model, 12, 5, 1 if loss == "probit" else 2, loss=loss, weighted=True)
-    rng = np.random.default_rng(0)
-    J, ridge = rng.standard_normal((12, 4)), np.array([0.3, 1e-3, 2.0, 0.0])
-    offset, kappa = rng.standard_normal((12, problem.n_outputs)), problem.n_outputs
+@every_shape
+@pytest.mark.parametrize("weighted", [False, True])
+def test_factors_are_split_into_the_point_they_are(model, n, p, weighted):
+    arrays, P = as_arrays(model, n, p, kappa=2, weighted=weighted)
+    f = random_factors(P)
+    L, beta, other = arrays.split(f)
+    value = arrays.objective(L @ beta, (L, other.T), f.gamma)
+    expected = naive.lifted_objective(P, *lifted(model, f))
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    root = np.sqrt(P.weight)[:, None]
+    sizes = np.linalg.norm(f.codes * root, axis=0)
+    np.testing.assert_allclose(arrays.code_sizes(f), sizes, rtol=1e-13)
 
-    def value(x):
-        theta = x.reshape(4, kappa)
-        f, E = problem.loss_terms(offset + J @ theta)
-        gradient = J.T @ E + 2 * ridge[:, None] * theta
-        return f + np.sum(ridge[:, None] * theta**2), gradient.ravel()
 
-    design = ArrayDesign(problem, J, offset)
-    theta, f, pulled = fit_ridge(design, ridge, np.zeros((4, kappa)))
-    a, E = design.a, design.E
-    best = minimize(value, np.zeros(4 * kappa), jac=True, options={"gtol": 1e-9})
-    np.testing.assert_allclose(f, best.fun, rtol=1e-10)
-    assert f == pytest.approx(value(theta.ravel())[0], rel=1e-13)
-    assert np.max(np.abs(value(theta.ravel())[1])) < 1e-6
-    np.testing.assert_allclose(a, offset + J @ theta, atol=1e-12)
-    np.testing.assert_allclose(E, problem.loss_terms(a)[1], atol=1e-12)
-    np.testing.assert_allclose(pulled, J.T @ E, atol=1e-12)
+@every_model
+@every_shape
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("way", ["unlift", "as_they_are"])
+def test_both_ways_to_factors_are_the_same_point(model, n, p, weighted, way):
+    arrays, P = as_arrays(model, n, p, kappa=2, weighted=weighted)
+    before = random_factors(P)
+    L, beta, other = arrays.split(before)
+    after = getattr(arrays, way)(L, beta, other, before.gamma)
+    for a, b in zip(lifted(model, after), lifted(model, before), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12 * (1 + np.abs(b).max()))
+    if way == "as_they_are":  # the very directions, of norm one
+        np.testing.assert_allclose(np.linalg.norm(after.components, axis=0), 1, rtol=1e-13)
+        directions = before.components / np.linalg.norm(before.components, axis=0)
+        np.testing.assert_allclose(after.components, directions, atol=1e-13)
+
+
+@every_model
+def test_an_atom_of_zeros_stays_one(model):
+    arrays, P = as_arrays(model, 6, 5, kappa=2)
+    f = random_factors(P)
+    f.components[:, 1] = 0
+    L, beta, other = arrays.split(f)
+    found = arrays.as_they_are(L, beta, other, f.gamma)
+    np.testing.assert_array_equal(found.components[:, 1], 0)
+    np.testing.assert_allclose(found.beta[1], f.beta[1], rtol=1e-13)
+    np.testing.assert_allclose(found.codes[:, 1], f.codes[:, 1], rtol=1e-13)

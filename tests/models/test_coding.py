@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from superfactor.estimators.coding import FeatureCoding
+from superfactor.models.coding import FeatureCoding, FilterCoding
 from tests.losses.examples import SOFTPLUS, one_hot
 
 from superfactor.losses import Probit, SquaredError, resolve_link
@@ -97,7 +97,7 @@ def test_chunks_change_nothing(monkeypatch):
     coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
     b = coding.codes(x) @ beta
     whole = coding.energies(b, offset, loss)
-    monkeypatch.setattr("superfactor.estimators.coding._CHUNK", 1)
+    monkeypatch.setattr("superfactor.models.coding._CHUNK", 1)
     np.testing.assert_allclose(coding.energies(b, offset, loss), whole, rtol=1e-13)
 
 
@@ -160,3 +160,39 @@ def test_squared_error_has_the_curvature_newton_expects():
         for y in (0, 1):
             expected = naive_energy(SquaredError(), y, x[i], offset[i], W, beta, 0.8, 0.3)
             assert energies[i, y] == pytest.approx(expected, rel=1e-9)
+
+
+def test_filters_code_by_projection():
+    W, beta, _, x, offset = draw(6, 3, 2)
+    coding, loss = FilterCoding(W), resolve_link("logistic", 2)
+    b = coding.codes(x) @ beta
+    np.testing.assert_allclose(coding.codes(x), x @ W)
+    expected = np.hstack([np.zeros((len(x), 1)), b + offset])
+    for prediction in ("exact", "fast"):
+        np.testing.assert_allclose(coding.scores(b, offset, loss, prediction), expected)
+        np.testing.assert_allclose(coding.targets(b, offset, prediction), b + offset)
+
+
+def test_scores_are_energies_or_the_link_at_the_activations():
+    W, beta, codes, x, offset = draw(6, 3, 2)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=0.5, lam=0.2)
+    loss, b = resolve_link("logistic", 2), coding.codes(x) @ beta
+    exact, fast = (coding.scores(b, offset, loss, how) for how in ("exact", "fast"))
+    np.testing.assert_allclose(exact, -coding.energies(b, offset, loss), rtol=1e-14)
+    np.testing.assert_allclose(fast, np.hstack([np.zeros((len(x), 1)), b + offset]))
+    np.testing.assert_allclose(coding.targets(b, offset, "exact"), coding.centre(b) + offset)
+    np.testing.assert_allclose(coding.targets(b, offset, "fast"), b + offset)
+    single = coding.scores(b.astype(np.float32), offset.astype(np.float32), loss, "exact")
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, exact, rtol=1e-5)
+
+
+def test_moved_codings_code_alike():
+    W, beta, codes, x, _ = draw(6, 3, 2)
+    for coding in (
+        FilterCoding(W),
+        FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=0.5, lam=0.2),
+    ):
+        moved = coding.moved(lambda part: np.asarray(part, dtype=np.float32))
+        assert type(moved) is type(coding)
+        np.testing.assert_allclose(moved.codes(x), coding.codes(x), rtol=1e-4, atol=1e-4)

@@ -2,30 +2,33 @@
 
 import numpy as np
 import pytest
-from superfactor.lifting import state_problem
 from tests import naive
-from tests.solvers.examples import MODELS, example, lifted
+from tests.problems import MODELS, example, lifted
 
 from superfactor.losses import resolve_link
+from superfactor.models import Factors, model_named
+from superfactor.models.factors import positive_peaks, principal_rotation
+from superfactor.problem import state
 
 every_model = pytest.mark.parametrize("model", MODELS)
 
 
-def random_lifted(problem, rank, seed=0, best=False):
+def random_lifted(arrays, rank, seed=0, best=False):
+    """W orthonormal, β, γ and C: Ã = Wβ, B̃ = WC; the best B̃ for this W, if that is wanted."""
     rng = np.random.default_rng(seed)
-    W = np.linalg.qr(rng.standard_normal((problem.side, rank)))[0]
-    beta = rng.standard_normal((rank, problem.n_outputs)) * 2
-    gamma = rng.standard_normal((problem.covariates.shape[1], problem.n_outputs))
-    C = None if best else rng.standard_normal((rank, problem.other_side))
+    W = np.linalg.qr(rng.standard_normal((arrays.side, rank)))[0]
+    beta = rng.standard_normal((rank, arrays.n_outputs)) * 2
+    gamma = rng.standard_normal((arrays.n_covariates, arrays.n_outputs))
+    C = arrays.image(W).T if best else rng.standard_normal((rank, arrays.other_side))
     return W, beta, gamma, C
 
 
-def explicit(problem, P, W, beta, C):
+def explicit(arrays, P, W, beta, C):
     """A and B of the paper, in the user's units, weights still in (as the table wants them)."""
-    C = problem.image(W).T if C is None else C
+    scale = arrays.data.scale
     if P.model == "filter":
-        return W @ beta / problem.data.scale, W @ C * problem.data.scale
-    return (W @ beta).T, (W @ C * problem.data.scale).T
+        return W @ beta / scale, W @ C * scale
+    return (W @ beta).T, (W @ C * scale).T
 
 
 def same_up_to_sign(found, expected, atol):
@@ -40,9 +43,10 @@ def same_up_to_sign(found, expected, atol):
 @pytest.mark.parametrize("best", [False, True])
 def test_factors_are_those_of_the_svd(model, kappa, n, p, weighted, best):
     problem, P = example(model, n, p, kappa, weighted=weighted)
-    W, beta, gamma, C = random_lifted(problem, 3, best=best)
-    A, B = explicit(problem, P, W, beta, C)
-    f = problem.unlift(W, beta, gamma, C)
+    arrays = problem.arrays()
+    W, beta, gamma, C = random_lifted(arrays, 3, best=best)
+    A, B = explicit(arrays, P, W, beta, C)
+    f = arrays.unlift(W, beta, C.T, gamma)
     assert f.components.shape == (p, 3)
     assert f.codes.shape == (n, 3)
     assert f.beta.shape == (3, kappa)
@@ -69,12 +73,36 @@ def test_factors_are_those_of_the_svd(model, kappa, n, p, weighted, best):
 
 
 @every_model
-def test_lift_is_the_way_back(model):
-    problem, _ = example(model, 8, 6, 2, weighted=True)
-    W, beta, gamma, C = random_lifted(problem, 3)
-    np.testing.assert_allclose(
-        problem.lift(problem.unlift(W, beta, gamma, C)), W @ beta, atol=1e-12
-    )
+def test_whichever_L_and_P_gave_it(model):
+    """LM and PM⁻ᵀ are the same point: the same factors."""
+    problem, _ = example(model, 9, 6, 2, weighted=True)
+    arrays = problem.arrays()
+    W, beta, gamma, C = random_lifted(arrays, 3)
+    M = np.random.default_rng(4).standard_normal((3, 3))
+    one = arrays.unlift(W, beta, C.T, gamma)
+    inverse = np.linalg.inv(M)
+    other = arrays.unlift(W @ M, inverse @ beta, C.T @ inverse.T, gamma)
+    for a, b in zip(
+        (one.components, one.codes, one.beta),
+        (other.components, other.codes, other.beta),
+        strict=True,
+    ):
+        np.testing.assert_allclose(a, b, atol=1e-9 * np.abs(a).max())
+
+
+@every_model
+def test_sizes_of_the_codes(model):
+    problem, P = example(model, 9, 6, 2, weighted=True)
+    arrays = problem.arrays()
+    W, beta, gamma, C = random_lifted(arrays, 3, best=True)
+    atoms, codes = arrays.model.atoms_and_codes(W, C.T)
+    turned = model_named(model).turned(atoms, beta, C @ C.T, problem.scale)
+    f = arrays.unlift(W, beta, C.T, gamma)
+    np.testing.assert_allclose(turned.components, f.components, atol=1e-12)
+    expected = np.linalg.norm(f.codes * np.sqrt(P.weight)[:, None], axis=0)
+    np.testing.assert_allclose(turned.code_sizes, expected, rtol=1e-10)
+    found = codes @ turned.codes_turn
+    np.testing.assert_allclose(found / np.sqrt(P.weight)[:, None], f.codes, atol=1e-11)
 
 
 @every_model
@@ -85,17 +113,12 @@ def test_no_unit_of_the_data_loses_A(model, unit):
     X = rng.standard_normal((9, 6)) * unit
     Y = (np.arange(9) % 2)[:, None].astype(float)
     # ξ and λ as a user would choose them in these units.
-    problem = state_problem(
-        model,
-        X,
-        Y,
-        resolve_link("logistic", 1),
-        xi=0.5 / unit**2,
-        lam=0.3 * unit**2 if model == "filter" else 0.3,
-    )
-    W, beta, gamma, _ = random_lifted(problem, 3, best=True)
-    f = problem.unlift(W, beta, gamma)
-    A = W @ beta / (problem.data.scale if model == "filter" else 1.0)
+    lam = 0.3 * unit**2 if model == "filter" else 0.3
+    problem = state(model, X, Y, resolve_link("logistic", 1), xi=0.5 / unit**2, lam=lam)
+    arrays = problem.arrays()
+    W, beta, gamma, C = random_lifted(arrays, 3, best=True)
+    f = arrays.unlift(W, beta, C.T, gamma)
+    A = W @ beta / (problem.scale if model == "filter" else 1.0)
     found = lifted(model, f)[0]
     found = found if model == "filter" else found.T
     np.testing.assert_allclose(found, A, rtol=1e-9, atol=1e-12 * np.abs(A).max())
@@ -110,12 +133,13 @@ def test_spare_rank_carries_the_labels(model, unit):
     rng = np.random.default_rng(1)
     X = np.outer(rng.standard_normal(7), rng.standard_normal(5)) * unit
     Y = (np.arange(7) % 2)[:, None].astype(float)
-    problem = state_problem(model, X, Y, resolve_link("logistic", 1), xi=0.5 / unit**2, lam=0.1)
+    problem = state(model, X, Y, resolve_link("logistic", 1), xi=0.5 / unit**2, lam=0.1)
+    arrays = problem.arrays()
     U, _, Vt = np.linalg.svd(X)
     W = (Vt.T if model == "filter" else U)[:, :2]
     beta = np.array([[0.3], [2.0]])
-    f = problem.unlift(W, beta, np.zeros((1, 1)))
-    A = W @ beta / (problem.data.scale if model == "filter" else 1.0)
+    f = arrays.unlift(W, beta, arrays.image(W), np.zeros((1, 1)))
+    A = W @ beta / (problem.scale if model == "filter" else 1.0)
     found = lifted(model, f)[0]
     np.testing.assert_allclose(found.reshape(A.shape), A, rtol=1e-9, atol=1e-12 * np.abs(A).max())
 
@@ -123,8 +147,45 @@ def test_spare_rank_carries_the_labels(model, unit):
 @every_model
 def test_zero_point(model):
     problem, _ = example(model, 8, 6, 2)
-    W, beta, gamma, C = random_lifted(problem, 2)
-    f = problem.unlift(W, 0 * beta, 0 * gamma, 0 * C)
+    arrays = problem.arrays()
+    W, beta, gamma, C = random_lifted(arrays, 2)
+    f = arrays.unlift(W, 0 * beta, 0 * C.T, 0 * gamma)
     for part in (f.components, f.codes, f.beta, f.gamma):
         assert np.all(np.isfinite(part))
     np.testing.assert_array_equal(f.codes @ f.components.T, 0)
+
+
+# --- the small parts ----------------------------------------------------------------------------------------
+
+
+def test_padding_adds_zero_components():
+    rng = np.random.default_rng(0)
+    f = Factors(*(rng.standard_normal(s) for s in ((5, 2), (7, 2), (2, 3), (1, 3))))
+    assert f.padded(2) is f
+    more = f.padded(4)
+    shapes = [x.shape for x in (more.components, more.codes, more.beta, more.gamma)]
+    assert shapes == [(5, 4), (7, 4), (4, 3), (1, 3)]
+    for a, b in zip(lifted("filter", more), lifted("filter", f), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-15)
+    assert Factors(f.components, None, f.beta, f.gamma).padded(3).codes is None
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])
+def test_rotation_diagonalises_at_any_unit(unit):
+    M = np.random.default_rng(1).standard_normal((4, 4))
+    gram = M @ M.T
+    R, values = principal_rotation(gram * unit)
+    np.testing.assert_allclose(R.T @ R, np.eye(4), atol=1e-13)
+    np.testing.assert_allclose(values / unit, np.linalg.eigvalsh(gram)[::-1], rtol=1e-10)
+    np.testing.assert_allclose((R * (values / unit)) @ R.T, gram, atol=1e-12)
+
+
+def test_rotation_of_nothing():
+    R, values = principal_rotation(np.zeros((3, 3)))
+    np.testing.assert_array_equal(R, np.eye(3))
+    np.testing.assert_array_equal(values, 0)
+
+
+def test_signs_of_the_largest_entries():
+    columns = np.array([[1.0, -3.0, 2.0, 0.0], [-2.0, 1.0, -2.0, 0.0]])
+    np.testing.assert_array_equal(positive_peaks(columns), [-1, -1, 1, 1])

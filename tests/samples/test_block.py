@@ -55,9 +55,7 @@ def test_curvature(case, kind):
     direction = np.random.default_rng(3).standard_normal(coef.shape)
     product = w.block.curvature_product(design, coef, direction)
     flat = expected @ direction.T.ravel()
-    np.testing.assert_allclose(
-        product.T.ravel(), flat, atol=1e-8 * np.abs(flat).max(initial=0)
-    )
+    np.testing.assert_allclose(product.T.ravel(), flat, atol=1e-8 * np.abs(flat).max(initial=0))
     main = w.block.curvature_diagonal(design, coef, 1.0)
     np.testing.assert_allclose(main.T.ravel(), np.diag(expected), atol=1e-8 * size)
 
@@ -109,9 +107,7 @@ def test_curvature_with_the_rotation_kept(case):
 def test_mass_is_the_scale_of_the_curvature(case, kind):
     w = world(case)
     design, _, J, _ = design_of(w, kind)
-    np.testing.assert_allclose(
-        w.block.mass(design), np.sum(w.omega[:, None] * J**2), rtol=1e-13
-    )
+    np.testing.assert_allclose(w.block.mass(design), np.sum(w.omega[:, None] * J**2), rtol=1e-13)
 
 
 def test_a_place_says_how_many_columns_count():

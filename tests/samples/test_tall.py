@@ -1,0 +1,224 @@
+"""Handles of tall matrices, and the same operations on plain arrays."""
+
+import gc
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+from tests.problems import MODELS, example
+from tests.samples.cutting import cut
+
+from superfactor.samples import Block, Plain
+from superfactor.solvers import newton
+
+N = 23
+
+
+@pytest.fixture(params=["memory", "files"])
+def samples(request, tmp_path):
+    problem, _ = example("feature", N, 6, 2, weighted=True)
+    folder = tmp_path if request.param == "files" else None
+    return cut(problem, 4, folder, threads=2).samples
+
+
+def numbers(columns, seed=0):
+    return np.random.default_rng(seed).standard_normal((N, columns))
+
+
+def kept(samples, M):
+    return samples.keep(Block.given, M)
+
+
+def keys(samples):
+    """What blocks still keep, after a question that is about nothing."""
+    samples.sum(Block.weight_range)
+    found = [
+        set(getattr(block._store, "_matrices", None) or getattr(block._store, "_types", {}))
+        for block in samples.blocks
+    ]
+    assert all(each == found[0] for each in found)
+    return found[0]
+
+
+# --- the operations of vectors ----------------------------------------------------------------------
+
+
+@pytest.fixture(params=["plain", "tall"])
+def vectors(request, samples):
+    """A way to make vectors of an array."""
+    return Plain if request.param == "plain" else lambda M: kept(samples, M)
+
+
+def test_vectors(vectors):
+    A, B, rng = numbers(3), numbers(2, 1), np.random.default_rng(2)
+    a, b = vectors(A), vectors(B)
+    assert (a.columns, b.columns) == (3, 2)
+    np.testing.assert_array_equal(a.array(), A)
+    np.testing.assert_allclose(a.inner(b), A.T @ B, atol=1e-12)
+    M, L = rng.standard_normal((3, 4)), rng.standard_normal((2, 4))
+    np.testing.assert_allclose(a.combined(M).array(), A @ M, atol=1e-12)
+    np.testing.assert_allclose(a.combined(M, (b, L), (a, M)).array(), 2 * A @ M + B @ L, atol=1e-12)
+    out, cross, gram = a.refined(M, b, L)
+    R = A @ M - B @ L
+    np.testing.assert_allclose(out.array(), R, atol=1e-12)
+    np.testing.assert_allclose(cross, B.T @ R, atol=1e-11)
+    np.testing.assert_allclose(gram, R.T @ R, atol=1e-11)
+    np.testing.assert_array_equal(a.beside(b).array(), np.hstack([A, B]))
+    triangle = a.triangle()
+    np.testing.assert_allclose(triangle.T @ triangle, A.T @ A, atol=1e-12)
+    np.testing.assert_array_equal(triangle, np.triu(triangle))
+    # Nothing of this has changed them.
+    np.testing.assert_array_equal(a.array(), A)
+    np.testing.assert_array_equal(b.array(), B)
+
+
+def test_triangles_of_blocks_with_fewer_rows_than_columns(samples):
+    A = numbers(12)
+    assert min(block.n_samples for block in samples.blocks) < 12
+    triangle = kept(samples, A).triangle()
+    assert triangle.shape == (12, 12)
+    np.testing.assert_allclose(triangle.T @ triangle, A.T @ A, atol=1e-11)
+
+
+# --- handles ------------------------------------------------------------------------------------------
+
+
+def test_a_dropped_handle_is_forgotten_at_the_next_question(samples):
+    a, b = kept(samples, numbers(2)), kept(samples, numbers(3, 1))
+    assert keys(samples) == {a.place.key, b.place.key}
+    gone = a.place.key
+    del a
+    gc.collect()
+    held = samples.blocks[0]._store
+    np.testing.assert_array_equal(held.get(gone), numbers(2)[: samples.blocks[0].n_samples])
+    assert keys(samples) == {b.place.key}
+    np.testing.assert_array_equal(b.array(), numbers(3, 1))
+
+
+def test_a_matrix_stays_while_any_of_its_handles_does(samples):
+    a = kept(samples, numbers(2))
+    grown = a.beside(kept(samples, numbers(1, 1)))
+    assert grown.place.key == a.place.key
+    del grown
+    gc.collect()
+    assert keys(samples) == {a.place.key}
+    np.testing.assert_array_equal(a.array(), numbers(2))
+
+
+def test_columns_are_there_though_those_they_came_from_are_gone(samples):
+    """The errand travels before the one that forgets the columns."""
+    grown = kept(samples, numbers(2)).beside(kept(samples, numbers(1, 1)))
+    gc.collect()
+    np.testing.assert_array_equal(grown.array(), np.hstack([numbers(2), numbers(1, 1)]))
+    assert keys(samples) == {grown.place.key}
+
+
+def test_an_older_prefix_of_a_matrix_that_has_grown(samples):
+    A, B, C = numbers(2), numbers(1, 1), numbers(3, 2)
+    first = kept(samples, A)
+    second = first.beside(kept(samples, B))
+    third = second.beside(kept(samples, C))
+    assert first.place.key == second.place.key == third.place.key
+    assert len(keys(samples)) == 1  # without a copy
+    for handle, expected in ((first, A), (second, np.hstack([A, B]))):
+        assert handle.columns == expected.shape[1]
+        np.testing.assert_array_equal(handle.array(), expected)
+        np.testing.assert_allclose(handle.inner(handle), expected.T @ expected, atol=1e-12)
+        np.testing.assert_allclose(
+            handle.combined(np.eye(handle.columns)).array(), expected, atol=1e-14
+        )
+    np.testing.assert_array_equal(third.array(), np.hstack([A, B, C]))
+
+
+def test_growing_from_an_older_prefix_copies(samples):
+    A, B, C = numbers(2), numbers(1, 1), numbers(3, 2)
+    first = kept(samples, A)
+    second = first.beside(kept(samples, B))
+    other = first.beside(kept(samples, C))
+    assert other.place.key != second.place.key
+    np.testing.assert_array_equal(first.array(), A)
+    np.testing.assert_array_equal(second.array(), np.hstack([A, B]))
+    np.testing.assert_array_equal(other.array(), np.hstack([A, C]))
+    # The copy grows on its own, without another one.
+    more = other.beside(kept(samples, B))
+    assert more.place.key == other.place.key
+    np.testing.assert_array_equal(more.array(), np.hstack([A, C, B]))
+    np.testing.assert_array_equal(second.array(), np.hstack([A, B]))
+
+
+def test_growing_from_nothing(samples):
+    nothing, A, B = samples.nothing(), numbers(2), numbers(1, 1)
+    assert nothing.array().shape == (N, 0)
+    a, b = nothing.beside(kept(samples, A)), nothing.beside(kept(samples, B))
+    np.testing.assert_array_equal(a.array(), A)
+    np.testing.assert_array_equal(b.array(), B)
+    assert nothing.array().shape == (N, 0)
+    assert nothing.inner(a).shape == (0, 2)
+
+
+def test_a_matrix_beside_itself(samples):
+    A = numbers(2)
+    a = kept(samples, A)
+    np.testing.assert_array_equal(a.beside(a).array(), np.hstack([A, A]))
+
+
+def test_handles_of_the_same_numbers_elsewhere(samples):
+    problem, _ = example("feature", N, 6, 2)
+    a = kept(samples, numbers(3))
+    assert a.moved_to(samples) is a
+    moved = a.moved_to(problem.samples)
+    assert moved.owner is problem.samples
+    np.testing.assert_array_equal(moved.array(), numbers(3))
+    del a
+    gc.collect()
+    np.testing.assert_array_equal(moved.array(), numbers(3))
+
+
+def test_a_handle_does_not_travel(samples):
+    a = kept(samples, numbers(1))
+    with pytest.raises(TypeError, match="stays with its owner"):
+        pickle.dumps(a)
+    assert pickle.loads(pickle.dumps(a.place)) == a.place
+
+
+def test_handles_keep_their_samples_and_nothing_keeps_the_handles():
+    problem, _ = example("feature", N, 6, 2)
+    samples = cut(problem, 2).samples
+    a, held = kept(samples, numbers(1)), weakref.ref(samples)
+    del samples
+    gc.collect()
+    np.testing.assert_array_equal(a.array(), numbers(1))
+    assert held() is a.owner
+    del a
+    gc.collect()
+    assert held() is None
+
+
+# --- two searches on the same samples ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("place", ["memory", "files"])
+def test_two_searches_do_not_disturb_each_other(model, place, tmp_path):
+    """One search is interrupted by another at every iteration; each ends where it ends alone."""
+    problem, _ = example(model, 40, 9, 2, weighted=True, lam=2.0)
+    folder = tmp_path if place == "files" else None
+    alone = [newton.solve(problem, rank, starts=False).objective for rank in (2, 3)]
+    shared, inner = cut(problem, 3, folder), []
+
+    def interrupt(iteration, objective):
+        inner.append(newton.solve(shared, 3, starts=False).objective)
+        return False
+
+    outer = newton.solve(shared, 2, callback=interrupt, starts=False)
+    assert inner
+    np.testing.assert_allclose(outer.objective, alone[0], rtol=1e-9)
+    np.testing.assert_allclose(inner, alone[1], rtol=1e-9)
+    # Both are forgotten but for what their answers hold.
+    gc.collect()
+    left = keys(shared.samples)
+    held = {outer.signal.place.key, outer.basis().features.place.key}
+    if model == "feature":
+        held |= {outer.basis().GS.place.key}
+    assert left == held
