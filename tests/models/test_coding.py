@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from superfactor.models.coding import FeatureCoding, FilterCoding
 from tests.losses.examples import SOFTPLUS, one_hot
 
 from superfactor.losses import Probit, SquaredError, resolve_link
+from superfactor.models.coding import FeatureCoding, FilterCoding
 
 
 def draw(p, r, kappa, seed=0):

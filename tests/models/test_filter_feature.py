@@ -218,7 +218,7 @@ def test_vectors_from_nothing_from_chance_and_from_before(model, blocks):
     np.testing.assert_allclose(grown[-1].array(), expected, atol=1e-13)
 
 
-# --- results -------------------------------------------------------------------------------------------------
+# --- results -----------------------------------------------------------------------
 
 
 def random_factors(seed=5):
