@@ -173,12 +173,17 @@ class Problem:
         ridge = self.covariate_ridge * (lam / self.lam) if self.lam > 0 else self.covariate_ridge
         return replace(self, xi=xi, lam=lam, covariate_ridge=ridge)
 
-    @cached_property
+    @property
     def compact(self) -> Problem:
         """Wide data in the coordinates of its right singular vectors; where that does not apply, itself."""
+        # A problem that kept itself would be a cycle, and its samples outlive the fit.
+        return self._compressed or self
+
+    @cached_property
+    def _compressed(self) -> Problem | None:
         short = None if self.whole is None else self.whole.short
         if short is None:
-            return self
+            return None
         data = short.whole.data
         return replace(
             self,
