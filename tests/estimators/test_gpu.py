@@ -8,10 +8,9 @@ import pytest
 from sklearn.base import clone
 from tests.estimators.data import ESTIMATORS, MODELS
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import SMFClassifier, SMFRegressor, solution
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.options import Options
-from superfactor import solution
 
 N, P, RANK = 3000, 70, 3
 # Its optimum is proven: no time goes into other starts.

@@ -12,10 +12,9 @@ from sklearn.base import clone
 from tests.estimators.data import ESTIMATORS, MODELS
 from tests.processes import INTERRUPTIBLE
 
-from superfactor import SMFClassifier, row_blocks
+from superfactor import SMFClassifier, row_blocks, solution
 from superfactor.options import Options
 from superfactor.problem import Problem
-from superfactor import solution
 
 N, P = 600, 80
 LAM = {"filter": 100.0, "feature": 0.5}

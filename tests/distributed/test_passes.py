@@ -1,0 +1,57 @@
+"""Passes over X on a cluster: those of a file (docs/scaling.md)."""
+
+from __future__ import annotations
+
+import dask.array as da
+import pytest
+from tests.passes import WEIGHTS, budget, counted, planted
+
+from superfactor.distributed import DaskSMFClassifier
+from superfactor.distributed.samples import RemoteSamples
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """The names of the questions so far for which workers go through their rows of X."""
+    asked = []
+
+    def watched(operation):
+        answer = getattr(RemoteSamples, operation)
+
+        def asking(self, call, *more):
+            if call.reads:
+                asked.append(call.name)
+            return answer(self, call, *more)
+
+        monkeypatch.setattr(RemoteSamples, operation, asking)
+
+    for operation in ("summed", "gathered", "made"):
+        watched(operation)
+    return asked
+
+
+@pytest.mark.parametrize("model", WEIGHTS)
+def test_workers_read_as_often_as_the_page_says(client, model, passes, monkeypatch):
+    X, y = planted()
+    lazy, held = da.from_array(X, chunks=(400, -1)), []
+
+    def stated(options):
+        monkeypatch.setattr(DaskSMFClassifier, "options", options)
+        fit = DaskSMFClassifier(3, model=model, client=client, **WEIGHTS[model])
+        problem = fit.state(lazy, y).problem
+        held.append(problem.samples)
+        return problem
+
+    try:
+        assert counted(stated, lambda: len(passes)) == budget(model)
+    finally:
+        for samples in held:
+            samples.close()
+
+
+@pytest.mark.parametrize("model", WEIGHTS)
+def test_a_fit_reads_what_its_phases_read(client, model, passes):
+    X, y = planted()
+    fit = DaskSMFClassifier(3, model=model, client=client, **WEIGHTS[model])
+    fit.fit(da.from_array(X, chunks=(400, -1)), y)
+    assert len(passes) == budget(model)["whole fit"]
