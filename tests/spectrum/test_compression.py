@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from superfactor.spectrum import DataMatrix, compress
-from superfactor.spectrum import compression as compression_module
+from superfactor.spectrum import DataMatrix, compress, power_of_two
 
 
 def with_values(sigma, n, p, seed=0):
@@ -19,6 +18,8 @@ def with_values(sigma, n, p, seed=0):
 def check_exact(X, weight=None, rank=None, rtol=1e-10):
     n = X.shape[0]
     data = DataMatrix(X, weight)
+    # In the unit of a stated problem: squares of X itself may have no number.
+    data = data.over(power_of_two(float(np.abs(X).max())))
     found = compress(data)
     dense = (X.toarray() if sp.issparse(X) else X).astype(float) / data.scale
     if weight is not None:
@@ -34,7 +35,7 @@ def check_exact(X, weight=None, rank=None, rtol=1e-10):
     # X̃ = (UΣ)Qᵀ, to the last digits.
     back = found.data.times(np.eye(rank)) @ Q.T
     np.testing.assert_allclose(back, dense, atol=rtol * sigma[0])
-    np.testing.assert_allclose(found.data.squared_norm, data.squared_norm, rtol=rtol)
+    np.testing.assert_allclose(found.data.sum_of_squares(), data.sum_of_squares(), rtol=rtol)
     assert found.data.singular_values is found.values
     return found
 
@@ -86,8 +87,15 @@ def test_nothing_to_gain_or_to_find():
     assert compress(DataMatrix(np.zeros((3, 9)))) is None
 
 
-def test_not_where_the_smaller_side_is_too_large(monkeypatch):
-    monkeypatch.setattr(compression_module, "LARGEST_FULL_SIDE", 4)
+def test_not_where_the_smaller_side_is_too_large():
     rng = np.random.default_rng(0)
-    assert compress(DataMatrix(rng.standard_normal((5, 50)))) is None
-    assert compress(DataMatrix(rng.standard_normal((4, 50)))) is not None
+    wide = DataMatrix(rng.standard_normal((5, 50)))
+    assert compress(wide, 4) is None
+    assert compress(wide, 5) is not None
+
+
+def test_not_where_products_are_nearly_as_cheap():
+    """Below twice as many features as samples the decomposition is not repaid."""
+    rng = np.random.default_rng(0)
+    assert compress(DataMatrix(rng.standard_normal((5, 9)))) is None
+    assert compress(DataMatrix(rng.standard_normal((5, 10)))) is not None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from superfactor.spectrum import DataMatrix
+from superfactor.spectrum import DataMatrix, power_of_two
 from superfactor.spectrum import data as data_module
 
 SHAPES = [(7, 4), (4, 7), (5, 5), (1, 3), (3, 1)]
@@ -37,7 +37,10 @@ def check_operator(data, dense, rtol):
     np.testing.assert_allclose(data.transpose_times(Z), dense.T @ Z, atol=rtol * size)
     gram = dense @ dense.T if n <= p else dense.T @ dense
     np.testing.assert_allclose(data.gram(), gram, atol=rtol * size**2)
-    np.testing.assert_allclose(data.squared_norm, size**2, rtol=rtol)
+    np.testing.assert_allclose(data.feature_gram(), dense.T @ dense, atol=rtol * size**2)
+    assert data.feature_gram().dtype == np.float64
+    np.testing.assert_allclose(data.row_squares(), np.sum(dense**2, axis=1), atol=rtol * size**2)
+    np.testing.assert_allclose(data.sum_of_squares(), size**2, rtol=rtol)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -54,30 +57,59 @@ def test_products_are_those_of_the_weighted_scaled_matrix(shape, sparse, weighte
     assert data.gram().dtype == np.float64  # also from float32: squares need the digits
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e-8, 1.0, 1e50, 1e150])
+@pytest.mark.parametrize("scale", [2.0**-300, 0.5, 1.0, 2.0**20, 2.0**300])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_any_unit_of_the_data(unit, sparse, weighted):
-    X = matrix((6, 9)) * unit
+def test_any_scale(scale, sparse, weighted):
+    """Given at once, or after: X̃/s, without a digit lost where s is a power of two."""
+    X = matrix((6, 9)) * scale
     weight = weights(6) if weighted else None
-    data = DataMatrix(sp.csr_array(X) if sparse else X, weight)
-    assert 0.5 <= data.squared_norm < 8
-    assert np.frexp(data.scale)[0] == 0.5  # a power of two: dividing loses no digit
+    given = sp.csr_array(X) if sparse else X
+    data, later = DataMatrix(given, weight, scale=scale), DataMatrix(given, weight).over(scale)
+    assert data.scale == later.scale == scale
     check_operator(data, explicit(data, X, weight), 1e-14)
+    T = np.random.default_rng(0).standard_normal((9, 2))
+    np.testing.assert_array_equal(data.times(T), later.times(T))
+    again = data.over(4.0)
+    assert again.scale == 4 * scale
+    np.testing.assert_array_equal(again.times(T), data.times(T) / 4)
+    assert data.over(1.0) is data
 
 
-@pytest.mark.parametrize("unit", [1e-30, 1e30])
-def test_single_precision_at_its_own_extremes(unit):
+@pytest.mark.parametrize("unit", [1e-15, 1e15])
+def test_single_precision_far_from_one(unit):
     X = (matrix((6, 9)) * unit).astype(np.float32)
-    data = DataMatrix(X)
+    data = DataMatrix(X, scale=power_of_two(unit))
     check_operator(data, explicit(data, X), 1e-6)
 
 
-def test_without_rescaling_the_units_stay():
-    X = 1e3 * matrix((6, 4))
-    data = DataMatrix(X, rescale=False)
-    assert data.scale == 1.0
-    check_operator(data, X, 1e-14)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_squares_beyond_the_range_are_seen(sparse):
+    """Infinite where they overflow; not zero where they vanish, unless X is."""
+    X = matrix((5, 4))
+    wrap = sp.csr_array if sparse else np.asarray
+    assert DataMatrix(wrap(X * 1e200)).sum_of_squares() == np.inf
+    assert 0 < DataMatrix(wrap(X * 1e-200)).sum_of_squares() < 1e-300
+    assert DataMatrix(wrap(0 * X)).sum_of_squares() == 0
+
+
+@pytest.mark.parametrize(("x", "expected"), [(1.0, 1.0), (1.99, 1.0), (2.0, 2.0), (0.3, 0.25)])
+def test_powers_of_two(x, expected):
+    assert power_of_two(x) == expected
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_some_of_the_rows(sparse, weighted):
+    X, weight = matrix((9, 4)), weights(9) if weighted else None
+    data = DataMatrix(sp.csr_array(X) if sparse else X, weight, scale=2.0)
+    part = data.rows(2, 7)
+    assert part.shape == (5, 4)
+    check_operator(part, explicit(data, X, weight)[2:7], 1e-14)
+    taken = data.take(np.array([6, 1]))  # weights left out
+    taken = taken.toarray() if sparse else taken
+    np.testing.assert_array_equal(taken, X[[6, 1]] / 2)
+    assert data.nnz == 36
 
 
 def test_integers_in_a_sparse_matrix():
@@ -91,8 +123,7 @@ def test_integers_in_a_sparse_matrix():
 def test_zero_data(sparse, weighted):
     X = np.zeros((4, 6))
     data = DataMatrix(sp.csr_array(X) if sparse else X, weights(4) if weighted else None)
-    assert data.squared_norm == 0
-    assert data.scale == 1.0
+    assert data.sum_of_squares() == 0
     check_operator(data, X, 1e-14)
 
 
@@ -101,13 +132,15 @@ def test_sparse_products_in_threads_are_the_same(monkeypatch):
     X[[3, 4, 52], :] = 0.0  # empty rows, one of them last
     X = sp.csr_array(X)
     weight = weights(53)
+    monkeypatch.setattr(data_module, "cores", lambda: 3)  # whatever machine this is
     plain = DataMatrix(X, weight)
-    monkeypatch.setattr(data_module, "NNZ_WORTH_THREADS", 10)
-    monkeypatch.setattr(data_module, "cores", lambda: 3)
-    threaded = DataMatrix(X, weight)
+    threaded = plain.threaded(10)
     assert plain._blocks is None
     assert len(threaded._blocks) == 3
     check_operator(threaded, explicit(threaded, X, weight), 1e-14)
+    assert plain.threaded(X.nnz) is plain  # too few values
+    dense = DataMatrix(X.toarray())
+    assert dense.threaded(0) is dense
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -124,10 +157,11 @@ def test_the_data_are_never_copied(sparse, weighted, shape, monkeypatch):
     weight = np.ones(n) if weighted else None
     tracemalloc.start()
     try:
-        data = DataMatrix(X, weight)
+        data = DataMatrix(X, weight).over(2.0).threaded(0)
         data.times(np.ones((p, 1)))
         data.transpose_times(np.ones((n, 1)))
         if not sparse:
+            data.sum_of_squares()
             data.gram()
         peak = tracemalloc.get_traced_memory()[1]
     finally:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from superfactor.spectrum import eigen, top_eigenpairs
+from superfactor.spectrum import eigen, ritz_corrections, top_eigenpairs
 
 
 def diagonal(kind, m, rng):
@@ -95,3 +95,32 @@ def test_no_square_matrix_where_the_side_is_long(monkeypatch):
     rng = np.random.default_rng(0)
     top_eigenpairs(diagonal("decaying", 400, rng), rng.standard_normal((400, 1)) / 20, 3)
     assert max(sizes) < 100
+
+
+@pytest.mark.parametrize("closeness", [1e-8, 1e-3, 0.3])
+@pytest.mark.parametrize("rank", [1, 3])
+def test_ritz_values_and_their_corrections_bound_the_sum(rank, closeness):
+    """Ritz values of a subspace near the leading one lack no more than what is added to them."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        A = rng.standard_normal((12, 12))
+        M = A @ A.T
+        values, V = np.linalg.eigh(M)
+        S = V[:, ::-1][:, :rank] + closeness * rng.standard_normal((12, rank))
+        S = np.linalg.qr(S)[0]
+        ritz, U = np.linalg.eigh(S.T @ M @ S)
+        ritz, S = ritz[::-1], S @ U[:, ::-1]
+        R = M @ S - S * ritz
+        rest = np.linalg.qr(S, mode="complete")[0][:, rank:]
+        outside = np.linalg.eigvalsh(rest.T @ M @ rest)[-1]
+        more = ritz_corrections(ritz - outside, np.linalg.norm(R, axis=0))
+        exact = values[::-1][:rank].sum()
+        assert ritz.sum() <= exact * (1 + 1e-12)
+        assert ritz.sum() + more.sum() >= exact * (1 - 1e-12)
+        if closeness < 1e-6:  # and hardly more than that
+            assert more.sum() < 1e-9 * exact
+
+
+def test_corrections_where_the_gap_is_small():
+    found = ritz_corrections(np.array([4.0, 1.0, 0.0, -2.0]), np.array([2.0, 1.0, 3.0, 0.5]))
+    np.testing.assert_allclose(found, [1.0, 1.0, 6.0, 3.0])

@@ -1,15 +1,14 @@
 """The growing basis of either search side, in one block of samples or in several, against dense algebra."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from superfactor.lifting import GrowingBasis, state_problem
-from superfactor.lifting.basis import Tall
-from tests.lifting.cutting import cut
-from tests.solvers.examples import MODELS, example
+from tests.problems import MODELS, example
+from tests.samples.cutting import cut
 
 from superfactor.losses import resolve_link
+from superfactor.problem import state
+from superfactor.samples import Along, Block, Plain
+from superfactor.subspace import Basis, leading_basis
 
 pytestmark = [
     pytest.mark.parametrize("model", MODELS),
@@ -17,60 +16,52 @@ pytestmark = [
 ]
 
 
-def problem_of(model, X, **options):
-    y = (np.arange(len(X)) % 2)[:, None].astype(X.dtype)
-    return state_problem(model, X, y, resolve_link("logistic", 1), xi=0.7, lam=0.3, **options)
+def problem_of(model, X):
+    y = np.arange(len(X)) % 2
+    return state(model, X, y, resolve_link("logistic", 1), xi=0.7, lam=0.3)
 
 
 def basis_of(model, blocks, X):
     """An empty basis, and X̃ turned so that the search side is that of its columns."""
     problem = problem_of(model, X)
-    return GrowingBasis.of(cut(problem, blocks)), turned(problem)
+    return Basis.empty(cut(problem, blocks)), turned(problem)
 
 
 def turned(problem):
-    X = problem.data.times(np.eye(problem.data.shape[1]))
-    return X if problem.name == "filter" else X.T
+    X = problem.whole.data.times(np.eye(problem.shape[1]))
+    return X if problem.model.name == "filter" else X.T
 
 
-def given(basis, T, name="given"):
+def given(basis, T):
     """Vectors T (N, j) in the words of the basis."""
-    if basis.problem.name == "filter":
-        return T
-    basis.problem.samples.tell("identity", name, basis.problem.side)
-    basis.problem.samples.tell("combine", name, [(name, T)])
-    return Tall(name, T.shape[1])
+    if basis.problem.model.name == "filter":
+        return Plain(T)
+    return basis.problem.samples.keep(Block.given, T.astype(basis.problem.like.dtype))
 
 
-def as_array(basis, T):
-    if basis.problem.name == "filter":
-        return T
-    found = np.concatenate(basis.problem.samples.gather("rows", [(T.name, None)]))
-    assert found.shape[1] == T.columns
-    return found
-
-
-def all_vectors(basis):
-    return basis.vectors(np.eye(basis.size))
+def extended(basis, T):
+    """The basis with T (N, j), and by how many vectors it has grown."""
+    more, added = basis.extended(given(basis, T))
+    assert more.size == basis.size + (0 if added is None else added.T.columns)
+    return more, more.size - basis.size
 
 
 def check(basis, X, atol=1e-12):
     """S orthonormal, and every image what it says it is; X̃ (other side, search side)."""
-    S, G = all_vectors(basis), X.T @ X
+    S, G = basis.S.array(), X.T @ X
     size = np.linalg.norm(G, 2)
     np.testing.assert_allclose(S.T @ S, np.eye(basis.size), atol=atol)
     np.testing.assert_allclose(basis.D, S.T @ G @ S, atol=atol * size)
-    if basis.size == 0:
-        return
-    powers = as_array(basis, basis.powers(np.eye(basis.size)))
-    np.testing.assert_allclose(powers, G @ S, atol=atol * size)
-    main = np.concatenate(basis.problem.samples.gather("rows", [("main", None)]))
-    expected = X @ S if basis.problem.name == "filter" else S
-    np.testing.assert_allclose(main, expected, atol=atol * max(1, np.sqrt(size)))
+    np.testing.assert_allclose(basis.GS.array(), G @ S, atol=atol * size)
+    image = X @ S
+    by_samples, by_features = (image, S) if basis.problem.model.name == "filter" else (S, image)
+    root = max(1, np.sqrt(size))
+    np.testing.assert_allclose(basis.features.array(), by_samples, atol=atol * root)
+    np.testing.assert_allclose(basis.loadings, by_features, atol=atol * root)
 
 
 def in_span(basis, T):
-    T, S = T / np.linalg.norm(T, axis=0), all_vectors(basis)
+    T, S = T / np.linalg.norm(T, axis=0), basis.S.array()
     return np.linalg.norm(T - S @ (S.T @ T)) < 1e-7
 
 
@@ -83,34 +74,40 @@ def side(rng, model, other, size):
 # --- growth ------------------------------------------------------------------------------------------------
 
 
+def test_empty(model, blocks):
+    basis, X = basis_of(model, blocks, side(np.random.default_rng(0), model, 8, 6))
+    assert basis.size == 0
+    assert basis.S.array().shape == basis.GS.array().shape == (6, 0)
+    check(basis, X)
+
+
 def test_many_extensions_stay_orthonormal(model, blocks):
     rng = np.random.default_rng(0)
     basis, X = basis_of(model, blocks, side(rng, model, 60, 40))
     for i in range(30):
         T = rng.standard_normal((40, 2)) * 10.0 ** rng.integers(-8, 8, 2)
         if i % 3 == 1:  # mostly inside what is already there
-            T = (
-                all_vectors(basis) @ rng.standard_normal((basis.size, 2))
-                + 1e-6 * T / np.abs(T).max()
-            )
-        before = basis.size
-        added = basis.extend(given(basis, T))
-        assert basis.size == before + added <= 40
+            inside = basis.S.array() @ rng.standard_normal((basis.size, 2))
+            T = inside + 1e-6 * T / np.abs(T).max()
+        basis, _ = extended(basis, T)
+        assert basis.size <= 40
         check(basis, X)
         assert in_span(basis, T)
     assert basis.size == 40
-    assert basis.extend(given(basis, rng.standard_normal((40, 3)))) == 0
+    again, added = basis.extended(given(basis, rng.standard_normal((40, 3))))
+    assert again is basis
+    assert added is None
 
 
 @pytest.mark.parametrize("closeness", [1e-3, 1e-6, 1e-9, 1e-12, 0.0])
 def test_nearly_dependent_columns(model, blocks, closeness):
     rng = np.random.default_rng(1)
     basis, X = basis_of(model, blocks, side(rng, model, 20, 15))
-    basis.extend(given(basis, rng.standard_normal((15, 4))))
+    basis, _ = extended(basis, rng.standard_normal((15, 4)))
     t = rng.standard_normal((15, 1))
-    first = all_vectors(basis)[:, :1]
+    first = basis.S.array()[:, :1]
     T = np.hstack([t, t + closeness * rng.standard_normal((15, 1)), first, 0 * t])
-    added = basis.extend(given(basis, T))
+    basis, added = extended(basis, T)
     assert added == (2 if closeness > 1e-8 else 1)
     check(basis, X)
 
@@ -120,7 +117,8 @@ def test_more_vectors_than_a_block_has_samples(model, blocks):
     rng = np.random.default_rng(2)
     basis, X = basis_of(model, 5 if blocks == 3 else 1, side(rng, model, 20, 15))
     T = rng.standard_normal((15, 12))
-    assert basis.extend(given(basis, T)) == 12
+    basis, added = extended(basis, T)
+    assert added == 12
     check(basis, X)
     assert in_span(basis, T)
 
@@ -128,19 +126,18 @@ def test_more_vectors_than_a_block_has_samples(model, blocks):
 def test_new_directions_tell_the_columns_they_come_from(model, blocks):
     rng = np.random.default_rng(2)
     basis, _ = basis_of(model, blocks, side(rng, model, 20, 12))
-    basis.extend(given(basis, rng.standard_normal((12, 3))))
-    S = all_vectors(basis)
+    basis, _ = extended(basis, rng.standard_normal((12, 3)))
+    S = basis.S.array()
     a, b = rng.standard_normal((12, 1)), rng.standard_normal((12, 1))
     T = np.hstack([np.zeros((12, 1)), a, S @ np.ones((3, 1)), 2 * a, b])
     new, source = basis.new_directions(given(basis, T))
     assert source.tolist() == [1, 4]
-    assert basis.size == 3  # asking adds nothing
-    new = as_array(basis, new)
+    new = new.array()
     np.testing.assert_allclose(new.T @ new, np.eye(2), atol=1e-13)
     np.testing.assert_allclose(S.T @ new, 0, atol=1e-13)
     # New column j belongs to the j-th surviving one: that chain goes on from it.
     first, gram = basis.outside(given(basis, a))
-    first = as_array(basis, first)[:, 0]
+    first = first.array()[:, 0]
     np.testing.assert_allclose(first, (a - S @ (S.T @ a))[:, 0], atol=1e-13)
     np.testing.assert_allclose(gram, [[first @ first]], rtol=1e-13)
     assert abs(new[:, 0] @ first) > 0.999999 * np.linalg.norm(first)
@@ -149,65 +146,72 @@ def test_new_directions_tell_the_columns_they_come_from(model, blocks):
 def test_nothing_new_adds_nothing(model, blocks):
     rng = np.random.default_rng(3)
     basis, X = basis_of(model, blocks, side(rng, model, 20, 12))
-    assert basis.extend(given(basis, np.zeros((12, 2)))) == 0
-    basis.extend(given(basis, rng.standard_normal((12, 5))))
-    inside = all_vectors(basis) @ rng.standard_normal((5, 3))
+    assert basis.extended(given(basis, np.zeros((12, 2)))) == (basis, None)
+    basis, _ = extended(basis, rng.standard_normal((12, 5)))
+    inside = basis.S.array() @ rng.standard_normal((5, 3))
     new, source = basis.new_directions(given(basis, inside))
     assert source.size == 0
-    assert basis.columns(new) == 0
+    assert new.columns == 0
     check(basis, X)
 
 
-def test_rotation_keeps_the_images(model, blocks):
+def test_turning_keeps_the_images(model, blocks):
     rng = np.random.default_rng(3)
     basis, X = basis_of(model, blocks, side(rng, model, 20, 12))
-    basis.extend(given(basis, rng.standard_normal((12, 6))))
-    V, before = np.linalg.qr(rng.standard_normal((6, 4)))[0], all_vectors(basis)
-    basis.rotate(V)
-    assert basis.size == 4
-    np.testing.assert_allclose(all_vectors(basis), before @ V, atol=1e-13)
+    basis, _ = extended(basis, rng.standard_normal((12, 6)))
+    V, before = np.linalg.qr(rng.standard_normal((6, 4)))[0], basis.S.array()
+    other = basis.turned(V)
+    assert other.size == 4
+    np.testing.assert_allclose(other.S.array(), before @ V, atol=1e-13)
+    check(other, X)
     check(basis, X)
 
 
-def test_what_is_held_outlives_the_basis(model, blocks):
+def test_a_basis_is_a_value(model, blocks):
+    """Whoever holds an older one can go on with it, also after others have grown from it."""
     rng = np.random.default_rng(4)
-    basis, X = basis_of(model, blocks, side(rng, model, 20, 12))
-    basis.extend(given(basis, rng.standard_normal((12, 5))))
-    W = np.linalg.qr(rng.standard_normal((5, 2)))[0]
-    vectors = basis.vectors(W)
-    first, second = basis.hold(W), basis.hold(W[:, :1])
-    basis.rotate(np.linalg.qr(rng.standard_normal((5, 3)))[0])
-    basis.extend(given(basis, rng.standard_normal((12, 2))))
-    np.testing.assert_allclose(as_array(basis, first), vectors, atol=1e-14)
-    np.testing.assert_allclose(as_array(basis, second), vectors[:, :1], atol=1e-14)
-    cross, gram = basis.products(first)
-    np.testing.assert_allclose(cross, all_vectors(basis).T @ vectors, atol=1e-13)
-    np.testing.assert_allclose(gram, np.eye(2), atol=1e-13)
-    basis.extend(first)
-    assert in_span(basis, vectors)
-    check(basis, X)
-    basis.release(first)
-    np.testing.assert_allclose(as_array(basis, second), vectors[:, :1], atol=1e-14)
-    if model == "feature":
-        with pytest.raises(KeyError):
-            as_array(basis, first)
+    basis, X = basis_of(model, blocks, side(rng, model, 20, 14))
+    first, _ = extended(basis, rng.standard_normal((14, 3)))
+    before = first.S.array().copy()
+    one, _ = extended(first, rng.standard_normal((14, 2)))
+    other, _ = extended(first, rng.standard_normal((14, 4)))
+    third, _ = extended(one, rng.standard_normal((14, 1)))
+    rest, _ = extended(basis, rng.standard_normal((14, 2)))
+    for each, size in ((basis, 0), (first, 3), (one, 5), (other, 7), (third, 6), (rest, 2)):
+        assert each.size == size
+        check(each, X)
+    for each in (first, one, other, third):
+        np.testing.assert_array_equal(each.S.array()[:, :3], before)
 
 
-def test_some_of_the_vectors(model, blocks):
+def test_vectors_of_the_samples_are_kept_once(model, blocks):
+    rng = np.random.default_rng(4)
+    basis, _ = basis_of(model, blocks, side(rng, model, 20, 14))
+    basis, _ = extended(basis, rng.standard_normal((14, 3)))
+    basis = basis.turned(np.eye(3)[:, :2])
+    assert (basis.S is basis.features) == (model == "feature")
+
+
+def test_coordinates_and_leading_directions(model, blocks):
     rng = np.random.default_rng(5)
     basis, _ = basis_of(model, blocks, side(rng, model, 20, 12))
-    T = rng.standard_normal((12, 4))
-    found = basis.take(given(basis, T), np.array([2, 0]))
-    np.testing.assert_allclose(as_array(basis, found), T[:, [2, 0]], atol=1e-15)
+    basis, _ = extended(basis, rng.standard_normal((12, 4)))
+    T = rng.standard_normal((12, 5)) * np.array([1, 10, 0.1, 3, 0.01])
+    vectors = given(basis, T)
+    np.testing.assert_allclose(basis.coordinates(vectors), basis.S.array().T @ T, atol=1e-12)
+    assert basis.leading_of(vectors, 5) is vectors
+    leading = basis.leading_of(vectors, 2).array()
+    U, s, _ = np.linalg.svd(T, full_matrices=False)
+    np.testing.assert_allclose(np.abs(U[:, :2].T @ leading), np.diag(s[:2]), atol=1e-10)
 
 
 # --- the leading subspace ----------------------------------------------------------------------------------
 
 
 def leading(model, blocks, X, size, keep, width=4):
-    basis, turned = basis_of(model, blocks, X if model == "filter" else X.T)
-    basis.fill_leading(size, keep, np.random.default_rng(0), width)
-    return basis, turned
+    problem = problem_of(model, X if model == "filter" else X.T)
+    basis = leading_basis(cut(problem, blocks), size, keep, np.random.default_rng(0), width)
+    return basis, turned(problem)
 
 
 def test_leading_subspace_is_that_of_the_svd(model, blocks):
@@ -219,7 +223,7 @@ def test_leading_subspace_is_that_of_the_svd(model, blocks):
     check(basis, X)
     sigma = np.linalg.svd(X, compute_uv=False)
     np.testing.assert_allclose(np.diag(basis.D)[:3], sigma[:3] ** 2, rtol=1e-9)
-    angles = np.linalg.svd(all_vectors(basis)[:, :3].T @ V[:, :3], compute_uv=False)
+    angles = np.linalg.svd(basis.S.array()[:, :3].T @ V[:, :3], compute_uv=False)
     np.testing.assert_allclose(angles, 1, atol=1e-9)
 
 
@@ -242,8 +246,9 @@ def test_zero_data_have_no_leading_subspace(model, blocks):
 def test_everything_is_the_side_or_the_range(model, blocks, shape, limit):
     rng = np.random.default_rng(7)
     basis, X = basis_of(model, blocks, rng.standard_normal(shape))
-    basis.extend(basis.everything(limit))
-    N = basis.problem.side
+    problem = basis.problem
+    basis, _ = basis.extended(problem.model.everything(problem.side, limit))
+    N = problem.model.side(shape)
     assert basis.size == (N if limit >= N else 9)
     assert in_span(basis, X.T)
     check(basis, X)
@@ -253,20 +258,21 @@ def test_random_vectors(model, blocks):
     """Anywhere, or in the range of X̃; other numbers each time, the same from the same seed."""
     low = np.outer(np.arange(1.0, 13), np.arange(1.0, 10))
     basis, X = basis_of(model, blocks, low)
-    N = basis.problem.side
+    words, where = basis.problem.model, basis.problem.side
+    N = words.side(basis.problem.shape)
 
     def drawn(method, seed, times=1):
         rng = np.random.default_rng(seed)
-        return [as_array(basis, method(rng, 6)).copy() for _ in range(times)]
+        return [method(where, rng, 6).array() for _ in range(times)]
 
-    first, second = drawn(basis.random, 0, 2)
+    first, second = drawn(words.random, 0, 2)
     assert first.shape == (N, 6)
     assert np.linalg.matrix_rank(np.hstack([first, second])) == min(N, 12)
-    np.testing.assert_array_equal(drawn(basis.random, 0)[0], first)
-    pooled = np.concatenate([x.ravel() for x in drawn(basis.random, 1, 300)])
+    np.testing.assert_array_equal(drawn(words.random, 0)[0], first)
+    pooled = np.concatenate([x.ravel() for x in drawn(words.random, 1, 300)])
     assert abs(pooled.mean()) < 0.03
     assert abs(pooled.std() - 1) < 0.03
-    inside = drawn(basis.image_of_random, 0)[0]
+    inside = drawn(words.random_in_range, 0)[0]
     v = np.linalg.svd(X)[2][0]
     np.testing.assert_allclose(inside, np.outer(v, v @ inside), atol=1e-12)
     assert np.linalg.norm(inside) > 0
@@ -277,45 +283,65 @@ def test_random_vectors(model, blocks):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kappa", [1, 3])
-def test_pulls_residuals_and_chains_are_their_formulas(model, blocks, weighted, kappa):
+def test_residuals_and_chains_are_their_formulas(model, blocks, weighted, kappa):
     problem, _ = example(model, 13, 9, kappa, weighted=weighted)
-    basis, X = GrowingBasis.of(cut(problem, blocks)), turned(problem)
-    rng = np.random.default_rng(8)
-    basis.extend(given(basis, rng.standard_normal((problem.side, 4))))
-    S, G = all_vectors(basis), X.T @ X
+    arrays, X = problem.arrays(), turned(problem)
+    problem = cut(problem, blocks)
+    basis, rng = Basis.empty(problem), np.random.default_rng(8)
+    basis, _ = extended(basis, rng.standard_normal((arrays.side, 4)))
+    S, G = basis.S.array(), X.T @ X
     W, beta = np.linalg.qr(rng.standard_normal((4, 2)))[0], rng.standard_normal((2, kappa))
-    gamma = rng.standard_normal((problem.covariates.shape[1], kappa))
-    theta = np.concatenate([W @ beta, gamma])
-    a = problem.activations(S @ W @ beta, gamma)
-    _, E = problem.loss_terms(a)
-    pulled = problem.pull(E)
-    np.testing.assert_allclose(as_array(basis, basis.pull(theta)), pulled, atol=1e-12)
-    found = as_array(basis, basis.residual(W, beta, theta))
-    expected = problem.xi * G @ S @ W - 0.5 * pulled @ beta.T
+    gamma = rng.standard_normal((arrays.n_covariates, kappa))
+    coef = np.concatenate([W @ beta, gamma])
+    a = arrays.activations(S @ W @ beta, gamma)
+    _, E = arrays.loss_terms(a)
+    pulled = problem.model.pulled(problem.side, basis.design, coef)
+    np.testing.assert_allclose(pulled.array(), arrays.pull(E), atol=1e-12)
+    found = basis.residual(W, beta, pulled).array()
+    expected = problem.xi * G @ S @ W - 0.5 * arrays.pull(E) @ beta.T
     np.testing.assert_allclose(found, expected, atol=1e-12)
     # A chain: the vectors that were added last, times 2ξ(θ_i − G) plus the loss's curvature along b_i.
-    T, _ = basis.new_directions(given(basis, rng.standard_normal((problem.side, 2))))
-    T = as_array(basis, T).copy()
-    basis.append(given(basis, T), theta, beta)
-    np.testing.assert_allclose(as_array(basis, basis.latest_powers(2)), G @ T, atol=1e-12)
-    values, H = np.array([0.3, 1.7]), problem.loss_hessian(a)
+    T, _ = basis.new_directions(given(basis, rng.standard_normal((arrays.side, 2))))
+    more, added = basis.grown(T, Along(basis.design, coef, beta))
+    T = T.array()
+    check(more, X)
+    np.testing.assert_array_equal(added.T.array(), T)
+    np.testing.assert_allclose(added.powers.array(), G @ T, atol=1e-12)
+    values = np.array([0.3, 1.7])
+    H = arrays.loss.hessian(a, arrays.targets) * arrays.loss_weight[:, :, None]
     expected = 2 * problem.xi * (T * values - G @ T)
-    features = problem.features(T, problem.image(T))
+    features = arrays.features(T, arrays.image(T))
     for i in range(2):
         h = np.einsum("c,ncd,d->n", beta[i], H, beta[i])
-        expected[:, i] += problem.pull((h * features[:, i])[:, None])[:, 0]
+        expected[:, i] += arrays.pull((h * features[:, i])[:, None])[:, 0]
     for pick in ([0, 1], [1], []):
-        found = as_array(basis, basis.chain(values, np.array(pick, dtype=int)))
+        found = added.chain(problem.xi, values, np.array(pick, dtype=int)).array()
         np.testing.assert_allclose(found, expected[:, pick], atol=1e-11)
+
+
+def test_curvature_along_is_taken_at_the_point_not_at_the_basis_since(model, blocks):
+    """A basis that has grown since gives coefficients of the older one the same curvature."""
+    problem, _ = example(model, 13, 9, 2, weighted=True)
+    problem = cut(problem, blocks)
+    rng, N = np.random.default_rng(10), problem.model.side(problem.shape)
+    old, _ = extended(Basis.empty(problem), rng.standard_normal((N, 3)))
+    new, _ = extended(old, rng.standard_normal((N, 2)))
+    coef, directions = rng.standard_normal((3 + 3, 2)), rng.standard_normal((2, 2))
+    T, _ = new.new_directions(given(new, rng.standard_normal((N, 2))))
+    along = Along(old.design, coef, directions)
+    one, other = (basis.grown(T, along)[1].bent.array() for basis in (old, new))
+    np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 def test_pull_of_the_dual_points(model, blocks):
     problem, _ = example(model, 13, 9, 2, weighted=True)
-    basis = GrowingBasis.of(cut(problem, blocks))
+    arrays = problem.arrays()
+    problem = cut(problem, blocks)
     g = np.random.default_rng(9).standard_normal((13, 2))
-    basis.problem.samples.tell("given", "dual", g)
-    found = as_array(basis, basis.pull(None))
-    np.testing.assert_allclose(found, problem.pull(g * problem.loss_weight), atol=1e-13)
+    dual = problem.samples.keep(Block.given, g)
+    weighted = problem.samples.keep(Block.weighted_dual, dual.place)
+    found = problem.model.pulled_dual(problem.side, weighted).array()
+    np.testing.assert_allclose(found, arrays.pull(g * arrays.loss_weight), atol=1e-13)
 
 
 def test_single_precision_blocks(model, blocks):
@@ -323,24 +349,9 @@ def test_single_precision_blocks(model, blocks):
     rng = np.random.default_rng(10)
     basis, X = basis_of(model, blocks, side(rng, model, 40, 30).astype(np.float32))
     T = rng.standard_normal((30, 6))
-    assert basis.extend(given(basis, T)) == 6
+    basis, added = extended(basis, T)
+    assert added == 6
     assert basis.D.dtype == np.float64
-    main = basis.problem.samples.gather("rows", [("main", None)])
-    assert {part.dtype for part in main} == {np.dtype(np.float32)}
-    assert basis.extend(given(basis, T @ rng.standard_normal((6, 4)))) == 0
+    assert basis.features.array().dtype == np.float32
+    assert extended(basis, T @ rng.standard_normal((6, 4)))[1] == 0
     check(basis, X.astype(float), atol=1e-5)
-
-
-def test_other_weights_leave_the_basis_alone(model, blocks):
-    """ξ and λ are read when they are needed: a path changes them under the basis."""
-    rng = np.random.default_rng(11)
-    basis, X = basis_of(model, blocks, side(rng, model, 20, 12))
-    basis.extend(given(basis, rng.standard_normal((12, 4))))
-    W, beta = np.linalg.qr(rng.standard_normal((4, 2)))[0], rng.standard_normal((2, 1))
-    theta = np.concatenate([W @ beta, np.zeros((1, 1))])
-    pulled = as_array(basis, basis.pull(theta)).copy()
-    basis.problem = replace(basis.problem, xi=5.0)
-    expected = 5.0 * X.T @ X @ all_vectors(basis) @ W - 0.5 * pulled @ beta.T
-    np.testing.assert_allclose(
-        as_array(basis, basis.residual(W, beta, theta)), expected, atol=1e-12
-    )

@@ -1,75 +1,18 @@
 """The joint Newton step against differences of the paper's objective."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from superfactor.lifting import GrowingBasis
-from superfactor.solvers.subspace import SubspaceProblem
-from tests import naive
-from tests.solvers.examples import MODELS, example
+from tests.problems import MODELS, example
+from tests.samples.cutting import cut
+from tests.subspace.points import CASES, moved_value, near_optimum, random_point, subspace
 
-from superfactor.solvers import newton_step as module
+from superfactor.options import Options
+from superfactor.subspace import newton_model as module
 
-CASES = {
-    "binary": {"kappa": 1},
-    "two outputs": {"kappa": 2, "weighted": True},
-    "three outputs": {"kappa": 3, "covariates": None},
-    "probit": {"kappa": 1, "loss": "probit", "weighted": True},
-    "squared": {"kappa": 2, "loss": "squared"},
-    "no intercept": {"kappa": 1, "fit_intercept": False, "covariates": None},
-}
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
-
-
-def subspace(problem, rank, size=None):
-    """The problem on its whole search side, or on a random part of it."""
-    sampled = problem.sampled()
-    basis, rng = GrowingBasis.of(sampled), np.random.default_rng(9)
-    basis.extend(basis.everything(problem.side) if size is None else basis.random(rng, size))
-    return SubspaceProblem(sampled, basis, rank)
-
-
-def paper_value(problem, inside, P, W, beta, gamma):
-    """F by the naive objective at the point W (k, r), β, γ: best B for the span of W."""
-    root, vectors = np.sqrt(P.weight), inside.basis.vectors
-    W = vectors(np.linalg.qr(W)[0]), vectors(W)
-    if P.model == "filter":
-        X = P.X * root
-        return naive.lifted_objective(
-            P, W[1] @ beta / problem.data.scale, W[0] @ (W[0].T @ X) / root, gamma
-        )
-    X = (P.X * root).T
-    A, B = W[1] @ beta / root[:, None], W[0] @ (W[0].T @ X) / root[:, None]
-    return naive.lifted_objective(P, A.T, B.T, gamma)
-
-
-def near_optimum(inside, seed=0):
-    """A point whose model is bent upwards but whose slopes are far from zero."""
-    rng = np.random.default_rng(seed)
-    point = inside.polish(inside.leading())
-    for _ in range(8):
-        W = inside.proximal_subspace(point, 0.1, inside.gradient(point))
-        point = inside.polish(W)
-    W = np.linalg.qr(point.W + 0.02 * rng.standard_normal(point.W.shape))[0]
-    beta = W.T @ point.W @ point.beta
-    return inside.at(
-        W,
-        beta + 0.05 * rng.standard_normal(beta.shape),
-        point.gamma + 0.05 * rng.standard_normal(point.gamma.shape),
-    )
-
-
-def random_point(inside, seed=0):
-    rng = np.random.default_rng(seed)
-    r, kappa = inside.rank, inside.problem.n_outputs
-    W = np.linalg.qr(rng.standard_normal((inside.basis.size, r)))[0]
-    gamma = rng.standard_normal((inside.problem.n_covariates, kappa))
-    return inside.at(W, rng.standard_normal((r, kappa)), gamma)
-
-
-def moved_value(problem, inside, P, frame, point, T, v, g):
-    W = frame.W + frame.complement @ T
-    return paper_value(problem, inside, P, W, frame.beta + v, point.gamma + g)
 
 
 def derivatives(f, size, h=2e-3):
@@ -93,21 +36,6 @@ def derivatives(f, size, h=2e-3):
 
 @every_model
 @every_case
-@pytest.mark.parametrize("size", [None, 4])
-def test_values_are_the_papers(model, case, size):
-    problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
-    inside = subspace(problem, 2, size)
-    point = random_point(inside)
-    expected = paper_value(problem, inside, P, point.W, point.beta, point.gamma)
-    np.testing.assert_allclose(point.F, expected, rtol=1e-12)
-    polished = inside.polish(point.W, point.beta, point.gamma)
-    assert polished.F <= point.F
-    expected = paper_value(problem, inside, P, polished.W, polished.beta, polished.gamma)
-    np.testing.assert_allclose(polished.F, expected, rtol=1e-12)
-
-
-@every_model
-@every_case
 def test_step_solves_the_second_order_model(model, case):
     """Newton's step from a Hessian by differences of the naive objective in (T, v, g)."""
     problem, P = example(model, 7, 4, xi=0.2, **CASES[case])
@@ -120,7 +48,7 @@ def test_step_solves_the_second_order_model(model, case):
 
     def f(x):
         T, v, g = (part.reshape(s) for part, s in zip(np.split(x, cuts[:-1]), shapes, strict=True))
-        return moved_value(problem, inside, P, step.frame, point, T, v, g)
+        return moved_value(inside, P, step.frame, point, T, v, g)
 
     gradient, H = derivatives(f, int(cuts[-1]))
     assert np.linalg.norm(gradient) > 0.1  # the point is not stationary
@@ -145,59 +73,96 @@ def test_length_of_the_step(model, case):
         f = step.frame
         A = (f.W + t * f.complement @ step.T) @ (f.beta + t * step.v)
         np.testing.assert_allclose(new.W @ new.beta, A, atol=1e-12)
-        expected = moved_value(problem, inside, P, f, point, t * step.T, t * step.v, t * step.g)
+        expected = moved_value(inside, P, f, point, t * step.T, t * step.v, t * step.g)
         np.testing.assert_allclose(new.F, expected, rtol=1e-11)
 
 
+WAYS = {
+    "eliminated": module._eliminate,
+    "kept": module._keep,
+    "products": module._iterate,
+}
+
+
 @every_model
 @every_case
-def test_conjugate_gradients_find_the_same_step(model, case, monkeypatch):
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_three_ways_to_the_same_step(model, case, blocks):
+    """Two direct systems to the last digits, and conjugate gradients to their tolerance."""
+    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
+    inside = subspace(cut(problem, blocks), 2)
+    for point in (near_optimum(inside), random_point(inside)):
+        quadratic = module._quadratic_model(inside, point, True)
+        eliminated, kept = (
+            way(inside, point, quadratic) for way in (module._eliminate, module._keep)
+        )
+        for one, other in zip(eliminated, kept, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+    point = near_optimum(inside)
+    quadratic = module._quadratic_model(inside, point, True)
+    exact = module._eliminate(inside, point, quadratic)
+    iterated = module._iterate(inside, point, quadratic)
+    size = sum(np.linalg.norm(part) for part in exact)
+    for one, other in zip(iterated, exact, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-2 * size)
+
+
+@every_model
+@every_case
+def test_products_are_those_of_the_same_system(model, case, monkeypatch):
+    """Conjugate gradients to the end, where their own tolerance hides nothing."""
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(problem, 2)
     point = near_optimum(inside)
-    direct = module.newton_step(inside, point)
-    loose = module.conjugate_gradients
-    monkeypatch.setattr(module, "DENSE_UNKNOWNS", 0)
-    for tol, agreement in ((1e-4, 1e-2), (1e-13, 1e-7)):
-        monkeypatch.setattr(
-            module,
-            "conjugate_gradients",
-            lambda apply, rhs, main, _, limit, tol=tol: loose(apply, rhs, main, tol, limit),
-        )
-        iterated = module.newton_step(inside, point)
-        size = np.linalg.norm(direct.T) + np.linalg.norm(direct.v) + np.linalg.norm(direct.g)
-        for part in ("T", "v", "g"):
-            a, b = getattr(iterated, part), getattr(direct, part)
-            np.testing.assert_allclose(a, b, atol=agreement * size)
-        np.testing.assert_allclose(iterated.decrease, direct.decrease, rtol=agreement)
+    quadratic = module._quadratic_model(inside, point, True)
+    exact, loose = module._eliminate(inside, point, quadratic), module.conjugate_gradients
+    monkeypatch.setattr(
+        module,
+        "conjugate_gradients",
+        lambda apply, rhs, main, tol, limit: loose(apply, rhs, main, 1e-13, limit),
+    )
+    size = sum(np.linalg.norm(part) for part in exact)
+    for one, other in zip(module._iterate(inside, point, quadratic), exact, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-7 * size)
+
+
+def with_options(problem, **sizes):
+    return replace(problem, options=replace(problem.options, **sizes))
 
 
 @every_model
-@every_case
-def test_the_two_direct_systems_have_the_same_solution(model, case, monkeypatch):
-    # The elimination's curvature is summed up in every case, not only where it is the smaller system.
-    monkeypatch.setattr(module, "_eliminates", lambda *sizes: True)
-    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
-    inside = subspace(problem, 2)
-    for point in (near_optimum(inside), random_point(inside)):
-        quadratic = module._quadratic_model(inside, point)
-        eliminated = module._eliminate(inside, point, quadratic)
-        kept = module._keep(inside, point, quadratic)
-        for one, other in zip(eliminated, kept, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
-
-
 @pytest.mark.parametrize(
-    ("rest", "rank", "width", "kappa", "expected"),
+    ("kappa", "sizes", "expected"),
     [
-        pytest.param(3, 2, 6, 1, True, id="one output: 6 unknowns against 6 + 3"),
-        pytest.param(3, 2, 6, 3, False, id="outputs outnumber factors: 18 against 6 + 9"),
-        pytest.param(95, 50, 101, 1, False, id="too many for a dense system"),
+        pytest.param(1, {}, "eliminated", id="one output: 8 unknowns against 6 + 5"),
+        pytest.param(3, {}, "kept", id="outputs outnumber factors: 24 against 6 + 15"),
+        pytest.param(3, {"largest_system": 20}, "products", id="too many for a dense system"),
+        pytest.param(1, {"largest_system": 8}, "eliminated", id="one of them may be solved"),
+        pytest.param(3, {"largest_system": 21}, "kept", id="the other may be"),
+        pytest.param(1, {"expected_products": 0}, "products", id="products for nothing"),
     ],
 )
-def test_elimination_is_chosen_where_it_is_smaller(rest, rank, width, kappa, expected, monkeypatch):
-    monkeypatch.setattr(module, "DENSE_UNKNOWNS", 100)
-    assert module._eliminates(rest, rank, width, kappa) is expected
+def test_the_cheapest_way_is_chosen(model, kappa, sizes, expected):
+    """k = 5 directions and three covariates, rank 2."""
+    problem, _ = example(model, 9, 6, kappa, options=Options(**sizes))
+    inside = subspace(problem, 2, 5)
+    assert problem.n_covariates == 3
+    assert module.cheapest_solver(inside) is WAYS[expected]
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
+@pytest.mark.parametrize("way", ["products", "dense"])
+def test_options_choose_the_way_and_the_step_stays(model, case, way):
+    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
+    point = near_optimum(subspace(problem, 2))
+    sizes = {"largest_system": 0} if way == "products" else {"expected_products": 10**9}
+    inside = subspace(with_options(problem, **sizes), 2)
+    assert (module.cheapest_solver(inside) is module._iterate) == (way == "products")
+    step = module.newton_step(inside, point)
+    expected = module.newton_step(subspace(problem, 2), point)
+    np.testing.assert_allclose(step.decrease, expected.decrease, rtol=1e-2)
+    assert point.F - 0.5 * step.decrease > step.apply(inside, point, 1.0).F
 
 
 @every_model
@@ -236,7 +201,7 @@ def test_rotation_curvature_is_the_diagonal_of_the_hessian(model, case):
             values = []
             for t in (-2, -1, 0, 1, 2):
                 T[j, i] = t * h
-                values.append(moved_value(problem, inside, P, frame, point, T, 0.0, 0.0))
+                values.append(moved_value(inside, P, frame, point, T, 0.0, 0.0))
             second = np.dot([-1, 16, -30, 16, -1], values) / (12 * h * h)
             np.testing.assert_allclose(found[j, i], second, atol=1e-4 * (1 + abs(second)))
 

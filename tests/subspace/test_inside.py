@@ -1,0 +1,176 @@
+"""The problem inside a subspace, against the paper's objective and dense algebra."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, minimize
+from tests.problems import MODELS, example
+from tests.samples.cutting import cut
+from tests.subspace.points import CASES, paper_value, random_point, subspace
+
+from superfactor.subspace import Basis, Inside
+
+every_case = pytest.mark.parametrize("case", CASES)
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+@every_model
+@every_case
+@pytest.mark.parametrize("size", [None, 4])
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_values_are_the_papers(model, case, size, blocks):
+    problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
+    inside = subspace(cut(problem, blocks), 2, size)
+    point = random_point(inside)
+    expected = paper_value(inside, P, point.W, point.beta, point.gamma)
+    np.testing.assert_allclose(point.F, expected, rtol=1e-12)
+    polished = inside.polish(point.W, point.beta, point.gamma)
+    assert polished.F <= point.F
+    expected = paper_value(inside, P, polished.W, polished.beta, polished.gamma)
+    np.testing.assert_allclose(polished.F, expected, rtol=1e-12)
+
+
+@every_model
+@every_case
+def test_polish_finds_the_best_coefficients(model, case):
+    problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
+    inside = subspace(problem, 2, 4)
+    W = random_point(inside).W
+    q, kappa = problem.n_covariates, problem.n_outputs
+    found = inside.polish(W)
+    np.testing.assert_array_equal(found.W, W)
+
+    def value(x):
+        x = x.reshape(2 + q, kappa)
+        return paper_value(inside, P, W, x[:2], x[2:])
+
+    best = minimize(value, np.zeros((2 + q) * kappa), options={"gtol": 1e-7})
+    assert best.fun + 1e-9 >= found.F
+    np.testing.assert_allclose(found.F, best.fun, rtol=1e-6)
+    again = inside.polish(W, found.beta, found.gamma)
+    np.testing.assert_allclose(again.F, found.F, rtol=1e-12)
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
+def test_gradient_by_differences(model, case):
+    problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
+    inside = subspace(problem, 2, 4)
+    point = random_point(inside)
+    arrays, S = problem.arrays(), inside.basis.S.array()
+
+    def value(x):
+        A = S @ x.reshape(4, -1)
+        loss, _ = arrays.loss_terms(arrays.activations(A, point.gamma))
+        return loss + problem.lam * np.sum(A**2)
+
+    A = (point.W @ point.beta).ravel()
+    found = inside.gradient(point)
+    expected = approx_fprime(A, value, 1e-6)
+    np.testing.assert_allclose(found.ravel(), expected, atol=1e-4 * (1 + np.abs(expected).max()))
+    assert P.kappa == found.shape[1]
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
+def test_proximal_subspace_is_the_projection_written_out(model, case):
+    """Π_r([s(A − η∇), X̃]) by a singular value decomposition, s² = 1/(2ξη)."""
+    problem, _ = example(model, 7, 5, xi=0.2, **CASES[case])
+    inside = subspace(problem, 2)
+    point, eta = random_point(inside), 0.05
+    gradient = inside.gradient(point)
+    W = inside.proximal_subspace(point, eta, gradient)
+    arrays, S = problem.arrays(), inside.basis.S.array()
+    X = arrays.image(np.eye(arrays.side)).T  # (N, other)
+    step = S @ (point.W @ point.beta - eta * gradient) / np.sqrt(2 * problem.xi * eta)
+    U = np.linalg.svd(np.hstack([step, X]))[0][:, :2]
+    found = S @ W
+    np.testing.assert_allclose(found @ found.T, U @ U.T, atol=1e-9)
+    new = inside.polish(W)
+    moved = np.linalg.norm(new.W @ new.beta - point.W @ point.beta) / eta
+    np.testing.assert_allclose(inside.mapping_norm(point, new, eta), moved, rtol=1e-12)
+
+
+@every_model
+def test_leading_and_what_reconstruction_alone_costs(model):
+    problem, P = example(model, 9, 6, 2, weighted=True)
+    inside = subspace(problem, 2)
+    sigma = np.linalg.svd(P.X * np.sqrt(P.weight), compute_uv=False)
+    np.testing.assert_allclose(inside.pca_value(), P.xi * np.sum(sigma[2:] ** 2), rtol=1e-11)
+    W = inside.leading()
+    np.testing.assert_allclose(inside.reconstruction(W), inside.pca_value(), rtol=1e-11)
+    A = np.random.default_rng(0).standard_normal((inside.basis.size, 2))
+    values = np.linalg.eigvalsh(inside.D + A @ A.T)[::-1][:2]
+    W = inside.leading(A)
+    np.testing.assert_allclose(np.trace(W.T @ (inside.D + A @ A.T) @ W), values.sum(), rtol=1e-12)
+
+
+@every_model
+@pytest.mark.parametrize("seed", range(5))
+def test_all_of_X_costs_nothing_and_not_less(model, seed):
+    problem, _ = example(model, 8, 5, 1, seed=seed)
+    inside = subspace(problem, 5)
+    assert 0 <= inside.reconstruction(inside.leading()) < 1e-12
+
+
+@every_model
+def test_a_point_of_a_smaller_basis(model):
+    problem, P = example(model, 9, 6, 2, weighted=True)
+    problem = cut(problem, 3)
+    rng = np.random.default_rng(1)
+    small, _ = Basis.empty(problem).extended(problem.model.random(problem.side, rng, 3))
+    large, _ = small.extended(problem.model.random(problem.side, rng, 2))
+    inside, wider = Inside(small, 2), Inside(large, 2)
+    point = random_point(inside)
+    found = wider.embedded(point)
+    assert found.W.shape == (5, 2)
+    np.testing.assert_allclose(found.F, point.F, rtol=1e-12)
+    np.testing.assert_allclose(found.pulled[:3], point.pulled[:3], atol=1e-12)
+    np.testing.assert_allclose(
+        found.F, paper_value(wider, P, found.W, found.beta, found.gamma), rtol=1e-12
+    )
+    assert inside.embedded(point) is point
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
+def test_other_weights_in_the_same_subspace(model, case):
+    """A path changes ξ and λ; the basis stays."""
+    problem, _ = example(model, 7, 5, **CASES[case])
+    inside = subspace(problem, 2, 4)
+    other, P = example(model, 7, 5, **CASES[case], xi=3.0, lam=0.02)
+    moved = inside.at_weights(problem.restated(3.0, 0.02))
+    point = random_point(moved)
+    expected = paper_value(moved, P, point.W, point.beta, point.gamma)
+    np.testing.assert_allclose(point.F, expected, rtol=1e-12)
+    assert moved.basis.S is inside.basis.S
+    assert moved.basis.problem.users_weights == pytest.approx((3.0, 0.02))
+    assert other.users_weights == pytest.approx(moved.problem.users_weights)
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "squared", "probit"])
+def test_the_gap_is_one(model, case):
+    """F less a bound of every point of the subspace: never negative, and zero at a proven optimum."""
+    problem, _ = example(model, 9, 5, xi=0.2, lam=5.0, **{**CASES[case]})
+    inside = subspace(problem, 2)
+    point = inside.polish(inside.leading())
+    first = inside.duality_gap(point)
+    assert first > 0
+    for _ in range(400):
+        W = inside.proximal_subspace(point, 0.02, inside.gradient(point))
+        point = inside.polish(W, point.beta, point.gamma)
+    gap = inside.duality_gap(point)
+    assert -1e-9 * point.F < gap < first
+    bound = point.F - gap
+    for seed in range(20):
+        W = random_point(inside, seed).W
+        assert bound - 1e-9 * abs(bound) <= inside.polish(W).F
+
+
+@every_model
+def test_no_ridge_has_no_gap(model):
+    problem, _ = example(model, 9, 5, 1, lam=0.0)
+    inside = subspace(problem, 2)
+    assert inside.duality_gap(inside.polish(inside.leading(), max_iter=3)) == math.inf
