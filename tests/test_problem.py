@@ -261,7 +261,7 @@ def test_dual_bound_is_its_formula_and_bounds(model, case):
         assert bound <= point
 
 
-# --- options: another value takes another way, and the answer stays --------------------------------------------
+# --- options: another value takes another way, and the answer stays ----------------------
 
 
 def solved(model, n, p, rank=2, **options):
