@@ -1,12 +1,18 @@
 """A path of solutions against the same problems solved one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from tests.solvers.newton.searching import begun, new_run
 
 from superfactor.losses import resolve_link
 from superfactor.problem import state
 from superfactor.solvers import newton
 from superfactor.solvers.newton import solve_path
+from superfactor.solvers.newton.path import from_neighbour, reweighted
+from superfactor.solvers.newton.rounds import rounds
+from superfactor.subspace import Inside
 
 
 def example(model, classes=2, n=40, p=90, seed=0, **given):
@@ -72,3 +78,65 @@ def test_zero_ridge_at_the_end_of_a_path():
     stated = example("filter", n=200, p=5)
     solutions = list(solve_path(stated(1.0, 1.0), 2, [(0.1, 1.0), (0.1, 0.0)]))
     assert solutions[1].objective < solutions[0].objective
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("falling", [True, False])
+def test_weak_ridges_along_a_path_are_no_worse_than_alone(model, seed, falling):
+    """Where the landscape is not benign, the neighbour's valley may be the wrong one."""
+    stated = example(model, n=14, p=6, seed=seed)
+    weights = [(0.05, lam) for lam in (1.0, 0.03, 1e-3)]
+    weights = weights if falling else weights[::-1]
+    for pair, found in zip(weights, solve_path(stated(1.0, 1.0), 2, weights), strict=True):
+        alone = newton.solve(stated(*pair), 2).objective
+        assert found.objective <= alone * (1 + 1e-6) + 1e-9
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_solutions_stay_their_own_as_the_path_goes_on(model):
+    """Each has its factors, its signal and its basis; the next weights change none of them."""
+    stated = example(model, n=80, p=70, weighted=True)
+    weights = [(0.1, 1.0), (0.5, 0.2), (0.02, 3.0)]
+    problem, kept = stated(1.0, 1.0), []
+    for found in solve_path(problem, 2, weights):
+        kept.append((found, found.signal.array().copy(), found.basis().D.copy()))
+    for (xi, lam), (found, signal, D) in zip(weights, kept, strict=True):
+        np.testing.assert_array_equal(found.signal.array(), signal)
+        np.testing.assert_array_equal(found.basis().D, D)
+        here = found.basis().problem.users_weights
+        assert here == pytest.approx((xi, lam))
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_what_depends_on_X_alone_is_kept(model):
+    """The basis only grows from weights to weights, and F at the neighbour's point is that of the new ones."""
+    problem = example(model, n=80, p=70)(1.0, 1.0)
+    run = new_run()
+    first = rounds(begun(problem, 2, run), run)
+    other = problem.restated(0.1, 0.3)
+    moved = reweighted(first, other)
+    assert moved.basis.S is first.basis.S
+    assert moved.problem is other
+    fresh = Inside(replace(first.basis, problem=other), 2)
+    assert moved.floor == pytest.approx(fresh.pca_value(), rel=1e-12)
+    end = from_neighbour(moved, run)
+    assert end.basis.size >= first.basis.size
+    start = fresh.polish(first.point.W, first.point.beta, first.point.gamma)
+    assert end.point.F <= start.F
+    assert (first.problem.xi, first.problem.lam) == (problem.xi, problem.lam)
+
+
+def test_nothing_is_solved_before_it_is_asked_for():
+    stated = example("filter", n=20, p=6)
+    asked = []
+
+    def weights():
+        for lam in (1.0, 0.5, 0.2):
+            asked.append(lam)
+            yield 0.1, lam
+
+    path = solve_path(stated(1.0, 1.0), 2, weights())
+    assert asked == []
+    next(path)
+    assert asked == [1.0]

@@ -1,0 +1,116 @@
+"""How a search begins: which subspace, which point, and where labels pull."""
+
+import numpy as np
+import pytest
+from tests.problems import MODELS, example
+from tests.solvers.newton.searching import GROWING, begun, growing, new_run
+
+from superfactor.losses import resolve_link
+from superfactor.options import Options
+from superfactor.problem import state
+from superfactor.samples import Block
+from superfactor.solvers.newton.beginning import begin, with_label_directions
+
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def of_gram(problem):
+    """G of the search side."""
+    X = problem.arrays().data.times(np.eye(problem.shape[1]))
+    return X.T @ X if problem.model.name == "filter" else X @ X.T
+
+
+@every_model
+@pytest.mark.parametrize("shape", [(20, 7), (7, 13)])
+def test_a_small_range_is_taken_as_a_whole(model, shape):
+    problem, _ = example(model, *shape, 1, weighted=True)
+    first = begun(problem, 2)
+    assert first.whole
+    S, G = first.basis.S.array(), of_gram(problem)
+    assert np.linalg.norm(G - S @ (S.T @ G)) < 1e-9 * np.linalg.norm(G)
+    np.testing.assert_allclose(S.T @ S, np.eye(first.basis.size), atol=1e-10)
+
+
+@every_model
+def test_otherwise_the_top_of_the_spectrum_and_where_labels_pull(model):
+    problem = growing(model)
+    first = begun(problem, 3)
+    assert not first.whole
+    assert first.basis.size < 40
+    S = first.basis.S.array()
+    best, own = (np.linalg.eigvalsh(M)[::-1][:3].sum() for M in (of_gram(problem), first.basis.D))
+    assert own > 0.97 * best
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal(S.shape))[0]
+    assert np.linalg.eigvalsh(Q.T @ of_gram(problem) @ Q)[::-1][:3].sum() < 0.6 * best
+    blind = first.inside.polish(first.inside.leading())
+    pulled = problem.model.pulled(problem.side, first.basis.design, blind.coef).array()
+    inside = np.linalg.norm(S.T @ pulled) / np.linalg.norm(pulled)
+    assert inside > 0.9
+
+
+@every_model
+def test_label_directions_hold_the_pull_of_the_residuals(model):
+    """ΦᵀE itself, and for the filter model what powers of G make of it: a chain of four."""
+    run = new_run()
+    problem = growing(model, options=GROWING)
+    first = begun(problem, 2, run)
+    more = with_label_directions(first)
+    added = more.basis.size - first.basis.size
+    a = problem.samples.stack(Block.activations, first.basis.design, first.point.coef)
+    E = problem.arrays().loss_terms(a)[1]
+    S = more.basis.S.array()
+    t, Q = problem.arrays().pull(E), first.basis.S.array()
+    for _ in range(added):
+        assert np.linalg.norm(t - S @ (S.T @ t)) < 1e-7 * np.linalg.norm(t)
+        for _ in range(2):
+            t = t - Q @ (Q.T @ t)
+        t = t / np.linalg.norm(t)
+        Q, t = np.column_stack([Q, t]), of_gram(problem) @ t
+    assert added == problem.model.label_steps
+    assert pytest.approx(first.point.F, rel=1e-12) == more.point.F
+
+
+@every_model
+def test_it_is_no_worse_than_pca_and_than_ridge_regression(model):
+    for lam in (1e-3, 0.1, 10.0):
+        problem, _ = example(model, 20, 7, 1, xi=0.1, lam=lam)
+        first = begun(problem, 2)
+        pca = first.inside.polish(first.inside.leading())
+        assert first.point.F <= pca.F * (1 + 1e-12)
+
+
+@every_model
+@pytest.mark.parametrize("shape", [(30, 5), (5, 30)])
+def test_labels_use_the_rank_that_X_has_to_spare(model, shape):
+    rng = np.random.default_rng(0)
+    X = np.outer(rng.standard_normal(shape[0]), rng.standard_normal(shape[1]))
+    y = np.arange(shape[0]) % 2
+    problem = state(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=0.5)
+    first = begun(problem, 3)
+    assert first.basis.size >= min(3, problem.compact.shape[1] if model == "filter" else 3)
+    assert first.rank == min(3, first.basis.size)
+    assert np.isfinite(first.point.F)
+
+
+@every_model
+def test_there_is_room_to_grow(model):
+    for options in (Options(), GROWING):
+        for kappa in (1, 3):
+            problem, _ = example(model, 60, 50, kappa, options=options)
+            first = begun(problem, 2)
+            assert first.capacity >= first.basis.size + 2 * min(kappa, 2) + 1
+
+
+@every_model
+def test_the_seed_decides_and_observers_hear_of_it(model):
+    heard = []
+    problem = growing(model)
+
+    def first(seed):
+        run = new_run(seed=seed)
+        object.__setattr__(run, "observe", lambda s, important: heard.append(important))
+        return begin(problem, 3, run).point.F
+
+    values = [first(seed) for seed in (0, 0, 1)]
+    assert values[0] == values[1] != values[2]
+    assert heard == [False] * 3

@@ -1,0 +1,162 @@
+"""A state is a value: whatever is made of it, it stays as it was."""
+
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+from tests.problems import MODELS, example
+from tests.solvers.newton.searching import GROWING, begun, growing, new_run
+
+from superfactor.solvers.newton.beginning import with_label_directions
+from superfactor.solvers.newton.path import from_neighbour, reweighted
+from superfactor.solvers.newton.resuming import Beginning, arrays
+from superfactor.solvers.newton.rounds import descended, enlarged, residual, rounds, thick_restart
+from superfactor.solvers.newton.solve import finish
+from superfactor.solvers.newton.starts import other_starts, supervised_start
+
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def seen(state):
+    """Everything there is to see of a state, asked for anew."""
+    basis, point, inside = state.basis, state.point, state.inside
+    parts = [
+        *(part.array().copy() for part in (basis.S, basis.GS, basis.features)),
+        *(np.array(x) for x in (basis.D, basis.loadings)),
+        *(np.array(getattr(point, f.name)) for f in fields(point)),
+    ]
+    again = inside.at(point.W, point.beta, point.gamma)
+    polished = inside.polish(inside.leading())
+    numbers = [again.F, polished.F, inside.pca_value(), state.floor, state.left, state.capacity]
+    return [*parts, again.pulled, np.array(numbers)]
+
+
+def grown(state, run):
+    return enlarged(state, residual(state.inside, state.point, float(state.basis.D[-1, -1])), run)[
+        0
+    ]
+
+
+PHASES = {
+    "descended": lambda s, run: descended(s, run, 1e-10),
+    "enlarged": grown,
+    "thick restart": lambda s, run: thick_restart(s, s.inside.frame(s.point)),
+    "rounds": rounds,
+    "other starts": other_starts,
+    "supervised start": lambda s, run: supervised_start(s),
+    "label directions": lambda s, run: with_label_directions(s),
+    "finish": finish,
+    "reweighted": lambda s, run: from_neighbour(
+        reweighted(s, s.problem.at_weights(s.problem.xi, 3 * s.problem.lam)), run
+    ),
+    "written": lambda s, run: arrays(s, "") and Beginning.of(s) and s,
+}
+
+
+@every_model
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_phase_leaves_the_state_it_was_given(model, phase):
+    run = new_run()
+    before = begun(growing(model, n=60, p=50), 2, run)
+    first = seen(before)
+    after = PHASES[phase](before, run)
+    more = grown(after, run)  # and growth of what came of it
+    assert more.basis.size >= after.basis.size
+    for one, other in zip(first, seen(before), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@every_model
+def test_two_ways_on_from_one_state_do_not_meet(model):
+    """Both grow the same basis; columns of the one are none of the other's."""
+    run = new_run()
+    state = descended(begun(growing(model, n=60, p=50), 2, run), run, 1e-8)
+    side, rng = state.problem.side, np.random.default_rng(0)
+    random = [state.problem.model.random(side, rng, 3) for _ in range(2)]
+    left, right = (state.in_basis(state.basis.extended(T)[0]) for T in random)
+    k = state.basis.size
+    assert left.basis.size == right.basis.size == k + 3
+    S, R, L = (s.basis.S.array() for s in (state, right, left))
+    np.testing.assert_array_equal(L[:, :k], S)
+    np.testing.assert_array_equal(R[:, :k], S)
+    assert np.abs(L[:, k:] - R[:, k:]).max() > 1e-3
+    for T, both in zip(random, (L, R), strict=True):
+        inside = T.array() - both @ (both.T @ T.array())
+        assert np.abs(inside).max() < 1e-10 * np.abs(T.array()).max()
+    for each in (left, right):
+        assert pytest.approx(state.point.F, rel=1e-12) == each.point.F
+        assert each.inside.leading().shape == (k + 3, 2)
+
+
+def test_it_is_frozen():
+    state = begun(example("filter", 12, 6, 1)[0], 2)
+    for name in ("point", "inside", "left", "phase"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(state, name, None)
+    with pytest.raises(FrozenInstanceError):
+        state.point.F = 0.0
+    with pytest.raises(FrozenInstanceError):
+        state.basis.D = None
+
+
+@every_model
+def test_a_held_point_outlives_the_basis(model):
+    run = new_run()
+    state = descended(begun(growing(model, n=60, p=50), 2, run), run, 1e-8)
+    held = state.held()
+    restarted = thick_restart(
+        grown(state, run),
+        state.in_basis(grown(state, run).basis).inside.frame(grown(state, run).point),
+    )
+    side = state.problem.side
+    other = state.problem.model.random(side, np.random.default_rng(1), 5)
+    elsewhere = restarted.in_basis(restarted.basis.extended(other)[0])
+    back = elsewhere.back_to(held)
+    assert held.F == state.point.F
+    assert pytest.approx(state.point.F, rel=1e-11) == back.point.F
+    W = back.basis.S.array() @ back.point.W
+    expected = state.basis.S.array() @ state.point.W
+    np.testing.assert_allclose(W @ W.T, expected @ expected.T, atol=1e-9)
+    assert (back.left, back.reason, back.converged) == (state.left, state.reason, state.converged)
+
+
+@every_model
+def test_the_same_basis_is_the_same_state(model):
+    state = begun(growing(model, n=60, p=50), 2)
+    assert state.in_basis(state.basis) is state
+
+
+# --- what is measured against what ----------------------------------------------------------------------
+
+
+@every_model
+def test_the_goal_is_relative_to_what_supervision_can_change(model):
+    problem, P = example(model, 20, 6, 1, options=GROWING)
+    run = new_run()
+    state = rounds(begun(problem, 2, run), run)
+    sigma = np.linalg.svd(P.X, compute_uv=False)
+    floor = P.xi * np.sum(sigma[2:] ** 2)
+    assert state.supervised == pytest.approx(state.point.F - floor, rel=1e-6)
+    assert state.goal(1e-3) == pytest.approx(1e-3 * state.supervised)
+    assert state.goal(0.0) == pytest.approx(16 * np.finfo(float).eps * state.point.F)
+    nothing = replace(state, floor=state.point.F)  # separable classes may send it to zero
+    assert nothing.supervised == pytest.approx(1e-4 * problem.null_loss)
+
+
+@every_model
+def test_proven_is_a_promise(model):
+    """Where the gap inside the subspace is closed, other starts find nothing; without a ridge never."""
+    strong, _ = example(model, 20, 6, 1, lam=50.0)
+    run = new_run()
+    state = rounds(begun(strong, 2, run), run)
+    assert state.proven(1e-8)
+    assert pytest.approx(state.point.F, rel=1e-10) == other_starts(state, run).point.F
+    for lam in (0.0, 1e-4):
+        weak, _ = example(model, 20, 6, 1, xi=0.1, lam=lam)
+        assert not rounds(begun(weak, 2, run), run).proven(1e-8)
+
+
+def test_work_grows_with_samples_and_with_the_third_power_of_unknowns():
+    state = begun(example("filter", 30, 6, 1)[0], 2)
+    assert state.work(1) == (30 + 6) * 6**2
+    assert state.work(3) == (30 + 18) * 18**2
