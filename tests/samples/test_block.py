@@ -172,8 +172,11 @@ def test_a_share_of_the_samples_is_unbiased(case, kind, question):
 def test_a_share_is_the_same_every_time(question):
     w = world("weighted")
     first = asked_with(w, question, 0.5)
-    asked_with(w, question, 0.3)  # another one in between
+    between = asked_with(w, question, 0.3)
     for one, other in zip(first, asked_with(w, question, 0.5), strict=True):
+        np.testing.assert_array_equal(one, other)
+    # Whatever was asked before.
+    for one, other in zip(between, asked_with(world("weighted"), question, 0.3), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -327,3 +327,17 @@ def test_what_is_made_are_handles_and_sums(problem):
         talls, _ = samples.make(question, *arguments)
         assert [each.columns for each in talls] == [rows.shape[1] for rows in made.rows]
         assert all(each.owner is samples for each in talls)
+
+
+def test_what_is_made_is_not_overwritten(problem):
+    """Each matrix has a key of its own, also where a question makes two."""
+    samples, tall, dual = prepared(cut(problem, 3))
+    question, arguments = Block.images_and_bent, questions(tall, dual)[1][Block.images_and_bent]
+    (images, bent), _ = samples.make(question, *arguments)
+    before = [each.array() for each in (tall, dual, images, bent)]
+    others = [samples.keep(Block.noise, 0, 2), *samples.make(question, *arguments)[0]]
+    others.append(samples.nothing().beside(others[0]))
+    for each, numbers in zip((tall, dual, images, bent), before, strict=True):
+        np.testing.assert_array_equal(each.array(), numbers)
+    keys = {each.place.key for each in (tall, dual, images, bent, *others)}
+    assert len(keys) == 4 + len(others)

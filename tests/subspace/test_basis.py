@@ -112,6 +112,19 @@ def test_nearly_dependent_columns(model, blocks, closeness):
     check(basis, X)
 
 
+@pytest.mark.parametrize("outside", [1e-5, 1e-8])
+def test_vectors_nearly_all_inside(model, blocks, outside):
+    """What is left of them beside S has lost digits, and is orthogonal to S all the same."""
+    rng = np.random.default_rng(1)
+    basis, X = basis_of(model, blocks, side(rng, model, 40, 30))
+    basis, _ = extended(basis, rng.standard_normal((30, 20)))
+    inside = basis.S.array() @ rng.standard_normal((20, 3))
+    new = np.linalg.qr(rng.standard_normal((30, 3)))[0]
+    basis, added = extended(basis, inside + outside * new)
+    assert added == 3
+    check(basis, X, atol=1e-13)
+
+
 def test_more_vectors_than_a_block_has_samples(model, blocks):
     """Triangles of blocks with fewer rows than columns are put together all the same."""
     rng = np.random.default_rng(2)
