@@ -110,7 +110,7 @@ def test_solutions_stay_their_own_as_the_path_goes_on(model):
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
 def test_what_depends_on_X_alone_is_kept(model):
-    """The basis only grows from weights to weights, and F at the neighbour's point is that of the new ones."""
+    """The basis only grows from weights to weights, and the state before stays what it was."""
     problem = example(model, n=80, p=70)(1.0, 1.0)
     run = new_run()
     first = rounds(begun(problem, 2, run), run)

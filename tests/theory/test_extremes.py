@@ -1,0 +1,89 @@
+"""Extreme eigenvalues of the design against dense decompositions: safe at both ends, and tight."""
+
+import numpy as np
+import pytest
+from tests.problems import example
+
+from superfactor.losses import SquaredError
+from superfactor.options import Options
+from superfactor.problem import state
+from superfactor.theory.extremes import _lanczos_bound, design_extremes, largest_eigenvalue
+
+
+def extremes(problem, **given):
+    given = {"covariates": True, "lower": True, "softening": np.zeros(problem.n_covariates)} | given
+    return design_extremes(
+        problem.compact.arrays(), problem.shape[1], problem.scale, problem.options, **given
+    )
+
+
+def weighted_design(P):
+    root = np.sqrt(P.weight * P.class_weight)[:, None]
+    return root * P.X.T, root * P.aux.T
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("shape", [(30, 6), (8, 6), (6, 20)])
+def test_both_ends_are_those_of_the_matrix(weighted, sparse, shape):
+    problem, P = example("filter", *shape, 1, weighted=weighted, sparse=sparse)
+    X, C = weighted_design(P)
+    for covariates, Phi in ((True, np.hstack([X, C])), (False, X)):
+        values = np.linalg.eigvalsh(Phi.T @ Phi)
+        low, high = extremes(problem, covariates=covariates, lower=covariates)
+        np.testing.assert_allclose(high, values[-1], rtol=1e-9)
+        assert high >= values[-1] * (1 - 1e-13)
+        expected = values[0] if covariates and Phi.shape[1] <= len(Phi) else 0.0
+        assert low <= expected + 1e-12 * values[-1]
+        np.testing.assert_allclose(low, expected, atol=1e-9 * values[-1])
+
+
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+def test_without_covariates_the_lower_end_is_that_of_the_regression_on_them(ridge):
+    problem, P = example("filter", 30, 5, 1, weighted=True)
+    X, C = weighted_design(P)
+    low, high = extremes(problem, covariates=False, softening=np.full(C.shape[1], ridge))
+    inner = np.linalg.inv(C.T @ C + ridge * np.eye(C.shape[1]))
+    left = X.T @ X - X.T @ C @ inner @ C.T @ X
+    assert low == pytest.approx(np.linalg.eigvalsh(left)[0], rel=1e-9)
+    assert high == pytest.approx(np.linalg.norm(X, 2) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("covariates", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_lanczos_is_never_below_and_close(covariates, seed):
+    options = Options(gram_operations=1.0, largest_gram=1)
+    problem, P = example("filter", 120, 90, 1, seed=seed, weighted=True, options=options)
+    X, C = weighted_design(P)
+    true = np.linalg.norm(np.hstack([X, C]) if covariates else X, 2) ** 2
+    low, high = extremes(problem, covariates=covariates)
+    assert low == 0.0
+    assert true <= high <= 1.05 * true
+    assert high == _lanczos_bound(
+        problem.arrays(), problem.scale, problem.n_covariates if covariates else 0
+    )
+
+
+def test_no_lower_end_is_promised_where_nobody_asks_or_it_costs_too_much():
+    problem, _ = example("filter", 30, 6, 1)
+    assert extremes(problem, lower=False)[0] == 0.0
+    dear, _ = example("filter", 30, 6, 1, options=Options(largest_gram=3))
+    assert extremes(dear)[0] == 0.0
+    assert extremes(dear)[1] == pytest.approx(extremes(problem)[1])
+
+
+def test_wide_data_are_measured_in_their_own_coordinates():
+    """Compressed X has the same largest eigenvalue, and the smallest of all p features is zero."""
+    X = np.random.default_rng(0).standard_normal((5, 40)) * 1e3
+    problem = state("filter", X, X[:, :1], SquaredError(), xi=1.0, lam=1.0, fit_intercept=False)
+    assert problem.compact.shape == (5, 5)
+    low, high = extremes(problem)
+    assert low == 0.0
+    assert high == pytest.approx(np.linalg.norm(X, 2) ** 2, rel=1e-10)
+
+
+def test_largest_eigenvalue():
+    M = np.diag([1.0, 4.0, 2.0])
+    assert 4.0 <= largest_eigenvalue(M) <= 4.0 * (1 + 1e-14)
+    assert largest_eigenvalue(np.zeros((0, 0))) == 0.0
+    assert largest_eigenvalue(-np.eye(2)) == 0.0
