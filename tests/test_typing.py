@@ -35,11 +35,18 @@ TYPES = [
 ]  # fmt: skip
 
 
+@pytest.fixture
+def checked_before(request, tmp_path):
+    """What mypy knows of other people's packages: kept from run to run, where pytest keeps anything."""
+    cache = getattr(request.config, "cache", None)
+    return tmp_path / "cache" if cache is None else cache.mkdir("mypy")
+
+
 @pytest.mark.slow
-def test_a_script_under_strict_mypy(tmp_path):
+def test_a_script_under_strict_mypy(tmp_path, checked_before):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    words = ["--strict", "--no-error-summary", "--cache-dir", tmp_path / "cache", script]
+    words = ["--strict", "--no-error-summary", "--cache-dir", checked_before, script]
     done = subprocess.run(
         [sys.executable, "-m", "mypy", *map(str, words)],
         capture_output=True,
