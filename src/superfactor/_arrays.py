@@ -7,9 +7,8 @@ in docstrings, and matrices are always two-dimensional.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import array_api_compat.numpy as numpy_namespace
@@ -21,7 +20,6 @@ Array = Any
 
 __all__ = [
     "Array",
-    "blas_threads",
     "cast",
     "column_norms",
     "cores",
@@ -35,6 +33,7 @@ __all__ = [
     "indices",
     "inner",
     "namespace",
+    "one_blas_thread",
     "random_like",
     "to_numpy",
     "wide",
@@ -143,6 +142,35 @@ def eigh_descending(matrix: Array) -> tuple[Array, Array]:
     return xp.flip(values), xp.flip(vectors, axis=1)
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+class _OneThread:
+    """BLAS on one thread while anybody in this process wants it.
+
+    The limit is the process's: whoever comes first sets it and the last one takes it back, in whichever order
+    threads that overlap leave.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._users, self._limit = Lock(), 0, None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+
+    def __exit__(self, *_: Any) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._limit is not None:
+                self._limit.restore_original_limits()
+                self._limit = None
+
+
 @cache
 def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
@@ -150,13 +178,5 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-
-
-@contextmanager
-def blas_threads(count: int) -> Iterator[None]:
-    """Limit the BLAS threads: tall thin products are memory bound, and spinning threads slow them down."""
-    with _controller().limit(limits=count, user_api="blas"):
-        yield
+#: A context: tall thin products are memory bound, and spinning threads slow them down.
+one_blas_thread = _OneThread()

@@ -86,6 +86,7 @@ class Problem:
     n_outputs : κ
     loss : ℓ
     covariate_ridge : ρ (q,) in float64, λ of the user for covariates and 0 for the intercept
+    has_intercept : whether the last covariate is the intercept
     xi, lam : ξ and λ in the units of X̃ and Ã
     scale : the factor s of X̃ = diag(√w)X/s
     squared_norm : ‖X̃‖²
@@ -103,6 +104,7 @@ class Problem:
     n_outputs: int
     loss: Loss
     covariate_ridge: Array
+    has_intercept: bool
     xi: float
     lam: float
     scale: float
@@ -136,11 +138,6 @@ class Problem:
     def users_weights(self) -> tuple[float, float]:
         """ξ and λ in the user's units."""
         return self.model.users_weights(self.xi, self.lam, self.scale)
-
-    @property
-    def has_intercept(self) -> bool:
-        """Whether some covariate is not penalised."""
-        return bool(self.xp.any(self.covariate_ridge == 0))
 
     @property
     def can_be_bounded(self) -> bool:
@@ -219,6 +216,7 @@ class Problem:
             self.loss,
             self.xi,
             self.lam,
+            self.scale,
         )
 
     def subsample_share(self) -> float | None:
@@ -393,6 +391,7 @@ def pose(
         n_outputs=n_outputs,
         loss=loss,
         covariate_ridge=ridge,
+        has_intercept=fit_intercept,
         xi=own_xi,
         lam=own_lam,
         scale=scale,

@@ -81,7 +81,7 @@ def test_lower_bound_is_below_everything(case):
 @given(problems())
 def test_bound_at_a_fit_and_what_global_means(case):
     problem, P, rank, seed = case
-    found = newton.solve(problem, rank)
+    found = newton.solve(problem, rank, starts=False, max_iter=60)
     proof = certify(problem, rank, found)
     point = lifted(P.model, found.factors)
     value = naive.lifted_objective(P, *point)
@@ -178,7 +178,7 @@ def test_a_link_that_is_not_convex_proves_nothing(model):
 @given(problems())
 def test_ascent_is_a_bound_and_no_worse(case):
     problem, P, rank, seed = case
-    found = newton.solve(problem, rank)
+    found = newton.solve(problem, rank, starts=False, max_iter=60)
     residual = certify(problem, rank, found)
     ascent = certify(problem, rank, found, method="ascent", max_iter=60)
     best = min(best_of(P, rank, 3, seed, max_iter=60), found.objective)

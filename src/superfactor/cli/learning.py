@@ -102,9 +102,9 @@ def few_threads(X: Any) -> Any:
     """
     from contextlib import nullcontext
 
-    from superfactor._arrays import blas_threads
+    from superfactor._arrays import one_blas_thread
 
-    return blas_threads(1) if min(X.shape) <= SMALL_SIDE else nullcontext()
+    return one_blas_thread if min(X.shape) <= SMALL_SIDE else nullcontext()
 
 
 def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:

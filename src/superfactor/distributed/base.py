@@ -61,9 +61,9 @@ class DaskFactorization:
         return type(self)(client=client, **options)
 
     def __getstate__(self: Any) -> dict[str, Any]:
-        """A client stays behind."""
+        """A client, and samples on its workers, stay behind."""
         state: Any = super().__getstate__()
-        return {**state, "client": None}
+        return {**{name: x for name, x in state.items() if name != "_remote"}, "client": None}
 
     # --- fitting ---------------------------------------------------------------------------------
 

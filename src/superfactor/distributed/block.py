@@ -103,7 +103,7 @@ class LoadedSamples:
         known = table.annotations(slice(None), X.data if sp.issparse(X) else X)
         return Block(
             int(X.shape[0]),
-            lambda scale: DataMatrix(X, weight, scale=scale),
+            lambda scale: DataMatrix(X, weight, scale=scale or 1.0),
             lambda: known,
             statement.loss,
             start=self._first,

@@ -149,6 +149,8 @@ class RemoteSamples(Samples):
         self, operation: Callable[Concatenate[Shard, P], A], *args: P.args, **kwargs: P.kwargs
     ) -> list[A]:
         """The answer of every shard, in the same order whoever is first."""
+        if kwargs:
+            raise TypeError(f"{', '.join(kwargs)}: arguments travel by position")
         message = packed(operation, *args)
         answers: dict[_Held, Any] = {}
         while missing := [shard for shard in self._shards if shard not in answers]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from distributed.protocol import pickle
 
-from superfactor._arrays import Array, blas_threads
+from superfactor._arrays import Array, one_blas_thread
 from superfactor.distributed.block import LoadedSamples, Statement
 from superfactor.samples import Call, Errands, LocalSamples
 
@@ -55,7 +55,7 @@ class Shard:
         """The packed answer to a packed message: an operation of this class with its arguments."""
         operation, *arguments = unpacked(message)
         # The threads of a worker are all there are: those of BLAS would come on top.
-        with blas_threads(1):
+        with one_blas_thread:
             return packed(operation(self, *arguments))
 
     # --- operations -----------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ class LiftedArrays:
     covariate_ridge : ρ (q,)
     loss : ℓ
     xi, lam : ξ and λ in the units of X̃ and Ã
+    scale : the factor s of X̃ = diag(√w)X/s
     """
 
     model: Model
@@ -40,6 +41,7 @@ class LiftedArrays:
     loss: Loss
     xi: float
     lam: float
+    scale: float
 
     # --- sizes, and what is known of the samples -----------------------------------------------------------
 
@@ -67,12 +69,12 @@ class LiftedArrays:
     @property
     def unit(self) -> float:
         """Ã/A."""
-        return self.model.unit(self.data.scale)
+        return self.model.unit(self.scale)
 
     @property
     def users_weights(self) -> tuple[float, float]:
         """ξ and λ in the user's units."""
-        return self.model.users_weights(self.xi, self.lam, self.data.scale)
+        return self.model.users_weights(self.xi, self.lam, self.scale)
 
     @property
     def targets(self) -> Array:
@@ -135,8 +137,8 @@ class LiftedArrays:
     def split(self, factors: Factors) -> tuple[Array, Array, Array]:
         """L (N, r), β (r, κ), P (other, r) with Ã = L·β and B̃ = L·Pᵀ, of factors in the user's units."""
         codes = factors.codes if self.root_weight is None else factors.codes * self.root_weight
-        L, P = self.model.from_atoms_and_codes(factors.components, codes)
-        return L, factors.beta * self.unit, P / self.data.scale
+        L, P = self.model.atoms_and_codes(factors.components, codes)
+        return L, factors.beta * self.unit, P / self.scale
 
     def unlift(self, L: Array, beta: Array, P: Array, gamma: Array) -> Factors:
         """The singular vectors of the lifted matrix, whichever L and P gave it: factors in the user's units.
@@ -146,13 +148,13 @@ class LiftedArrays:
         Q, R = namespace(L).linalg.qr(L)
         atoms, codes = self.model.atoms_and_codes(Q, P @ R.T)
         other = P @ R.T
-        turned = self.model.turned(atoms, R @ beta, other.T @ other, self.data.scale)
+        turned = self.model.turned(atoms, R @ beta, other.T @ other, self.scale)
         codes = self.known.over_root(codes @ turned.codes_turn)
         return Factors(turned.components, codes, turned.beta, gamma)
 
     def as_they_are(self, L: Array, beta: Array, P: Array, gamma: Array) -> Factors:
         """The columns of L and P themselves in the user's units, atoms of norm one."""
-        scale, xp = self.data.scale, namespace(L)
+        scale, xp = self.scale, namespace(L)
         atoms, codes = self.model.atoms_and_codes(L, P * scale)
         norms = column_norms(atoms)
         norms = xp.where(norms > 0, norms, xp.ones_like(norms))

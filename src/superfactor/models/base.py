@@ -169,11 +169,10 @@ class Model(ABC):
 
     @abstractmethod
     def atoms_and_codes(self, L: Array, P: Array) -> tuple[Array, Array]:
-        """Which of L (N, r) and P (other, r) with B̃ = L·Pᵀ are atoms (p, r), which codes (n, r)."""
+        """Which of L (N, r) and P (other, r) with B̃ = L·Pᵀ are atoms (p, r), which codes (n, r).
 
-    def from_atoms_and_codes(self, atoms: Array, codes: Array) -> tuple[Array, Array]:
-        """L and P; the way back is the same exchange."""
-        return self.atoms_and_codes(atoms, codes)
+        The way back is the same exchange.
+        """
 
     # --- the search side, as sums over samples ------------------------------------------------------------
 

@@ -96,7 +96,7 @@ class Block:
     Parameters
     ----------
     n_samples : n_b
-    rows : gives the rows of X̃ for a scale s; they may be read only when they are needed
+    rows : gives the rows of X̃ for a scale s, of X itself for None; they may be read only when they are needed
     annotations : gives targets, covariates and weights
     loss : ℓ
     store : where the tall matrices are kept; None is memory
@@ -106,7 +106,7 @@ class Block:
     def __init__(
         self,
         n_samples: int,
-        rows: Callable[[float], DataMatrix],
+        rows: Callable[[float | None], DataMatrix],
         annotations: Callable[[], Annotations],
         loss: Loss,
         store: TallStore | None = None,
@@ -115,7 +115,7 @@ class Block:
         self.n_samples, self.loss = n_samples, loss
         self._read, self._annotations, self._start = rows, annotations, start
         self._store: TallStore = InMemory() if store is None else store
-        self._scale = 1.0
+        self._scale: float | None = None
         self._drawn: np.ndarray | None = None
 
     # --- what changes a block: no questions, but errands that travel with them ------------------------
@@ -139,8 +139,7 @@ class Block:
     def _tall(self, place: Place) -> Array:
         if place.columns == 0:
             return zeros_like_of(self._annotations().targets, self.n_samples, 0)
-        matrix = self._store.get(place.key)
-        return matrix if matrix.shape[1] == place.columns else matrix[:, : place.columns]
+        return self._store.get(place.key, place.columns)
 
     def _rows(self) -> DataMatrix:
         return self._read(self._scale)
@@ -325,7 +324,8 @@ class Block:
         """Σ_i (ΦW⊥)_ij² β_cᵀ(ω_i∇²ℓ_i)β_c (k − r, r): what the loss adds to the curvature of T."""
         J, known, _ = self._some(design, 1.0, turn)
         rest = int(J.shape[1]) - int(beta.shape[0]) - int(known.covariates.shape[1])
-        return (J[:, :rest] ** 2).T @ self._directional(J @ cast(coef, J), known, beta)
+        a = self._shifted(J @ cast(coef, J), design, 1.0)
+        return (J[:, :rest] ** 2).T @ self._directional(a, known, beta)
 
     def _directional(self, a: Array, known: Annotations, directions: Array) -> Array:
         """b_jᵀ(ω_i∇²ℓ_i)b_j (n, r) for rows b_j of directions (r, κ)."""
@@ -400,9 +400,13 @@ class Block:
         """leftᵀ·right, in float64."""
         return wide(self._tall(left)).T @ wide(self._tall(right))
 
-    def refined(self, place: Place, B: Array, basis: Place, C: Array) -> Made[tuple[Array, Array]]:
+    def refined(
+        self, place: Place, B: Array, basis: Place, C: Array | None
+    ) -> Made[tuple[Array, Array]]:
         """R = T·B − S·C, with SᵀR and RᵀR in float64."""
-        terms = [(place, B), (basis, -C)] if basis.columns else [(place, B)]
+        terms = [(place, B)]
+        if C is not None and basis.columns:
+            terms.append((basis, -C))
         out = self.combination(terms)
         fine = wide(out)
         return Made((out,), (wide(self._tall(basis)).T @ fine, fine.T @ fine))

@@ -28,7 +28,9 @@ def in_memory(
 
 
 def _block(rows: DataMatrix, known: Annotations, loss: Loss, start: int) -> Block:
-    return Block(rows.shape[0], rows.over, lambda: known, loss, start=start)
+    return Block(
+        rows.shape[0], lambda scale: rows.over(scale or 1.0), lambda: known, loss, start=start
+    )
 
 
 def _divided(data: DataMatrix, options: Options) -> tuple[list[int], int]:

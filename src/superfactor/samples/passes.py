@@ -69,14 +69,15 @@ class _Stretch:
     def _samples(self) -> Any:
         return slice(self.a, self.b) if self.chosen is None else self.chosen
 
-    def rows(self, scale: float) -> DataMatrix:
+    def rows(self, scale: float | None) -> DataMatrix:
         # NaNs are looked for in the first pass, when the scale is not yet known.
-        read = self.source.read_finite if scale == 1.0 else self.source.read
+        read = self.source.read_finite if scale is None else self.source.read
         X = read(self.a, self.b)
         if self.chosen is not None:
             X = X[self.chosen - self.a]
         weight = self.table.sample_weight
-        return DataMatrix(X, None if weight is None else weight[self._samples], scale=scale)
+        return DataMatrix(X, None if weight is None else weight[self._samples], scale=scale or 1.0)
 
     def annotations(self) -> Annotations:
+        # Made anew for every question: kept, they would take as much memory as the tall matrices do.
         return self.table.annotations(self._samples, np.empty(0, dtype=self.source.dtype))

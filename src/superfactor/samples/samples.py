@@ -27,6 +27,9 @@ from superfactor.samples.tall import Tall
 A = TypeVar("A")
 P = ParamSpec("P")
 
+# Matrices that one question may have blocks keep.
+_MOST_MADE = 4
+
 
 @dataclass(frozen=True)
 class Call(Generic[A]):
@@ -61,7 +64,7 @@ class Samples(ABC):
     threads: int = 1
 
     def __init__(self) -> None:
-        self._keys = count()
+        self._keys = count(step=_MOST_MADE)
         self._waiting: deque[Call[None]] = deque()
 
     # --- asking ------------------------------------------------------------------------------------------
@@ -122,9 +125,8 @@ class Samples(ABC):
 
     def _kept(self, call: Call[Any]) -> tuple[tuple[Tall, ...], Any]:
         first = next(self._keys)
-        # A question makes two matrices at most, and keys may have gaps.
-        next(self._keys)
         columns, sums = self.made(call, self._errands(), first)
+        assert len(columns) <= _MOST_MADE, "the keys of the next question begin there"
         talls = tuple(Tall.of(self, Place(first + i, j)) for i, j in enumerate(columns))
         return talls, sums
 
@@ -266,7 +268,8 @@ def _wide(part: Any) -> Any:
 
 
 def _call(question: Callable[..., A], args: tuple[Any, ...], named: dict[str, Any]) -> Call[A]:
-    assert not named, "arguments of questions travel by position"
+    if named:
+        raise TypeError(f"{', '.join(named)}: arguments of questions travel by position")
     return Call(question, args)
 
 

@@ -13,8 +13,8 @@ from superfactor._arrays import Array, namespace
 class TallStore(Protocol):
     """Matrices (n_b, k) by key; columns are added to them."""
 
-    def get(self, key: int) -> Array:
-        """The matrix of this key."""
+    def get(self, key: int, columns: int) -> Array:
+        """The first columns of a matrix."""
 
     def set(self, key: int, matrix: Array) -> None:
         """Keep a matrix in the place of the one before."""
@@ -32,8 +32,9 @@ class InMemory:
     def __init__(self) -> None:
         self._matrices: dict[int, Array] = {}
 
-    def get(self, key: int) -> Array:
-        return self._matrices[key]
+    def get(self, key: int, columns: int) -> Array:
+        matrix = self._matrices[key]
+        return matrix if matrix.shape[1] == columns else matrix[:, :columns]
 
     def set(self, key: int, matrix: Array) -> None:
         self._matrices[key] = matrix
@@ -66,8 +67,9 @@ class InFiles:
     def _path(self, key: int) -> Path:
         return self._folder / f"{key}.columns"
 
-    def get(self, key: int) -> Array:
-        return np.fromfile(self._path(key), self._types[key]).reshape(-1, self._rows).T
+    def get(self, key: int, columns: int) -> Array:
+        count = columns * self._rows
+        return np.fromfile(self._path(key), self._types[key], count).reshape(-1, self._rows).T
 
     def set(self, key: int, matrix: Array) -> None:
         self._write(key, matrix, "wb")

@@ -59,7 +59,7 @@ class Tall(Vectors):
         terms = [(self.place, M), *((other.place, part) for other, part in more)]
         return self.owner.keep(Block.combination, terms)
 
-    def refined(self, B: Array, S: Tall, C: Array) -> tuple[Tall, Array, Array]:
+    def refined(self, B: Array, S: Tall, C: Array | None) -> tuple[Tall, Array, Array]:
         (out,), (cross, gram) = self.owner.make(Block.refined, self.place, B, S.place, C)
         return out, cross, gram
 

@@ -31,8 +31,8 @@ class Vectors(ABC):
         """T·M + Σ other·M' for matrices M (j, m), M' (j', m)."""
 
     @abstractmethod
-    def refined(self, B: Array, S: Self, C: Array) -> tuple[Self, Array, Array]:
-        """R = T·B − S·C, with SᵀR and RᵀR."""
+    def refined(self, B: Array, S: Self, C: Array | None) -> tuple[Self, Array, Array]:
+        """R = T·B − S·C (no C: nothing is taken off), with SᵀR and RᵀR."""
 
     @abstractmethod
     def beside(self, more: Self) -> Self:
@@ -66,8 +66,9 @@ class Plain(Vectors):
             total = total + other.values @ part
         return type(self)(total)
 
-    def refined(self, B: Array, S: Self, C: Array) -> tuple[Self, Array, Array]:
-        out = type(self)(self.values @ B - S.values @ C)
+    def refined(self, B: Array, S: Self, C: Array | None) -> tuple[Self, Array, Array]:
+        values = self.values @ B
+        out = type(self)(values if C is None else values - S.values @ C)
         return out, S.inner(out), out.inner(out)
 
     def beside(self, more: Self) -> Self:

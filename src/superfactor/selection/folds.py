@@ -12,7 +12,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
 
-from superfactor._arrays import blas_threads
+from superfactor._arrays import one_blas_thread
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import take
 from superfactor.selection.coordinates import FoldRows
@@ -46,7 +46,7 @@ def score_fold(
     extra = {} if score_weight is None else {"sample_weight": score_weight[test]}
     results = np.empty((len(points), 3))
     # Many small products: threads would wait for each other. And the data have been checked.
-    with blas_threads(1), config_context(assume_finite=True, skip_parameter_validation=True):
+    with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         for i, fitted, seconds in _fits(base, inside, y[train], weight, points):
             start = time.perf_counter()
             score = scorer(fitted, outside, y[test], **extra)

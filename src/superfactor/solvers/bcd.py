@@ -28,7 +28,6 @@ import numpy as np
 
 from superfactor._arrays import (
     Array,
-    blas_threads,
     cast,
     column_norms,
     eigh_descending,
@@ -37,6 +36,7 @@ from superfactor._arrays import (
     frobenius2,
     inner,
     namespace,
+    one_blas_thread,
     random_like,
     wide,
     zeros_like_of,
@@ -79,7 +79,7 @@ def solve(
     width = min(rank, *problem.shape)
     rng = np.random.default_rng(random_state)
     monitor = Monitor(_DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
-    with blas_threads(1):
+    with one_blas_thread:
         if isinstance(start, Factors):
             factors = start
         elif start == "random":

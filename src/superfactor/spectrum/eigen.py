@@ -73,13 +73,14 @@ def top_eigenpairs(
 
 
 def ritz_corrections(gap: Array, size: Array) -> Array:
-    """By how much the sum of the leading eigenvalues of M may exceed that of Ritz values θ_i (r,).
+    """By how much the sum of the leading eigenvalues of M may exceed that of Ritz values (r,).
 
-    c_i = |R_i|²/(θ_i − ν̄), or 2|R_i| − (θ_i − ν̄) where that gap is smaller than |R_i| (docs/method.md §11).
+    c_i = |R_i|²/(ritz_i − rest₁), or 2|R_i| − (ritz_i − rest₁) where that gap is smaller than |R_i|
+    (docs/method.md §11).
 
     Parameters
     ----------
-    gap : θ_i − ν̄ (r,), ν̄ the largest eigenvalue outside the Ritz vectors
+    gap : ritz_i − rest₁ (r,), rest₁ the largest eigenvalue outside the Ritz vectors
     size : |R_i| (r,), the norms of their residuals
     """
     xp = namespace(gap)

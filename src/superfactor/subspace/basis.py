@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superfactor._arrays import Array, eigh_descending, eye_like, indices, namespace
+from superfactor._arrays import Array, eigh_descending, eye_like, indices, namespace, to_numpy
 from superfactor.problem import Problem
 from superfactor.samples import Along, Design, Tall, Vectors
 
@@ -80,10 +80,10 @@ class Basis:
         R = T.triangle()
         xp = namespace(R)
         size = xp.abs(xp.linalg.diagonal(R))
-        kept = np.flatnonzero(np.asarray([float(x) for x in size]) > max(1e-8, noise))
+        kept = np.flatnonzero(to_numpy(size) > max(1e-8, noise))
         pick = selector(R, kept, R.shape[1])
         inverse = xp.linalg.inv(xp.linalg.qr(R @ pick)[1])
-        T, cross, gram = T.refined(pick @ inverse, self.S, cross @ pick * 0)
+        T, cross, gram = T.refined(pick @ inverse, self.S, None)
         if kept.size:
             lower = xp.linalg.cholesky((gram + gram.T) / 2)
             B = xp.linalg.inv(lower).T
@@ -96,7 +96,7 @@ class Basis:
         """Columns longer than `least`, cleaned of S and divided by their length."""
         xp = namespace(gram)
         norms = xp.sqrt(xp.clip(xp.linalg.diagonal(gram), 0.0, None))
-        kept = np.flatnonzero(np.asarray([float(x) for x in norms]) > least)
+        kept = np.flatnonzero(to_numpy(norms) > least)
         B = selector(gram, kept, gram.shape[0])
         B = B / xp.take(norms, indices(norms, kept))[None, :]
         T, cross, gram = T.refined(B, self.S, cross @ B)
@@ -157,7 +157,7 @@ class Added:
     bent: Vectors | None
 
     def chain(self, xi: float, ritz: Array, pick: np.ndarray) -> Vectors:
-        """[2ξ(θ_i − G) + loss curvature]·t_i for those t_i in `pick`; ritz (j,) are the θ_i."""
+        """[2ξ(ritz_i − G) + loss curvature]·t_i for those t_i in `pick`; ritz (j,) are the ritz_i."""
         assert self.bent is not None
         one = selector(ritz, pick, ritz.shape[0])
         return self.T.combined(

@@ -38,9 +38,9 @@ class Frame:
     """A point turned so that the curvature of its reconstruction is diagonal (docs/method.md §11).
 
     W, beta : turned to match
-    ritz : eigenvalues θ (r,) of WᵀDW + (λ/ξ)ββᵀ, descending
+    ritz : eigenvalues (r,) of WᵀDW + (λ/ξ)ββᵀ, descending
     complement : W⊥ (k, k−r), turned so that D is diagonal there
-    rest : its values ν (k−r,), descending
+    rest : its values there (k−r,), descending
     """
 
     W: Array

@@ -1,10 +1,10 @@
 """The exact joint Newton step in (W, β, γ), with W's part eliminated (docs/method.md §11).
 
-Write W ← orth(W + W⊥T). In the frame where Θ = WᵀDW + (λ/ξ)ββᵀ and D on the complement are diagonal,
+Write W ← orth(W + W⊥T). In the frame where WᵀDW + (λ/ξ)ββᵀ and D on the complement are diagonal,
 the second-order model of F is
 
-    Σ_ji ξ(θ_i − ν_j)T_ji² + λ‖v‖² + Σ_j ρ_j‖g_j‖² + ½⟨δa, h·δa⟩ + ⟨γ_p, Tv⟩ + linear terms,
-    δa = Φ(W⊥Tβ + Wv) + X'g,        v = δβ,  g = δγ,  γ_p = W⊥ᵀΦᵀE.
+    Σ_ji ξ(ritz_i − rest_j)T_ji² + λ‖v‖² + Σ_j ρ_j‖g_j‖² + ½⟨δa, h·δa⟩ + ⟨slope_p, Tv⟩ + linear terms,
+    δa = Φ(W⊥Tβ + Wv) + X'g,        v = δβ,  g = δγ,  slope_p = W⊥ᵀΦᵀE.
 
 T enters the loss only through u = Tβ. Its own Hessian is diagonal, so T is eliminated and a linear
 system in (u, v, g), (k + q)κ unknowns, is left. With more outputs than factors the system in (T, v, g) is the
@@ -33,7 +33,7 @@ from superfactor.subspace.geometry import Frame, Point
 from superfactor.subspace.inside import Inside
 from superfactor.subspace.ridge import conjugate_gradients, solve_linear
 
-# Curvatures smaller than this share of θ_i are lifted to it: a nearly degenerate pair of directions.
+# Curvatures smaller than this share of ritz_i are lifted to it: a nearly degenerate pair of directions.
 _SHIFT = 1e-4
 
 
@@ -58,22 +58,22 @@ class NewtonStep:
 
 
 @dataclass(frozen=True)
-class _Model:
+class _Quadratic:
     """The pieces of the quadratic model at a point."""
 
     frame: Frame
     turn: Array  # the coordinates [W⊥, W, I] (k + q, k + q): the design becomes J = [ΦW⊥, ΦW, X']
     coef: Array  # the point's coefficients on J, [0; β; γ] (k + q, κ)
     gram: Array | None  # Σ_i h_i ⊗ j_i j_iᵀ, j_i the rows of J; where the elimination will want it
-    inverse: Array  # 1/(2ξ(θ_i − ν_j)), shifted, (k−r, r)
-    gap: Array  # 2ξ(θ_i − ν_j), shifted the same way
+    inverse: Array  # 1/(2ξ(ritz_i − rest_j)), shifted, (k−r, r)
+    gap: Array  # 2ξ(ritz_i − rest_j), shifted the same way
     slope_T: Array  # Γ (k−r, r)
-    slope_p: Array  # γ_p (k−r, κ)
+    slope_p: Array  # slope_p (k−r, κ)
     slope_v: Array  # (r, κ)
     slope_g: Array  # (q, κ)
     saddle: bool  # whether some direction curves downwards
 
-    def convexified(self) -> _Model:
+    def convexified(self) -> _Quadratic:
         """A positive model with the same slopes: curvatures in T by size, no coupling of T and v."""
         xp = namespace(self.gap)
         return replace(
@@ -86,13 +86,13 @@ class _Model:
 
 
 Step = tuple[Array, Array, Array]
-Solver = Callable[[Inside, Point, _Model], Step | None]
+Solver = Callable[[Inside, Point, _Quadratic], Step | None]
 
 
 def newton_step(inside: Inside, point: Point) -> NewtonStep | None:
     """The joint Newton step, or None where the model has no minimum and a proximal step is the right move."""
     solver = cheapest_solver(inside)
-    model = _quadratic_model(inside, point, solver is _eliminate)
+    model = _quadratic_at(inside, point, solver is _eliminate)
     for candidate in (model, model.convexified()):
         step = solver(inside, point, candidate)
         if step is None:
@@ -150,7 +150,7 @@ def rotation_curvature(
     return total
 
 
-def _quadratic_model(inside: Inside, point: Point, with_gram: bool) -> _Model:
+def _quadratic_at(inside: Inside, point: Point, with_gram: bool) -> _Quadratic:
     problem, frame = inside.problem, inside.frame(point)
     xp, k = namespace(point.W), inside.basis.size
     gradient, pulled_g = point.pulled[:k, :], point.pulled[k:, :]
@@ -174,7 +174,7 @@ def _quadratic_model(inside: Inside, point: Point, with_gram: bool) -> _Model:
     tiny = float(xp.finfo(gaps.dtype).smallest_normal) ** 0.5
     gaps = xp.where(xp.abs(gaps) < floor, floor, gaps)
     gaps = xp.where(xp.abs(gaps) < tiny, xp.full_like(gaps, tiny), gaps)
-    return _Model(
+    return _Quadratic(
         frame=frame,
         turn=turn,
         coef=frame.turned_coef(point.gamma),
@@ -189,7 +189,7 @@ def _quadratic_model(inside: Inside, point: Point, with_gram: bool) -> _Model:
     )
 
 
-def _eliminate(inside: Inside, point: Point, model: _Model) -> Step | None:
+def _eliminate(inside: Inside, point: Point, model: _Quadratic) -> Step | None:
     """Solve the reduced system of (k + q)κ unknowns directly."""
     problem, beta, inverse = inside.problem, model.frame.beta, model.inverse
     xp = namespace(beta)
@@ -235,7 +235,7 @@ def _eliminate(inside: Inside, point: Point, model: _Model) -> Step | None:
     return T, v, g
 
 
-def _keep(inside: Inside, point: Point, model: _Model) -> Step | None:
+def _keep(inside: Inside, point: Point, model: _Quadratic) -> Step | None:
     """Solve the whole symmetric system in (T, v, g) directly; T is ordered factor by factor."""
     problem, beta = inside.problem, model.frame.beta
     xp = namespace(beta)
@@ -244,7 +244,7 @@ def _keep(inside: Inside, point: Point, model: _Model) -> Step | None:
     asked = (inside.basis.design, model.coef, model.turn, beta, inside.loss.share)
     TT, cross, vv = problem.samples.sum(Block.kept_curvature, *asked)
     for i in range(r):
-        for c in range(kappa):  # the coupling ⟨γ_p, Tv⟩
+        for c in range(kappa):  # the coupling ⟨slope_p, Tv⟩
             cross[i * outer : (i + 1) * outer, c * width + i] += model.slope_p[:, c]
     ridge = xp.concat([full_like_of(beta, r, 2 * problem.lam), 2 * problem.covariate_ridge])
     ridge = xp.tile(ridge + inside.least_curvature, (kappa,))
@@ -270,7 +270,7 @@ def _identity_rows(like: Array, start: int, rows: int, columns: int) -> Array:
     return out
 
 
-def _iterate(inside: Inside, point: Point, model: _Model) -> Step | None:
+def _iterate(inside: Inside, point: Point, model: _Quadratic) -> Step | None:
     """Solve the system in (T, v, g) by preconditioned conjugate gradients, products only."""
     problem, beta = inside.problem, model.frame.beta
     xp = namespace(beta)

@@ -4,8 +4,11 @@ from superfactor.theory.certificate import Certificate, certify
 from superfactor.theory.constants import TheoremConstants, theorem_constants
 from superfactor.theory.regions import (
     Interval,
+    RegionPiece,
     admissible_lambda,
+    admissible_pieces,
     admissible_xi,
+    bends,
     is_admissible,
     problem_lambda,
     profiled_lambda,
@@ -15,9 +18,12 @@ from superfactor.theory.stationarity import gradient_mapping, lifted_gradient, s
 __all__ = [
     "Certificate",
     "Interval",
+    "RegionPiece",
     "TheoremConstants",
     "admissible_lambda",
+    "admissible_pieces",
     "admissible_xi",
+    "bends",
     "certify",
     "gradient_mapping",
     "is_admissible",

@@ -25,7 +25,7 @@ from superfactor._arrays import (
     zeros_like_of,
 )
 from superfactor.problem import Problem
-from superfactor.samples import Block, Design
+from superfactor.samples import Block, Design, Tall
 from superfactor.subspace import Basis, LossOn, fit_ridge
 from superfactor.theory.dual import Dual
 
@@ -44,10 +44,9 @@ def ascend(
     """The best bound found, starting at the subspace W (k, r) in the coordinates of the basis."""
     problem, rank = dual.problem, int(W.shape[1])
     relaxation = _Relaxation(problem, basis)
-    weight = wide(problem.arrays().loss_weight)
 
     def bound_at(point: _Relaxed) -> float:
-        return dual.value(problem.samples.keep(Block.given, wide(point.E) / weight))
+        return dual.value(problem.samples.keep(Block.dual_points, point.design, point.coef))
 
     point = relaxation.at(W @ W.T)
     best, recent = bound_at(point), [point.J]
@@ -84,7 +83,12 @@ class _Relaxed:
     Pi: Array  # (k, k)
     J: float
     gradient: Array  # (k, k)
-    E: Array  # (n, κ)
+    rows: Tall  # of the design (n, m)
+    coef: Array  # of the ridge regression on it (m, κ), whose residuals are the dual points
+
+    @property
+    def design(self) -> Design:
+        return Design(self.rows.place, ready=True)
 
 
 class _Relaxation:
@@ -115,7 +119,7 @@ class _Relaxation:
         self.A, self.gamma = root @ coef[:kept, :], coef[kept:, :]
         Q = wide(self.Phi.T @ E)
         J = value + problem.xi * (problem.squared_norm - inner(Pi, self.D))
-        return _Relaxed(Pi, J, -(problem.xi * self.D + Q @ Q.T / (4 * problem.lam)), E)
+        return _Relaxed(Pi, J, -(problem.xi * self.D + Q @ Q.T / (4 * problem.lam)), rows, coef)
 
 
 def _project_fantope(matrix: Array, rank: int) -> Array:

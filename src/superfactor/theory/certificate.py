@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from superfactor._arrays import blas_threads, eigh_descending, wide
+from superfactor._arrays import eigh_descending, one_blas_thread, wide
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Tall
 from superfactor.solution import Solution
@@ -96,7 +96,7 @@ def certify(
         )
     small = problem.compact
     # Where blocks are asked by as many threads as there are cores, those of BLAS would come on top.
-    with blas_threads(1) if small.samples.threads > 1 else nullcontext():
+    with one_blas_thread if small.samples.threads > 1 else nullcontext():
         thorough = method == "ascent" and min(small.shape) <= small.options.ascent_side
         spectrum = spectrum_of(small, rank, solution.basis, exact=True if thorough else None)
         dual, bound = Dual(small, spectrum), 0.0

@@ -30,7 +30,7 @@ from superfactor.theory.constants import loss_bends
 
 __all__ = [
     "Interval",
-    "Piece",
+    "RegionPiece",
     "admissible_lambda",
     "admissible_pieces",
     "admissible_xi",
@@ -123,7 +123,7 @@ def problem_lambda(
 
 
 @dataclass(frozen=True)
-class Piece:
+class RegionPiece:
     """A part of the admissible region: ξ in `xi`, and λ between two lines in ξ.
 
     `lower` and `upper` are (slope, offset): slope·ξ + offset.
@@ -140,7 +140,7 @@ class Piece:
         return Interval(a * xi + b, c * xi + d, self.closed)
 
 
-def admissible_pieces(low: float, high: float) -> tuple[Piece, Piece]:
+def admissible_pieces(low: float, high: float) -> tuple[RegionPiece, RegionPiece]:
     """The region as the paper's appendix describes it, with its second case corrected.
 
     - high < 3·low: λ from 0 for high/6 < ξ < 3·low/2, from (2ξ − 3·low)/6 beyond
@@ -154,11 +154,11 @@ def admissible_pieces(low: float, high: float) -> tuple[Piece, Piece]:
     beyond = (1 / 3, -low / 2)
     if high < 3 * low:
         start, meet = high / 6, 1.5 * low
-        first = Piece(Interval(start, meet), (0.0, 0.0), upper, closed=True)
+        first = RegionPiece(Interval(start, meet), (0.0, 0.0), upper, closed=True)
     else:
         start, meet = (high - low) / 4, 0.75 * (high - low)
-        first = Piece(Interval(start, meet), (0.0, (high - 3 * low) / 4), upper)
-    return first, Piece(Interval(meet, math.inf, closed=True), beyond, upper)
+        first = RegionPiece(Interval(start, meet), (0.0, (high - 3 * low) / 4), upper)
+    return first, RegionPiece(Interval(meet, math.inf, closed=True), beyond, upper)
 
 
 def _from(lower: float, upper: float) -> Interval | None:

@@ -166,7 +166,8 @@ class FullSpectrum(Spectrum):
 
 
 class RitzSpectrum(Spectrum):
-    """Σθ_i + Σc_i, c_i = |R_i|²/(θ_i − ν̄), from Ritz values θ_i in a basis: the bound of docs/method.md §11.
+    """Σritz_i + Σc_i, c_i = |R_i|²/(ritz_i − rest₁), from Ritz values in a basis: the bound of
+    docs/method.md §11.
 
     The basis stays as it is: what the labels add makes another one.
     """

@@ -21,7 +21,6 @@ SIZES = {"whole range": (60, 12), "growing subspace": (150, 90), "few samples": 
 LAM = {"filter": 200.0, "feature": 2.0}
 every_model = pytest.mark.parametrize("model", MODELS)
 every_size = pytest.mark.parametrize("size", SIZES)
-outputs = pytest.mark.parametrize("kappa", [1, 3])
 
 
 def check(found, P, rank):
@@ -35,8 +34,7 @@ def check(found, P, rank):
 
 @every_model
 @every_size
-@outputs
-@pytest.mark.parametrize("place", ["memory", "files"])
+@pytest.mark.parametrize(("kappa", "place"), [(1, "memory"), (3, "files")])
 def test_blocks_have_the_objective_of_one(model, size, kappa, place, tmp_path):
     problem, P = example(model, *SIZES[size], kappa, weighted=True, xi=0.5, lam=LAM[model])
     whole = newton.solve(problem, 2, tol=1e-10)
@@ -86,8 +84,7 @@ class SomeCurvature(Options):
 
 
 @every_model
-@pytest.mark.parametrize("blocks", [1, 4])
-@outputs
+@pytest.mark.parametrize(("blocks", "kappa"), [(1, 3), (4, 1)])
 @pytest.mark.parametrize("size", [(400, 12), (300, 90)], ids=["whole range", "growing subspace"])
 def test_curvature_from_some_of_the_samples_leads_to_the_same_optimum(model, blocks, kappa, size):
     given = {"weighted": True, "xi": 0.5, "lam": LAM[model]}
@@ -104,8 +101,7 @@ FEW = Options(fewest_subsample=20)
 
 
 @every_model
-@outputs
-@pytest.mark.parametrize("place", ["memory", "files"])
+@pytest.mark.parametrize(("kappa", "place"), [(1, "memory"), (3, "files")])
 def test_beginning_with_some_of_the_samples_ends_at_the_same_optimum(
     model, kappa, place, tmp_path, monkeypatch
 ):

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from superfactor._arrays import Array, blas_threads, namespace, random_like, zeros_like_of
+from superfactor._arrays import Array, namespace, one_blas_thread, random_like, zeros_like_of
 from superfactor.constraints import ConvexSet, resolve_constraint
 from superfactor.models import Factors, LiftedArrays
 from superfactor.problem import Problem
@@ -78,7 +78,7 @@ def solve(
         raise ValueError(f"start={start!r}: Factors, 'pca' or 'random' are required")
     factors = start if isinstance(start, Factors) else None
     violation = 0.0
-    with blas_threads(1):
+    with one_blas_thread:
         if compress:
             first = _compressed_start(arrays, problem, set_, width, factors, rng)
             end = iterate(first, tau, tol, monitor)

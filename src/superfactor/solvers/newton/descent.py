@@ -73,11 +73,10 @@ def proximal(
         if point.F + slack(inside, point) >= new.F:
             break
         if eta <= 1.001 * stride.shortest / 64:
-            new = point
             break
         eta /= 4
     monitor.record(min(new.F, point.F), eta, "proximal")
-    mapping = inside.mapping_norm(point, new, eta)
+    mapping = inside.mapping_norm(point, new, eta)  # of the trial, also where nothing falls
     stride = replace(stride, eta=min(2 * eta, stride.longest), mapping=mapping)
     return (new if new.F <= point.F else point), stride
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from superfactor._arrays import blas_threads
+from superfactor._arrays import one_blas_thread
 from superfactor.problem import Problem
 from superfactor.solution import Monitor, Solution
 from superfactor.solvers.newton.beginning import begin
@@ -46,7 +46,7 @@ def solve_path(
     for xi, lam in weights:
         here = problem.compact.restated(xi, lam)
         run = Run(tol, rng, Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter))
-        with blas_threads(1):
+        with one_blas_thread:
             if state is None:
                 state = rounds(begin(here, rank, run), run)
             else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from superfactor._arrays import Array, eye_like, indices, namespace
+from superfactor._arrays import Array, eye_like, indices, namespace, to_numpy
 from superfactor.samples import Along, Vectors
 from superfactor.solvers.newton.descent import descend
 from superfactor.solvers.newton.state import GROWING, Run, State
@@ -77,7 +77,8 @@ class Residual:
     """What the full problem still asks for outside the basis.
 
     vectors (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
-    bounds (r,): |R_i|²/(ξ(θ_i − ν̄)), how far F may fall along each (docs/method.md §11, multiplied by ξ)
+    bounds (r,): |R_i|²/(ξ(ritz_i − rest₁)), how far F may fall along each (docs/method.md §11, multiplied
+    by ξ)
     """
 
     frame: Frame
@@ -114,7 +115,7 @@ def chain_lengths(bounds: Array, goal: float, scale: float) -> tuple[np.ndarray,
 
     Longer chains are wasted before the nonlinearity has settled, so a round aims at estimate^1.5.
     """
-    b = np.asarray([float(x) for x in bounds])
+    b = to_numpy(bounds)
     estimate = float(b.sum())
     order = np.argsort(-b, kind="stable")
     rest = estimate - np.cumsum(b[order])
@@ -143,7 +144,9 @@ def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
 def with_chains(
     basis: Basis, coef: Array, found: Residual, active: np.ndarray, depth: np.ndarray
 ) -> Basis:
-    """Krylov chains of 2ξ(θ_i − G) + |β_i|²·(loss Hessian) from the active residuals; coef is the point's."""
+    """Krylov chains of 2ξ(ritz_i − G) + |β_i|²·(loss Hessian) from the active residuals; coef is the
+    point's.
+    """
     frame, design = found.frame, basis.design
     xp = namespace(frame.ritz)
     T = found.vectors.combined(selector(frame.ritz, active, found.vectors.columns))

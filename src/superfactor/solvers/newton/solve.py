@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from superfactor._arrays import blas_threads, cast, namespace, wide
+from superfactor._arrays import cast, namespace, one_blas_thread, wide
 from superfactor.models import Factors
 from superfactor.models.factors import more_columns
 from superfactor.problem import Problem
@@ -56,7 +56,7 @@ def solve(
     """
     monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
     rng = np.random.default_rng(random_state)
-    with blas_threads(1):
+    with one_blas_thread:
         state = search(problem.compact, rank, Run(tol, rng, monitor), starts, checkpoint)
         return solution(problem, rank, state, monitor, codes)
 
