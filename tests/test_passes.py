@@ -9,7 +9,9 @@ from tests.passes import WEIGHTS, budget, counted, planted
 from superfactor import SMFClassifier
 from superfactor.losses import resolve_link
 from superfactor.problem import state
+from superfactor.solvers.newton import solve
 from superfactor.spectrum.rows import MemmapRows
+from superfactor.theory import certify
 
 
 class Counted(MemmapRows):
@@ -52,6 +54,18 @@ def test_a_fit_reads_what_its_phases_read(model):
     fit = SMFClassifier(3, model=model, **WEIGHTS[model]).fit(source, y)
     assert fit.certificate_.is_global
     assert len(source.passes) == budget(model)["whole fit"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_fewer_samples_than_features_are_certified_through_the_basis(model):
+    X, y = planted()
+    X, y = X[:100], y[:100]
+    source, link = Counted(X).settled(), resolve_link("logistic", 3)
+    problem = state(model, source, y, link, rank=3, **WEIGHTS[model])
+    solution = solve(problem, 3)
+    before = len(source.passes)
+    assert not certify(problem, 3, solution).exact
+    assert len(source.passes) - before == budget(model)["certificate, through the basis"]
 
 
 @pytest.mark.parametrize("model", MODELS)
