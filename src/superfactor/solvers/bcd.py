@@ -128,9 +128,9 @@ class _Blocks:
     Z = X̃L (other, r) is the image of L, a and E = ω∘∇ℓ (n, κ) the activations and residuals.
     """
 
-    def __init__(self, stated: Problem, problem: LiftedArrays, factors: Factors) -> None:
-        self.stated, self.problem = stated, problem
-        self.L, self.beta, self.P = problem.split(factors)
+    def __init__(self, problem: Problem, arrays: LiftedArrays, factors: Factors) -> None:
+        self.problem, self.arrays = problem, arrays
+        self.L, self.beta, self.P = arrays.split(factors)
         self.gamma = factors.gamma
         self.xp = namespace(self.L)
         self.tiny = float(self.xp.finfo(self.L.dtype).smallest_normal)
@@ -138,23 +138,23 @@ class _Blocks:
 
     def refresh(self) -> None:
         """Everything that follows from the factors."""
-        self.Z = self.problem.image(self.L)
-        phi = self.problem.features(self.L, self.Z)
-        self.a = phi @ self.beta + self.problem.covariates @ self.gamma
-        self.loss, self.E = self.problem.loss_terms(self.a)
+        self.Z = self.arrays.image(self.L)
+        phi = self.arrays.features(self.L, self.Z)
+        self.a = phi @ self.beta + self.arrays.covariates @ self.gamma
+        self.loss, self.E = self.arrays.loss_terms(self.a)
         self.F = self.supervised + self.reconstruction(self.L, self.Z)
 
     @property
     def supervised(self) -> float:
         """Loss and ridge: what is in F besides the reconstruction."""
-        problem = self.problem
-        ridge = problem.lam * frobenius2(self.L @ self.beta)
-        return self.loss + ridge + problem.covariate_penalty(self.gamma)
+        arrays = self.arrays
+        ridge = arrays.lam * frobenius2(self.L @ self.beta)
+        return self.loss + ridge + arrays.covariate_penalty(self.gamma)
 
     def reconstruction(self, L: Array, Z: Array) -> float:
         """ξ‖X̃ − L·Pᵀ‖² by products."""
         cross, square = inner(Z, self.P), inner(L.T @ L, self.P.T @ self.P)
-        return self.problem.xi * (self.stated.squared_norm - 2 * cross + square)
+        return self.arrays.xi * (self.problem.squared_norm - 2 * cross + square)
 
     def sweep(self) -> None:
         """Once over all blocks. What rounding makes worse is not kept."""
@@ -173,18 +173,18 @@ class _Blocks:
         """P = X̃L for orthonormal L; B̃ and Ã stay while L becomes that."""
         Q, R = self.xp.linalg.qr(self.L)
         self.L, self.beta = Q, R @ self.beta
-        self.Z = self.P = self.problem.image(Q)
+        self.Z = self.P = self.arrays.image(Q)
 
     def update_coefficients(self) -> None:
         """Ridge regression on the features of L, turned so that λ‖Lβ‖² is a plain ridge."""
-        problem, xp = self.problem, self.xp
+        arrays, xp = self.arrays, self.xp
         T, back = self._whitening()
         r = T.shape[1]
-        J = xp.concat([problem.features(self.L, self.Z) @ T, problem.covariates], axis=1)
-        ridge = xp.concat([zeros_like_of(T, r) + problem.lam, problem.covariate_ridge])
+        J = xp.concat([arrays.features(self.L, self.Z) @ T, arrays.covariates], axis=1)
+        ridge = xp.concat([zeros_like_of(T, r) + arrays.lam, arrays.covariate_ridge])
         start = xp.concat([back @ self.beta, self.gamma])
-        rows = self.stated.samples.keep(Block.given, J)
-        loss = LossOn(self.stated, Design(rows.place, ready=True), int(J.shape[1]))
+        rows = self.problem.samples.keep(Block.given, J)
+        loss = LossOn(self.problem, Design(rows.place, ready=True), int(J.shape[1]))
         coef, *_ = fit_ridge(loss, wide(ridge), wide(start))
         coef = cast(coef, J)
         self.beta, self.gamma = T @ coef[:r, :], coef[r:, :]
@@ -200,39 +200,39 @@ class _Blocks:
 
     def update_L(self) -> None:
         """Two Newton steps on F as a function of L, which is convex wherever the loss is."""
-        problem, xp = self.problem, self.xp
-        target, K, outer = problem.back(self.P), self.P.T @ self.P, self.beta @ self.beta.T
-        fixed = problem.covariates @ self.gamma
+        arrays, xp = self.arrays, self.xp
+        target, K, outer = arrays.back(self.P), self.P.T @ self.P, self.beta @ self.beta.T
+        fixed = arrays.covariates @ self.gamma
 
         def value_at(L: Array, Z: Array) -> tuple[float, Array, Array]:
-            a = problem.features(L, Z) @ self.beta + fixed
-            f, E = problem.loss_terms(a)
-            return f + problem.lam * inner(L.T @ L, outer) + self.reconstruction(L, Z), a, E
+            a = arrays.features(L, Z) @ self.beta + fixed
+            f, E = arrays.loss_terms(a)
+            return f + arrays.lam * inner(L.T @ L, outer) + self.reconstruction(L, Z), a, E
 
         f, a, E = value_at(self.L, self.Z)
         for _ in range(2):
             # Coordinates in which the curvature of all but the loss is the identity.
-            quadratic = 2 * problem.xi * K + 2 * problem.lam * outer
+            quadratic = 2 * arrays.xi * K + 2 * arrays.lam * outer
             jitter = 1e2 * eps(K) * float(xp.max(xp.linalg.diagonal(quadratic))) + self.tiny
             root = xp.linalg.cholesky(quadratic + jitter * eye_like(K, K.shape[0]))
             T = xp.linalg.inv(root)
-            gradient = 2 * problem.xi * (self.L @ K - target) + (
-                problem.pull(E) @ self.beta.T + 2 * problem.lam * (self.L @ outer)
+            gradient = 2 * arrays.xi * (self.L @ K - target) + (
+                arrays.pull(E) @ self.beta.T + 2 * arrays.lam * (self.L @ outer)
             )
             slope = gradient @ T.T
             bend = self.beta.T @ T.T  # V = Y·T changes the activations by Φ(Y·bendᵀ)
 
             def curvature(Y: Array, a: Array = a, bend: Array = bend) -> Array:
                 v = Y @ bend.T
-                v = problem.features(v, problem.image(v))
-                h = problem.loss.hessian_action(a, problem.targets, v) * problem.loss_weight
-                return Y + problem.pull(h) @ bend
+                v = arrays.features(v, arrays.image(v))
+                h = arrays.loss.hessian_action(a, arrays.targets, v) * arrays.loss_weight
+                return Y + arrays.pull(h) @ bend
 
             Y = conjugate_gradients(curvature, slope, xp.ones_like(slope), 1e-4, 50)
             step, decrease = Y @ T, inner(slope, Y)
             if not decrease > 4 * eps(K) * abs(f):
                 return
-            Z_step, t = problem.image(step), 1.0
+            Z_step, t = arrays.image(step), 1.0
             while t > 1e-10:
                 L, Z = self.L - t * step, self.Z - t * Z_step
                 new, a_new, E_new = value_at(L, Z)
@@ -247,13 +247,13 @@ class _Blocks:
 
     def _slopes(self) -> tuple[Array, Array, Array, Array]:
         """∇F by L, P, β and γ, in the units of the problem."""
-        problem, A = self.problem, self.L @ self.beta
-        by_A = problem.pull(self.E) + 2 * problem.lam * A
+        arrays, A = self.arrays, self.L @ self.beta
+        by_A = arrays.pull(self.E) + 2 * arrays.lam * A
         by_L = by_A @ self.beta.T
-        by_L = by_L + 2 * problem.xi * (self.L @ (self.P.T @ self.P) - problem.back(self.P))
-        by_P = 2 * problem.xi * (self.P @ (self.L.T @ self.L) - self.Z)
-        by_gamma = problem.covariates.T @ self.E
-        by_gamma = by_gamma + 2 * problem.covariate_ridge[:, None] * self.gamma
+        by_L = by_L + 2 * arrays.xi * (self.L @ (self.P.T @ self.P) - arrays.back(self.P))
+        by_P = 2 * arrays.xi * (self.P @ (self.L.T @ self.L) - self.Z)
+        by_gamma = arrays.covariates.T @ self.E
+        by_gamma = by_gamma + 2 * arrays.covariate_ridge[:, None] * self.gamma
         return by_L, by_P, self.L.T @ by_A, by_gamma
 
     def slope(self) -> float:
@@ -262,17 +262,17 @@ class _Blocks:
 
     def factors(self) -> Factors:
         """The singular vectors of the lifted matrix."""
-        return self.problem.unlift(self.L, self.beta, self.P, self.gamma)
+        return self.arrays.unlift(self.L, self.beta, self.P, self.gamma)
 
 
 class _NonNegativeBlocks(_Blocks):
     """The same with L ≥ 0 and P ≥ 0."""
 
-    def __init__(self, stated: Problem, problem: LiftedArrays, factors: Factors) -> None:
+    def __init__(self, problem: Problem, arrays: LiftedArrays, factors: Factors) -> None:
         _, alpha = problem.loss.curvature_bounds(problem.n_outputs)
         # A guess at the curvature of the loss in A, corrected by what the steps find.
         self.bend = alpha if 0 < alpha < math.inf else 1.0
-        super().__init__(stated, problem, _map(_positive, factors))
+        super().__init__(problem, arrays, _map(_positive, factors))
 
     def update_P(self) -> None:
         """Columns in turn, each at its minimum: P_j = (P_j + (Z − P·LᵀL)_j/‖L_j‖²)₊."""
@@ -290,16 +290,16 @@ class _NonNegativeBlocks(_Blocks):
 
     def update_L(self) -> None:
         """Columns in turn: one projected step against an upper bound of the curvature each."""
-        problem, xp = self.problem, self.xp
-        target, K, outer = problem.back(self.P), self.P.T @ self.P, self.beta @ self.beta.T
-        quadratic = 2 * problem.xi * K + 2 * problem.lam * outer
-        loss, E = problem.loss_terms(self.a)
+        arrays, xp = self.arrays, self.xp
+        target, K, outer = arrays.back(self.P), self.P.T @ self.P, self.beta @ self.beta.T
+        quadratic = 2 * arrays.xi * K + 2 * arrays.lam * outer
+        loss, E = arrays.loss_terms(self.a)
         columns = _columns(self.L)
         for j in [j for _ in range(_SWEEPS) for j in range(len(columns))]:
             beta, own = self.beta[j : j + 1, :], float(quadratic[j, j])
             linear = xp.concat(columns, axis=1) @ quadratic[:, j : j + 1]
-            linear = linear - 2 * problem.xi * target[:, j : j + 1]
-            gradient = linear + problem.pull(E @ beta.T)
+            linear = linear - 2 * arrays.xi * target[:, j : j + 1]
+            gradient = linear + arrays.pull(E @ beta.T)
             for _ in range(60):
                 steepness = own + self.bend * float(outer[j, j])
                 if not steepness > self.tiny:
@@ -307,8 +307,8 @@ class _NonNegativeBlocks(_Blocks):
                 delta = _positive(columns[j] - gradient / steepness) - columns[j]
                 if not float(xp.max(xp.abs(delta))) > 0:
                     break
-                a = self.a + problem.features(delta, problem.image(delta)) @ beta
-                new_loss, new_E = problem.loss_terms(a)
+                a = self.a + arrays.features(delta, arrays.image(delta)) @ beta
+                new_loss, new_E = arrays.loss_terms(a)
                 change = inner(linear, delta) + own / 2 * frobenius2(delta)
                 if new_loss - loss + change <= 0:
                     columns[j] = _positive(columns[j] + delta)
@@ -327,7 +327,7 @@ class _NonNegativeBlocks(_Blocks):
 
     def factors(self) -> Factors:
         """The columns as they are, those of W with norm one: no rotation would keep the signs."""
-        return self.problem.as_they_are(self.L, self.beta, self.P, self.gamma)
+        return self.arrays.as_they_are(self.L, self.beta, self.P, self.gamma)
 
 
 def _columns(x: Array) -> list[Array]:
@@ -346,29 +346,29 @@ def _map(function: Callable[[Array], Array], factors: Factors) -> Factors:
 
 
 def _principal_factors(
-    problem: LiftedArrays, rank: int, nonnegative: bool, rng: np.random.Generator
+    arrays: LiftedArrays, rank: int, nonnegative: bool, rng: np.random.Generator
 ) -> Factors:
     """About the leading singular triplets of X, by a few subspace iterations; β = 0, γ = 0.
 
     With `nonnegative` of each pair of singular vectors the parts of one sign that hold more of it,
     with a small constant where they are zero, so that no column is lost at once (NNDSVD).
     """
-    xp = problem.data.xp
-    n, p = problem.data.shape
-    T = random_like(problem.targets, rng, p, min(rank + 5, n, p))
+    xp = arrays.data.xp
+    n, p = arrays.data.shape
+    T = random_like(arrays.targets, rng, p, min(rank + 5, n, p))
     for _ in range(6):
-        T = problem.data.transpose_times(xp.linalg.qr(problem.data.times(T))[0])
+        T = arrays.data.transpose_times(xp.linalg.qr(arrays.data.times(T))[0])
         T, _ = xp.linalg.qr(T)
-    codes = problem.data.times(T)
+    codes = arrays.data.times(T)
     V = eigh_descending(codes.T @ codes)[1][:, :rank]
-    W, codes = T @ V, codes @ V * problem.data.scale
-    if problem.root_weight is not None:
-        codes = codes / problem.root_weight
+    W, codes = T @ V, codes @ V * arrays.data.scale
+    if arrays.root_weight is not None:
+        codes = codes / arrays.root_weight
     if nonnegative:
         plus = column_norms(_positive(W)) * column_norms(_positive(codes))
         minus = column_norms(_positive(-W)) * column_norms(_positive(-codes))
         sign = xp.where(plus >= minus, xp.ones_like(plus), -xp.ones_like(plus))
         W, codes = (_positive(x * sign[None, :]) for x in (W, codes))
         W, codes = (xp.where(x > 0, x, 1e-2 * xp.mean(x) + 0 * x) for x in (W, codes))
-    q, kappa = problem.covariates.shape[1], problem.n_outputs
+    q, kappa = arrays.covariates.shape[1], arrays.n_outputs
     return Factors(W, codes, zeros_like_of(W, rank, kappa), zeros_like_of(W, q, kappa))

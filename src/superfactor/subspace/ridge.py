@@ -69,7 +69,9 @@ def fit_ridge(
         if not decrease > 0:
             break
         t, moved = 1.0, False
-        while t > 1e-10:
+        # Down to the floor of the curvature: from a start where the loss is nearly straight (an intercept far
+        # out for a class that some samples did not have), Newton's step is that much too long.
+        while t > 1e-20:
             trial = coef - t * step
             f_new, pulled_new = loss.evaluate(trial)
             f_new += penalty(trial)

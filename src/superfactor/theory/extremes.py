@@ -86,39 +86,39 @@ def design_extremes(
     return max(bottom - slack * top, 0.0), top * (1 + slack)
 
 
-def _gram(problem: LiftedArrays) -> Array:
+def _gram(arrays: LiftedArrays) -> Array:
     """X̃ᵀΩX̃/w in the problem's own units (N, N), by blocks of columns: no dense copy of X."""
-    xp, N = namespace(problem.targets), problem.side
-    identity = eye_like(problem.targets, N)
+    xp, N = namespace(arrays.targets), arrays.side
+    identity = eye_like(arrays.targets, N)
     return xp.concat(
         [
-            _product(problem, identity[:, start : min(start + _COLUMNS, N)])
+            _product(arrays, identity[:, start : min(start + _COLUMNS, N)])
             for start in range(0, N, _COLUMNS)
         ],
         axis=1,
     )
 
 
-def _product(problem: LiftedArrays, T: Array) -> Array:
-    return problem.pull(problem.loss_weight * problem.features(T, problem.image(T)))
+def _product(arrays: LiftedArrays, T: Array) -> Array:
+    return arrays.pull(arrays.loss_weight * arrays.features(T, arrays.image(T)))
 
 
-def _lanczos_bound(problem: LiftedArrays, scale: float, q: int) -> float:
+def _lanczos_bound(arrays: LiftedArrays, scale: float, q: int) -> float:
     """An upper bound of λ_max(ΦᵀΩΦ), Φ = [s·X̃, X'] with the first q covariates (all or none)."""
-    xp, N, C = namespace(problem.targets), problem.side, problem.covariates
+    xp, N, C = namespace(arrays.targets), arrays.side, arrays.covariates
     rng = np.random.default_rng(0)
-    like = problem.targets
+    like = arrays.targets
     v = xp.asarray(rng.standard_normal((N + q, 1)), dtype=like.dtype, device=device(like))
     v = v / frobenius2(v) ** 0.5
     Q, bound = v, 0.0
     on: list[float] = []
     off: list[float] = []
     for step in range(1, min(_MOST_STEPS, N + q) + 1):
-        a = problem.features(v[:N, :], problem.image(v[:N, :])) * scale
+        a = arrays.features(v[:N, :], arrays.image(v[:N, :])) * scale
         if q:
             a = a + C @ v[N:, :]
-        a = problem.loss_weight * a
-        u = problem.pull(a) * scale
+        a = arrays.loss_weight * a
+        u = arrays.pull(a) * scale
         if q:
             u = xp.concat([u, C.T @ a])
         on.append(float((v.T @ u)[0, 0]))

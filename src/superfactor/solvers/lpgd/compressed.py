@@ -43,14 +43,14 @@ class CompressedState:
 
     def __post_init__(self) -> None:
         at = self.at
-        problem, scale = at.problem, at.scale
+        arrays, scale = at.arrays, at.scale
         a = at.activations(self.S, self.T, self.gamma)
-        loss, E = problem.loss_terms(a)
+        loss, E = arrays.loss_terms(a)
         A2, B2 = at.block_norms2(self.S, self.T)
         gamma2 = frobenius2(self.gamma)
         fit = at.gram.trace - 2 * at.overlap(self.S, self.T) + B2
-        value = loss + problem.xi * fit + problem.lam * A2 / at.share**2
-        value += problem.covariate_penalty(at.out(self.gamma))
+        value = loss + arrays.xi * fit + arrays.lam * A2 / at.share**2
+        value += arrays.covariate_penalty(at.out(self.gamma))
         object.__setattr__(self, "a", a)
         object.__setattr__(self, "E", E)
         object.__setattr__(self, "value", value)
@@ -59,10 +59,10 @@ class CompressedState:
 
     def advance(self, tau: float) -> tuple[Self, float]:
         at, xp, m = self.at, self.at.xp, self.at.m
-        problem = at.problem
+        arrays = at.arrays
         c, keep = 2 * at.xi * tau, 1 - 2 * at.lam * tau
-        slope = at.into(problem.covariates.T @ self.E)
-        ridge = at.into(problem.covariate_ridge)[:, None]
+        slope = at.into(arrays.covariates.T @ self.E)
+        ridge = at.into(arrays.covariate_ridge)[:, None]
         gamma = self.gamma - tau * (slope + 2 * ridge * self.gamma)
 
         both = at.gradient(self.S, self.T, self.E, -tau)

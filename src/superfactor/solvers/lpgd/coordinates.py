@@ -34,19 +34,19 @@ class Coordinates:
     xi, lam : ξ and λ in the user's units
     """
 
-    def __init__(self, problem: LiftedArrays, constraint: ConvexSet, options: Options) -> None:
-        self.problem, self.constraint = problem, constraint
-        self.xp = problem.data.xp
-        self.left = problem.model.on_smaller_side(problem.data.shape)
-        self.scale = problem.data.scale
-        self.share = 1 / self.scale / problem.unit
-        self.xi, self.lam = problem.users_weights
-        self.kappa = problem.n_outputs
+    def __init__(self, arrays: LiftedArrays, constraint: ConvexSet, options: Options) -> None:
+        self.arrays, self.constraint = arrays, constraint
+        self.xp = arrays.data.xp
+        self.left = arrays.model.on_smaller_side(arrays.data.shape)
+        self.scale = arrays.data.scale
+        self.share = 1 / self.scale / arrays.unit
+        self.xi, self.lam = arrays.users_weights
+        self.kappa = arrays.n_outputs
         # Products with X: forth to the short side, back to the long one.
-        products: list[Callable[[Array], Array]] = [problem.back, problem.image]
+        products: list[Callable[[Array], Array]] = [arrays.back, arrays.image]
         self.forth, self.back = products if self.left else products[::-1]
         self.gram = gram_of(
-            problem, options, lambda F: self.into(self.forth(self.back(self.out(F))))
+            arrays, options, lambda F: self.into(self.forth(self.back(self.out(F))))
         )
         self.m = self.gram.size
 
@@ -56,7 +56,7 @@ class Coordinates:
         return self.xp.astype(x, self.xp.float64)
 
     def out(self, x: Array) -> Array:
-        return self.xp.astype(x, self.problem.data.dtype)
+        return self.xp.astype(x, self.arrays.data.dtype)
 
     def to_short(self, x: Array) -> Array:
         """Coordinates (m, k) of vectors on the short side."""
@@ -84,7 +84,7 @@ class Coordinates:
 
     def long_range(self, F: Array, h: int) -> Long:
         """Xᵀ·F as a `Long` with h zero rows."""
-        k, n_long = F.shape[1], max(self.problem.data.shape)
+        k, n_long = F.shape[1], max(self.arrays.data.shape)
         anchors = Anchors.of(zeros_like_of(F, n_long, 0), zeros_like_of(F, F.shape[0], 0))
         return Long(F, self.gram.times(F), zeros_like_of(F, 0, k), zeros_like_of(F, h, k), anchors)
 
@@ -92,34 +92,32 @@ class Coordinates:
 
     def activations(self, S: Array, T: Long, gamma: Array) -> Array:
         """a (n, κ) at Z = S·Tᵀ; at most one product of X with κ columns."""
-        problem = self.problem
+        arrays = self.arrays
         gamma = self.out(gamma)
         if self.left:
             A = self.from_short(S @ (T.A.T / self.share))
-            return problem.activations(A, gamma)
+            return arrays.activations(A, gamma)
         part = T.turned(S[self.m :, :].T / self.share)
         # Where activations are images, those of the long side are short.
-        phi = problem.model.phi(
-            lambda: self.from_short(part.image()), lambda: self.long_array(part)
-        )
-        return problem.features(phi, phi) + problem.covariates @ gamma
+        phi = arrays.model.phi(lambda: self.from_short(part.image()), lambda: self.long_array(part))
+        return arrays.features(phi, phi) + arrays.covariates @ gamma
 
     def gradient(self, S: Array, T: Long, E: Array, factor: float) -> tuple[Array, Long]:
         """S and T with κ more columns each, whose product is factor·∇_A(loss) in the A-block."""
-        xp, problem = self.xp, self.problem
-        factor = factor * problem.unit / self.scale
+        xp, arrays = self.xp, self.arrays
+        factor = factor * arrays.unit / self.scale
         if self.left:
-            g = self.to_short(problem.pull(E)) * factor
+            g = self.to_short(arrays.pull(E)) * factor
             return xp.concat([S, g], axis=1), T.with_rows(eye_like(S, self.kappa))
         unit = xp.concat([zeros_like_of(S, self.m, self.kappa), eye_like(S, self.kappa)])
         S = xp.concat([S, unit], axis=1)
-        E = problem.known.over_root(E)
+        E = arrays.known.over_root(E)
 
         def range_of_X() -> Long:
             F = self.to_short(E) * factor
             return T.with_range(F, self.gram.times(F))
 
-        return S, problem.model.phi(
+        return S, arrays.model.phi(
             range_of_X, lambda: T.with_columns(self.into(E) * factor, self.across(E) * factor)
         )
 

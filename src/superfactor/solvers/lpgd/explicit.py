@@ -21,31 +21,31 @@ class ExplicitProblem:
     of √w; for others the set's own projection is taken as it is.
     """
 
-    def __init__(self, problem: LiftedArrays, constraint: ConvexSet) -> None:
-        self.problem, self.constraint = problem, constraint
-        self.kappa = problem.n_outputs
-        self.xi, self.lam = problem.users_weights
-        scale = problem.data.scale
-        like = problem.targets
-        if problem.side <= problem.other_side:
-            self.X = problem.image(eye_like(like, problem.side)).T * scale
+    def __init__(self, arrays: LiftedArrays, constraint: ConvexSet) -> None:
+        self.arrays, self.constraint = arrays, constraint
+        self.kappa = arrays.n_outputs
+        self.xi, self.lam = arrays.users_weights
+        scale = arrays.data.scale
+        like = arrays.targets
+        if arrays.side <= arrays.other_side:
+            self.X = arrays.image(eye_like(like, arrays.side)).T * scale
         else:
-            self.X = problem.back(eye_like(like, problem.other_side)) * scale
+            self.X = arrays.back(eye_like(like, arrays.other_side)) * scale
 
     def objective(self, theta: Array, gamma: Array | None) -> tuple[float, Array, Array | None]:
-        problem, xp = self.problem, namespace(theta)
+        arrays, xp = self.arrays, namespace(theta)
         A, B = theta[:, : self.kappa], theta[:, self.kappa :]
-        loss, E = problem.loss_terms(problem.activations(A * problem.unit, gamma))
+        loss, E = arrays.loss_terms(arrays.activations(A * arrays.unit, gamma))
         distance = B - self.X
         value = loss + self.xi * frobenius2(distance) + self.lam * frobenius2(A)
-        value += problem.covariate_penalty(gamma)
-        slope_A = problem.pull(E) * problem.unit + 2 * self.lam * A
+        value += arrays.covariate_penalty(gamma)
+        slope_A = arrays.pull(E) * arrays.unit + 2 * self.lam * A
         slope = xp.concat([slope_A, 2 * self.xi * distance], axis=1)
-        ridge = 2 * problem.covariate_ridge[:, None]
-        return value, slope, problem.covariates.T @ E + ridge * gamma
+        ridge = 2 * arrays.covariate_ridge[:, None]
+        return value, slope, arrays.covariates.T @ E + ridge * gamma
 
     def project(self, theta: Array, gamma: Array | None) -> tuple[Array, Array | None]:
-        xp, by_samples = namespace(theta), self.problem.model.by_samples
+        xp, by_samples = namespace(theta), self.arrays.model.by_samples
         A, B = theta[:, : self.kappa], theta[:, self.kappa :]
         A, B, gamma = self._project((A, by_samples(B), gamma), self.constraint)
         return xp.concat([A, by_samples(B)], axis=1), gamma
@@ -54,11 +54,11 @@ class ExplicitProblem:
         self, point: tuple[Array, Array, Array], constraint: ConvexSet
     ) -> tuple[Array, Array, Array]:
         """Π_Θ of (A, B, γ) with the samples in units of √w."""
-        root = self.problem.root_weight
+        root = self.arrays.root_weight
         if root is None:
             return tuple(constraint.project(point))
         if isinstance(constraint, Product):
-            weighted = (self.problem.model.searches_samples, True, False)
+            weighted = (self.arrays.model.searches_samples, True, False)
             return tuple(
                 _unweighted(factor, part, root if by_sample else None)
                 for factor, part, by_sample in zip(constraint.factors, point, weighted, strict=True)
@@ -66,7 +66,7 @@ class ExplicitProblem:
         if constraint.rotation_invariant:
             return tuple(constraint.project(point))
         A, B, gamma = point
-        by_A = root if self.problem.model.searches_samples else 1.0
+        by_A = root if self.arrays.model.searches_samples else 1.0
         A, B, gamma = constraint.project((A / by_A, B / root, gamma))
         return A * by_A, B * root, gamma
 

@@ -147,13 +147,13 @@ class ProductGram(Gram):
         return S, GS
 
 
-def gram_of(problem: LiftedArrays, options: Options, times: Callable[[Array], Array]) -> Gram:
-    """G of a problem, decomposed unless that would take too long; `times` is F ↦ G·F in float64."""
-    data = problem.data
+def gram_of(arrays: LiftedArrays, options: Options, times: Callable[[Array], Array]) -> Gram:
+    """G of a arrays, decomposed unless that would take too long; `times` is F ↦ G·F in float64."""
+    data = arrays.data
     size = min(data.shape)
     if size <= (options.lpgd_sparse_gram if data.is_sparse else options.lpgd_gram):
         return DiagonalGram(data.gram())
-    tol = max(1e-10, 50 * eps(problem.targets))
+    tol = max(1e-10, 50 * eps(arrays.targets))
     return ProductGram(times, size, data.sum_of_squares(), tol)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from superfactor._arrays import Array, namespace, one_blas_thread, random_like, zeros_like_of
 from superfactor.constraints import ConvexSet, resolve_constraint
 from superfactor.models import Factors, LiftedArrays
+from superfactor.options import Options
 from superfactor.problem import Problem
 from superfactor.solution import Monitor, Solution
 from superfactor.solvers.factored import answer, random_factors
@@ -80,7 +81,7 @@ def solve(
     violation = 0.0
     with one_blas_thread:
         if compress:
-            first = _compressed_start(arrays, problem, set_, width, factors, rng)
+            first = _compressed_start(arrays, problem.options, set_, width, factors, rng)
             end = iterate(first, tau, tol, monitor)
             state = end.state
             L, beta, P = state.product()
@@ -123,23 +124,23 @@ def default_step(problem: Problem) -> float:
 
 
 def _compressed_start(
-    problem: LiftedArrays,
-    stated: Problem,
+    arrays: LiftedArrays,
+    options: Options,
     constraint: ConvexSet,
     rank: int,
     factors: Factors | None,
     rng: np.random.Generator,
 ) -> CompressedState:
-    at = Coordinates(problem, constraint, stated.options)
+    at = Coordinates(arrays, constraint, options)
     m, kappa, xp = at.m, at.kappa, at.xp
     short_rows, long_rows = (0, kappa) if at.left else (kappa, 0)
     if factors is None:
-        guess = at.into(random_like(problem.targets, rng, m, min(rank, m)))
+        guess = at.into(random_like(arrays.targets, rng, m, min(rank, m)))
         F = at.gram.principal(guess)
         S = xp.concat([F, zeros_like_of(F, short_rows, F.shape[1])])
-        gamma = zeros_like_of(F, problem.covariates.shape[1], kappa)
+        gamma = zeros_like_of(F, arrays.covariates.shape[1], kappa)
         return CompressedState(at, rank, S, at.long_range(F, long_rows), gamma)
-    L, beta, P = problem.split(factors)
+    L, beta, P = arrays.split(factors)
     rows = at.into(beta).T * at.share
     gamma = at.into(factors.gamma)
     if at.left:
@@ -149,15 +150,15 @@ def _compressed_start(
 
 
 def _dense_start(explicit: ExplicitProblem, rank: int, factors: Factors | None) -> DenseState:
-    problem, xp = explicit.problem, namespace(explicit.X)
+    arrays, xp = explicit.arrays, namespace(explicit.X)
     if factors is None:
         U, s, Vt = truncated_svd(explicit.X, min(rank, *explicit.X.shape))
-        zeros = zeros_like_of(U, problem.side, explicit.kappa)
+        zeros = zeros_like_of(U, arrays.side, explicit.kappa)
         theta = xp.concat([zeros, (U * s[None, :]) @ Vt], axis=1)
-        gamma = zeros_like_of(U, problem.covariates.shape[1], explicit.kappa)
+        gamma = zeros_like_of(U, arrays.covariates.shape[1], explicit.kappa)
     else:
-        L, beta, P = problem.split(factors)
-        theta = xp.concat([L @ beta / problem.unit, L @ P.T * problem.data.scale], axis=1)
+        L, beta, P = arrays.split(factors)
+        theta = xp.concat([L @ beta / arrays.unit, L @ P.T * arrays.data.scale], axis=1)
         gamma = factors.gamma
     return DenseState(theta, gamma, rank, explicit.objective, explicit.project)
 
@@ -165,5 +166,5 @@ def _dense_start(explicit: ExplicitProblem, rank: int, factors: Factors | None) 
 def _product(explicit: ExplicitProblem, theta: Array, rank: int) -> tuple[Array, Array, Array]:
     U, s, Vt = truncated_svd(theta, rank)
     right = s[:, None] * Vt
-    beta, C = right[:, : explicit.kappa] * explicit.problem.unit, right[:, explicit.kappa :]
-    return U, beta, C.T / explicit.problem.data.scale
+    beta, C = right[:, : explicit.kappa] * explicit.arrays.unit, right[:, explicit.kappa :]
+    return U, beta, C.T / explicit.arrays.data.scale
