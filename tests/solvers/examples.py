@@ -28,7 +28,9 @@ def activations(problem, found):
 
 def in_blocks(problem, count, folder=None, **how):
     """The same problem, its samples in uneven blocks and no arrays: everything has to be asked for."""
-    return replace(cut(problem, count, folder, **how), whole=None)
+    blocks = cut(problem, count, folder, **how)
+    blocks.samples.rescale(1.0)  # their rows are those of X̃ already
+    return replace(blocks, whole=None)
 
 
 def distance(first, second):
