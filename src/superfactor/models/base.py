@@ -32,7 +32,8 @@ from superfactor.models.unlifting import Turned
 from superfactor.samples import Along, Annotations, Design, Samples, Tall, Vectors
 from superfactor.spectrum import DataMatrix
 
-A = TypeVar("A")
+Answer = TypeVar("Answer")
+Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -141,38 +142,43 @@ class Model(ABC):
     def feature_bound(self, squared_norm: float) -> float:
         """An upper bound of ‖Φ‖² in units of √w."""
 
-    # --- with arrays -----------------------------------------------------------------------------------
+    # --- with arrays: which side of X̃ is which -----------------------------------------------------------
 
-    @abstractmethod
     def image(self, data: DataMatrix, T: Array) -> Array:
         """Products of X̃ from the search side: (N, k) -> (other, k)."""
+        return data.transpose_times(T) if self.searches_samples else data.times(T)
 
-    @abstractmethod
     def back(self, data: DataMatrix, Z: Array) -> Array:
         """The transposed products: (other, k) -> (N, k)."""
+        return data.times(Z) if self.searches_samples else data.transpose_times(Z)
 
-    @abstractmethod
     def features(self, known: Annotations, T: Array, Z: Array) -> Array:
         """ΦT (n, k) of the directions T (N, k) with images Z."""
+        return known.over_root(T if self.searches_samples else Z)
 
-    @abstractmethod
     def pull(self, data: DataMatrix, known: Annotations, E: Array) -> Array:
         """ΦᵀE (N, κ)."""
+        E = known.over_root(E)
+        return E if self.searches_samples else data.transpose_times(E)
 
-    @abstractmethod
     def activations(self, data: DataMatrix, known: Annotations, A: Array) -> Array:
         """ΦÃ (n, κ), by a product with X only where one is needed."""
+        return known.over_root(A if self.searches_samples else data.times(A))
 
-    @abstractmethod
     def by_samples(self, B: Array) -> Array:
         """B as seen from the search side (N, other) as (n, p), and the other way round."""
+        return B if self.searches_samples else B.T
 
-    @abstractmethod
     def atoms_and_codes(self, L: Array, P: Array) -> tuple[Array, Array]:
         """Which of L (N, r) and P (other, r) with B̃ = L·Pᵀ are atoms (p, r), which codes (n, r).
 
         The way back is the same exchange.
         """
+        return (P, L) if self.searches_samples else (L, P)
+
+    def phi(self, data: Callable[[], Answer], identity: Callable[[], Answer]) -> Answer:
+        """Whichever holds: Φ is made of the data's rows (filter), or it is the identity (feature)."""
+        return identity() if self.searches_samples else data()
 
     # --- the search side, as sums over samples ------------------------------------------------------------
 
@@ -265,16 +271,7 @@ class Model(ABC):
     # --- what the theory needs --------------------------------------------------------------------------
 
     @abstractmethod
-    def phi(self, data: Callable[[], A], identity: Callable[[], A]) -> A:
-        """Whichever holds: Φ is made of the data's rows (filter), or it is the identity (feature)."""
-
-    @abstractmethod
-    def bends(
-        self,
-        alpha: tuple[float, float],
-        design: tuple[float, float],
-        covariate_factor: float,
-    ) -> tuple[float, float]:
+    def bends(self, alpha: Range, design: Range, covariate_factor: float) -> Range:
         """What the loss adds to the curvature 2λ, at least and at most (`superfactor.theory.regions`).
 
         Parameters

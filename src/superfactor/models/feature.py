@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from superfactor._arrays import Array, eye_like, random_like
-from superfactor.models.base import A, Coding, Grown, Model, Side
+from superfactor.models.base import Coding, Grown, Model, Range, Side
 from superfactor.models.coding import FeatureCoding
 from superfactor.models.factors import Factors
 from superfactor.models.unlifting import Turned, turn_features
-from superfactor.samples import Along, Annotations, Block, Design, Tall, Vectors
-from superfactor.spectrum import DataMatrix
+from superfactor.samples import Along, Block, Design, Tall, Vectors
 
 
 class Feature(Model):
@@ -36,29 +34,6 @@ class Feature(Model):
 
     def feature_bound(self, squared_norm: float) -> float:
         return 1.0
-
-    # --- with arrays -----------------------------------------------------------------------------------
-
-    def image(self, data: DataMatrix, T: Array) -> Array:
-        return data.transpose_times(T)
-
-    def back(self, data: DataMatrix, Z: Array) -> Array:
-        return data.times(Z)
-
-    def features(self, known: Annotations, T: Array, Z: Array) -> Array:
-        return known.over_root(T)
-
-    def pull(self, data: DataMatrix, known: Annotations, E: Array) -> Array:
-        return known.over_root(E)
-
-    def activations(self, data: DataMatrix, known: Annotations, A: Array) -> Array:
-        return known.over_root(A)
-
-    def by_samples(self, B: Array) -> Array:
-        return B
-
-    def atoms_and_codes(self, L: Array, P: Array) -> tuple[Array, Array]:
-        return P, L
 
     # --- the search side ----------------------------------------------------------------------------------
 
@@ -127,13 +102,5 @@ class Feature(Model):
     def coding(self, factors: Factors, code_sizes: Array, xi: float, lam: float) -> Coding:
         return FeatureCoding.of(factors.components, code_sizes, factors.beta, xi=xi, lam=lam)
 
-    def phi(self, data: Callable[[], A], identity: Callable[[], A]) -> A:
-        return identity()
-
-    def bends(
-        self,
-        alpha: tuple[float, float],
-        design: tuple[float, float],
-        covariate_factor: float,
-    ) -> tuple[float, float]:
+    def bends(self, alpha: Range, design: Range, covariate_factor: float) -> Range:
         return 0.0, alpha[1] * (1 + covariate_factor)

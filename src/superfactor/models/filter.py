@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from superfactor._arrays import Array, eye_like, random_like, zeros_like_of
-from superfactor.models.base import A, Coding, Grown, Model, Side
+from superfactor.models.base import Coding, Grown, Model, Range, Side
 from superfactor.models.coding import FilterCoding
 from superfactor.models.factors import Factors
 from superfactor.models.unlifting import Turned, turn_filters
-from superfactor.samples import Along, Annotations, Block, Design, Plain, Tall, Vectors
-from superfactor.spectrum import DataMatrix
+from superfactor.samples import Along, Block, Design, Plain, Tall, Vectors
 
 
 class Filter(Model):
@@ -36,29 +34,6 @@ class Filter(Model):
 
     def feature_bound(self, squared_norm: float) -> float:
         return squared_norm
-
-    # --- with arrays -----------------------------------------------------------------------------------
-
-    def image(self, data: DataMatrix, T: Array) -> Array:
-        return data.times(T)
-
-    def back(self, data: DataMatrix, Z: Array) -> Array:
-        return data.transpose_times(Z)
-
-    def features(self, known: Annotations, T: Array, Z: Array) -> Array:
-        return known.over_root(Z)
-
-    def pull(self, data: DataMatrix, known: Annotations, E: Array) -> Array:
-        return data.transpose_times(known.over_root(E))
-
-    def activations(self, data: DataMatrix, known: Annotations, A: Array) -> Array:
-        return known.over_root(data.times(A))
-
-    def by_samples(self, B: Array) -> Array:
-        return B.T
-
-    def atoms_and_codes(self, L: Array, P: Array) -> tuple[Array, Array]:
-        return L, P
 
     # --- the search side ----------------------------------------------------------------------------------
 
@@ -124,13 +99,5 @@ class Filter(Model):
     def coding(self, factors: Factors, code_sizes: Array, xi: float, lam: float) -> Coding:
         return FilterCoding(factors.components)
 
-    def phi(self, data: Callable[[], A], identity: Callable[[], A]) -> A:
-        return data()
-
-    def bends(
-        self,
-        alpha: tuple[float, float],
-        design: tuple[float, float],
-        covariate_factor: float,
-    ) -> tuple[float, float]:
+    def bends(self, alpha: Range, design: Range, covariate_factor: float) -> Range:
         return design[0] * alpha[0], design[1] * alpha[1]
