@@ -43,7 +43,7 @@ def test_numbers_are_those_of_the_users_arrays(model, case):
     assert problem.shape == (9, 6)
     assert (problem.n_samples, problem.n_outputs) == (9, P.kappa)
     assert problem.n_covariates == P.aux.shape[0]
-    assert problem.has_intercept == bool(np.any(P.ridge == 0))
+    assert problem.has_intercept == CASES[case].get("fit_intercept", True)
     np.testing.assert_allclose(problem.covariate_ridge, P.ridge)
     size = np.linalg.norm(P.X * np.sqrt(P.weight))
     assert math.frexp(problem.scale)[0] == 0.5  # a power of two

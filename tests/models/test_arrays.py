@@ -47,7 +47,7 @@ def random_point(arrays, seed=5, rank=2):
 
 def in_paper_units(arrays, P, A, W, C, gamma):
     """The same point as the paper writes it: A, B, γ from Ã, B̃ by their definitions."""
-    root, scale = np.sqrt(P.weight), arrays.data.scale
+    root, scale = np.sqrt(P.weight), arrays.scale
     if P.model == "filter":  # Ã = s·A, columns of B̃ are √w_i·b_i/s
         return A / scale, W @ C * scale / root, gamma
     return (A / root[:, None]).T, (W @ C * scale / root[:, None]).T, gamma
@@ -137,7 +137,7 @@ def test_weight_two_is_the_sample_twice(model, sparse):
         W = np.linalg.qr(rng.standard_normal((4, 2)))[0]
         subspaces = W, W
         A = [W @ rng.standard_normal((2, 2))] * 2
-        A = [a * p.data.scale for a, p in zip(A, (weighted, repeated), strict=True)]
+        A = [a * p.scale for a, p in zip(A, (weighted, repeated), strict=True)]
     else:
         H = rng.standard_normal((n, 2))  # rows of H are the codes of the samples
         subspaces = np.sqrt(weight)[:, None] * H, H[index]

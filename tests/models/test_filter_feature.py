@@ -78,7 +78,7 @@ def test_atoms_and_codes_and_the_way_back(model):
     L, P = rng.standard_normal((M.side((9, 6)), 2)), rng.standard_normal((M.other_side((9, 6)), 2))
     atoms, codes = M.atoms_and_codes(L, P)
     assert (atoms.shape, codes.shape) == ((6, 2), (9, 2))
-    back = M.from_atoms_and_codes(atoms, codes)
+    back = M.atoms_and_codes(atoms, codes)
     np.testing.assert_array_equal(back[0], L)
     np.testing.assert_array_equal(back[1], P)
     np.testing.assert_allclose(M.by_samples(L @ P.T), codes @ atoms.T)
@@ -114,8 +114,9 @@ def test_objective_does_not_depend_on_the_scale(model, weighted):
     xi, lam = problem.users_weights
     for more in (2.0**-20, 1.0, 2.0**30):
         data = arrays.data.over(more)
-        own_xi, own_lam = M.own_weights(xi, lam, data.scale)
-        other = replace(arrays, data=data, xi=own_xi, lam=own_lam)
+        scale = problem.scale * more
+        own_xi, own_lam = M.own_weights(xi, lam, scale)
+        other = replace(arrays, data=data, xi=own_xi, lam=own_lam, scale=scale)
         L, beta, P = other.split(factors)
         value = other.objective(L @ beta, (L, P.T), factors.gamma)
         np.testing.assert_allclose(value, expected, rtol=1e-12)

@@ -25,7 +25,7 @@ def random_lifted(arrays, rank, seed=0, best=False):
 
 def explicit(arrays, P, W, beta, C):
     """A and B of the paper, in the user's units, weights still in (as the table wants them)."""
-    scale = arrays.data.scale
+    scale = arrays.scale
     if P.model == "filter":
         return W @ beta / scale, W @ C * scale
     return (W @ beta).T, (W @ C * scale).T

@@ -24,7 +24,7 @@ def blocks_of(problem, cuts, folder=None):
         blocks.append(
             Block(
                 stop - start,
-                rows.over,
+                lambda scale, rows=rows: rows if scale is None else rows.over(scale),
                 lambda part=part: part,
                 problem.loss,
                 store,

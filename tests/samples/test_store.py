@@ -13,6 +13,14 @@ def store(request, tmp_path):
     return InMemory() if request.param == "memory" else InFiles(tmp_path / "a" / "block", ROWS)
 
 
+def whole(store, key, columns):
+    """The matrix, which has so many columns and no more."""
+    found = store.get(key, columns)
+    assert found.shape == (ROWS, columns)
+    assert store.get(key, columns + 5).shape == (ROWS, columns)
+    return found
+
+
 def matrix(columns, dtype=np.float64, seed=0):
     return np.random.default_rng(seed).standard_normal((ROWS, columns)).astype(dtype)
 
@@ -22,10 +30,11 @@ def matrix(columns, dtype=np.float64, seed=0):
 def test_what_is_set_comes_back(store, dtype, order):
     M = np.asarray(matrix(3, dtype), order=order)
     with pytest.raises(KeyError):
-        store.get(0)
+        store.get(0, 3)
     store.set(0, M)
-    found = store.get(0)
+    found = whole(store, 0, 3)
     np.testing.assert_array_equal(found, M)
+    np.testing.assert_array_equal(store.get(0, 2), M[:, :2])
     assert found.dtype == dtype
 
 
@@ -34,32 +43,33 @@ def test_columns_are_added_on_the_right(store, dtype):
     parts = [matrix(k, dtype, seed) for seed, k in enumerate((2, 1, 0, 3))]
     for part in parts:
         store.append(0, part)
-    found = store.get(0)
+    found = whole(store, 0, 6)
     np.testing.assert_array_equal(found, np.hstack(parts))
+    np.testing.assert_array_equal(store.get(0, 3), found[:, :3])
     assert found.dtype == dtype
 
 
 def test_a_matrix_takes_the_place_of_the_one_before(store):
     store.set(0, matrix(5))
     store.set(0, matrix(2, np.float32, 1))
-    np.testing.assert_array_equal(store.get(0), matrix(2, np.float32, 1))
-    assert store.get(0).dtype == np.float32
+    np.testing.assert_array_equal(whole(store, 0, 2), matrix(2, np.float32, 1))
+    assert store.get(0, 2).dtype == np.float32
     store.append(0, matrix(1, np.float32, 2))
-    assert store.get(0).shape == (ROWS, 3)
+    whole(store, 0, 3)
 
 
 def test_a_matrix_made_of_itself(store):
     M = matrix(4)
     store.set(0, M)
-    store.append(0, store.get(0)[:, :2])
-    np.testing.assert_array_equal(store.get(0), np.hstack([M, M[:, :2]]))
+    store.append(0, store.get(0, 2))
+    np.testing.assert_array_equal(whole(store, 0, 6), np.hstack([M, M[:, :2]]))
 
 
 def test_what_was_read_stays_as_it_was(store):
     """A matrix that grows is another one."""
     M = matrix(2)
     store.set(0, M)
-    before = store.get(0)
+    before = store.get(0, 2)
     store.append(0, matrix(3, seed=1))
     store.set(0, matrix(1, seed=2))
     np.testing.assert_array_equal(before, M)
@@ -69,24 +79,24 @@ def test_keys_are_kept_apart(store):
     store.set(1, matrix(1))
     store.set(11, matrix(2, seed=1))
     store.drop(1)
-    np.testing.assert_array_equal(store.get(11), matrix(2, seed=1))
+    np.testing.assert_array_equal(whole(store, 11, 2), matrix(2, seed=1))
     store.drop(1)  # twice is no harm
     with pytest.raises(KeyError):
-        store.get(1)
+        store.get(1, 1)
 
 
 def test_what_was_dropped_begins_anew(store):
     store.append(0, matrix(2))
     store.drop(0)
     store.append(0, matrix(1, np.float32, 3))
-    np.testing.assert_array_equal(store.get(0), matrix(1, np.float32, 3))
+    np.testing.assert_array_equal(whole(store, 0, 1), matrix(1, np.float32, 3))
 
 
 def test_no_columns(store):
     store.set(0, matrix(0))
-    assert store.get(0).shape == (ROWS, 0)
+    assert store.get(0, 0).shape == (ROWS, 0)
     store.append(0, matrix(2))
-    np.testing.assert_array_equal(store.get(0), matrix(2))
+    np.testing.assert_array_equal(whole(store, 0, 2), matrix(2))
 
 
 def test_files_of_a_block_before_are_not_its_own(tmp_path):
@@ -95,9 +105,9 @@ def test_files_of_a_block_before_are_not_its_own(tmp_path):
     before.append(0, matrix(2))
     again = InFiles(tmp_path, ROWS)
     with pytest.raises(KeyError):
-        again.get(0)
+        again.get(0, 2)
     again.append(0, matrix(1, seed=1))
-    np.testing.assert_array_equal(again.get(0), matrix(1, seed=1))
+    np.testing.assert_array_equal(whole(again, 0, 1), matrix(1, seed=1))
 
 
 def test_files_are_as_large_as_what_is_in_them_and_go_with_it(tmp_path):

@@ -91,7 +91,7 @@ def test_a_dropped_handle_is_forgotten_at_the_next_question(samples):
     del a
     gc.collect()
     held = samples.blocks[0]._store
-    np.testing.assert_array_equal(held.get(gone), numbers(2)[: samples.blocks[0].n_samples])
+    np.testing.assert_array_equal(held.get(gone, 2), numbers(2)[: samples.blocks[0].n_samples])
     assert keys(samples) == {b.place.key}
     np.testing.assert_array_equal(b.array(), numbers(3, 1))
 

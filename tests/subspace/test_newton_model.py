@@ -92,14 +92,14 @@ def test_three_ways_to_the_same_step(model, case, blocks):
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(cut(problem, blocks), 2)
     for point in (near_optimum(inside), random_point(inside)):
-        quadratic = module._quadratic_model(inside, point, True)
+        quadratic = module._quadratic_at(inside, point, True)
         eliminated, kept = (
             way(inside, point, quadratic) for way in (module._eliminate, module._keep)
         )
         for one, other in zip(eliminated, kept, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
     point = near_optimum(inside)
-    quadratic = module._quadratic_model(inside, point, True)
+    quadratic = module._quadratic_at(inside, point, True)
     exact = module._eliminate(inside, point, quadratic)
     iterated = module._iterate(inside, point, quadratic)
     size = sum(np.linalg.norm(part) for part in exact)
@@ -114,7 +114,7 @@ def test_products_are_those_of_the_same_system(model, case, monkeypatch):
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(problem, 2)
     point = near_optimum(inside)
-    quadratic = module._quadratic_model(inside, point, True)
+    quadratic = module._quadratic_at(inside, point, True)
     exact, loose = module._eliminate(inside, point, quadratic), module.conjugate_gradients
     monkeypatch.setattr(
         module,

@@ -63,6 +63,20 @@ def test_separable_classes_without_a_ridge_end(way):
     assert 0 <= value < 1e-3
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("far", [-38.0, -60.0])
+def test_a_start_where_the_loss_is_nearly_straight(way, far):
+    """An intercept that has run away, as for a class that a subsample did not have, comes back."""
+    problem, P = example("filter", 60, 4, 2, covariates=None, options=Options(**WAYS[way]))
+    loss = LossOn(problem, Design(None), 1)
+    found, value, _ = fit_ridge(loss, np.zeros(1), np.array([[0.0, far]]))
+    counts = P.Y.sum(axis=1)
+    best = np.log(counts / (60 - counts.sum()))  # the classes' frequencies, in closed form
+    np.testing.assert_allclose(found[0], best, atol=1e-6)
+    shares = np.array([60 - counts.sum(), *counts]) / 60
+    np.testing.assert_allclose(value, -60 * np.sum(shares * np.log(shares)), rtol=1e-10)
+
+
 def test_no_coefficients_at_all():
     problem, _ = example("filter", 9, 4, 1, covariates=None, fit_intercept=False)
     loss = LossOn(problem, Design(None), 0)
