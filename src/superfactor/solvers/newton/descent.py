@@ -102,7 +102,7 @@ def newton(
 def escape(inside: Inside, point: Point, monitor: Monitor) -> Point:
     """Leave a saddle: turn one direction of W into its complement where that curves downwards.
 
-    By symmetry a saddle can be a fixed point of the proximal step (docs/method.md §6, two features).
+    By symmetry a saddle can be a fixed point of the proximal step (docs/method.md §6).
     """
     frame = inside.frame(point)
     if frame.rest.shape[0] == 0:
