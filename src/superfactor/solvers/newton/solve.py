@@ -56,8 +56,9 @@ def solve(
     """
     monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter, callback)
     rng = np.random.default_rng(random_state)
+    compact = problem.compact  # one large product, which BLAS may share among its threads
     with one_blas_thread:
-        state = search(problem.compact, rank, Run(tol, rng, monitor), starts, checkpoint)
+        state = search(compact, rank, Run(tol, rng, monitor), starts, checkpoint)
         return solution(problem, rank, state, monitor, codes)
 
 
