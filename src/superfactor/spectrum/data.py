@@ -137,7 +137,8 @@ class DataMatrix:
         """‖X̃‖², added up in float64; not zero unless X is, however small its squares."""
         X = self._X
         if type(X) is np.ndarray and X.dtype == np.float64 and self.root_weight is None:
-            flat = X.ravel(order="K")  # a view of what is contiguous, whichever way: BLAS reads it once
+            # A view of what is contiguous, whichever way: BLAS reads it once.
+            flat = X.ravel(order="K")
             total = float(flat @ flat) * self._factor**2
         else:
             total = float(self.xp.sum(self.row_squares()))
