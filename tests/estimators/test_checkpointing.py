@@ -222,7 +222,7 @@ OTHERS = {
     "model": (lambda X, y, Z: {"model": "feature"}, "model is 'filter' there and 'feature' here"),
     "xi": (lambda X, y, Z: {"xi": 0.3}, r"xi is 0\.2\d* there and 0\.3 here"),
     "lam": (lambda X, y, Z: {"lam": 21.0}, r"lam is 100\.0 there and 21\.0 here"),
-    "link": (lambda X, y, Z: {"link": "probit", "y": y > 0}, "loss is "),
+    "link": (lambda X, y, Z: {"link": "probit", "y": y > 0}, "other loss"),
 }
 
 

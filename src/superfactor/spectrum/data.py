@@ -139,7 +139,7 @@ class DataMatrix:
         if type(X) is np.ndarray and X.dtype == np.float64 and self.root_weight is None:
             # A view of what is contiguous, whichever way: BLAS reads it once.
             flat = X.ravel(order="K")
-            total = float(flat @ flat) * self._factor**2
+            total = float(np.vdot(flat, flat)) * self._factor**2
         else:
             total = float(self.xp.sum(self.row_squares()))
         if total == 0 and bool(self.xp.any((self._X.data if self.is_sparse else self._X) != 0)):

@@ -106,8 +106,7 @@ def fingerprint(problem: Problem, rank: int) -> dict[str, Any]:
         "shape of X": list(problem.shape),
         "sum of squares of X": problem.squared_norm,
         "unit of X": problem.scale,
-        "loss": type(problem.loss).__name__,
-        "digest of the loss": _loss_digest(problem.loss, problem.n_outputs),
+        "digest of loss": _loss_digest(problem.loss, problem.n_outputs),
         "loss of a constant": problem.null_loss,
         "digest of X": float(rows),  # standardised data has the same sum of squares, whatever it is
         "digest of y": [float(x) for x in labels],
