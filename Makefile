@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.installed
 WORKERS ?= 2
 
-# Linear algebra threads of parallel test workers would fight over the same cores.
+# Linear algebra threads of parallel test workers would fight over the same cores; idle workers take tests from busy ones.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
@@ -17,7 +17,7 @@ demo: $(READY) ## factors of the breast-cancer data, their certificate and a pag
 	$(BIN)/superfactor demo
 
 test: $(READY) ## run the tests; ARGS="-k lpgd" is passed on to pytest
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(READY) ## style, formatting and the order of the layers
 	$(BIN)/ruff check .
