@@ -1,4 +1,6 @@
-"""Sizes at which one method takes over from another: all of them, each with its reason.
+"""Sizes at which one method takes over from another, each with its reason.
+
+Sizes of buffers, and thresholds of rounding, stand where they are used: they change no method.
 
 A problem carries its options (`Problem.options`); whoever studies a method, or tests it on small data,
 passes others to `superfactor.problem.state`. The defaults were measured on two cores.
@@ -45,6 +47,8 @@ class Options:
     gram_operations, largest_gram : the constants of the theorem come from a Gram matrix up to this much
         work (or 64 columns), and its smallest eigenvalue up to this size; beyond, from Lanczos, with zero
         at the lower end
+    dense_eigen : up to this size a matrix is decomposed as a whole; beyond, its leading eigenvectors come
+        from a Krylov or Davidson basis, which smaller ones do not repay
     lpgd_gram, lpgd_sparse_gram : Algorithm 1 decomposes the smaller Gram matrix up to this size, dense or
         sparse; beyond, its steps take products with X
     """
@@ -72,6 +76,7 @@ class Options:
     ascent_side: int = 3000
     gram_operations: float = 1e7
     largest_gram: int = 1500
+    dense_eigen: int = 96
     lpgd_gram: int = 4000
     lpgd_sparse_gram: int = 1000
 

@@ -12,9 +12,7 @@ from superfactor._arrays import (
     namespace,
     zeros_like_of,
 )
-
-# Up to this size one dense decomposition is cheaper than building a Krylov basis.
-_DENSE = 96
+from superfactor.options import Options
 
 
 def top_eigenpairs(
@@ -43,7 +41,7 @@ def top_eigenpairs(
         core = eye_like(G, k)
     tol = 4 * eps(d) if tol is None else tol
     head = min(m, 2 * rank + 2 * k + 10)
-    if m <= max(_DENSE, head + 3 * k):
+    if m <= max(Options.dense_eigen, head + 3 * k):
         values, vectors = eigh_descending(diagonal(d) + G @ core @ G.T)
         return values[:rank], vectors[:, :rank], zeros_like_of(d, rank)
     d_head, d_tail, G_head, G_tail = d[:head], d[head:], G[:head, :], G[head:, :]

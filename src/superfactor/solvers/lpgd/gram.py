@@ -29,9 +29,6 @@ from superfactor._arrays import (
 from superfactor.models import LiftedArrays
 from superfactor.options import Options
 
-# Up to this size the matrix itself is decomposed in every step. Beyond, Davidson from the last step's
-# vectors takes # a tenth of the time of `spectrum.top_eigenpairs`, which knows of no such guess.
-LARGEST_DENSE = 96
 _ROUNDS = 100
 
 
@@ -103,7 +100,8 @@ class DiagonalGram(Gram):
 
     tol = 1e-13
 
-    def __init__(self, matrix: Array) -> None:
+    def __init__(self, matrix: Array, dense: int = Options.dense_eigen) -> None:
+        self._dense = dense
         values, U = eigh_descending(matrix)
         xp = namespace(values)
         self.d = xp.where(values > 0, values, xp.zeros_like(values))
@@ -125,7 +123,8 @@ class DiagonalGram(Gram):
     def leading(
         self, c: float, extra: Array, core: Array, rank: int, guess: Array
     ) -> tuple[Array, Array]:
-        if extra.shape[0] > LARGEST_DENSE:
+        # From the last step's vectors, which `spectrum.top_eigenpairs` would not know: a tenth of its time.
+        if extra.shape[0] > self._dense:
             return super().leading(c, extra, core, rank, guess)
         d = self._padded(extra, c)
         M = extra @ core @ extra.T + eye_like(extra, d.shape[0]) * d[None, :]
@@ -171,7 +170,7 @@ def gram_of(arrays: LiftedArrays, options: Options, times: Callable[[Array], Arr
     data = arrays.data
     size = min(data.shape)
     if size <= (options.lpgd_sparse_gram if data.is_sparse else options.lpgd_gram):
-        return DiagonalGram(data.gram())
+        return DiagonalGram(data.gram(), options.dense_eigen)
     tol = max(1e-10, 50 * eps(arrays.targets))
     return ProductGram(times, size, data.sum_of_squares(), tol)
 
