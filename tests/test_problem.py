@@ -99,7 +99,7 @@ def test_any_unit_of_X_is_the_same_problem(model, unit):
         lam = 0.3 * unit**2 if model == "filter" else 0.3
         stated = {"xi": 0.5 / unit**2, "lam": lam}
         problem = state(model, unit * X, y, resolve_link("logistic", 1), **stated)
-        return newton.solve(problem, 2, starts=False).objective
+        return newton.solve(problem, 2, search="off").objective
 
     np.testing.assert_allclose(best(unit), best(1.0), rtol=1e-9)
 

@@ -32,6 +32,7 @@ __all__ = [
     "full_like_of",
     "indices",
     "inner",
+    "inners",
     "namespace",
     "one_blas_thread",
     "random_like",
@@ -129,6 +130,11 @@ def frobenius2(a: Array) -> float:
     return inner(a, a)
 
 
+def inners(a: Array, b: Array) -> Array:
+    """⟨a, b⟩ = Σ a_ij b_ij of each pair of matrices (…, i, j): (…)."""
+    return namespace(a, b).sum(a * b, axis=(-2, -1))
+
+
 def column_norms(a: Array) -> Array:
     """Euclidean norm of each column of `a` (N, k) -> (k,)."""
     xp = namespace(a)
@@ -136,10 +142,10 @@ def column_norms(a: Array) -> Array:
 
 
 def eigh_descending(matrix: Array) -> tuple[Array, Array]:
-    """Eigenvalues (m,) from the largest down, and their eigenvectors as columns (m, m)."""
+    """Eigenvalues (…, m) from the largest down, and their eigenvectors as columns (…, m, m)."""
     xp = namespace(matrix)
-    values, vectors = xp.linalg.eigh((matrix + matrix.T) / 2)
-    return xp.flip(values), xp.flip(vectors, axis=1)
+    values, vectors = xp.linalg.eigh((matrix + xp.matrix_transpose(matrix)) / 2)
+    return xp.flip(values, axis=-1), xp.flip(vectors, axis=-1)
 
 
 def cores() -> int:

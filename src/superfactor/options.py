@@ -28,9 +28,11 @@ class Options:
         once: growing a subspace would take more products than having everything
     largest_system : unknowns of a dense Newton system at most; its matrix, and the time to factor it,
         grow with the square and the third power
-    dense_gain : operations on dense systems run from the cache, so many times faster than products with the
-        samples' rows; how the two are compared
-    expected_products : products that conjugate gradients will take, where a dense system is the alternative
+    a_question : what a question to the samples costs besides its operations, in operations
+    dense_loss : operations of dense systems take so many times as long as those of products with the samples
+    values_worth_coarse : where a design has so many values, conjugate gradients compute in float32
+    expected_products : products that conjugate gradients will take for a step, where a dense system is the
+        alternative
     rows_a_column, fewest_curvature_rows, curvature_gradients : curvature is summed over at least so many
         samples a column of the design, so many in all, or so many that it costs as much as that number of
         gradients, where there are twice as many: its error is repaired by gradients, which are exact
@@ -58,8 +60,10 @@ class Options:
     values_worth_threads: int = 200_000
     whole_range: int = 64
     largest_system: int = 2400
-    dense_gain: float = 8.0
-    expected_products: int = 300
+    a_question: float = 1.5e7
+    dense_loss: float = 6.0
+    values_worth_coarse: int = 50_000
+    expected_products: int = 12
     rows_a_column: int = 64
     fewest_curvature_rows: int = 8192
     curvature_gradients: int = 16
@@ -93,12 +97,14 @@ class Options:
         )
         return rows / n_samples if 2 * rows < n_samples else 1.0
 
-    def dense_operations(self, rows: float, unknowns: int) -> float:
-        """About what a dense Newton system costs: its matrix from the rows, and its factorization."""
+    def dense_operations(self, rows: float, columns: int, n_outputs: int) -> float:
+        """About what a dense Newton system of all coefficients costs: its matrix, and its factorization."""
+        unknowns = columns * n_outputs
         if unknowns > self.largest_system:
             return float("inf")
-        return (rows * unknowns**2 + 2 / 3 * unknowns**3) / self.dense_gain
+        return self.a_question + self.dense_loss * (rows * unknowns**2 + 2 / 3 * unknowns**3)
 
-    def product_operations(self, n_samples: int, columns: int, n_outputs: int) -> float:
+    def product_operations(self, rows: float, columns: int, n_outputs: int) -> float:
         """About what conjugate gradients cost instead: products with the design and its transpose."""
-        return self.expected_products * 8.0 * n_samples * columns * n_outputs
+        product = self.a_question + 8.0 * rows * columns * n_outputs
+        return self.expected_products * product

@@ -246,9 +246,9 @@ class Problem:
 
     # --- the parts of F that need no sample --------------------------------------------------------------
 
-    def covariate_penalty(self, gamma: Array) -> float:
-        """Σ_j ρ_j‖γ_j‖²."""
-        return float(self.xp.sum(self.covariate_ridge[:, None] * gamma**2))
+    def covariate_penalty(self, gamma: Array) -> Array:
+        """Σ_j ρ_j‖γ_j‖² (…) for γ (…, q, κ)."""
+        return self.xp.sum(self.covariate_ridge[:, None] * gamma**2, axis=(-2, -1))
 
     def dual_bound(self, conjugate: float, pulled: Array, top: float) -> float:
         """−Σωℓ*(g) − Σ_j‖x'_jᵀ(ω∘g)‖²/(4ρ_j) + ξ(‖X̃‖² − Σ_{i≤r} eig_i(M)): never above F (docs/method.md §7).

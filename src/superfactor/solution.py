@@ -72,6 +72,14 @@ class Monitor:
 
 
 @dataclass(frozen=True)
+class Searched:
+    """Other starts that were compared with an answer: how many, and how many of them ended at the same value."""
+
+    starts: int = 0
+    agreed: int = 0
+
+
+@dataclass(frozen=True)
 class Solution:
     """The answer of a solver.
 
@@ -89,6 +97,7 @@ class Solution:
     converged : whether it stopped because its tolerance was met
     stopped_early : whether a callback asked it to stop
     gradient_mapping : ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity
+    searched : other starts that the answer was compared with; None where nobody looked for any
     violation : the largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint
     """
 
@@ -103,6 +112,7 @@ class Solution:
     stopped_early: bool
     gradient_mapping: float
     violation: float
+    searched: Searched | None = None
 
     @property
     def n_iter(self) -> int:

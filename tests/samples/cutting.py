@@ -20,7 +20,7 @@ def blocks_of(problem, cuts, folder=None):
     blocks = []
     for start, stop in pairwise(cuts):
         rows, part = data.rows(start, stop), known.between(start, stop)
-        store = None if folder is None else InFiles(folder / f"block-{start}", stop - start)
+        store = None if folder is None else InFiles(folder / f"block-{start}")
         blocks.append(
             Block(
                 stop - start,

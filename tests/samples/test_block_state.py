@@ -61,7 +61,7 @@ every_question = pytest.mark.parametrize("question", QUESTIONS)
 def asked_block(folder=None):
     w = world("weighted")
     if folder is not None:
-        w.block._store = InFiles(folder, w.block.n_samples)
+        w.block._store = InFiles(folder)
         w.block.put(TALL.key, w.tall)
     with_dual_points(w)
     return w.block

@@ -10,7 +10,7 @@ ROWS = 7
 
 @pytest.fixture(params=["memory", "files"])
 def store(request, tmp_path):
-    return InMemory() if request.param == "memory" else InFiles(tmp_path / "a" / "block", ROWS)
+    return InMemory() if request.param == "memory" else InFiles(tmp_path / "a" / "block")
 
 
 def whole(store, key, columns):
@@ -101,9 +101,9 @@ def test_no_columns(store):
 
 def test_files_of_a_block_before_are_not_its_own(tmp_path):
     """A block that is made again in the same folder begins with nothing."""
-    before = InFiles(tmp_path, ROWS)
+    before = InFiles(tmp_path)
     before.append(0, matrix(2))
-    again = InFiles(tmp_path, ROWS)
+    again = InFiles(tmp_path)
     with pytest.raises(KeyError):
         again.get(0, 2)
     again.append(0, matrix(1, seed=1))
@@ -111,7 +111,7 @@ def test_files_of_a_block_before_are_not_its_own(tmp_path):
 
 
 def test_files_are_as_large_as_what_is_in_them_and_go_with_it(tmp_path):
-    store = InFiles(tmp_path / "block", ROWS)
+    store = InFiles(tmp_path / "block")
     store.set(0, matrix(3, np.float32))
     sizes = [file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()]
     assert sizes == [ROWS * 3 * 4]
@@ -120,7 +120,7 @@ def test_files_are_as_large_as_what_is_in_them_and_go_with_it(tmp_path):
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
-    store = InFiles(tmp_path, ROWS)
+    store = InFiles(tmp_path)
     (tmp_path / "3.columns").mkdir()
     with pytest.raises(OSError, match=r"^temporary file .*3\.columns: cannot be written .*TMPDIR"):
         store.set(3, matrix(2))

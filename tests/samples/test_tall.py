@@ -204,14 +204,14 @@ def test_two_searches_do_not_disturb_each_other(model, place, tmp_path):
     """One search is interrupted by another at every iteration; each ends where it ends alone."""
     problem, _ = example(model, 40, 9, 2, weighted=True, lam=2.0)
     folder = tmp_path if place == "files" else None
-    alone = [newton.solve(problem, rank, starts=False).objective for rank in (2, 3)]
+    alone = [newton.solve(problem, rank, search="off").objective for rank in (2, 3)]
     shared, inner = cut(problem, 3, folder), []
 
     def interrupt(iteration, objective):
-        inner.append(newton.solve(shared, 3, starts=False).objective)
+        inner.append(newton.solve(shared, 3, search="off").objective)
         return False
 
-    outer = newton.solve(shared, 2, callback=interrupt, starts=False)
+    outer = newton.solve(shared, 2, callback=interrupt, search="off")
     assert inner
     np.testing.assert_allclose(outer.objective, alone[0], rtol=1e-9)
     np.testing.assert_allclose(inner, alone[1], rtol=1e-9)

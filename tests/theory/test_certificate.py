@@ -81,7 +81,7 @@ def test_lower_bound_is_below_everything(case):
 @given(problems())
 def test_bound_at_a_fit_and_what_global_means(case):
     problem, P, rank, seed = case
-    found = newton.solve(problem, rank, starts=False, max_iter=60)
+    found = newton.solve(problem, rank, search="off", max_iter=60)
     proof = certify(problem, rank, found)
     point = lifted(P.model, found.factors)
     value = naive.lifted_objective(P, *point)
@@ -178,7 +178,7 @@ def test_a_link_that_is_not_convex_proves_nothing(model):
 @given(problems())
 def test_ascent_is_a_bound_and_no_worse(case):
     problem, P, rank, seed = case
-    found = newton.solve(problem, rank, starts=False, max_iter=60)
+    found = newton.solve(problem, rank, search="off", max_iter=60)
     residual = certify(problem, rank, found)
     ascent = certify(problem, rank, found, method="ascent", max_iter=60)
     best = min(best_of(P, rank, 3, seed, max_iter=60), found.objective)
@@ -280,7 +280,7 @@ def test_a_certificate_changes_nothing_of_the_fit(model, method, size):
     """Neither the solver's basis nor what samples keep for it: codes and activations refer to both."""
     options = Options(exact_side=10, ascent_side=10)
     problem, _ = example(model, *size, 1, sparse=True, weighted=True, lam=3.0, options=options)
-    found = newton.solve(problem, 2, starts=False)
+    found = newton.solve(problem, 2, search="off")
     basis = found.basis()
     point = np.random.default_rng(0).standard_normal((basis.size, problem.n_outputs))
     W = np.linalg.qr(np.random.default_rng(1).standard_normal((basis.size, 2)))[0]

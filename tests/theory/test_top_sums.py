@@ -116,7 +116,7 @@ def test_every_certificate_is_below_brute_force(model, seed):
     bounds = {}
     for way, options in WAYS.items():
         problem, P = example(model, 8, 20, seed=seed, options=options, **given)
-        found = newton.solve(problem, 2, starts=False, max_iter=60)
+        found = newton.solve(problem, 2, search="off", max_iter=60)
         proof = certify(problem, 2, found)
         assert proof.exact == (way is not RitzSpectrum)
         bounds[way] = proof.lower_bound
@@ -136,7 +136,7 @@ def test_the_solvers_own_basis_is_good_enough(model, n, p, sparse):
     problem, P = example(
         model, n, p, 1, sparse=sparse, weighted=True, lam=30.0, options=NOT_COMPRESSED
     )
-    found = newton.solve(problem, 3, tol=1e-10, starts=False)
+    found = newton.solve(problem, 3, tol=1e-10, search="off")
     exact = Dual(problem, FullSpectrum(problem, 3))
     omega = weights(problem)
     signal = found.signal.array() + problem.arrays().covariates @ found.factors.gamma

@@ -13,12 +13,13 @@ file                  idea
 ===================== ==========================================================================
 """
 
-from superfactor.losses.base import Loss
+from superfactor.losses.base import Curvature, Loss
 from superfactor.losses.links import CustomLink, Link, Logistic, Probit
 from superfactor.losses.multinomial import Multinomial, resolve_link
 from superfactor.losses.squared import SquaredError
 
 __all__ = [
+    "Curvature",
     "CustomLink",
     "Link",
     "Logistic",

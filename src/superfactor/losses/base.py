@@ -11,6 +11,9 @@ symbol shape        meaning
 ``v``  ``(n, κ)``   a direction in activation space
 ====== ============ ==========================================================================
 
+On the primal side ``a`` and ``v`` may have leading dimensions, several points side by side, which
+the results share: ``(…, n, κ)``.
+
 Everything is per sample and unweighted: weights belong to whoever takes the sum. All arrays of a
 call come from one array-API namespace and share one floating dtype, which the result keeps.
 """
@@ -20,11 +23,38 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from superfactor._arrays import Array
+from superfactor._arrays import Array, eye_like, namespace
 
 #: How many steps of `Loss.rebalanced` put weighted dual points in balance, rounding included.
 BALANCING_STEPS = 3
+
+
+class Curvature(NamedTuple):
+    """``∇²ℓ`` of every sample: ``diagonal`` on its diagonal, ``−outer_c·outer_d`` off it.
+
+    Both have shape ``(n, κ)``.
+    """
+
+    diagonal: Array
+    outer: Array
+
+    def times(self, v: Array) -> Array:
+        """``∇²ℓ_i · v_i``, shape ``(n, κ)``."""
+        diagonal, outer = self
+        if diagonal.shape[-1] == 1:
+            return diagonal * v
+        inner = outer * v
+        total = namespace(v).sum(inner, axis=-1, keepdims=True)
+        return diagonal * v - outer * (total - inner)
+
+    def matrices(self) -> Array:
+        """``∇²ℓ_i``, shape ``(n, κ, κ)``."""
+        diagonal, outer = self
+        identity = eye_like(diagonal, diagonal.shape[-1])
+        crossed = outer[..., :, None] * outer[..., None, :]
+        return diagonal[..., :, None] * identity - crossed * (1.0 - identity)
 
 
 class Loss(ABC):
@@ -48,12 +78,16 @@ class Loss(ABC):
         return self.value(a, Y), self.residual(a, Y)
 
     @abstractmethod
+    def curvature(self, a: Array, Y: Array) -> Curvature:
+        """``∇²_a ℓ(y_i, a_i)``, by ``2κ`` numbers a sample."""
+
     def hessian(self, a: Array, Y: Array) -> Array:
         """``∇²_a ℓ(y_i, a_i)``, shape ``(n, κ, κ)``."""
+        return self.curvature(a, Y).matrices()
 
-    @abstractmethod
     def hessian_action(self, a: Array, Y: Array, v: Array) -> Array:
         """``∇²_a ℓ(y_i, a_i) · v_i``, shape ``(n, κ)``, without the ``(n, κ, κ)`` array."""
+        return self.curvature(a, Y).times(v)
 
     @abstractmethod
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:

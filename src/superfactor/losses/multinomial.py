@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from superfactor._arrays import Array, device, namespace
+from superfactor._arrays import Array, namespace
 from superfactor.losses import entropy, inversion
-from superfactor.losses.base import Loss
+from superfactor.losses.base import Curvature, Loss
 from superfactor.losses.links import Link, Logistic, Probit
 
 
@@ -53,30 +53,16 @@ class Multinomial(Loss):
         value, excess = _value_and_excess(log_h, Y)
         return value, excess * slope
 
-    def hessian(self, a: Array, Y: Array) -> Array:
-        xp = namespace(a, Y)
-        diagonal, weighted = self._curvature(a, Y)
-        identity = xp.eye(a.shape[1], dtype=a.dtype, device=device(a))
-        outer = weighted[:, :, None] * weighted[:, None, :]
-        return diagonal[:, :, None] * identity - outer * (1.0 - identity)
-
-    def hessian_action(self, a: Array, Y: Array, v: Array) -> Array:
-        xp = namespace(a, Y, v)
-        diagonal, weighted = self._curvature(a, Y)
-        if a.shape[1] == 1:
-            return diagonal * v
-        inner = weighted * v
-        return diagonal * v - weighted * (xp.sum(inner, axis=1, keepdims=True) - inner)
-
-    def _curvature(self, a: Array, Y: Array) -> tuple[Array, Array]:
-        """Diagonal of the Hessian and the vector ``w = p·u``; off the diagonal it is ``−w wᵀ``."""
+    def curvature(self, a: Array, Y: Array) -> Curvature:
+        if self.link.linear:
+            p, rest = _probability_and_complement(self.link.log_h(a))
+            return Curvature(p * rest, p)
         log_h, slope = self.link.log_h_and_slope(a)
         p, rest = _probability_and_complement(log_h)
         # Paired so that 0·u·u cannot become 0·inf for a huge slope u.
         diagonal = (p * slope) * (rest * slope)
-        if not self.link.linear:
-            diagonal = diagonal + _value_and_excess(log_h, Y)[1] * self.link.d2_log_h(a)
-        return diagonal, p * slope
+        diagonal = diagonal + _value_and_excess(log_h, Y)[1] * self.link.d2_log_h(a)
+        return Curvature(diagonal, p * slope)
 
     def probabilities(self, a: Array) -> Array:
         """Class probabilities, shape ``(n, κ+1)``, class 0 first; rows sum to 1."""
@@ -123,7 +109,7 @@ def _value_and_excess(log_h: Array, Y: Array) -> tuple[Array, Array]:
     zero is ever the difference of two large numbers.
     """
     xp = namespace(log_h, Y)
-    if log_h.shape[1] == 1:
+    if log_h.shape[-1] == 1:
         # ℓ = log(1 + e^z), d = ±1/(1 + e^{−z}), z = log h of the other class against one's own.
         sign = 1.0 - 2.0 * Y
         z = sign * log_h
@@ -131,24 +117,24 @@ def _value_and_excess(log_h: Array, Y: Array) -> tuple[Array, Array]:
         e = xp.exp(-size)
         value = 0.5 * (z + size) + xp.log1p(e)
         excess = sign * xp.where(z > 0, xp.ones_like(e), e) / (1.0 + e)
-        return xp.reshape(value, (-1,)), excess
+        return value[..., 0], excess
     not_own = 1.0 - Y
-    own = xp.sum(Y * log_h, axis=1, keepdims=True)
+    own = xp.sum(Y * log_h, axis=-1, keepdims=True)
     z = log_h - own
-    top = xp.maximum(xp.max(z, axis=1, keepdims=True), -own)  # ≥ 0: one's own class has z = 0
+    top = xp.maximum(xp.max(z, axis=-1, keepdims=True), -own)  # ≥ 0: one's own class has z = 0
     e = xp.exp(z - top) * not_own
-    others = xp.sum(e, axis=1, keepdims=True)
-    others = others + xp.exp(-own - top) * xp.sum(Y, axis=1, keepdims=True)  # class 0, if not own
+    others = xp.sum(e, axis=-1, keepdims=True)
+    others = others + xp.exp(-own - top) * xp.sum(Y, axis=-1, keepdims=True)  # class 0, if not own
     # log Σ e^z = top + log(e^{−top} + others), exact to the last digit also where top = 0.
     value = top + xp.log1p(others + xp.expm1(-top))
     excess = (e - Y * others) / (others + xp.exp(-top))
-    return value[:, 0], excess
+    return value[..., 0], excess
 
 
 def _scaled_scores(log_h: Array) -> tuple[Array, Array]:
     """Scores of class 0, ``(n, 1)``, and the others, ``(n, κ)``, divided by the row's largest."""
     xp = namespace(log_h)
-    top = xp.max(log_h, axis=1, keepdims=True)
+    top = xp.max(log_h, axis=-1, keepdims=True)
     top = 0.5 * (top + xp.abs(top))
     return xp.exp(-top), xp.exp(log_h - top)
 
@@ -157,9 +143,9 @@ def _probability_and_complement(log_h: Array) -> tuple[Array, Array]:
     """``p`` and ``1 − p``, both ``(n, κ)`` and both accurate near zero."""
     xp = namespace(log_h)
     base, scores = _scaled_scores(log_h)
-    others_sum = xp.sum(scores, axis=1, keepdims=True)
+    others_sum = xp.sum(scores, axis=-1, keepdims=True)
     total = base + others_sum
-    if log_h.shape[1] == 1:
+    if log_h.shape[-1] == 1:
         return scores / total, base / total
     # A class with the largest score 1 has Σ − 1 left; no other can lose digits in total − score.
     rest = base + (others_sum - scores)

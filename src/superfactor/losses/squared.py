@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from superfactor._arrays import Array, device, namespace
-from superfactor.losses.base import Loss, check_radius
+from superfactor._arrays import Array, namespace
+from superfactor.losses.base import Curvature, Loss, check_radius
 
 
 class SquaredError(Loss):
@@ -27,18 +27,11 @@ class SquaredError(Loss):
     def value_and_residual(self, a: Array, Y: Array) -> tuple[Array, Array]:
         xp = namespace(a, Y)
         difference = a - Y
-        return xp.sum(difference * difference, axis=1), 2.0 * difference
+        return xp.sum(difference * difference, axis=-1), 2.0 * difference
 
-    def hessian(self, a: Array, Y: Array) -> Array:
-        xp = namespace(a, Y)
-        n, kappa = a.shape
-        identity = xp.eye(kappa, dtype=a.dtype, device=device(a))
-        # Adding to zeros makes a writable array; broadcast_to alone would give a read-only view.
-        zeros = xp.zeros((n, kappa, kappa), dtype=a.dtype, device=device(a))
-        return zeros + 2.0 * identity
-
-    def hessian_action(self, a: Array, Y: Array, v: Array) -> Array:
-        return 2.0 * v
+    def curvature(self, a: Array, Y: Array) -> Curvature:
+        zero = 0.0 * a
+        return Curvature(zero + 2.0, zero)
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
         check_radius(radius)

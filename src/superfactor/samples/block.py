@@ -9,11 +9,14 @@ Answers are
 - `Made`: rows to be kept together with sums;
 - what is to be gathered block by block, and says so.
 
-Coefficients c (m, κ) act on the rows of a `Design` J (n, m): a = Jc, plus an offset where it has one.
+Coefficients c (m, κ) act on the rows of a `Design` J (n, m): a = Jc, plus an offset where it has one. With
+leading dimensions (…, m, κ) they are several points side by side, which share their products with J; answers
+have the same leading dimensions.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -30,11 +33,14 @@ from superfactor._arrays import (
     wide,
     zeros_like_of,
 )
-from superfactor.losses import Loss
+from superfactor.losses import Curvature, Loss
 from superfactor.samples.annotations import Annotations
 from superfactor.samples.curvature import curvature_gram, directional_curvature
 from superfactor.samples.store import InMemory, TallStore
 from superfactor.spectrum import DataMatrix
+
+# Choices of samples that a block remembers: that of a basis, of a subspace, and those before.
+_MOST_DRAWS = 4
 
 A = TypeVar("A")
 Q = TypeVar("Q", bound=Callable[..., Any])
@@ -74,11 +80,16 @@ class Design:
     tall : a tall matrix T; None where there are only covariates
     ready : J = T itself; otherwise J = [T/√w, X']
     offset : (n, κ), added to the activations; None for none
+    share : below 1, T and the offset have rows of a share of the samples only (`Block.some_of`), and their
+        sums are multiplied to count for all
+    coarse : T and the offset, and all that is computed with them, are in float32
     """
 
     tall: Place | None
     ready: bool = False
     offset: Place | None = None
+    share: float = 1.0
+    coarse: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +127,7 @@ class Block:
         self._read, self._annotations, self._start = rows, annotations, start
         self._store: TallStore = InMemory() if store is None else store
         self._scale: float | None = None
-        self._drawn: np.ndarray | None = None
+        self._draws: dict[tuple[int, bool], tuple[Annotations, np.ndarray]] = {}
 
     # --- what changes a block: no questions, but errands that travel with them ------------------------
 
@@ -177,19 +188,55 @@ class Block:
     @reads_rows
     def some_rows(self, share: float) -> tuple[Any, Annotations]:
         """A share of the rows of X̃, weights left out, and their annotations: to gather."""
-        index = self._chosen(share)
-        known = self._annotations()
-        return self._rows().take(index), known.take(indices(known.targets, index))
+        known, index = self._chosen(share)
+        return self._rows().take(index), known
 
-    def _chosen(self, share: float) -> np.ndarray:
-        """Positions of a share of the samples, always the same ones; the last are remembered."""
+    def _chosen(self, share: float, coarse: bool = False) -> tuple[Annotations, np.ndarray]:
+        """Annotations and positions of a share of the samples, always the same ones."""
         count = min(self.n_samples, int(np.ceil(share * self.n_samples)))
-        if self._drawn is None or self._drawn.size != count:
-            rng = np.random.default_rng((self._start, count))
-            self._drawn = np.sort(rng.choice(self.n_samples, count, replace=False))
-        return self._drawn
+        if count == self.n_samples and not coarse:
+            return self._annotations(), np.arange(count)
+        if (count, coarse) not in self._draws:
+            known = self._annotations()
+            index = np.arange(count)
+            if count < self.n_samples:
+                rng = np.random.default_rng((self._start, count))
+                index = np.sort(rng.choice(self.n_samples, count, replace=False))
+                known = known.take(indices(known.targets, index))
+            if coarse:
+                xp = namespace(known.targets)
+                known = known.like(xp.empty(0, dtype=xp.float32))
+            if len(self._draws) == _MOST_DRAWS:
+                self._draws.pop(next(iter(self._draws)))
+            self._draws[count, coarse] = known, index
+        return self._draws[count, coarse]
 
     # --- the design ------------------------------------------------------------------------------------
+
+    def some_of(self, design: Design, share: float, coarse: bool) -> Made[tuple[()]]:
+        """Rows of J, and of the offset, for a share of the samples: for a design that is ready."""
+        known, index = self._chosen(share)
+        xp = namespace(known.targets)
+        dtype = xp.float32 if coarse else known.targets.dtype
+
+        def taken(rows: Array) -> Array:
+            return xp.take(rows, indices(rows, index), axis=0) if share < 1 else rows
+
+        J = known.covariates
+        if design.tall is not None:
+            J = taken(self._tall(design.tall))
+            if not design.ready:
+                J = xp.concat([known.over_root(J), known.covariates], axis=1)
+        parts = (J,) if design.offset is None else (J, taken(self._tall(design.offset)))
+        return Made(tuple(xp.astype(part, dtype) for part in parts), ())
+
+    def _known(self, design: Design) -> Annotations:
+        """Annotations of the samples that have a row in the design, as it computes."""
+        return self._chosen(design.share, design.coarse)[0]
+
+    def _counts_for(self, design: Design) -> float:
+        """By what sums over the rows of a design are multiplied."""
+        return 1.0 if design.share >= 1 else self.n_samples / self._chosen(design.share)[1].size
 
     def _matrix(self, design: Design, known: Annotations) -> Array:
         """J (n_b, m)."""
@@ -203,142 +250,101 @@ class Block:
         return namespace(tall).concat([known.over_root(tall), known.covariates], axis=1)
 
     def _times(self, design: Design, known: Annotations, coef: Array) -> Array:
-        """J·coef (n_b, κ) without forming J, and without the offset."""
+        """J·coef (…, n_b, κ) without forming J, and without the offset."""
         coef = cast(coef, known.targets)
         if design.tall is None:
-            return known.covariates @ coef
+            return _times(known.covariates, coef)
         tall = self._tall(design.tall)
         if design.ready:
-            return tall @ coef
+            return _times(tall, coef)
         k = design.tall.columns
-        return known.over_root(tall @ coef[:k, :]) + known.covariates @ coef[k:, :]
+        own = known.over_root(_times(tall, coef[..., :k, :]))
+        if known.covariates.shape[1] == 0:
+            return own
+        return own + _times(known.covariates, coef[..., k:, :])
 
     def _transposed(self, design: Design, known: Annotations, E: Array) -> Array:
-        """JᵀE (m, κ)."""
+        """JᵀE (…, m, κ)."""
         if design.tall is None:
-            return known.covariates.T @ E
+            return _transpose_times(known.covariates, E)
         tall = self._tall(design.tall)
         if design.ready:
-            return tall.T @ E
-        return namespace(E).concat([tall.T @ known.over_root(E), known.covariates.T @ E])
+            return _transpose_times(tall, E)
+        own = _transpose_times(tall, known.over_root(E))
+        if known.covariates.shape[1] == 0:
+            return own
+        return namespace(E).concat([own, _transpose_times(known.covariates, E)], axis=-2)
 
     def _activations(self, design: Design, known: Annotations, coef: Array) -> Array:
         a = self._times(design, known, coef)
         return a if design.offset is None else a + self._tall(design.offset)
 
-    def _some(
-        self, design: Design, share: float, turn: Array | None
-    ) -> tuple[Array, Annotations, float]:
-        """Rows of J·turn for a share of the samples, their annotations, and what their sums count for."""
-        known = self._annotations()
-        if share >= 1:
-            J, factor = self._matrix(design, known), 1.0
-        else:
-            chosen = self._chosen(share)
-            index = indices(known.targets, chosen)
-            known, factor = known.take(index), self.n_samples / chosen.size
-            J, xp = known.covariates, namespace(known.targets)
-            if design.tall is not None:
-                J = xp.take(self._tall(design.tall), index, axis=0)
-                if not design.ready:
-                    J = xp.concat([known.over_root(J), known.covariates], axis=1)
-        return (J if turn is None else J @ cast(turn, J)), known, factor
-
     # --- the loss --------------------------------------------------------------------------------------
 
-    def evaluate(self, design: Design, coef: Array) -> tuple[float, Array]:
-        """Σ_i ω_i ℓ(y_i, a_i) and its gradient JᵀE (m, κ), E = ω∘∇ℓ."""
-        known = self._annotations()
+    def evaluate(self, design: Design, coef: Array) -> tuple[Array, Array]:
+        """Σ_i ω_i ℓ(y_i, a_i) (…) and its gradient JᵀE (…, m, κ), E = ω∘∇ℓ."""
+        known = self._known(design)
         value, residual = self.loss.value_and_residual(
             self._activations(design, known, coef), known.targets
         )
         xp = namespace(value)
-        total = xp.sum(value * known.loss_weight[:, 0], dtype=xp.float64)
-        return total, self._transposed(design, known, residual * known.loss_weight)
+        total = xp.sum(value * known.loss_weight[:, 0], axis=-1, dtype=xp.float64)
+        gradient = self._transposed(design, known, residual * known.loss_weight)
+        factor = self._counts_for(design)
+        return _scaled(total, factor), _scaled(gradient, factor)
 
-    def curvature(self, design: Design, coef: Array, share: float) -> Array:
-        """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, from a share of the samples."""
-        J, known, factor = self._some(design, share, None)
-        gram = curvature_gram(J, self._hessians(J, known, coef, design, share), self.loss.convex)
-        return _scaled(gram, factor)
+    def design_gram(self, design: Design) -> Array:
+        """Σ_i ω_i j_i j_iᵀ (m, m)."""
+        known = self._known(design)
+        J = self._matrix(design, known)
+        return _scaled(J.T @ (J * known.loss_weight), self._counts_for(design))
 
-    def _hessians(
-        self, J: Array, known: Annotations, coef: Array, design: Design, share: float
-    ) -> Array:
-        """ω_i∇²ℓ_i (n, κ, κ) at a = J·coef and the design's offset."""
-        a = self._shifted(J @ cast(coef, J), design, share)
-        return self.loss.hessian(a, known.targets) * known.loss_weight[:, :, None]
-
-    def _shifted(self, a: Array, design: Design, share: float) -> Array:
-        """Activations of a share of the samples with their offset."""
-        if design.offset is None:
-            return a
-        offset = self._tall(design.offset)
-        if share < 1:
-            offset = namespace(a).take(offset, indices(a, self._chosen(share)), axis=0)
-        return a + offset
-
-    def kept_curvature(
-        self, design: Design, coef: Array, turn: Array, beta: Array, share: float
-    ) -> tuple[Array, Array, Array]:
-        """The curvature in (T, v, g), T kept and ordered factor by factor: TT, T×(v, g), (v, g)×(v, g).
-
-        turn (k + q, k + q) = [W⊥, W, I]; coef in turned coordinates; β (r, κ).
-        """
-        J, known, factor = self._some(design, share, turn)
-        H, beta = self._hessians(J, known, coef, design, share), cast(beta, J)
-        xp, (r, kappa) = namespace(J), beta.shape
-        rest = int(J.shape[1]) - r - int(known.covariates.shape[1])
-        outside, own = J[:, :rest], J[:, rest:]  # ΦW⊥ and [ΦW, X']
-        half = xp.matmul(beta[None, :, :], H)  # β·h (n, r, κ)
-        TT = curvature_gram(outside, xp.matmul(half, beta.T[None, :, :]), self.loss.convex)
-        cross = xp.concat(
-            [
-                xp.concat(
-                    [outside.T @ (own * half[:, i, c][:, None]) for c in range(kappa)], axis=1
-                )
-                for i in range(r)
-            ]
+    def curvature(self, design: Design, coef: Array) -> Array:
+        """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
+        known = self._known(design)
+        H = self.loss.hessian(self._activations(design, known, coef), known.targets)
+        gram = curvature_gram(
+            self._matrix(design, known), H * known.loss_weight[:, :, None], self.loss.convex
         )
-        both = curvature_gram(own, H, self.loss.convex)
-        return _scaled(TT, factor), _scaled(cross, factor), _scaled(both, factor)
+        return _scaled(gram, self._counts_for(design))
 
-    def curvature_product(self, design: Design, coef: Array, direction: Array) -> Array:
-        """Jᵀ(ω∇²ℓ·(J·direction)) (m, κ) for a direction (m, κ)."""
-        known = self._annotations()
-        a = self._activations(design, known, coef)
+    def bent(self, design: Design, coef: Array) -> Made[tuple[Array, float]]:
+        """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ) and Σ_i ω_i."""
+        known = self._known(design)
+        bend = self.loss.curvature(self._activations(design, known, coef), known.targets)
+        diagonal = bend.diagonal * known.loss_weight
+        # Off the diagonal −ω·outer·outerᵀ: each has its root.
+        outer = bend.outer * namespace(diagonal).sqrt(known.loss_weight)
+        xp = namespace(diagonal)
+        total = -xp.matmul(xp.matrix_transpose(outer), outer)
+        main = xp.sum(diagonal, axis=-2) - xp.linalg.diagonal(total)
+        total = total + main[..., :, None] * eye_like(total, int(total.shape[-1]))
+        rows = xp.concat([_columns(diagonal), _columns(outer)], axis=1)
+        factor = self._counts_for(design)
+        return Made((rows,), (_scaled(total, factor), factor * float(xp.sum(known.loss_weight))))
+
+    def curvature_product(self, design: Design, bent: Place, direction: Array) -> Array:
+        """Jᵀ(ω∇²ℓ·(J·direction)) (…, m, κ) for directions (…, m, κ), as many as points were bent."""
+        known = self._known(design)
         moved = self._times(design, known, direction)
-        action = self.loss.hessian_action(a, known.targets, moved) * known.loss_weight
-        return self._transposed(design, known, action)
-
-    def curvature_diagonal(
-        self, design: Design, coef: Array, share: float, turn: Array | None = None
-    ) -> Array:
-        """Σ_i ω_i(∇²ℓ_i)_cc j_ij² (m, κ), j_i the rows of J·turn: the diagonal of `curvature`."""
-        J, known, factor = self._some(design, share, turn)
-        a = self._shifted(J @ cast(coef, J), design, share)
-        bent = self._directional(a, known, eye_like(J, int(coef.shape[1])))
-        return _scaled((J**2).T @ bent, factor)
+        rows, half = self._tall(bent), bent.columns // 2
+        bend = Curvature(_points(rows[:, :half], moved), _points(rows[:, half:], moved))
+        product = self._transposed(design, known, bend.times(moved))
+        return _scaled(product, self._counts_for(design))
 
     def rotation_curvature(self, design: Design, coef: Array, turn: Array, beta: Array) -> Array:
-        """Σ_i (ΦW⊥)_ij² β_cᵀ(ω_i∇²ℓ_i)β_c (k − r, r): what the loss adds to the curvature of T."""
-        J, known, _ = self._some(design, 1.0, turn)
-        rest = int(J.shape[1]) - int(beta.shape[0]) - int(known.covariates.shape[1])
-        a = self._shifted(J @ cast(coef, J), design, 1.0)
-        return (J[:, :rest] ** 2).T @ self._directional(a, known, beta)
+        """Σ_i (ΦW⊥)_ij² β_cᵀ(ω_i∇²ℓ_i)β_c (k − r, r): what the loss adds to the curvature of T.
 
-    def _directional(self, a: Array, known: Annotations, directions: Array) -> Array:
-        """b_jᵀ(ω_i∇²ℓ_i)b_j (n, r) for rows b_j of directions (r, κ)."""
-        curved = directional_curvature(self.loss, a, known.targets, cast(directions, a))
-        return curved * known.loss_weight
-
-    def mass(self, design: Design) -> float:
-        """Σ_i ω_i‖j_i‖² over the rows of the design: the scale of its curvature."""
-        known = self._annotations()
+        turn (k + q, k + q) = [W⊥, W, I]; coef (k + q, κ) in turned coordinates; β (r, κ).
+        """
+        known = self._known(design)
         J = self._matrix(design, known)
-        xp = namespace(J)
-        total = xp.sum(xp.vecdot(J, J) * known.loss_weight[:, 0], dtype=xp.float64)
-        return float(total)
+        J = J @ cast(turn, J)
+        rest = int(J.shape[1]) - int(beta.shape[0]) - int(known.covariates.shape[1])
+        a = J @ cast(coef, J)
+        a = a if design.offset is None else a + self._tall(design.offset)
+        curved = directional_curvature(self.loss, a, known.targets, cast(beta, a))
+        return _scaled((J[:, :rest] ** 2).T @ (curved * known.loss_weight), self._counts_for(design))
 
     # --- rows ------------------------------------------------------------------------------------------
 
@@ -510,3 +516,33 @@ class Block:
 
 def _scaled(x: Array, factor: float) -> Array:
     return x if factor == 1.0 else x * factor
+
+
+# Activations (…, n, κ) lie in memory column after column, (…, κ, n): sums over a sample's few outputs are then
+# sums of long columns. And the columns of all points are one matrix, whose product with J is one.
+
+
+def _times(J: Array, coef: Array) -> Array:
+    """J·coef (…, n, κ) for J (n, m) and coef (…, m, κ)."""
+    xp, (*points, m, kappa) = namespace(J), coef.shape
+    flat = xp.reshape(xp.matrix_transpose(coef), (math.prod(points) * kappa, m)) @ J.T
+    return xp.matrix_transpose(xp.reshape(flat, (*points, kappa, J.shape[0])))
+
+
+def _transpose_times(J: Array, E: Array) -> Array:
+    """JᵀE (…, m, κ) for J (n, m) and E (…, n, κ)."""
+    xp, (*points, n, kappa) = namespace(J), E.shape
+    flat = xp.reshape(xp.matrix_transpose(E), (math.prod(points) * kappa, n)) @ J
+    return xp.matrix_transpose(xp.reshape(flat, (*points, kappa, J.shape[1])))
+
+
+def _columns(a: Array) -> Array:
+    """(…, n, κ) as a tall matrix (n, …κ)."""
+    xp, (*points, n, kappa) = namespace(a), a.shape
+    return xp.reshape(xp.matrix_transpose(a), (math.prod(points) * kappa, n)).T
+
+
+def _points(rows: Array, like: Array) -> Array:
+    """A tall matrix (n, …κ) as (…, n, κ), the shape of `like`."""
+    xp, (*points, n, kappa) = namespace(rows), like.shape
+    return xp.matrix_transpose(xp.reshape(rows.T, (*points, kappa, n)))

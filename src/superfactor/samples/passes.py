@@ -45,7 +45,7 @@ def in_passes(
         size = b - a if chosen is None else int(chosen.size)
         if size == 0:
             continue
-        store = None if folder is None else InFiles(Path(folder.name) / str(a), size)
+        store = None if folder is None else InFiles(Path(folder.name) / str(a))
         stretch = _Stretch(X, table, a, b, chosen)
         blocks.append(Block(size, stretch.rows, stretch.annotations, loss, store, start))
         start += size

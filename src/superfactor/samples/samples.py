@@ -62,6 +62,8 @@ class Samples(ABC):
 
     #: So many threads of this process answer at the same time; those of BLAS would come on top.
     threads: int = 1
+    #: About how many operations questions about the loss have taken so far: searches compare what they cost.
+    operations: float = 0.0
 
     def __init__(self) -> None:
         self._keys = count(step=_MOST_MADE)

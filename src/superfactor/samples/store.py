@@ -56,20 +56,19 @@ class InFiles:
     Parameters
     ----------
     folder : of this block alone
-    rows : n_b
     """
 
-    def __init__(self, folder: Path, rows: int):
-        self._folder, self._rows = folder, rows
-        self._types: dict[int, np.dtype[Any]] = {}
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._types: dict[int, tuple[np.dtype[Any], int]] = {}  # and the number of rows
         folder.mkdir(parents=True, exist_ok=True)
 
     def _path(self, key: int) -> Path:
         return self._folder / f"{key}.columns"
 
     def get(self, key: int, columns: int) -> Array:
-        count = columns * self._rows
-        return np.fromfile(self._path(key), self._types[key], count).reshape(-1, self._rows).T
+        dtype, rows = self._types[key]
+        return np.fromfile(self._path(key), dtype, columns * rows).reshape(-1, rows).T
 
     def set(self, key: int, matrix: Array) -> None:
         self._write(key, matrix, "wb")
@@ -87,7 +86,7 @@ class InFiles:
                 f"temporary file {self._path(key)}: cannot be written ({error}); "
                 "TMPDIR names a folder that has more room"
             ) from error
-        self._types[key] = columns.dtype
+        self._types[key] = columns.dtype, int(columns.shape[0])
 
     def drop(self, key: int) -> None:
         self._path(key).unlink(missing_ok=True)

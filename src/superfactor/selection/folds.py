@@ -78,7 +78,7 @@ def _fits(
         order = list(path)
         weights = [(points[i]["xi"], points[i]["lam"]) for i in order]
         solutions = solve_path(
-            stated.problem, rank, weights, tol=max(float(base.tol), TOLERANCE), starts=False
+            stated.problem, rank, weights, tol=max(float(base.tol), TOLERANCE), search="off"
         )
         for i, solution in zip(order, solutions, strict=True):
             fitted = copy.copy(first).set_params(**points[i]).adopt(stated, solution)

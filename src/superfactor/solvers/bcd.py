@@ -222,13 +222,17 @@ class _Blocks:
             slope = gradient @ T.T
             bend = self.beta.T @ T.T  # V = Y·T changes the activations by Φ(Y·bendᵀ)
 
-            def curvature(Y: Array, a: Array = a, bend: Array = bend) -> Array:
+            def curvature(y: Array, a: Array = a, bend: Array = bend) -> Array:
+                Y = xp.reshape(y, self.L.shape)
                 v = Y @ bend.T
                 v = arrays.features(v, arrays.image(v))
                 h = arrays.loss.hessian_action(a, arrays.targets, v) * arrays.loss_weight
-                return Y + arrays.pull(h) @ bend
+                return y + xp.reshape(arrays.pull(h) @ bend, (-1,))
 
-            Y = conjugate_gradients(curvature, slope, xp.ones_like(slope), 1e-4, 50)
+            found = conjugate_gradients(
+                curvature, xp.reshape(slope, (-1,)), lambda y: y, tol=1e-4, max_iter=50
+            )
+            Y = xp.reshape(found.x, self.L.shape)
             step, decrease = Y @ T, inner(slope, Y)
             if not decrease > 4 * eps(K) * abs(f):
                 return

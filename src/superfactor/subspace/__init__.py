@@ -8,15 +8,17 @@ file             idea
 ``ridge``        ridge regression with any of our losses: the small problem inside every step
 ``geometry``     points, frames, the retraction
 ``inside``       F restricted to the subspace: points, proximal steps, the duality gap
-``newton_model`` the exact joint Newton step in (W, β, γ)
+``conjugate``    conjugate gradients inside a trust region, for several systems side by side
+``newton_model`` the joint Newton step in (W, β, γ)
 ================ ==============================================================================
 """
 
 from superfactor.subspace.basis import Added, Basis, leading_basis, selector
+from superfactor.subspace.conjugate import conjugate_gradients
 from superfactor.subspace.design import LossOn
 from superfactor.subspace.geometry import Frame, Point
 from superfactor.subspace.inside import Inside
-from superfactor.subspace.ridge import conjugate_gradients, fit_ridge
+from superfactor.subspace.ridge import fit_ridge
 
 __all__ = [
     "Added",

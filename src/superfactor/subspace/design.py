@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
-from superfactor._arrays import Array
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from superfactor._arrays import Array, eigh_descending, eye_like, namespace
 from superfactor.problem import Problem
-from superfactor.samples import Block, Design
+from superfactor.samples import Block, Design, Tall
 
 
 class LossOn:
     """Σ_i ω_i ℓ(y_i, cᵀj_i) and its derivatives in c (m, κ), j_i the rows of a design J (n, m).
 
+    Coefficients with leading dimensions (…, m, κ) are several points side by side.
+
     Parameters
     ----------
-    mass : about Σ_i ω_i‖j_i‖², the scale of its curvature; None asks the samples
+    gram : about Σ_i ω_i j_i j_iᵀ (m, m), the scale of its curvature; None asks the samples
     """
 
-    def __init__(self, problem: Problem, design: Design, columns: int, mass: float | None = None):
+    def __init__(self, problem: Problem, design: Design, columns: int, gram: Array | None = None):
         self.problem, self.design, self.columns = problem, design, columns
-        samples = problem.samples
-        self.mass = float(samples.sum(Block.mass, design)) if mass is None else mass
         self.share = problem.options.curvature_share(problem.n_samples, columns, problem.n_outputs)
+        self._gram = gram
+        self._kept: tuple[Tall, ...] = ()
+
+    @cached_property
+    def few(self) -> Design:
+        """The rows whose curvature is summed: all, or those of a share of the samples."""
+        return self.design if self.share >= 1 else self._some(coarse=False)
+
+    @cached_property
+    def coarse(self) -> Design:
+        """The same for products of conjugate gradients, in float32 where that pays: their error only bends a
+        direction.
+        """
+        worth = self.rows * self.columns >= self.problem.options.values_worth_coarse
+        if worth and self.epsilon < 1e-10:
+            return self._some(coarse=True)
+        return self.few
+
+    def _some(self, coarse: bool) -> Design:
+        kept, _ = self.problem.samples.make(Block.some_of, self.design, self.share, coarse)
+        self._kept += kept  # as long as this is there
+        rows, *offset = (tall.place for tall in kept)
+        return Design(rows, True, offset[0] if offset else None, self.share, coarse)
+
+    @cached_property
+    def gram(self) -> Array:
+        """About Σ_i ω_i j_i j_iᵀ (m, m)."""
+        if self._gram is None:
+            self._gram = self.problem.samples.sum(Block.design_gram, self.coarse)
+        return self._gram
 
     @property
     def epsilon(self) -> float:
@@ -30,28 +65,37 @@ class LossOn:
     def dense_pays(self) -> bool:
         """Whether a Newton system of all unknowns is cheaper than conjugate gradients."""
         problem, options = self.problem, self.problem.options
-        rows, n = self.share * problem.n_samples, problem.n_samples
-        dense = options.dense_operations(rows, self.columns * problem.n_outputs)
-        return dense <= options.product_operations(n, self.columns, problem.n_outputs)
+        dense = options.dense_operations(self.rows, self.columns, problem.n_outputs)
+        return dense <= options.product_operations(self.rows, self.columns, problem.n_outputs)
 
-    def evaluate(self, coef: Array) -> tuple[float, Array]:
-        """The value and its gradient JᵀE (m, κ)."""
-        value, gradient = self.problem.samples.sum(Block.evaluate, self.design, coef)
-        return float(value), gradient
+    def evaluate(self, coef: Array) -> tuple[Array, Array]:
+        """The value (…) and its gradient JᵀE (…, m, κ)."""
+        self._count(8.0 * self.problem.n_samples * self.columns, coef)
+        return self.problem.samples.sum(Block.evaluate, self.design, coef)
 
     def curvature(self, coef: Array) -> Array:
-        """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major."""
-        return self.problem.samples.sum(Block.curvature, self.design, coef, self.share)
+        """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
+        options, kappa = self.problem.options, self.problem.n_outputs
+        dense = options.dense_operations(self.rows, self.columns, kappa) - options.a_question
+        self._count(dense / kappa, coef)
+        return self.problem.samples.sum(Block.curvature, self.few, coef)
 
-    def curvature_product(self, coef: Array, direction: Array) -> Array:
-        """The same times a direction, (m, κ), by products only."""
-        return self.problem.samples.sum(Block.curvature_product, self.design, coef, direction)
+    def bent(self, coef: Array) -> Bent:
+        """The same at points (…, m, κ), as something that has products only."""
+        self._count(8.0 * self.rows * self.columns, coef)
+        samples = self.problem.samples
+        (rows,), (total, weight) = samples.make(Block.bent, self.coarse, coef)
+        return Bent(self, rows, total / weight)
 
-    def curvature_diagonal(self, coef: Array, turn: Array | None = None) -> Array:
-        """The diagonal of the same, (m, κ), for the design J·turn."""
-        return self.problem.samples.sum(
-            Block.curvature_diagonal, self.design, coef, self.share, turn
-        )
+    @property
+    def rows(self) -> float:
+        """How many rows `few` has."""
+        return self.share * self.problem.n_samples
+
+    def _count(self, operations: float, coef: Array) -> None:
+        """Operations for each column of coef, and those of asking."""
+        columns = math.prod(coef.shape) / max(int(coef.shape[-2]), 1)
+        self.problem.samples.operations += self.problem.options.a_question + operations * columns
 
     def floor(self) -> float:
         """A curvature too small to matter, but not zero: where classes are separable and λ is zero the
@@ -60,4 +104,58 @@ class LossOn:
         problem = self.problem
         info = problem.xp.finfo(problem.covariate_ridge.dtype)  # float64: sums and systems are
         alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
-        return float(info.eps) * self.mass * min(alpha, 1e3) + float(info.smallest_normal)
+        mass = float(problem.xp.linalg.trace(self.gram))
+        return float(info.eps) * mass * min(alpha, 1e3) + float(info.smallest_normal)
+
+
+@dataclass(frozen=True)
+class Bent:
+    """The curvature Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ of the loss at some points.
+
+    mean (…, κ, κ) is that of one sample on average, Σ_i ω_i∇²ℓ_i/Σ_i ω_i: with G = Σ_i ω_i j_i j_iᵀ the whole
+    is about mean ⊗ G, which is what preconditioners are made of.
+    """
+
+    loss: LossOn
+    rows: Tall
+    mean: Array
+
+    def times(self, direction: Array) -> Array:
+        """The curvature times directions (…, m, κ)."""
+        loss = self.loss
+        loss._count(8.0 * loss.rows * loss.columns, direction)
+        samples = loss.problem.samples
+        return samples.sum(Block.curvature_product, loss.coarse, self.rows.place, direction)
+
+    @cached_property
+    def outputs(self) -> tuple[Array, Array]:
+        """Eigenvalues (…, κ) of the mean, none of them zero or below, and its eigenvectors (…, κ, κ)."""
+        xp = namespace(self.mean)
+        values, vectors = eigh_descending(self.mean)
+        tiny = float(xp.finfo(values.dtype).smallest_normal) ** 0.5
+        least = xp.clip(1e-6 * xp.max(xp.abs(values), axis=-1, keepdims=True), tiny, None)
+        return xp.where(values > least, values, least + 0 * values), vectors
+
+    @property
+    def mean_above_zero(self) -> Array:
+        """The mean with these eigenvalues (…, κ, κ)."""
+        values, vectors = self.outputs
+        return (vectors * values[..., None, :]) @ namespace(vectors).matrix_transpose(vectors)
+
+    def solver(self, gram: Array, ridge: Array) -> Callable[[Array], Array]:
+        """(mean ⊗ gram + diag(ridge))⁻¹, as a function of x (…, m, κ), for gram (…, m, m) and ridge (…, m)."""
+        xp, (values, vectors) = namespace(gram), self.outputs
+        identity = eye_like(gram, gram.shape[-1])
+        systems = values[..., :, None, None] * gram[..., None, :, :]
+        systems = systems + (ridge[..., None, :] * identity)[..., None, :, :]
+        # Two columns that are nearly the same have no inverse of their own.
+        size = xp.max(xp.linalg.diagonal(systems), axis=-1)[..., None, None]
+        tiny = float(xp.finfo(gram.dtype).smallest_normal) ** 0.5
+        inverse = xp.linalg.inv(systems + (1e-10 * size + tiny) * identity)
+
+        def solved(x: Array) -> Array:
+            turned = xp.matrix_transpose(xp.matmul(x, vectors))  # (…, κ, m)
+            found = xp.matmul(inverse, turned[..., None])[..., 0]
+            return xp.matmul(xp.matrix_transpose(found), xp.matrix_transpose(vectors))
+
+        return solved

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 from superfactor._arrays import (
     Array,
@@ -12,6 +15,7 @@ from superfactor._arrays import (
     frobenius2,
     full_like_of,
     inner,
+    inners,
     namespace,
 )
 from superfactor.problem import Problem
@@ -26,27 +30,51 @@ class Inside:
     """min over W (k, r), β, γ of F with the search side restricted to the span of a basis.
 
     Nothing in it changes: a basis that has grown makes another one.
+
+    Attributes
+    ----------
+    xi, lam : ξ and λ: numbers, or (S, 1, 1) where each of S points has its own
+    rho : ρ (…, q, 1)
     """
 
-    def __init__(self, basis: Basis, rank: int, mass: float | None = None):
+    def __init__(self, basis: Basis, rank: int, gram: Array | None = None):
         self.basis, self.rank = basis, rank
         self.problem: Problem = basis.problem
         self.D = basis.D
-        # Products λ/ξ and ξ·η leave the range of floats at extreme units; their roots do not.
-        self.root_ratio = self.problem.lam**0.5 / self.problem.xi**0.5
+        self.xi: Any = self.problem.xi
+        self.lam: Any = self.problem.lam
+        self.rho = self.problem.covariate_ridge[:, None]
         # [ΦS, X'] (n, k + q): what the classifier can see.
         columns = basis.size + self.problem.n_covariates
-        self.loss = LossOn(self.problem, basis.design, columns, mass)
+        self.loss = LossOn(self.problem, basis.design, columns, gram)
         self.least_curvature = self.loss.floor()
 
     def at_weights(self, problem: Problem) -> Inside:
         """The same subspace of the same data at other weights ξ and λ."""
-        return Inside(replace(self.basis, problem=problem), self.rank, self.loss.mass)
+        return Inside(replace(self.basis, problem=problem), self.rank, self.loss.gram)
 
-    def reconstruction(self, W: Array) -> float:
-        """ξ(‖X̃‖² − tr WᵀDW)."""
+    def with_factors(self, factors: Array) -> Inside:
+        """The same for S points side by side, with ξ and λ (and ρ with it) times factors (S, 2)."""
+        there = copy(self)
+        there.__dict__.pop("pca_value", None)
+        xi, lam = factors[:, 0][:, None, None], factors[:, 1][:, None, None]
+        there.xi, there.lam, there.rho = xi * self.xi, lam * self.lam, lam * self.rho
+        return there
+
+    @property
+    def root_ratio(self) -> Any:
+        """√(λ/ξ): products of weights leave the range of floats at extreme units; their roots do not."""
+        return self.lam**0.5 / self.xi**0.5
+
+    def _weighed(self, weight: Any, value: Array) -> Array:
+        """A weight of the points times a value (…) of each."""
+        return weight * value if isinstance(weight, float) else weight[..., 0, 0] * value
+
+    def reconstruction(self, W: Array) -> Array:
+        """ξ(‖X̃‖² − tr WᵀDW) (…) for W (…, k, r)."""
         # Not below zero: where ‖X̃‖² and the trace agree to the last digit, rounding decides the sign.
-        return self.problem.xi * max(self.problem.squared_norm - inner(W, self.D @ W), 0.0)
+        left = self.problem.squared_norm - inners(W, self.D @ W)
+        return self._weighed(self.xi, namespace(W).clip(left, 0.0, None))
 
     # --- points --------------------------------------------------------------------------------
 
@@ -69,16 +97,18 @@ class Inside:
         V[:k, :r], V[k:, r:] = W, eye_like(W, q)
         ridge = xp.concat([full_like_of(W, r, problem.lam), problem.covariate_ridge])
         rows = problem.samples.keep(Block.view, self.basis.design, V)  # [ΦSW, X']
-        loss = LossOn(problem, Design(rows.place, ready=True), r + q, self.loss.mass)
+        loss = LossOn(problem, Design(rows.place, ready=True), r + q, V.T @ self.loss.gram @ V)
         coef, _, _ = fit_ridge(loss, ridge, xp.concat([beta, gamma]), max_iter=max_iter, tol=tol)
         return self.at(W, coef[:r, :], coef[r:, :])
 
     def at(self, W: Array, beta: Array, gamma: Array) -> Point:
-        """The point itself, nothing optimised."""
-        problem = self.problem
-        loss, pulled = self.loss.evaluate(namespace(W).concat([W @ beta, gamma]))
-        F = loss + problem.lam * frobenius2(beta) + problem.covariate_penalty(gamma)
-        return Point(W, beta, gamma, F + self.reconstruction(W), loss, pulled)
+        """The point itself, nothing optimised; or several, (…, k, r)."""
+        loss, pulled = self.loss.evaluate(namespace(W).concat([W @ beta, gamma], axis=-2))
+        F = loss + self._weighed(self.lam, inners(beta, beta)) + self.reconstruction(W)
+        F = F + inners(self.rho * gamma, gamma)
+        if W.ndim == 2:
+            loss, F = float(loss), float(F)
+        return Point(W, beta, gamma, F, loss, pulled)
 
     def embedded(self, point: Point) -> Point:
         """A point of a smaller basis, of which this one is a continuation."""
@@ -112,12 +142,19 @@ class Inside:
         """‖A_new − A_old‖/η, the gradient mapping of the proximal step."""
         return math.sqrt(frobenius2(new.W @ new.beta - old.W @ old.beta)) / eta
 
+    def supervised(self, point: Point) -> Any:
+        """F − bound(0) (…), what supervision can change; separable classes may send it to zero, so not quite."""
+        xp, least = namespace(point.W), 1e-4 * self.problem.null_loss
+        return xp.clip(xp.asarray(point.F) - self.pca_value, least, None)
+
     # --- bounds ----------------------------------------------------------------------------------
 
-    def pca_value(self) -> float:
+    @cached_property
+    def pca_value(self) -> Any:
         """bound(0) = ξ·Σ_{i>r}σ_i² inside the basis: what reconstruction alone must cost."""
         values = eigh_descending(self.D)[0][: self.rank]
-        return self.problem.xi * (self.problem.squared_norm - float(namespace(values).sum(values)))
+        left = self.problem.squared_norm - float(namespace(values).sum(values))
+        return self._weighed(self.xi, left)
 
     def duality_gap(self, point: Point) -> float:
         """F less its lower bound inside the basis at the residuals of the point (docs/method.md §7); inf

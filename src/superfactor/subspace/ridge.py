@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from superfactor._arrays import Array, diagonal, inner, namespace
+from superfactor.subspace.conjugate import conjugate_gradients
 from superfactor.subspace.design import LossOn
 
 
@@ -18,30 +17,6 @@ def solve_linear(M: Array, rhs: Array) -> Array | None:
     except (np.linalg.LinAlgError, RuntimeError):  # PyTorch's LinAlgError is a RuntimeError
         return None
     return x if bool(xp.all(xp.isfinite(x))) else None
-
-
-def conjugate_gradients(
-    apply: Callable[[Array], Array], rhs: Array, preconditioner: Array, tol: float, max_iter: int
-) -> Array:
-    """An approximate solution of apply(x) = rhs for a positive operator; stops at negative curvature."""
-    xp = namespace(rhs)
-    x, r = xp.zeros_like(rhs), rhs
-    z = r / preconditioner
-    d, rz = z, inner(r, z)
-    goal = tol**2 * rz
-    for _ in range(max_iter):
-        if rz <= goal:
-            break
-        Ad = apply(d)
-        curvature = inner(d, Ad)
-        if curvature <= 0:
-            break
-        step = rz / curvature
-        x, r = x + step * d, r - step * Ad
-        z = r / preconditioner
-        rz, old = inner(r, z), rz
-        d = z + (rz / old) * d
-    return x
 
 
 def fit_ridge(
@@ -59,12 +34,17 @@ def fit_ridge(
     def penalty(coef: Array) -> float:
         return float(xp.sum(column * coef**2))
 
-    f, pulled = loss.evaluate(coef)
-    f += penalty(coef)
-    slack = 10 * loss.epsilon
+    def evaluated(coef: Array) -> tuple[float, Array]:
+        value, pulled = loss.evaluate(coef)
+        return float(value) + penalty(coef), pulled
+
+    f, pulled = evaluated(coef)
+    slack, decrease = 10 * loss.epsilon, abs(f)
     for _ in range(max_iter):
         gradient = pulled + 2 * column * coef
-        step = _newton_step(loss, column + 0.5 * floor, coef, gradient)
+        # No more digits than Newton's step itself has.
+        digits = min(max((decrease / abs(f)) ** 0.5, 1e-3), 0.1) if f else 0.1
+        step = _newton_step(loss, column + 0.5 * floor, coef, gradient, digits)
         decrease = inner(gradient, step)  # twice the predicted decrease
         if not decrease > 0:
             break
@@ -73,8 +53,7 @@ def fit_ridge(
         # out for a class that some samples did not have), Newton's step is that much too long.
         while t > 1e-20:
             trial = coef - t * step
-            f_new, pulled_new = loss.evaluate(trial)
-            f_new += penalty(trial)
+            f_new, pulled_new = evaluated(trial)
             if f_new <= f - 1e-4 * t * decrease + slack * abs(f):
                 moved = True
                 break
@@ -87,7 +66,10 @@ def fit_ridge(
     return coef, f, pulled
 
 
-def _newton_step(loss: LossOn, column: Array, coef: Array, gradient: Array) -> Array:
+def _newton_step(
+    loss: LossOn, column: Array, coef: Array, gradient: Array, tol: float
+) -> Array:
+    """Newton's step (m, κ) for the ridge `column` (m, 1); where it is iterated, to within `tol`."""
     xp = namespace(gradient)
     k, kappa = gradient.shape
     if k == 0:
@@ -100,7 +82,16 @@ def _newton_step(loss: LossOn, column: Array, coef: Array, gradient: Array) -> A
         if step is not None and inner(step, flat) > 0:
             return xp.reshape(step, (kappa, k)).T
         return gradient / (float(xp.max(xp.abs(main))) * k)
-    main = xp.clip(loss.curvature_diagonal(coef), 0.0, None) + 2 * column
-    return conjugate_gradients(
-        lambda v: loss.curvature_product(coef, v) + 2 * column * v, gradient, main, 1e-3, 200
-    )
+    bent = loss.bent(coef)
+    solved = bent.solver(loss.gram, 2 * column[:, 0])
+
+    def apply(x: Array) -> Array:
+        v = xp.reshape(x, (k, kappa))
+        return xp.reshape(bent.times(v) + 2 * column * v, (-1,))
+
+    def precondition(x: Array) -> Array:
+        return xp.reshape(solved(xp.reshape(x, (k, kappa))), (-1,))
+
+    slope = xp.reshape(gradient, (-1,))
+    found = conjugate_gradients(apply, slope, precondition, tol=tol, max_iter=200)
+    return xp.reshape(found.x, (k, kappa))

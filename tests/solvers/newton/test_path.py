@@ -69,8 +69,8 @@ def test_a_path_ends_where_single_solves_end(model, classes):
 def test_a_path_takes_fewer_iterations():
     stated = example("filter", n=60, p=200)
     weights = [(0.05, lam) for lam in (3.0, 2.0, 1.5, 1.0, 0.7, 0.5)]
-    path = [s.n_iter for s in solve_path(stated(1.0, 1.0), 2, weights, starts=False)]
-    alone = [newton.solve(stated(*w), 2, starts=False).n_iter for w in weights]
+    path = [s.n_iter for s in solve_path(stated(1.0, 1.0), 2, weights, search="off")]
+    alone = [newton.solve(stated(*w), 2, search="off").n_iter for w in weights]
     assert sum(path[1:]) < 0.8 * sum(alone[1:])
 
 

@@ -125,7 +125,7 @@ def test_random_restarts_find_nothing_lower(seed):
 @pytest.mark.parametrize("seed", range(16))
 def test_the_objective_never_rises(seed):
     problem, _, rank = random_problem(100 + seed)
-    found = newton.solve(problem, rank, starts=False)
+    found = newton.solve(problem, rank, search="off")
     history = np.array(found.history.objective)
     assert np.all(np.diff(history) <= 1e-13 * np.abs(history[:-1]))
     assert found.objective <= history[-1] * (1 + 1e-13)

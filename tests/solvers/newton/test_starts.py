@@ -74,7 +74,7 @@ def test_without_starts_some_would():
     beaten = 0
     for seed in range(WEAK):
         problem, _, rank = weak_ridge(seed)
-        found, best = newton.solve(problem, rank, starts=False).objective, reference(seed)
+        found, best = newton.solve(problem, rank, search="off").objective, reference(seed)
         beaten += found > best + 1e-6 * (1 + abs(best))
     assert beaten >= 2
 

@@ -12,6 +12,7 @@ from superfactor.solvers.newton.resuming import Beginning, restore_random
 from superfactor.solvers.newton.starts import supervised_start
 from superfactor.solvers.newton.state import Run, State
 from superfactor.subspace import Basis, Inside, leading_basis
+from superfactor.subspace.newton_model import elimination_pays
 
 
 def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = None) -> State:
@@ -39,11 +40,13 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
         if beginning.random is not None:
             restore_random(run.rng, beginning.random)
     else:
-        point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
-    state = State(inside, point, Stride.of(problem), inside.pca_value(), whole, capacity)
+        point = inside.polish(inside.leading(), max_iter=30, tol=1e-3)
+    state = State(inside, point, Stride.of(problem), inside.pca_value, whole, capacity)
     if held is None:
-        state = supervised_start(with_label_directions(state))
+        state = supervised_start(with_label_directions(state), run)
     run.observe(state, False)
+    if held is None and not elimination_pays(state.inside):
+        return state
     point, stride = proximal(state.inside, state.point, state.stride, run.monitor)
     return replace(state, point=point, stride=stride)
 
@@ -72,7 +75,7 @@ def with_label_directions(state: State) -> State:
     if state.whole and not model.labels_leave_range:
         return state
     pulled = model.pulled(problem.side, basis.design, state.point.coef)
-    block = basis.leading_of(pulled, state.rank)
+    block = basis.leading_of(pulled, max(state.rank, problem.n_outputs) if state.whole else state.rank)
     for _ in range(model.label_steps):
         basis, added = basis.extended(block)
         if added is None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from superfactor._arrays import frobenius2, namespace
 from superfactor.problem import Problem
@@ -15,21 +18,23 @@ from superfactor.subspace.newton_model import NewtonStep, newton_step, rotation_
 
 @dataclass(frozen=True)
 class Stride:
-    """The length η of proximal steps.
+    """How far steps go: the length η of proximal steps, and the trust region of Newton's.
 
-    It grows while the objective falls, up to 1/(2λ), where the step is the certificate's own
+    η grows while the objective falls, up to 1/(2λ), where the step is the certificate's own
     eigenproblem, and falls back to 1/L_A, where descent is certain.
 
     Attributes
     ----------
     eta, shortest, longest : η and its limits
     mapping : the gradient mapping of the last proximal step
+    radius : of the trust region of truncated Newton steps; infinite before the first one
     """
 
     eta: float
     shortest: float
     longest: float
     mapping: float = math.inf
+    radius: float = math.inf
 
     @staticmethod
     def of(problem: Problem) -> Stride:
@@ -82,21 +87,40 @@ def proximal(
 
 
 def newton(
-    inside: Inside, point: Point, monitor: Monitor
-) -> tuple[Point, NewtonStep, float] | None:
+    inside: Inside, point: Point, stride: Stride, monitor: Monitor
+) -> tuple[Point, NewtonStep, float, Stride] | None:
     """A joint Newton step: the new point, the step and the length used; None where nothing falls."""
-    step = newton_step(inside, point)
+    step = newton_step(inside, point, stride.radius)
     if step is None:
         return None
-    norm = math.sqrt(frobenius2(step.T))
-    t = min(1.0, 1 / norm) if norm > 0 else 1.0
+    t = 1.0
+    if step.length is None:  # an exact step knows no trust region
+        norm = math.sqrt(frobenius2(step.T))
+        t = min(1.0, 1 / norm) if norm > 0 else 1.0
     for _ in range(4):
         new = step.apply(inside, point, t)
         if point.F + slack(inside, point) >= new.F:
             monitor.record(min(new.F, point.F), t, "newton")
-            return (new if new.F <= point.F else point), step, t
+            if step.length is not None:
+                length, promised = t * float(step.length), float(step.decrease)
+                radius = float(trusted(stride.radius, length, promised, point.F - new.F))
+                stride = replace(stride, radius=radius if t == 1 else length)
+            return (new if new.F <= point.F else point), step, t, stride
         t /= 3
-    return None
+    if step.length is None:
+        return None
+    return point, step, 0.0, replace(stride, radius=t * float(step.length))
+
+
+def trusted(radius: Any, length: Any, promised: Any, fallen: Any) -> Any:
+    """The next radius of a trust region: by how well the model has predicted what F fell by.
+
+    Numbers, or NumPy arrays: the radius (infinite before the first step), the length of the step in the same
+    metric, what the model promised, and what F fell by.
+    """
+    radius = np.where(np.isfinite(radius), radius, length)
+    wider = np.where((fallen > 0.75 * promised) & (length > 0.8 * radius), 2.5 * radius, radius)
+    return np.where(fallen >= 0.25 * promised, wider, 0.25 * length)
 
 
 def escape(inside: Inside, point: Point, monitor: Monitor) -> Point:
@@ -142,13 +166,15 @@ def descend(
         if reached is not None:
             reached(point)
         start = point
-        moved = newton(inside, point, monitor)
+        moved = newton(inside, point, stride, monitor)
         if moved is not None:
-            point, step, t = moved
-            left = step.decrease
+            point, step, t, stride = moved
+            left = float(step.decrease)
             if left <= goal and not step.saddle:
                 break
-            slow = left > 0.5 * last or 0.1 * left > start.F - point.F
+            slow = 0.1 * left > start.F - point.F
+            if step.length is None:
+                slow = slow or left > 0.5 * last
             last = math.inf if slow or t < 1 else left
             if not slow or (step.saddle and 0.01 * left < start.F - point.F):
                 continue

@@ -19,7 +19,7 @@ from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.rounds import descended, rounds
 from superfactor.solvers.newton.solve import DEFAULT_ITERATIONS, solution
-from superfactor.solvers.newton.starts import other_starts, ridge_subspace
+from superfactor.solvers.newton.starts import EFFORTS, other_starts, ridge_subspace
 from superfactor.solvers.newton.state import GROWING, Run, State
 
 
@@ -31,7 +31,7 @@ def solve_path(
     tol: float = 1e-8,
     max_iter: int | None = None,
     random_state: int | np.random.Generator | None = 0,
-    starts: bool = True,
+    search: str = "auto",
 ) -> Iterator[Solution]:
     """The solutions of `problem` at each pair (ξ, λ) of `weights`, in their order.
 
@@ -39,20 +39,22 @@ def solve_path(
     ----------
     problem : stated at any ξ and at a λ > 0
     weights : pairs in the user's units; neighbours should be alike, and large λ first is easiest
-    starts : compare an answer that is not proven optimal with other starts
+    search : "off", "auto" or "thorough", as in `solve`
     """
     rng = np.random.default_rng(random_state)
     state: State | None = None
+    effort = EFFORTS.get(search)
     for xi, lam in weights:
         here = problem.compact.restated(xi, lam)
-        run = Run(tol, rng, Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter))
+        monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter)
+        run = Run(tol, rng, monitor, here.samples.operations)
         with one_blas_thread:
             if state is None:
                 state = rounds(begin(here, rank, run), run)
             else:
                 state = from_neighbour(reweighted(state, here), run)
-            if starts and not state.proven(tol) and not run.monitor.stopped:
-                state = other_starts(state, run)
+            if effort is not None and not run.monitor.stopped and not state.proven(tol):
+                state = other_starts(state, run, effort)
             found = solution(problem, rank, state, run.monitor)
         yield found
 
@@ -64,7 +66,7 @@ def reweighted(state: State, problem: Problem) -> State:
         state,
         inside=inside,
         stride=Stride.of(problem),
-        floor=inside.pca_value(),
+        floor=inside.pca_value,
         phase=GROWING,
     )
 

@@ -25,7 +25,7 @@ from superfactor.solvers.newton.checkpoint import Checkpoint
 from superfactor.solvers.newton.descent import proximal, slack
 from superfactor.solvers.newton.resuming import Beginning, fingerprint, writing_to
 from superfactor.solvers.newton.rounds import rounds
-from superfactor.solvers.newton.starts import other_starts
+from superfactor.solvers.newton.starts import EFFORTS, Effort, other_starts
 from superfactor.solvers.newton.state import FINISHED, Run, State
 from superfactor.subspace.newton_model import newton_step
 
@@ -41,7 +41,7 @@ def solve(
     tol: float = 1e-8,
     max_iter: int | None = None,
     random_state: int | np.random.Generator | None = 0,
-    starts: bool = True,
+    search: str = "auto",
     callback: Callable[[int, float], bool] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     codes: bool = True,
@@ -49,8 +49,9 @@ def solve(
     """Minimise F over rank ≤ `rank`.
 
     `tol` is relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
-    With `starts`, an answer that the duality gap does not prove optimal is compared with other starts; where
-    samples are many, among a share of them only, which is searched first.
+    An answer that the duality gap does not prove optimal is compared with other starts: `search` "auto" spends
+    on them no more than the first answer took, "thorough" many times that, "off" nothing. Where samples are
+    many, a share of them is searched first, and other starts are tried among these only.
     The state of the search is written to the file `checkpoint` from time to time; where it is there already,
     the search goes on from it. Without `codes`, the solution has none of the samples' codes.
     """
@@ -58,45 +59,45 @@ def solve(
     rng = np.random.default_rng(random_state)
     compact = problem.compact  # one large product, which BLAS may share among its threads
     with one_blas_thread:
-        state = search(compact, rank, Run(tol, rng, monitor), starts, checkpoint)
+        run = Run(tol, rng, monitor, compact.samples.operations)
+        state = searched(compact, rank, run, EFFORTS.get(search), checkpoint)
         return solution(problem, rank, state, monitor, codes)
 
 
-def search(
+def searched(
     problem: Problem,
     rank: int,
     run: Run,
-    starts: bool,
+    effort: Effort | None,
     path: str | os.PathLike[str] | None = None,
 ) -> State:
-    """The whole search."""
+    """The whole search; without an effort, from one start."""
     checkpoint = None if path is None else Checkpoint(path, fingerprint(problem, rank))
     stored = None if checkpoint is None else checkpoint.load()
     share, beginning = problem.subsample_share(), None
     if stored is not None:
         beginning = Beginning.from_arrays(stored, problem)
     elif share is not None:
-        beginning = _beginning_of_some(problem.subsampled(share), rank, run, starts)
+        beginning = _beginning_of_some(problem.subsampled(share), rank, run, effort)
     if checkpoint is not None:
         run = replace(run, observe=writing_to(checkpoint, run.rng))
     state = rounds(begin(problem, rank, run, beginning), run)
     done = beginning is not None and beginning.phase == FINISHED
-    if starts and share is None and not done and not run.monitor.stopped:
-        state = state if state.proven(run.tol) else other_starts(state, run)
+    if effort is not None and share is None and not done and not run.monitor.stopped:
+        state = state if state.proven(run.tol) else other_starts(state, run, effort)
     state = finish(state, run)
     run.observe(state, True)
     return state
 
 
-def _beginning_of_some(problem: Problem, rank: int, run: Run, starts: bool) -> Beginning:
+def _beginning_of_some(problem: Problem, rank: int, run: Run, effort: Effort | None) -> Beginning:
     """Where a search among some of the samples leads; they are not kept beyond it."""
     # Whoever wants to stop is heard here too; its iterations do not count.
     asked = Monitor(_SUBSAMPLE_ITERATIONS, lambda _, objective: run.monitor.poll(objective))
-    few = Run(_SUBSAMPLE_TOL, run.rng, asked)
+    few = Run(_SUBSAMPLE_TOL, run.rng, asked, problem.samples.operations)
     state = rounds(begin(problem, rank, few), few)
-    cheap = state.work(problem.n_outputs) < problem.options.dear_starts
-    if starts and cheap and not asked.stopped and not state.proven(few.tol):
-        state = other_starts(state, few)
+    if effort is not None and not asked.stopped and not state.proven(few.tol):
+        state = other_starts(state, few, effort)
     return Beginning.of(finish(state, few))
 
 
@@ -147,4 +148,5 @@ def solution(
         stopped_early=monitor.stopped_early,
         gradient_mapping=state.stride.mapping,
         violation=0.0,
+        searched=state.searched,
     )

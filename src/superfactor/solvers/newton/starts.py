@@ -1,50 +1,71 @@
-"""Other places to start from, for problems whose first answer is not proven optimal (docs/method.md §6)."""
+"""Other places to start from, for problems whose first answer is not proven optimal (docs/method.md §6).
+
+Starts are subspaces of the basis at hand, and descend side by side (`fleet`). Three ways lead down from each:
+
+- labels first: from a small ξ up to the problem's own, so that reconstruction comes in by and by;
+- data first: from large ξ and λ down, so that labels do;
+- straight: at the problem's weights at once.
+
+On many problems these end in different valleys, whichever subspace they start from.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
-from superfactor._arrays import Array, frobenius2, full_like_of, namespace, random_like
-from superfactor.options import Options
-from superfactor.solution import Monitor
-from superfactor.solvers.newton.descent import Stride, descend, proximal
+from superfactor._arrays import Array, frobenius2, full_like_of, namespace, random_like, to_numpy
+from superfactor.solution import Searched
+from superfactor.solvers.newton.descent import Stride
+from superfactor.solvers.newton.fleet import Fleet
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.state import RESTARTING, Run, State
 from superfactor.subspace import Inside, Point, fit_ridge
+from superfactor.subspace.newton_model import elimination_pays
+
+#: Factors of (ξ, λ) on the way to the problem's own, and steps at each of them: what is left is left to the next.
+LABELS_FIRST = ((1e-3, 1.0), (1e-2, 1.0), (1e-1, 1.0))
+DATA_FIRST = ((1e3, 1e3), (1e2, 1e2), (1e1, 1e1))
+STRAIGHT = ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
+STEPS_ON_THE_WAY = 2
+# So many starts lead to the first answer, where steps are by conjugate gradients.
+_FIRST = 2
+# Of what supervision can change: who has come so close to the end of a valley does not leave it any more.
+_ROUGHLY = 1e-3
+# λ times these for starts from ridge regression.
+_RIDGES = (1.0, 1e2, 1e4, 1e6)
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to spend on other starts, by the cost of one Newton step.
+    """How much to spend on other starts.
 
-    Early values say little about where a start will end, so where steps are cheap every start goes far;
-    where they are dear, fewer starts go less far.
+    Attributes
+    ----------
+    allowance : of the operations that the first answer took
+    floor : operations that nobody will notice, whatever the first answer took
+    most : starts that descend side by side, at most
+    waves : fleets of them
+    steps : of each at the problem's own weights, at most
+    finished : how many of the lowest go on until nothing is left
     """
 
-    factors: tuple[float, ...]  # multiples of λ for ridge starts
-    path: tuple[float, ...]  # multiples of λ on the way down
-    random: int
+    allowance: float
+    floor: float
+    most: int
+    waves: int
     steps: int
-    patience: int  # so many starts in a row that end where the first answer is are enough
     finished: int
 
-    @classmethod
-    def for_work(cls, work: float, options: Options) -> Effort:
-        """By the operations of one Newton step."""
-        if work > options.dear_step:
-            return cls((1.0, 1e4), (1e2,), 2, 5, 5, 1)
-        return cls(
-            (1.0, 1e2, 1e4, 1e6),
-            (1e4, 1e3, 1e2, 1e1),
-            min(max(int(2e7 / work), 4), 16),
-            min(max(int(8e6 / work), 6), 40),
-            40 if work < options.cheap_step else 10,
-            3,
-        )
+
+EFFORTS = {
+    "auto": Effort(1.0, 1e10, 16, 1, 60, 3),
+    "thorough": Effort(math.inf, 0.0, 32, 4, 100, 12),
+}
 
 
 def ridge_subspace(inside: Inside, point: Point, lam: float) -> tuple[Array, Array, Array]:
@@ -55,7 +76,7 @@ def ridge_subspace(inside: Inside, point: Point, lam: float) -> tuple[Array, Arr
     problem, k = inside.problem, inside.basis.size
     xp = namespace(inside.D)
     ridge = xp.concat([full_like_of(inside.D, k, lam), problem.covariate_ridge])
-    coef, _, pulled = fit_ridge(inside.loss, ridge, point.coef, max_iter=10, tol=1e-5)
+    coef, _, pulled = fit_ridge(inside.loss, ridge, point.coef, max_iter=10, tol=1e-3)
     A = coef[:k, :]
     if lam > 0:
         W = inside.leading(pulled[:k, :] / (2 * problem.xi**0.5 * lam**0.5))
@@ -70,96 +91,171 @@ def loud_directions(inside: Inside, A: Array) -> Array:
     return inside.leading(A * (loud / (math.sqrt(frobenius2(A)) + 1e-300)))
 
 
-def starting_points(
-    inside: Inside, current: Point, effort: Effort, rng: np.random.Generator
-) -> Iterator[Point]:
-    """PCA, ridge solutions at several λ, a path from large λ down, and random subspaces."""
-    problem, r = inside.problem, inside.rank
-    xp = namespace(inside.D)
+@dataclass(frozen=True)
+class Start:
+    """A place to start from, W (k, r), β (r, κ), γ (q, κ), and a way down."""
 
-    def polished(W: Array, A: Array | None = None, gamma: Array | None = None) -> Point:
-        beta = None if A is None else W.T @ A
-        return inside.polish(W, beta, gamma, max_iter=8, tol=1e-4)
+    W: Array
+    beta: Array
+    gamma: Array
+    way: tuple[tuple[float, float], ...] = STRAIGHT
 
-    pca = polished(inside.leading())
-    yield pca
-    for _ in range(effort.random // 2):
-        yield polished(xp.linalg.qr(random_like(inside.D, rng, inside.basis.size, r))[0])
-    for factor in effort.factors:
+
+def places(inside: Inside, current: Point, rng: np.random.Generator) -> Iterator[Start]:
+    """Where to start from: PCA on its two ways, then random subspaces and those of ridge regressions."""
+    xp, problem, (k, r) = namespace(inside.D), inside.problem, current.W.shape
+    none = xp.zeros_like(current.beta), xp.zeros_like(current.gamma)
+    pca = inside.leading()
+
+    def random() -> Start:
+        return Start(xp.linalg.qr(random_like(inside.D, rng, k, r))[0], *none)
+
+    yield Start(pca, *none, DATA_FIRST)
+    yield Start(pca, *none, LABELS_FIRST)
+    longest = Stride.of(problem).longest
+    for factor in _RIDGES:
+        # Where a proximal step from the current point leads, as long as steps may be, and shorter.
+        W = inside.proximal_subspace(current, longest / factor**0.5, inside.gradient(current))
+        yield Start(W, W.T @ current.W @ current.beta, current.gamma)
         W, A, gamma = ridge_subspace(inside, current, problem.lam * factor)
-        yield polished(W, A, gamma)
-        yield polished(loud_directions(inside, A), A, gamma)
-    point = pca
-    for factor in effort.path:
-        easier = inside.at_weights(replace(problem, lam=problem.lam * factor))
-        point = _short(easier, easier.at(point.W, point.beta, point.gamma), 0.0, 3)
-        yield inside.at(point.W, point.beta, point.gamma)
-    for _ in range(effort.random - effort.random // 2):
-        yield polished(xp.linalg.qr(random_like(inside.D, rng, inside.basis.size, r))[0])
+        yield Start(W, W.T @ A, gamma)
+        yield random()
+        W = loud_directions(inside, A)
+        yield Start(W, W.T @ A, gamma)
+        yield random()
+    while True:
+        for way in (STRAIGHT, LABELS_FIRST, STRAIGHT, DATA_FIRST):
+            yield replace(random(), way=way)
 
 
-def promising(
-    inside: Inside,
-    points: Iterator[Point],
-    effort: Effort,
-    known: float,
-    goal: float,
-    monitor: Monitor,
-) -> list[Point]:
-    """Short descents from every start, longer ones from the better; the lowest first.
+def supervised_start(state: State, run: Run) -> State:
+    """Where a search begins once its subspace is there.
 
-    `known` is the objective of the first answer: starts that keep ending there end the search.
+    Where Newton systems are cheap: from the ridge solution, where that is lower than PCA. Otherwise PCA goes
+    down on both its ways, side by side, and the lower one is taken: ridge regression with many outputs would
+    cost as much.
+    """
+    inside = state.inside
+    if elimination_pays(inside):
+        W, A, gamma = ridge_subspace(inside, state.point, state.problem.lam)
+        new = inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
+        return replace(state, point=new) if new.F < state.point.F else state
+    starts = list(islice(places(inside, state.point, run.rng), _FIRST))
+    race = Race(inside, math.inf, _ROUGHLY * state.supervised)
+
+    def record(F: float) -> bool:
+        run.monitor.record(F, 1.0, "newton")
+        return run.monitor.stopped
+
+    race.run(led(inside, starts), 100, record)
+    return replace(state, point=race.lowest)
+
+
+def led(inside: Inside, starts: Sequence[Start]) -> Fleet:
+    """A fleet that has come to the problem's own weights, each start on its way."""
+    xp = namespace(inside.D)
+    W, beta, gamma = (
+        xp.stack([part for part in parts])
+        for parts in zip(*((s.W, s.beta, s.gamma) for s in starts), strict=True)
+    )
+    fleet: Fleet | None = None
+    if any(start.way is not STRAIGHT for start in starts):
+        for factors in zip(*(start.way for start in starts), strict=True):
+            there = inside.with_factors(xp.asarray(factors, dtype=inside.D.dtype))
+            fleet = Fleet.at(there, W, beta, gamma) if fleet is None else fleet.moved_to(there)
+            for _ in range(STEPS_ON_THE_WAY):
+                fleet = fleet.stepped(there)
+                if np.all(fleet.left <= 1e-2 * to_numpy(there.supervised(fleet.points))):
+                    break
+    return Fleet.at(inside, W, beta, gamma) if fleet is None else fleet.moved_to(inside)
+
+
+@dataclass
+class Race:
+    """Starts that descend as long as they may get below the lowest value.
+
+    Attributes
+    ----------
+    inside : where
+    known : a value to get below
+    goal : how much is nothing
+    found : where starts were when they settled, or when all had to stop
+    searched : starts so far, and how many ended at the known value
     """
 
-    found: list[Point] = []
-    for point in points:
-        found.append(_short(inside, point, goal, effort.steps))
-        recent = found[-effort.patience :]
-        same = len(recent) == effort.patience and all(abs(p.F - known) <= 10 * goal for p in recent)
-        if same or monitor.poll(known):
-            break
-    for share in (2, 4):  # half of them twice as far, a quarter four times
-        found.sort(key=lambda point: point.F)
-        for i in range(max(len(found) // share, 1)):
-            if abs(found[i].F - known) > 10 * goal and not monitor.poll(known):
-                found[i] = _short(inside, found[i], goal, share * effort.steps)
-    return sorted(found, key=lambda point: point.F)
+    inside: Inside
+    known: float
+    goal: float
+    found: list[Point] = field(default_factory=list)
+    searched: Searched = field(default_factory=Searched)
+
+    @property
+    def lowest(self) -> Point:
+        """The best that was found."""
+        return min(self.found, key=lambda point: point.F)
+
+    def run(self, fleet: Fleet, steps: int, tired: Callable[[float], bool]) -> None:
+        """Let a fleet descend; whoever has settled, or cannot get below the lowest any more, leaves.
+
+        `tired` hears of the lowest value after every step, and may end it.
+        """
+        size, same, lowest = fleet.size, 0, self.known
+        for _ in range(steps):
+            fleet = fleet.stepped(self.inside)
+            F, left = fleet.F, fleet.left
+            lowest = min(lowest, float(F.min()))
+            settled = fleet.solved & (left <= self.goal)
+            # What a model promises is about what is left once it is minimised to the end.
+            behind = fleet.solved & (F - 30 * left > lowest + self.goal)
+            same += int(np.sum(settled & (np.abs(F - self.known) <= 10 * self.goal)))
+            self._leave(fleet, settled & ~behind)
+            fleet = fleet.taken(np.flatnonzero(~(settled | behind)))
+            if fleet.size == 0 or tired(lowest) or (fleet.size == 1 and self.known == math.inf and not self.found):
+                break
+        self._leave(fleet, np.ones(fleet.size, dtype=bool))
+        old = self.searched
+        self.searched = Searched(old.starts + size, old.agreed + same)
+
+    def _leave(self, fleet: Fleet, who: np.ndarray) -> None:
+        self.found.extend(fleet.points[int(i)] for i in np.flatnonzero(who))
 
 
-def _short(inside: Inside, point: Point, goal: float, steps: int) -> Point:
-    """A proximal step and a few others, of which nobody keeps a history."""
-    monitor = Monitor()
-    point, stride = proximal(inside, point, Stride.of(inside.problem), monitor, polish=4)
-    return descend(inside, point, stride, monitor, goal, limit=steps, polish=4).point
-
-
-def supervised_start(state: State) -> State:
-    """From the ridge solution, where that is lower."""
-    inside = state.inside
-    W, A, gamma = ridge_subspace(inside, state.point, state.problem.lam)
-    new = inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
-    return replace(state, point=new) if new.F < state.point.F else state
-
-
-def other_starts(state: State, run: Run) -> State:
-    """Short descents from other places inside the subspace; the most promising are finished."""
+def other_starts(state: State, run: Run, effort: Effort) -> State:
+    """The best of this state and of what other starts inside its subspace lead to."""
     state = replace(state, phase=RESTARTING)
     run.observe(state, True)
-    problem, value = state.problem, state.supervised
-    work = state.work(min(problem.n_outputs, state.rank))
-    effort = Effort.for_work(work, problem.options)
-    points = starting_points(state.inside, state.point, effort, run.rng)
-    found = promising(state.inside, points, effort, state.point.F, 1e-5 * value, run.monitor)
-    held = [replace(state, point=point).held() for point in found[: effort.finished * 4]]
+    problem, inside, value = state.problem, state.inside, state.supervised
+    samples, loss = problem.samples, state.inside.loss
+    allowed = max(effort.allowance * (samples.operations - run.begun), effort.floor)
+    end = samples.operations + allowed
+    race = Race(inside, state.point.F, 1e-6 * value)
+
+    def tired(lowest: float = state.point.F) -> bool:
+        return samples.operations > end or run.monitor.poll(min(lowest, state.point.F))
+
+    options, products = problem.options, effort.steps * problem.options.expected_products
+    a_product = 8.0 * loss.rows * loss.columns * problem.n_outputs
+    count = int(min(effort.most, max((allowed / products - options.a_question) / a_product, 2)))
+    starts = places(inside, state.point, run.rng)
+    if not elimination_pays(inside):  # the first answer came from these
+        starts = islice(starts, _FIRST, None)
+    for _ in range(effort.waves):
+        if not tired():
+            race.run(led(inside, list(islice(starts, count))), effort.steps, tired)
     best, seen = state.held(), [state.point.F]
+    held = [
+        replace(state, point=point).held() for point in sorted(race.found, key=lambda p: p.F)
+    ]
     for start in held:
         if len(seen) > effort.finished or run.monitor.stopped:
             break
-        if any(abs(start.F - other) <= 1e-7 * value for other in seen):
-            continue  # the same valley again
+        if any(abs(start.F - other) <= 1e-7 * value for other in seen) or (
+            tired() and start.F > best.F
+        ):
+            continue
         seen.append(start.F)
         state = rounds(state.back_to(start), run)
         if state.point.F < best.F:
             best = state.held()
             run.observe(state, False)
-    return state.back_to(best)
+    return replace(state.back_to(best), searched=race.searched)

@@ -10,7 +10,7 @@ import numpy as np
 
 from superfactor.problem import Problem
 from superfactor.samples import Vectors
-from superfactor.solution import Monitor
+from superfactor.solution import Monitor, Searched
 from superfactor.solvers.newton.descent import Stride
 from superfactor.subspace import Basis, Inside, Point
 
@@ -27,12 +27,14 @@ class Run:
     tol : relative to what supervision can change
     rng : draws starts
     monitor : keeps the history, and says when to stop
+    begun : operations that had been asked of the samples when the search began
     observe : hears of states as they are reached, and whether the moment is one to be remembered in any case
     """
 
     tol: float
     rng: np.random.Generator
     monitor: Monitor
+    begun: float = 0.0
     observe: Callable[[State, bool], None] = lambda state, important: None
 
 
@@ -49,6 +51,7 @@ class State:
     whole : whether the subspace is the whole range of X
     capacity : how many vectors the basis may have
     phase : how far the search has come
+    searched : other starts that it has been compared with
     left, reason, converged : about how much lower F can get inside the subspace, why the rounds ended, and
         whether their tolerance was met
     """
@@ -60,6 +63,7 @@ class State:
     whole: bool
     capacity: int
     phase: str = GROWING
+    searched: Searched | None = None
     left: float = math.inf
     reason: str = ""
     converged: bool = False
@@ -105,7 +109,7 @@ class State:
         return replace(
             self,
             inside=inside,
-            floor=min(self.floor, inside.pca_value()),
+            floor=min(self.floor, inside.pca_value),
             point=inside.embedded(self.point),
         )
 
