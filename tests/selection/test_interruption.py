@@ -95,10 +95,12 @@ def test_at_once_the_scores_are_kept_and_nothing_is_fitted(act, whole):
 
 
 def test_with_nothing_scored_nothing_is_kept():
-    search = make(scoring=Scorer(1, interrupt))
+    """Nor is an earlier search."""
+    search = make(scoring=Scorer(SCORES + 1, interrupt)).fit(X, y)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
-    assert not hasattr(search, "cv_results_")
+    with pytest.raises(NotFittedError):
+        search.predict(X)
 
 
 def test_without_a_refit():

@@ -271,7 +271,11 @@ class SMFClassifierCV(
         )
         metadata = {"covariates": covariates, "sample_weight": sample_weight, "groups": groups}
         metadata = {name: value for name, value in metadata.items() if value is not None}
-        self.__dict__.pop("best_estimator_", None)  # of an earlier fit: this one may end without
+        for name in (
+            "cv_results_",
+            "best_estimator_",
+        ):  # of an earlier fit: this one may end without
+            self.__dict__.pop(name, None)
         shared = effective_n_jobs(self.n_jobs) > 1
         with board_for(len(splits), len(points), shared=shared) as board:
             progress = SearchProgress(
