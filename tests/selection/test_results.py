@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 
-from superfactor.selection.results import choose, tabulate
+from superfactor.selection.results import choose, splits_that_count, tabulate
 
 
 def point(n_components=1, lam=1.0, xi=1.0):
@@ -66,6 +66,48 @@ def test_what_is_no_number_is_never_chosen(rule):
 @pytest.mark.parametrize("rule", ["best", "one_standard_error"])
 def test_where_nothing_is_a_number_the_first(rule):
     assert choose(table([np.nan] * 3, [np.nan] * 3), rule) == 0
+
+
+# --- a search that ended early ---------------------------------------------------------------------------
+
+
+def unfinished(splits):
+    """Numbers (splits, candidates, 3) from scores, None for those that are missing."""
+    return np.array(
+        [[(np.nan,) * 3 if s is None else (s, 1.0, 2.0) for s in row] for row in splits]
+    )
+
+
+def test_finished_splits_count_for_all_candidates():
+    scores = unfinished([[0.5, 0.75, 0.25], [0.5, 0.25, 0.75], [0.9, None, None]])
+    assert splits_that_count(scores).tolist() == [True, True, False]
+    found = tabulate([point(k) for k in (1, 2, 3)], scores)
+    assert found["mean_test_score"].tolist() == [0.5] * 3
+    assert found["std_test_score"].tolist() == [0.0, 0.25, 0.25]
+    np.testing.assert_array_equal(found["split2_test_score"], [0.9, np.nan, np.nan])
+
+
+def test_where_no_split_is_finished_candidates_scored_in_all_begun():
+    scores = unfinished([[0.5, 0.75, None], [0.5, None, None], [None, None, None]])
+    assert splits_that_count(scores).tolist() == [True, True, False]
+    found = tabulate([point(k) for k in (1, 2, 3)], scores)
+    np.testing.assert_array_equal(found["mean_test_score"], [0.5, np.nan, np.nan])
+    np.testing.assert_array_equal(found["mean_fit_time"], [1.0, np.nan, np.nan])
+    assert found["rank_test_score"].tolist() == [1, 2, 2]
+    assert choose(found, "best") == choose(found, "one_standard_error", 2) == 0
+
+
+def test_a_score_that_is_no_number_is_a_score():
+    scores = unfinished([[np.nan, 0.5], [0.5, 0.5]])
+    assert splits_that_count(scores).tolist() == [True, True]
+
+
+def test_splits_that_do_not_count_do_not_make_the_error_smaller():
+    """The deviation of the best, 0.25, makes an error of 0.18 over two splits, of 0.125 over four."""
+    scores = unfinished([[0.5, 0.5], [0.7, 1.0], [None, None], [None, None]])
+    found = tabulate([point(1), point(2)], scores)  # means 0.6 and 0.75
+    assert choose(found, "one_standard_error", 2) == 0
+    assert choose(found, "one_standard_error", 4) == 1
 
 
 # --- within one standard error -----------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """SMFClassifierCV against brute force: scikit-learn's GridSearchCV over SMFClassifier."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -241,17 +240,6 @@ def test_wide_data_are_multiplied_once_and_not_for_every_candidate(preprocess, g
     SMFClassifierCV(**GRID, cv=FOLDS, preprocess=preprocess, refit=False).fit(X, y)
     # Standardised: one for each of three folds.
     assert seen.count(X.shape) == grams
-
-
-def test_progress_is_told_of_every_fold():
-    X, y = genes()
-    search, calls = SMFClassifierCV(**GRID, cv=FOLDS), []
-    search.on_progress(lambda done, total: calls.append((done, total))).fit(X, y)
-    assert calls == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
-    pickle.loads(pickle.dumps(search)).fit(X, y)  # who listens stays behind
-    clone(search).fit(X, y)
-    search.on_progress(None).fit(X, y)
-    assert len(calls) == 5
 
 
 def test_rank_deficient_data_and_more_components_than_it_has():

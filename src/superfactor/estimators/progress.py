@@ -30,11 +30,20 @@ def with_callbacks(method: Callable[P, R]) -> Callable[P, R]:
     return method if _with_callbacks is None else cast(Callable[P, R], _with_callbacks(method))
 
 
-__all__ = ["CallbackSupportMixin", "PassProgress", "Progress", "users_stacklevel", "with_callbacks"]
+__all__ = [
+    "Announcer",
+    "CallbackSupportMixin",
+    "PassProgress",
+    "Progress",
+    "drawn_bar",
+    "draws_bars",
+    "users_stacklevel",
+    "with_callbacks",
+]
 
 # Passes shorter than this are over before anyone has read about them.
 _SHORTEST = 0.3
-# Cells of a bar: more look empty. And of terminals with room for the estimator's name, and for rows.
+# Cells of a bar: more look empty. And of terminals with room for the estimator's name, and for counts.
 _LONGEST, _ROOM = 40, (50, 80)
 
 
@@ -54,7 +63,75 @@ def _package(frame: Any) -> str:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
-class Progress:
+class Announcer:
+    """Prints lines for an estimator, and tells its callbacks of tasks: the fit, and those within it.
+
+    Parameters
+    ----------
+    estimator : the estimator being fitted
+    X, y, metadata : what the callbacks are shown
+    tasks : int or None
+        How many tasks there will be at most; None where that is not known in advance.
+    """
+
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, metadata: dict[str, Any], tasks: int | None = None
+    ):
+        self.estimator = estimator
+        self.name = type(estimator).__name__
+        self.verbose = int(estimator.verbose)
+        self._start = time.perf_counter()
+        self._shown = {"X": X, "y": y, "metadata": metadata or None}
+        self._context: Any = None
+        if hasattr(estimator, "_init_callback_context"):
+            context = estimator._init_callback_context(max_subtasks=tasks)
+            if getattr(estimator, "_skl_callbacks", None):
+                self._context = context
+                context.call_on_fit_task_begin(estimator=estimator, **self._shown)
+
+    @property
+    def has_callbacks(self) -> bool:
+        """Whether the estimator has callbacks of scikit-learn's."""
+        return self._context is not None
+
+    def task(self, name: str) -> bool:
+        """Tell the callbacks of a task that is over: True where one of them wants to stop."""
+        if self._context is None:
+            return False
+        task = self._context.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=self.estimator, **self._shown)
+        return bool(task.call_on_fit_task_end(estimator=self.estimator, **self._shown))
+
+    @contextmanager
+    def task_of(self, name: str, part: Any) -> Iterator[None]:
+        """While a task is the fit of another estimator, `part`: callbacks that go along hear of it too."""
+        if self._context is None:
+            yield
+            return
+        task = self._context.subcontext(task_name=name)
+        with task.propagate_callback_context(part):
+            task.call_on_fit_task_begin(estimator=self.estimator, **self._shown)
+            yield
+        task.call_on_fit_task_end(estimator=self.estimator, **self._shown)
+
+    def complete(self) -> None:
+        """Tell the callbacks that the fit is over."""
+        if self._context is not None:
+            # The estimator itself is complete, so that its copy needs no further attributes.
+            self._context.call_on_fit_task_end(
+                estimator=self.estimator, reconstruction_attributes=dict, **self._shown
+            )
+
+    def elapsed(self) -> str:
+        """Seconds since the beginning, for people."""
+        return f"{time.perf_counter() - self._start:.3g} s"
+
+    def say(self, line: str) -> None:
+        """Print a line with the estimator's name."""
+        print(f"[{self.name}] {line}")
+
+
+class Progress(Announcer):
     """Prints, and tells the callbacks of an estimator, after every iteration of a solver.
 
     Each iteration is one task for scikit-learn's callbacks, named "iteration". A solver that tries
@@ -69,35 +146,24 @@ class Progress:
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any, metadata: dict[str, Any]):
-        self.estimator = estimator
-        self.name = type(estimator).__name__
-        self.verbose = int(estimator.verbose)
-        self._start = time.perf_counter()
-        self._shown = {"X": X, "y": y, "metadata": metadata or None}
+        super().__init__(estimator, X, y, metadata)
         self._last = 0
-        self._context: Any = None
-        if hasattr(estimator, "_init_callback_context"):
-            # How many iterations it takes is not known in advance.
-            context = estimator._init_callback_context(max_subtasks=None)
-            if getattr(estimator, "_skl_callbacks", None):
-                self._context = context
-                context.call_on_fit_task_begin(estimator=estimator, **self._shown)
 
     def begin(self, shape: tuple[int, ...], solver: str) -> None:
         """Say what is about to be fitted."""
         if self.verbose:
             estimator = self.estimator
-            self._say(
+            self.say(
                 f"{estimator.model} model, {shape[0]} samples x {shape[1]} features, "
                 f"{estimator.n_components} components, solver {solver}"
             )
             if estimator.checkpoint is not None and os.path.exists(estimator.checkpoint):
-                self._say(f"resuming from {os.fspath(estimator.checkpoint)!r}")
+                self.say(f"resuming from {os.fspath(estimator.checkpoint)!r}")
 
     @property
     def callback(self) -> Any:
         """Itself where somebody listens, None otherwise: silent fits pay nothing."""
-        return self if self.verbose > 1 or self._context is not None else None
+        return self if self.verbose > 1 or self.has_callbacks else None
 
     @cached_property
     def on_block(self) -> PassProgress | None:
@@ -129,33 +195,21 @@ class Progress:
         name = "iteration" if iteration > self._last else "restart"
         self._last = iteration
         if self.verbose > 1 and name == "iteration":
-            self._say(f"iteration {iteration:>4}  objective {objective:.10g}  ({self._elapsed()})")
-        if self._context is None:
+            self.say(f"iteration {iteration:>4}  objective {objective:.10g}  ({self.elapsed()})")
+        if not self.has_callbacks:
             return False
         self.estimator.n_iter_, self.estimator.objective_ = iteration, objective
-        task = self._context.subcontext(task_name=name)
-        task.call_on_fit_task_begin(estimator=self.estimator, **self._shown)
-        return bool(task.call_on_fit_task_end(estimator=self.estimator, **self._shown))
+        return self.task(name)
 
     def end(self, reason: str) -> None:
         """Say how it went, once the estimator is complete."""
         if self.verbose:
             estimator = self.estimator
-            self._say(f"{estimator.n_iter_} iterations in {self._elapsed()}: {reason}")
-            self._say(f"objective {estimator.objective_:.10g}")
+            self.say(f"{estimator.n_iter_} iterations in {self.elapsed()}: {reason}")
+            self.say(f"objective {estimator.objective_:.10g}")
             if estimator.certificate_ is not None:
-                self._say(estimator.certificate_.statement)
-        if self._context is not None:
-            # The estimator itself is complete, so that its copy needs no further attributes.
-            self._context.call_on_fit_task_end(
-                estimator=self.estimator, reconstruction_attributes=dict, **self._shown
-            )
-
-    def _elapsed(self) -> str:
-        return f"{time.perf_counter() - self._start:.3g} s"
-
-    def _say(self, line: str) -> None:
-        print(f"[{self.name}] {line}")
+                self.say(estimator.certificate_.statement)
+        self.complete()
 
 
 class PassProgress:
@@ -172,7 +226,7 @@ class PassProgress:
 
     def __init__(self, name: str, stream: TextIO):
         self._name, self._stream = name, stream
-        self._draws = stream.isatty() and find_spec("rich") is not None
+        self._draws = draws_bars(stream)
         self._passes, self._done, self._total = 0, 0, 0
         self._begun = 0.0
         self._bar: Any = None  # of rich, while it is on the screen
@@ -195,7 +249,8 @@ class PassProgress:
                 print(line, file=self._stream, flush=True)
         elif self._draws:
             if self._bar is None:
-                self._bar = _drawn(self._name, self._passes, total, self._stream)
+                label = f"pass {self._passes}"
+                self._bar = drawn_bar(self._name, label, total, "rows", self._stream)
             self._bar.update(self._bar.task_ids[0], completed=done)
 
     def clear(self) -> None:
@@ -205,8 +260,21 @@ class PassProgress:
             self._bar = None
 
 
-def _drawn(name: str, number: int, total: int, stream: TextIO) -> Any:
-    """A bar of rich on the screen, on one line: a narrow one leaves out what matters less."""
+def draws_bars(stream: TextIO) -> bool:
+    """Whether bars can be drawn there: on a terminal, by rich."""
+    return stream.isatty() and find_spec("rich") is not None
+
+
+def drawn_bar(name: str, label: str, total: int, unit: str, stream: TextIO) -> Any:
+    """A bar of rich on the screen, on one line: a narrow one leaves out what matters less.
+
+    Parameters
+    ----------
+    name : of the estimator
+    label : what goes on
+    total, unit : how many of what there are
+    stream : a terminal
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.table import Column
@@ -214,16 +282,16 @@ def _drawn(name: str, number: int, total: int, stream: TextIO) -> Any:
     console = Console(file=stream)
     named, counted = (console.width >= room for room in _ROOM)
     width = len(f"{total:,}")  # of every count, so that the bar stays put
-    rows = TextColumn(f"{{task.completed:>{width},.0f}} of {{task.total:,.0f}} rows")
+    count = TextColumn(f"{{task.completed:>{width},.0f}} of {{task.total:,.0f}} {unit}")
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None, table_column=Column(max_width=_LONGEST)),
         TaskProgressColumn(),
-        *([rows] if counted else []),
+        *([count] if counted else []),
         TimeElapsedColumn(),
         console=console,
         transient=True,
     )
-    bar.add_task(f"[{name}] pass {number}" if named else f"pass {number}", total=total)
+    bar.add_task(f"[{name}] {label}" if named else label, total=total)
     bar.start()
     return bar

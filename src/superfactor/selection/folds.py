@@ -31,10 +31,12 @@ def score_fold(
     test: Any,
     scorer: Callable[..., float],
     score_weight: Any,
+    post: Callable[[int, np.ndarray], bool] | None = None,
 ) -> np.ndarray:
     """Test score, seconds to fit and seconds to score of each candidate: (len(points), 3).
 
-    `score_weight` (n,) reaches the scorer; None where the user gave no weights.
+    `score_weight` (n,) reaches the scorer; None where the user gave no weights. `post` hears of each
+    candidate when it is scored, by its position and these numbers; where it says True, the others stay NaN.
     """
     rows = samples.seen_by(train)
     width = int(rows.shape[1])
@@ -44,13 +46,15 @@ def score_fold(
     inside, outside = take(rows, train, axis=0), take(rows, test, axis=0)
     weight = None if samples.weight is None else samples.weight[train]
     extra = {} if score_weight is None else {"sample_weight": score_weight[test]}
-    results = np.empty((len(points), 3))
+    results = np.full((len(points), 3), np.nan)
     # Many small products: threads would wait for each other. And the data have been checked.
     with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         for i, fitted, seconds in _fits(base, inside, y[train], weight, points):
             start = time.perf_counter()
             score = scorer(fitted, outside, y[test], **extra)
             results[i] = score, seconds, time.perf_counter() - start
+            if post is not None and post(i, results[i]):
+                break
     return results
 
 

@@ -10,33 +10,55 @@ from scipy.stats import rankdata
 RULES = ("best", "one_standard_error")
 
 
+def splits_that_count(scores: np.ndarray) -> Any:
+    """Which splits candidates are compared by, (splits,) bool: all, unless the search ended early.
+
+    Then those that all candidates are scored in, and if there is none, those begun. Every split takes the
+    candidates in the same order, so that those scored in all of them are not none.
+
+    Parameters
+    ----------
+    scores : (splits, candidates, 3), as for `tabulate`
+    """
+    done = ~np.isnan(scores[:, :, 1])  # seconds: a score may be no number
+    complete = done.all(axis=1)
+    return complete if complete.any() else done.any(axis=1)
+
+
 def tabulate(points: list[dict[str, Any]], scores: np.ndarray) -> dict[str, Any]:
-    """`cv_results_` from test score, fit seconds and score seconds: (splits, candidates, 3)."""
+    """`cv_results_` from test score, fit seconds and score seconds: (splits, candidates, 3), NaN if not done.
+
+    Means and deviations are over the splits that count: NaN for candidates not scored in all of them.
+    """
     table: dict[str, Any] = {}
+    counted = scores[splits_that_count(scores)]
     for k, name in enumerate(("fit_time", "score_time"), start=1):
-        table[f"mean_{name}"] = scores[:, :, k].mean(axis=0)
-        table[f"std_{name}"] = scores[:, :, k].std(axis=0)
+        table[f"mean_{name}"] = counted[:, :, k].mean(axis=0)
+        table[f"std_{name}"] = counted[:, :, k].std(axis=0)
     for name in sorted(points[0]):
         values = [point[name] for point in points]
         table[f"param_{name}"] = np.ma.array(values, mask=np.zeros(len(values), dtype=bool))
     table["params"] = points
-    test = scores[:, :, 0]
-    for k, split in enumerate(test):
+    for k, split in enumerate(scores[:, :, 0]):
         table[f"split{k}_test_score"] = split
-    table["mean_test_score"] = test.mean(axis=0)
-    table["std_test_score"] = test.std(axis=0)
+    table["mean_test_score"] = counted[:, :, 0].mean(axis=0)
+    table["std_test_score"] = counted[:, :, 0].std(axis=0)
     # A score that is no number ranks last.
     losses = -np.where(np.isnan(table["mean_test_score"]), -np.inf, table["mean_test_score"])
     table["rank_test_score"] = rankdata(losses, method="min").astype(np.int32)
     return table
 
 
-def choose(table: dict[str, Any], rule: str) -> int:
-    """The position of the chosen candidate; of equals the first, as where no score is a number."""
+def choose(table: dict[str, Any], rule: str, splits: int | None = None) -> int:
+    """The position of the chosen candidate; of equals the first, as where no score is a number.
+
+    `splits` is how many of them count; None for all.
+    """
     best = int(np.argmin(table["rank_test_score"]))
     if rule == "best" or np.isnan(table["mean_test_score"][best]):
         return best
-    splits = sum(key.endswith("_test_score") and key.startswith("split") for key in table)
+    if splits is None:
+        splits = sum(key.endswith("_test_score") and key.startswith("split") for key in table)
     error = table["std_test_score"][best] / np.sqrt(splits)
     near = np.flatnonzero(table["mean_test_score"] >= table["mean_test_score"][best] - error)
 

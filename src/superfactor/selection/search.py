@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
@@ -25,11 +27,16 @@ from sklearn.utils.validation import check_is_fitted
 from superfactor._arrays import Array
 from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.parameters import shown
+from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
 from superfactor.losses import Link
 from superfactor.selection import grid, results
+from superfactor.selection.board import Board, board_for
 from superfactor.selection.coordinates import PREPROCESSING, FoldRows, scaler_of
 from superfactor.selection.folds import score_fold
+from superfactor.selection.progress import SearchProgress
 from superfactor.selection.rank import Scree, scree
+from superfactor.selection.scoring import Fold, score_here, score_in_parallel
+from superfactor.solvers.interruption import deferred_interrupt
 
 _SHARED = ("link", "fit_intercept", "class_weight", "prediction", "tol", "certify", "random_state")
 
@@ -45,7 +52,11 @@ def _refits(search: SMFClassifierCV) -> bool:
 
 
 class SMFClassifierCV(
-    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """`SMFClassifier` with rank, model and weights chosen by cross-validation.
 
@@ -84,7 +95,8 @@ class SMFClassifierCV(
     link, fit_intercept, covariate_columns, class_weight, prediction, tol, certify, random_state
         As for `SMFClassifier`; `certify` concerns ``best_estimator_`` only.
     verbose : int, default=0
-        1 prints one line a fold.
+        1 prints a line for each split and for the choice, and on a terminal shows how far the search
+        is; 2 prints every score.
 
     Attributes
     ----------
@@ -94,7 +106,8 @@ class SMFClassifierCV(
         Mean score of the chosen candidate over the splits.
     best_index_ : int
     cv_results_ : dict of arrays
-        As for ``GridSearchCV``.
+        As for ``GridSearchCV``. NaN for what a search that ended early has not scored; its means are
+        over the splits that all candidates are scored in, or, where there is none, over those begun.
     scree_ : Scree
         Of the preprocessed X.
     scorer_, n_splits_, refit_time_, classes_, n_features_in_, feature_names_in_
@@ -104,6 +117,12 @@ class SMFClassifierCV(
     -----
     Candidates in the folds start at their neighbours' solutions and, unlike `SMFClassifier`, do not
     try other starts where nothing is proven; the final fit does, and carries the certificate.
+
+    Ctrl-C ends the search after its current candidate: the best one so far is chosen and fitted to all
+    samples, and KeyboardInterrupt raised. A second one while candidates are scored ends it at once, with
+    ``cv_results_`` and ``best_params_`` but without a fit; one in the final fit is as in `SMFClassifier`.
+    Callbacks (``on_progress``; ``set_callbacks`` where scikit-learn has them) hear of every score and
+    may end the search, which then goes on to its choice.
 
     NumPy, pandas and SciPy-sparse X of any shape are welcome; arrays of other libraries are copied
     to NumPy for the search.
@@ -129,7 +148,7 @@ class SMFClassifierCV(
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-    _on_progress: Callable[[int, int], None] | None = None
+    _on_progress: Callable[[int, int], object] | None = None
 
     def __init__(
         self,
@@ -176,6 +195,7 @@ class SMFClassifierCV(
 
     # --- the search --------------------------------------------------------------------------------
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -240,14 +260,49 @@ class SMFClassifierCV(
         _check_ranks(points, largest)
 
         self.scorer_ = check_scoring(base, self.scoring)
-        scores = self._score(base, samples, labels, points, splits, sample_weight)
-        self.cv_results_ = results.tabulate(points, scores)
-        self.best_index_ = results.choose(self.cv_results_, self.rule)
-        self.best_params_ = points[self.best_index_]
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        score_weight = weight
+        if weight is None and sample_weight is not None:
+            score_weight = np.ones(len(labels))
+        fold = partial(
+            score_fold,
+            *(base, samples, labels, points),
+            scorer=self.scorer_,
+            score_weight=score_weight,
+        )
+        metadata = {"covariates": covariates, "sample_weight": sample_weight, "groups": groups}
+        metadata = {name: value for name, value in metadata.items() if value is not None}
+        for name in (
+            "cv_results_",
+            "best_estimator_",
+        ):  # of an earlier fit: this one may end without
+            self.__dict__.pop(name, None)
+        shared = effective_n_jobs(self.n_jobs) > 1
+        with board_for(len(splits), len(points), shared=shared) as board:
+            progress = SearchProgress(
+                *(self, X, y, metadata),
+                board=board,
+                points=points,
+                listener=self._on_progress,
+                conclude=partial(self._conclude, points),
+            )
+            try:
+                interrupted = self._score(fold, splits, board, progress)
+            except KeyboardInterrupt:  # at once: what is scored is kept, nothing more is fitted
+                if board.n_scored:
+                    self._conclude(points, board.scores)
+                raise
+            if board.n_scored == 0:
+                raise KeyboardInterrupt
+            self._conclude(points, board.scores)
+        progress.choice()
         if self.refit:
-            self._refit(base, X, y, covariates, sample_weight)
-        self._report(self.n_splits_ + 1)
+            self._refit(base, X, y, covariates, sample_weight, progress)
+        if interrupted:
+            raise KeyboardInterrupt(
+                f"{type(self).__name__}: the best candidate after {progress.n_told} of "
+                f"{progress.total} scores is kept"
+            )
+        progress.end()
         return self
 
     def _scree(self, samples: FoldRows, largest: int) -> Scree:
@@ -262,47 +317,38 @@ class SMFClassifierCV(
             raise ValueError("X: all zero after preprocessing; features that vary are required")
         return found
 
-    def _score(
-        self,
-        base: SMFClassifier,
-        samples: FoldRows,
-        labels: Any,
-        points: list[dict[str, Any]],
-        splits: list[Any],
-        sample_weight: Any,
-    ) -> np.ndarray:
-        """Score, fit seconds and score seconds: (splits, candidates, 3)."""
-        score_weight = samples.weight
-        if score_weight is None and sample_weight is not None:
-            score_weight = np.ones(len(labels))
-        jobs = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(score_fold)(
-                base, samples, labels, points, train, test, self.scorer_, score_weight
-            )
-            for train, test in splits
-        )
-        done = []
-        self._report(0)
-        for fold in jobs:
-            done.append(fold)
-            self._report(len(done))
-            if self.verbose:
-                best = float(np.max(fold[:, 0]))
-                print(
-                    f"[{type(self).__name__}] split {len(done)} of {len(splits)}: {len(points)} "
-                    f"candidates, best score {best:.4g}"
-                )
-        return np.stack(done)
+    def _score(self, fold: Fold, splits: list[Any], board: Board, progress: SearchProgress) -> bool:
+        """Fill the board, until somebody wants to stop: True if that was by Ctrl-C."""
+        with progress.shown(), deferred_interrupt() as interruption:
 
-    def on_progress(self, callback: Callable[[int, int], None] | None) -> Self:
-        """Have ``fit`` tell how far it is.
+            def watch() -> bool:
+                return progress() or interruption.requested
+
+            if board.is_shared:
+                score_in_parallel(fold, splits, board, watch, self.n_jobs)
+            else:
+                score_here(fold, splits, board, watch)
+        return interruption.requested
+
+    def _conclude(self, points: list[dict[str, Any]], scores: np.ndarray) -> None:
+        """The table of scores (splits, candidates, 3) so far, and the choice among them."""
+        self.cv_results_ = results.tabulate(points, scores)
+        counted = int(np.count_nonzero(results.splits_that_count(scores)))
+        self.best_index_ = results.choose(self.cv_results_, self.rule, counted)
+        self.best_params_ = points[self.best_index_]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+
+    def on_progress(self, callback: Callable[[int, int], object] | None) -> Self:
+        """Have ``fit`` tell how far it is, and end the search on request.
 
         Parameters
         ----------
         callback : callable, or None for none
-            Called as ``callback(done, total)``: before the first split, after each, and at the end, where
-            ``done == total``, one more than there are splits. It is no parameter: clones, copies and
-            pickles do not know it.
+            Called as ``callback(done, total)``: before the first score, after each (every candidate has
+            one in every split), and at the end, where ``done == total``, one more than there are scores.
+            Where it returns True after a score, the search ends there and goes on to its choice. It can
+            read ``cv_results_`` and ``best_score_`` as they would be then. With `n_jobs` it is called from
+            another thread. It is no parameter: clones, copies and pickles do not know it.
 
         Returns
         -------
@@ -317,28 +363,38 @@ class SMFClassifierCV(
         state.pop("_on_progress", None)
         return state
 
-    def _report(self, done: int) -> None:
-        if self._on_progress is not None:
-            self._on_progress(done, self.n_splits_ + 1)
-
-    def _refit(self, base: SMFClassifier, X: Any, y: Any, covariates: Any, weight: Any) -> None:
+    def _refit(
+        self,
+        base: SMFClassifier,
+        X: Any,
+        y: Any,
+        covariates: Any,
+        weight: Any,
+        progress: SearchProgress,
+    ) -> None:
         start = time.perf_counter()
         smf = base.set_params(**self.best_params_, covariate_columns=self.covariate_columns)
         scaler = scaler_of(self.preprocess)
         given = {"covariates": covariates, "sample_weight": weight}
-        if scaler is None:
-            self.best_estimator_: Any = smf.fit(X, y, **given)
-        else:
+        # Before it is fitted: Ctrl-C leaves what there is of it.
+        self.best_estimator_: Any = smf
+        if scaler is not None:
             scaler.set_output(transform="pandas" if hasattr(X, "columns") else "default")
             self.best_estimator_ = Pipeline([("scaler", scaler), ("smf", smf)])
             given = {f"smf__{name}": value for name, value in given.items()}
-            self.best_estimator_.fit(X, y, scaler__sample_weight=weight, **given)
+            given["scaler__sample_weight"] = weight
+        with progress.task_of("refit", self.best_estimator_):
+            self.best_estimator_.fit(X, y, **given)
         self.refit_time_ = time.perf_counter() - start
 
     # --- the chosen model --------------------------------------------------------------------------
 
     def _chosen(self) -> Any:
         check_is_fitted(self)
+        if not hasattr(self, "best_estimator_"):
+            raise NotFittedError(
+                f"{type(self).__name__}: the search was interrupted before its choice was fitted"
+            )
         return self.best_estimator_
 
     @available_if(_refits)

@@ -1,0 +1,25 @@
+"""The code on the page about selection runs, and does what the page says."""
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+from tests.selection.searches import numbers
+
+from superfactor import SMFClassifierCV
+
+PAGE = Path(__file__).parents[2] / "docs" / "selection.md"
+
+
+def test_a_search_with_a_limit(monkeypatch, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    now = iter(range(0, 10_000, 250))  # seconds: the second score comes after ten minutes
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    X, y = numbers()
+    names = {"SMFClassifierCV": SMFClassifierCV, "X": X, "y": y}
+    exec(code.replace("n_jobs=-1, ", ""), names)
+    table = names["search"].cv_results_
+    scores = [table[key] for key in table if re.fullmatch(r"split\d_test_score", key)]
+    assert np.count_nonzero(~np.isnan(scores)) == 2
+    assert names["search"].predict(X).shape == y.shape
