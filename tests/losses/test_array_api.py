@@ -28,13 +28,23 @@ def results(loss, kappa, convert, dtype):
     a, Y = draw(loss, kappa, 40, seed=11)
     v = np.random.default_rng(12).standard_normal(a.shape)
     weights = np.random.default_rng(13).uniform(0.5, 1.5, len(a))
-    a, Y, v, weights = (convert(array.astype(dtype)) for array in (a, Y, v, weights))
+    several = np.stack([a, -a, 0.5 * a])  # three points side by side
+    a, Y, v, weights, several = (
+        convert(array.astype(dtype)) for array in (a, Y, v, weights, several)
+    )
     value, residual = loss.value_and_residual(a, Y)
+    values, residuals = loss.value_and_residual(several, Y)
     found = {
         "value": value,
         "residual": residual,
         "hessian": loss.hessian(a, Y),
         "hessian_action": loss.hessian_action(a, Y, v),
+        "values": values,
+        "residuals": residuals,
+        "hessians": loss.hessian(several, Y),
+        "diagonals": loss.curvature(several, Y).diagonal,
+        "outers": loss.curvature(several, Y).outer,
+        "hessian_actions": loss.hessian_action(several, Y, v),
     }
     if hasattr(loss, "probabilities"):
         found["probabilities"] = loss.probabilities(a)

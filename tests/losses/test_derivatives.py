@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.losses.examples import all_losses, draw
 
+from superfactor.losses import Curvature
+
 CASES = [pytest.param(loss, kappa, id=name) for name, loss, kappa in all_losses()]
 
 
@@ -42,6 +44,76 @@ def test_hessian_action_is_a_product_with_the_hessian(loss, kappa):
     v = np.random.default_rng(4).standard_normal(a.shape)
     expected = np.einsum("ncd,nd->nc", loss.hessian(a, Y), v)
     np.testing.assert_allclose(loss.hessian_action(a, Y, v), expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize(("loss", "kappa"), CASES)
+def test_curvature_is_a_diagonal_and_an_outer_product(loss, kappa):
+    """2κ numbers a sample say all of the κ × κ derivatives of the residual."""
+    a, Y = draw(loss, kappa, 200, seed=7)
+    bend = loss.curvature(a, Y)
+    assert bend.diagonal.shape == bend.outer.shape == a.shape
+    numeric = central(lambda point: loss.residual(point, Y), a)
+    for c in range(kappa):
+        np.testing.assert_allclose(bend.diagonal[:, c], numeric[:, c, c], rtol=1e-8, atol=1e-8)
+        for d in range(kappa):
+            if c != d:
+                off = -bend.outer[:, c] * bend.outer[:, d]
+                np.testing.assert_allclose(off, numeric[:, c, d], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("kappa", [1, 2, 5])
+def test_curvature_times_a_direction_and_its_matrices_written_out(kappa):
+    """For any diagonal and outer product, not just those of a loss."""
+    rng = np.random.default_rng(8)
+    diagonal, outer, v = rng.standard_normal((3, 4, 6, kappa))
+    bend = Curvature(diagonal, outer)
+    matrices, times = bend.matrices(), bend.times(v)
+    assert matrices.shape == (4, 6, kappa, kappa)
+    for place in np.ndindex(4, 6):
+        expected = -np.outer(outer[place], outer[place])
+        np.fill_diagonal(expected, diagonal[place])
+        np.testing.assert_allclose(matrices[place], expected, atol=1e-14)
+        np.testing.assert_allclose(times[place], expected @ v[place], atol=1e-13)
+
+
+@pytest.mark.parametrize(("loss", "kappa"), CASES)
+def test_points_side_by_side_are_points_one_by_one(loss, kappa):
+    """Activations (2, 3, n, κ) against their six parts, also where scores differ by hundreds."""
+    a, Y = draw(loss, kappa, 30, seed=9)
+    size = np.array([0.1, 1.0, 3.0, 10.0, 30.0, 1.0]).reshape(2, 3, 1, 1)
+    many = size * np.roll(a, 1, axis=0) + np.linspace(-1, 1, 6).reshape(2, 3, 1, 1)
+    v = np.random.default_rng(10).standard_normal(many.shape)
+    value, residual = loss.value_and_residual(many, Y)
+    bend = loss.curvature(many, Y)
+    found = {
+        "value": (value, (2, 3, 30)),
+        "residual": (residual, many.shape),
+        "value alone": (loss.value(many, Y), (2, 3, 30)),
+        "residual alone": (loss.residual(many, Y), many.shape),
+        "diagonal": (bend.diagonal, many.shape),
+        "outer": (bend.outer, many.shape),
+        "hessian": (loss.hessian(many, Y), (*many.shape, kappa)),
+        "hessian_action": (loss.hessian_action(many, Y, v), many.shape),
+    }
+    for name, (array, shape) in found.items():
+        assert array.shape == shape, name
+    for place in np.ndindex(2, 3):
+        one = many[place]
+        alone = loss.curvature(one, Y)
+        expected = {
+            "value": loss.value(one, Y),
+            "residual": loss.residual(one, Y),
+            "value alone": loss.value(one, Y),
+            "residual alone": loss.residual(one, Y),
+            "diagonal": alone.diagonal,
+            "outer": alone.outer,
+            "hessian": loss.hessian(one, Y),
+            "hessian_action": loss.hessian_action(one, Y, v[place]),
+        }
+        for name, array in expected.items():
+            np.testing.assert_allclose(
+                found[name][0][place], array, rtol=1e-12, atol=1e-300, err_msg=name
+            )
 
 
 @pytest.mark.parametrize(("loss", "kappa"), CASES)
