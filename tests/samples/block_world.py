@@ -104,3 +104,16 @@ def design_of(w, kind, seed=2):
     design = Design(None if kind == "covariates" else TALL, kind == "ready", place)
     J = w.matrix(kind)
     return design, 0.7 * rng.standard_normal((J.shape[1], kappa)), J, offset
+
+
+def big_curvature(J, H):
+    """Σ_i H_i ⊗ j_i j_iᵀ, class-major."""
+    return sum(np.kron(h, np.outer(j, j)) for j, h in zip(J, H, strict=True))
+
+
+def bent_at(w, design, coef, key=7):
+    """The place of what a block keeps of its curvature, and the sums that come with it."""
+    made = w.block.bent(design, coef)
+    (rows,) = made.rows
+    w.block.put(key, rows)
+    return Place(key, rows.shape[1]), made.sums

@@ -56,6 +56,25 @@ def test_another_type(whole):
         np.testing.assert_allclose(getattr(single, name), getattr(whole, name), rtol=1e-6)
 
 
+def lies_column_after_column(x):
+    """Whether the numbers of a column are next to each other in memory."""
+    return x.strides[0] == x.itemsize
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("labels", [True, False])
+def test_targets_lie_column_after_column(order, labels):
+    """As activations do: what is computed with both has the layout that both have."""
+    Y = np.asarray(np.random.default_rng(3).standard_normal((N, 3)), order=order)
+    table = SampleTable(np.arange(N) % 4 if labels else Y, 3)
+    known = table.annotations(slice(0, N), np.empty(0))
+    some = known.take(np.array([7, 2, 5, 11, 1]))
+    joined = Annotations.joined([known.between(0, 5), known.between(5, N)])
+    for each in (known, known.between(2, 9), some, joined, some.like(np.empty(0, np.float32))):
+        assert lies_column_after_column(each.targets)
+    np.testing.assert_array_equal(joined.targets, known.targets)
+
+
 # --- the table a user gives -----------------------------------------------------------------------------
 
 

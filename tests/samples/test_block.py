@@ -13,20 +13,17 @@ from tests.samples.block_world import (
     K,
     N,
     P,
+    bent_at,
+    big_curvature,
     design_of,
     world,
 )
 from tests.samples.cutting import blocks_of
 
-from superfactor.samples import Block, Design, Place
+from superfactor.samples import Design, Place
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-def big_curvature(J, H):
-    """Σ_i H_i ⊗ j_i j_iᵀ, class-major."""
-    return sum(np.kron(h, np.outer(j, j)) for j, h in zip(J, H, strict=True))
 
 
 # --- the loss -------------------------------------------------------------------------------------
@@ -50,33 +47,61 @@ def test_curvature(case, kind):
     design, coef, J, offset = design_of(w, kind)
     expected = big_curvature(J, w.hessians(J @ coef + offset))
     size = np.abs(expected).max(initial=0)
-    found = w.block.curvature(design, coef, 1.0)
+    found = w.block.curvature(design, coef)
     np.testing.assert_allclose(found, expected, atol=1e-8 * size)
-    direction = np.random.default_rng(3).standard_normal(coef.shape)
-    product = w.block.curvature_product(design, coef, direction)
-    flat = expected @ direction.T.ravel()
-    np.testing.assert_allclose(product.T.ravel(), flat, atol=1e-8 * np.abs(flat).max(initial=0))
-    main = w.block.curvature_diagonal(design, coef, 1.0)
-    np.testing.assert_allclose(main.T.ravel(), np.diag(expected), atol=1e-8 * size)
 
 
 @every_case
-def test_diagonal_of_a_turned_design(case):
+@every_kind
+def test_curvature_by_products(case, kind):
+    """What is kept of the curvature, times a direction, is the matrix times the direction."""
     w = world(case)
-    design, _, J, _ = design_of(w, "usual")
-    rng = np.random.default_rng(3)
-    turn = rng.standard_normal((J.shape[1], 3))
-    coef = rng.standard_normal((3, w.P.kappa))
-    expected = big_curvature(J @ turn, w.hessians(J @ turn @ coef))
-    found = w.block.curvature_diagonal(design, coef, 1.0, turn)
-    np.testing.assert_allclose(
-        found.T.ravel(), np.diag(expected), atol=1e-8 * np.abs(expected).max()
-    )
+    design, coef, J, offset = design_of(w, kind)
+    H = w.hessians(J @ coef + offset)
+    expected = big_curvature(J, H)
+    bent, (total, weight) = bent_at(w, design, coef)
+    np.testing.assert_allclose(total, H.sum(axis=0), atol=1e-8 * np.abs(H).sum())
+    np.testing.assert_allclose(weight, w.omega.sum(), rtol=1e-13)
+    for direction in np.random.default_rng(3).standard_normal((3, *coef.shape)):
+        product = w.block.curvature_product(design, bent, direction)
+        flat = expected @ direction.T.ravel()
+        size = np.abs(flat).max(initial=0)
+        np.testing.assert_allclose(product.T.ravel(), flat, atol=1e-8 * size)
+        # By the matrix of the block itself, to the last digits: no differences between.
+        flat = w.block.curvature(design, coef) @ direction.T.ravel()
+        np.testing.assert_allclose(product.T.ravel(), flat, atol=1e-13 * size)
 
 
 @every_case
-def test_curvature_with_the_rotation_kept(case):
-    """In (T, v, g): δa = ΦW⊥Tβ + ΦWv + X'g, a linear map whose matrix is written out."""
+@every_kind
+def test_points_side_by_side(case, kind):
+    """Coefficients (2, 3, m, κ) against each point asked alone, and every direction with its own point."""
+    w = world(case)
+    design, coef, _, _ = design_of(w, kind)
+    rng = np.random.default_rng(5)
+    many = coef + rng.standard_normal((2, 3, *coef.shape))
+    directions = rng.standard_normal(many.shape)
+    value, gradient = w.block.evaluate(design, many)
+    assert (value.shape, gradient.shape) == ((2, 3), many.shape)
+    bent, (total, weight) = bent_at(w, design, many)
+    assert bent.columns == 2 * 6 * w.P.kappa
+    assert total.shape == (2, 3, w.P.kappa, w.P.kappa)
+    products = w.block.curvature_product(design, bent, directions)
+    assert products.shape == many.shape
+    for place in np.ndindex(2, 3):
+        alone = w.block.evaluate(design, many[place])
+        np.testing.assert_allclose(value[place], alone[0], rtol=1e-13)
+        np.testing.assert_allclose(gradient[place], alone[1], atol=1e-12)
+        one, (mean, alone_weight) = bent_at(w, design, many[place], key=8)
+        np.testing.assert_allclose(total[place], mean, atol=1e-12)
+        assert alone_weight == weight
+        product = w.block.curvature_product(design, one, directions[place])
+        np.testing.assert_allclose(products[place], product, atol=1e-12)
+
+
+@every_case
+def test_curvature_of_a_rotation(case):
+    """In T: δa = ΦW⊥Tβ, a linear map whose matrix is written out."""
     w = world(case)
     rng, kappa, q, r = np.random.default_rng(4), w.P.kappa, w.covariates.shape[1], 2
     Q = np.linalg.qr(rng.standard_normal((K, K)))[0]
@@ -84,30 +109,23 @@ def test_curvature_with_the_rotation_kept(case):
     beta, gamma = rng.standard_normal((r, kappa)), rng.standard_normal((q, kappa))
     coef = np.concatenate([np.zeros((K - r, kappa)), beta, gamma])
     J = w.matrix("usual") @ turn
-    outside, own = J[:, : K - r], J[:, K - r :]
-    TT, cross, vv = w.block.kept_curvature(Design(TALL), coef, turn, beta, 1.0)
-    H = w.hessians(J @ coef)
-    # The columns of ∂a_i/∂(T, v): T factor by factor, then v and g output by output.
     total = 0
-    for x, y, h in zip(outside, own, H, strict=True):
-        by_T = np.hstack([np.outer(beta[i], x) for i in range(r)])
-        A = np.hstack([by_T, np.kron(np.eye(kappa), y)])  # (κ, unknowns)
-        total = total + A.T @ h @ A
-    split, size = (K - r) * r, np.abs(total).max()
-    np.testing.assert_allclose(TT, total[:split, :split], atol=1e-8 * size)
-    np.testing.assert_allclose(cross, total[:split, split:], atol=1e-8 * size)
-    np.testing.assert_allclose(vv, total[split:, split:], atol=1e-8 * size)
-    rotation = w.block.rotation_curvature(Design(TALL), coef, turn, beta)
-    assert rotation.shape == (K - r, r)
-    np.testing.assert_allclose(rotation.T.ravel(), np.diag(TT), atol=1e-12 * size)
+    for x, h in zip(J[:, : K - r], w.hessians(J @ coef), strict=True):
+        by_T = np.hstack([np.outer(beta[i], x) for i in range(r)])  # ∂a_i/∂T, factor by factor
+        total = total + by_T.T @ h @ by_T
+    found = w.block.rotation_curvature(Design(TALL), coef, turn, beta)
+    assert found.shape == (K - r, r)
+    size = np.abs(total).max()
+    np.testing.assert_allclose(found.T.ravel(), np.diag(total), atol=1e-8 * size)
 
 
 @every_case
 @every_kind
-def test_mass_is_the_scale_of_the_curvature(case, kind):
+def test_gram_is_the_scale_of_the_curvature(case, kind):
     w = world(case)
     design, _, J, _ = design_of(w, kind)
-    np.testing.assert_allclose(w.block.mass(design), np.sum(w.omega[:, None] * J**2), rtol=1e-13)
+    expected = sum(o * np.outer(j, j) for o, j in zip(w.omega, J, strict=True))
+    np.testing.assert_allclose(w.block.design_gram(design), expected, atol=1e-12)
 
 
 def test_a_place_says_how_many_columns_count():
@@ -125,70 +143,6 @@ def test_a_place_says_how_many_columns_count():
     coef = rng.standard_normal((J.shape[1], 3))
     value, _ = w.block.evaluate(Design(Place(TALL.key, K + 2)), coef)
     np.testing.assert_allclose(value, w.value(J @ coef), rtol=1e-13)
-
-
-# --- curvature from some of the samples -----------------------------------------------------------
-
-SHARED = ("curvature", "curvature_diagonal", "turned diagonal", "kept_curvature")
-
-
-def asked_with(w, question, share, kind="usual"):
-    """The answer as a tuple of arrays."""
-    design, coef, J, _ = design_of(w, kind)
-    if question == "kept_curvature":
-        beta = coef[K - 2 : K]
-        return w.block.kept_curvature(design, coef, np.eye(J.shape[1]), beta, share)
-    if question == "turned diagonal":
-        V = np.random.default_rng(8).standard_normal((J.shape[1], 3))
-        return (w.block.curvature_diagonal(design, coef[:3], share, V),)
-    return (getattr(w.block, question)(design, coef, share),)
-
-
-shared = pytest.mark.parametrize("question", SHARED)
-
-
-@shared
-@pytest.mark.parametrize(
-    ("case", "kind"),
-    [("binary", "usual"), ("weighted", "offset"), ("squared", "usual")],
-)
-def test_a_share_of_the_samples_is_unbiased(case, kind, question):
-    """Blocks at different places choose differently: the mean over many of them is the whole sum."""
-    w = world(case)
-    exact = asked_with(w, question, 1.0, kind)
-    whole, answers = w.block, []
-    for place in range(300):
-        w.block = Block(whole.n_samples, whole._read, whole._annotations, whole.loss, start=place)
-        w.block.put(TALL.key, w.tall)
-        answers.append(asked_with(w, question, 0.4, kind))
-    for part, whole in zip(zip(*answers, strict=True), exact, strict=True):
-        each, size = np.array(part), np.abs(whole).max()
-        spread = each.std(axis=0).max()
-        assert spread > 1e-3 * size  # they do differ
-        assert np.abs(each.mean(axis=0) - whole).max() < 4.5 * spread / np.sqrt(300)
-
-
-@shared
-def test_a_share_is_the_same_every_time(question):
-    w = world("weighted")
-    first = asked_with(w, question, 0.5)
-    between = asked_with(w, question, 0.3)
-    for one, other in zip(first, asked_with(w, question, 0.5), strict=True):
-        np.testing.assert_array_equal(one, other)
-    # Whatever was asked before.
-    for one, other in zip(between, asked_with(world("weighted"), question, 0.3), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-@shared
-@pytest.mark.parametrize("kind", ["usual", "offset"])
-@pytest.mark.parametrize("share", [0.95, 1.5])
-def test_a_share_of_all_is_all(question, share, kind):
-    """11 samples: 0.95 of them is more than ten, so all."""
-    w = world("weighted")
-    whole = asked_with(w, question, 1.0, kind)
-    for one, other in zip(asked_with(w, question, share, kind), whole, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-14)
 
 
 # --- dual points ----------------------------------------------------------------------------------

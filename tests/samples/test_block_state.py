@@ -13,15 +13,16 @@ from superfactor.samples.store import InFiles
 
 M = K + 3  # columns of the design: two covariates and the intercept
 COEF, TURN, BETA = np.full((M, 3), 0.1), np.eye(M), np.ones((2, 3))
-DUAL, DESIGN = Place(5, 3), Design(TALL)
+DUAL, DESIGN, BENT = Place(5, 3), Design(TALL), Place(6, 6)
 QUESTIONS = {
     "activations": (DESIGN, COEF),
+    "bent": (DESIGN, COEF),
     "codes": (TALL, np.eye(K)),
     "combination": ([(TALL, np.eye(K))],),
     "covariate_gram": (),
-    "curvature": (DESIGN, COEF, 0.5),
-    "curvature_diagonal": (DESIGN, COEF, 0.5),
-    "curvature_product": (DESIGN, COEF, COEF),
+    "curvature": (DESIGN, COEF),
+    "curvature_product": (DESIGN, BENT, COEF),
+    "design_gram": (DESIGN,),
     "digest": (),
     "dual_points": (DESIGN, COEF),
     "dual_terms": (DUAL,),
@@ -35,8 +36,6 @@ QUESTIONS = {
     "images_and_bent": (np.ones((P, K)), TALL, Along(DESIGN, COEF, np.ones((K, 3)))),
     "imbalance": (DUAL, []),
     "inner": (TALL, DUAL),
-    "kept_curvature": (DESIGN, COEF, TURN, BETA, 0.5),
-    "mass": (DESIGN,),
     "noise": (1, 2),
     "power": (np.eye(P),),
     "pull": (DESIGN, COEF),
@@ -46,6 +45,7 @@ QUESTIONS = {
     "residuals": (DESIGN, COEF),
     "rotation_curvature": (DESIGN, COEF, TURN, BETA),
     "rows_of": (TALL,),
+    "some_of": (DESIGN, 0.5, False),
     "some_rows": (0.5,),
     "squared_norm": (),
     "triangle": (TALL,),
@@ -63,14 +63,16 @@ def asked_block(folder=None):
     if folder is not None:
         w.block._store = InFiles(folder)
         w.block.put(TALL.key, w.tall)
-    with_dual_points(w)
+    with_dual_and_bent_points(w)
     return w.block
 
 
-def with_dual_points(w):
-    """p − y, p some probabilities; they are always float64."""
+def with_dual_and_bent_points(w):
+    """p − y, p some probabilities, always float64; and a curvature by its 2κ columns."""
     p = np.random.default_rng(0).uniform(0, 0.3, (w.block.n_samples, 3))
     w.block.put(DUAL.key, p - w.targets)
+    rows = np.hstack([p * (1 - p), p])
+    w.block.put(BENT.key, rows.astype(w.block.rows_of(TALL).dtype))
 
 
 def arrays_of(x):
@@ -98,7 +100,7 @@ def test_a_question_changes_nothing(question, place, tmp_path):
     known = copy.deepcopy(block._annotations())
 
     def everything():
-        kept = {key: block.rows_of(Place(key, k)).copy() for key, k in ((0, K), (5, 3))}
+        kept = {key: block.rows_of(Place(key, k)).copy() for key, k in ((0, K), (5, 3), (6, 6))}
         store = block._store
         keys = set(store._types if place == "files" else store._matrices)
         return keys, kept, block.images(np.eye(P)), block._scale
@@ -107,7 +109,7 @@ def test_a_question_changes_nothing(question, place, tmp_path):
     first = arrays_of(getattr(block, question)(*arguments))
     first = [x.copy() for x in first]
     after = everything()
-    assert before[0] == after[0] == {0, 5}
+    assert before[0] == after[0] == {0, 5, 6}
     for key in before[1]:
         np.testing.assert_array_equal(before[1][key], after[1][key])
     np.testing.assert_array_equal(before[2], after[2])
@@ -166,7 +168,7 @@ TYPED = [name for name in QUESTIONS if name not in ("some_rows", "digest")]
 
 def typed_block(dtype):
     w = world("weighted", dtype=dtype)
-    with_dual_points(w)
+    with_dual_and_bent_points(w)
     return w.block
 
 

@@ -19,7 +19,7 @@ from superfactor.samples import (
     added,
 )
 
-N, P, K, KAPPA = 29, 6, 3, 2
+N, P, K, KAPPA = 29, 6, 4, 2
 Q = 3  # two covariates and the intercept
 
 
@@ -46,12 +46,10 @@ def questions(tall, dual):
     along = Along(design, coef, beta)
     sums = {
         Block.evaluate: (design, coef),
-        Block.curvature: (design, coef, 1.0),
-        Block.curvature_product: (design, coef, coef + 1),
-        Block.curvature_diagonal: (design, coef, 1.0),
-        Block.kept_curvature: (design, coef, turn, beta, 1.0),
+        Block.curvature: (design, coef),
+        Block.curvature_product: (design, tall.place, coef + 1),  # K = 2κ columns
         Block.rotation_curvature: (design, coef, turn, beta),
-        Block.mass: (design,),
+        Block.design_gram: (design,),
         Block.squared_norm: (),
         Block.digest: (),
         Block.covariate_gram: (),
@@ -63,7 +61,10 @@ def questions(tall, dual):
         Block.image: (tall.place,),
         Block.inner: (tall.place, dual.place),
     }
+    several = coef + rng.standard_normal((4, K + Q, KAPPA))
     made = {
+        Block.bent: (design, several),
+        Block.some_of: (design, 1.0, False),
         Block.grown: (T, tall.place, along),
         Block.refined: (tall.place, np.ones((K, 2)), dual.place, np.ones((KAPPA, 2))),
         Block.images_and_bent: (np.ones((P, K)), tall.place, Along(design, coef, coef[:K])),

@@ -49,6 +49,22 @@ def test_columns_are_added_on_the_right(store, dtype):
     assert found.dtype == dtype
 
 
+def test_matrices_need_not_be_equally_tall(store):
+    """Rows of all samples and of some of them, in a type of their own, side by side."""
+    few = np.random.default_rng(3).standard_normal((3, 4)).astype(np.float32)
+    store.set(0, matrix(2))
+    store.set(1, few)
+    store.append(0, matrix(1, seed=1))
+    store.append(1, few[:, :2])
+    np.testing.assert_array_equal(whole(store, 0, 3), np.hstack([matrix(2), matrix(1, seed=1)]))
+    found = store.get(1, 6)
+    np.testing.assert_array_equal(found, np.hstack([few, few[:, :2]]))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(store.get(1, 3), few[:, :3])
+    store.set(1, matrix(2, seed=2))  # as tall as the other from now on
+    np.testing.assert_array_equal(whole(store, 1, 2), matrix(2, seed=2))
+
+
 def test_a_matrix_takes_the_place_of_the_one_before(store):
     store.set(0, matrix(5))
     store.set(0, matrix(2, np.float32, 1))
