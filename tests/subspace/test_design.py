@@ -1,11 +1,14 @@
 """The loss as a function of coefficients: asked of blocks, against the sums written out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.problems import MODELS
 from tests.subspace.designs import CASES, World
 
 from superfactor.options import Options
+from superfactor.samples import Block
 from superfactor.subspace import LossOn, fit_ridge
 
 every_case = pytest.mark.parametrize("case", CASES)
@@ -20,38 +23,124 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 def test_blocks_see_the_design_that_is_one_array(model, case, kind):
     w = World(model, case, kind)
     value, gradient = w.loss.evaluate(w.coef)
-    assert isinstance(value, float)
     expected = w.evaluate(w.coef)
     np.testing.assert_allclose(value, expected[0], rtol=1e-12)
     np.testing.assert_allclose(gradient, expected[1], atol=1e-11)
     omega = w.arrays.loss_weight
-    np.testing.assert_allclose(w.loss.mass, np.sum(omega * w.J**2), rtol=1e-12)
+    np.testing.assert_allclose(w.loss.gram, w.J.T @ (omega * w.J), atol=1e-11)
     assert w.loss.epsilon == np.finfo(float).eps
+
+
+def hessian(w, h=1e-5):
+    """(κm, κm), class-major, by differences of the gradient written out."""
+    (m, kappa), columns = w.coef.shape, []
+    for e in np.eye(m * kappa):
+        step = h * e.reshape(kappa, m).T
+        up, down = (w.evaluate(w.coef + sign * step)[1] for sign in (1, -1))
+        columns.append(((up - down) / (2 * h)).T.ravel())
+    return np.array(columns).T
 
 
 @every_case
 @every_kind
 def test_curvature_is_that_of_the_gradient(case, kind):
-    """Differences of the gradient, and three ways to the same matrix."""
+    """Differences of the gradient, the matrix, and products: three ways to the same."""
     w = World("filter", case, kind)
     m, kappa = w.coef.shape
-    H, h = w.loss.curvature(w.coef), 1e-5
+    H, bent = w.loss.curvature(w.coef), w.loss.bent(w.coef)
+    size = np.abs(H).max()
+    np.testing.assert_allclose(H, hessian(w), atol=1e-7 * size)
     for i, e in enumerate(np.eye(m * kappa)):
-        step = h * e.reshape(kappa, m).T
-        up, down = (w.evaluate(w.coef + sign * step)[1] for sign in (1, -1))
-        column = ((up - down) / (2 * h)).T.ravel()
-        np.testing.assert_allclose(H[:, i], column, atol=1e-7 * np.abs(H).max())
-        product = w.loss.curvature_product(w.coef, e.reshape(kappa, m).T)
-        np.testing.assert_allclose(product.T.ravel(), H[:, i], atol=1e-11 * np.abs(H).max())
-    diagonal = w.loss.curvature_diagonal(w.coef)
-    np.testing.assert_allclose(diagonal.T.ravel(), np.diag(H), rtol=1e-11)
-    if kind == "basis":
-        turn = np.linalg.qr(np.random.default_rng(4).standard_normal((m, m)))[0]
-        turned = np.kron(np.eye(kappa), turn)
-        found = w.loss.curvature_diagonal(turn.T @ w.coef, turn)
-        np.testing.assert_allclose(
-            found.T.ravel(), np.diag(turned.T @ H @ turned), atol=1e-11 * np.abs(H).max()
-        )
+        product = bent.times(e.reshape(kappa, m).T)
+        np.testing.assert_allclose(product.T.ravel(), H[:, i], atol=1e-12 * size)
+
+
+@every_model
+@every_case
+@every_kind
+def test_points_side_by_side(model, case, kind):
+    """Values, gradients, products and preconditioners of three points, and of each alone."""
+    w = World(model, case, kind)
+    rng = np.random.default_rng(6)
+    coef = w.coef + 0.5 * rng.standard_normal((3, *w.coef.shape))
+    direction = rng.standard_normal(coef.shape)
+    value, gradient = w.loss.evaluate(coef)
+    bent = w.loss.bent(coef)
+    m = w.coef.shape[0]
+    gram = w.loss.gram * np.array([1.0, 0.3, 2.0])[:, None, None]  # each in its own coordinates
+    ridge = rng.uniform(0.1, 1, (3, m))
+    products, solved = bent.times(direction), bent.solver(gram, ridge)(direction)
+    for i in range(3):
+        np.testing.assert_allclose(value[i], w.evaluate(coef[i])[0], rtol=1e-12)
+        np.testing.assert_allclose(gradient[i], w.evaluate(coef[i])[1], atol=1e-11)
+        alone = w.loss.bent(coef[i])
+        np.testing.assert_allclose(bent.mean[i], alone.mean, atol=1e-13)
+        np.testing.assert_allclose(bent.mean_above_zero[i], alone.mean_above_zero, atol=1e-13)
+        size = np.abs(products[i]).max()
+        np.testing.assert_allclose(products[i], alone.times(direction[i]), atol=1e-12 * size)
+        expected = alone.solver(gram[i], ridge[i])(direction[i])
+        np.testing.assert_allclose(solved[i], expected, atol=1e-10 * np.abs(expected).max())
+
+
+@every_case
+@every_kind
+def test_the_mean_curvature_of_a_sample(case, kind):
+    """Weighted by ω, from second differences of the loss along constant directions of the outputs."""
+    w = World("filter", case, kind)
+    arrays, kappa, h = w.arrays, w.coef.shape[1], 1e-3
+    a = w.J @ w.coef + w.offset
+
+    def value(b):
+        return arrays.loss_terms(a + b)[0]
+
+    omega = np.sum(arrays.loss_weight * np.ones((len(a), 1)))
+    mean = w.loss.bent(w.coef).mean
+    for b in np.random.default_rng(7).standard_normal((6, kappa)):
+        steps = [value(t * h * b) for t in (-2, -1, 0, 1, 2)]
+        second = np.dot([-1, 16, -30, 16, -1], steps) / (12 * h * h)
+        np.testing.assert_allclose(b @ mean @ b, second / omega, rtol=1e-6)
+
+
+@every_case
+def test_preconditioner_is_the_inverse_it_says(case):
+    """(mean ⊗ gram + diag(ridge))⁻¹ against the dense matrix."""
+    w = World("filter", case, "basis")
+    (m, kappa), rng = w.coef.shape, np.random.default_rng(8)
+    bent, ridge, x = w.loss.bent(w.coef), rng.uniform(0.1, 1, m), rng.standard_normal((m, kappa))
+    dense = np.kron(bent.mean, w.loss.gram) + np.kron(np.eye(kappa), np.diag(ridge))
+    expected = np.linalg.solve(dense, x.T.ravel())
+    found = bent.solver(w.loss.gram, ridge)(x).T.ravel()
+    np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
+
+
+def test_a_mean_that_is_bent_downwards_is_lifted():
+    """Preconditioners must be positive, wherever the loss is not convex, and change nothing where it is."""
+    w = World("filter", "three outputs", "basis")
+    bent, Q = w.loss.bent(w.coef), np.linalg.qr(np.random.default_rng(9).standard_normal((3, 3)))[0]
+    np.testing.assert_allclose(bent.mean_above_zero, bent.mean, atol=1e-13)
+    for values in ([2.0, 1e-9, -3.0], [0.0, 0.0, 0.0], [-1.0, -2.0, -1e-3]):
+        lifted = replace(bent, mean=(Q * values) @ Q.T)
+        found = np.linalg.eigvalsh(lifted.mean_above_zero)
+        most = np.max(np.abs(values))
+        assert np.all(lifted.outputs[0] > 0)
+        assert np.all(found >= -1e-15 * most)
+        kept = [v for v in values if v > 1e-6 * most]
+        np.testing.assert_allclose(found[len(values) - len(kept) :], sorted(kept), rtol=1e-12)
+        assert np.all(found[: len(values) - len(kept)] <= 1.0001e-6 * most + 1e-150)
+        x = lifted.solver(w.loss.gram, np.full(w.coef.shape[0], 0.1))(w.coef)
+        assert np.all(np.isfinite(x))
+        assert np.sum(x * w.coef) > 0
+
+
+def test_two_columns_that_are_the_same_do_not_break_the_preconditioner():
+    w = World("filter", "three outputs", "basis")
+    m = w.coef.shape[0]
+    twin = np.vstack([np.eye(m), np.eye(m)[:1]])  # the first column once more
+    gram = twin @ w.loss.gram @ twin.T
+    x = np.random.default_rng(1).standard_normal((m + 1, 3))
+    found = w.loss.bent(w.coef).solver(gram, np.zeros(m + 1))(x)
+    assert np.all(np.isfinite(found))
+    assert np.sum(x * found) > 0
 
 
 @every_model
@@ -60,18 +149,125 @@ def test_floor_is_nothing_beside_the_curvature_but_not_zero(model, case):
     w = World(model, case, "basis")
     top = np.linalg.eigvalsh(w.loss.curvature(0 * w.coef))[-1]
     assert 0 < w.loss.floor() < 1e-10 * top
-    none = LossOn(w.problem, w.loss.design, w.loss.columns, mass=0.0)
+    none = LossOn(w.problem, w.loss.design, w.loss.columns, 0 * w.loss.gram)
     assert none.floor() > 0
 
 
-def test_a_mass_that_is_known_is_not_asked_for():
+def test_a_gram_that_is_known_is_not_asked_for():
     w = World("filter", "binary", "basis")
     summed, asked = w.problem.samples.summed, []
     w.problem.samples.summed = lambda call, *rest: (asked.append(call.name), summed(call, *rest))[1]
-    assert LossOn(w.problem, w.loss.design, w.loss.columns, mass=3.0).mass == 3.0
+    known = np.eye(w.loss.columns)
+    assert LossOn(w.problem, w.loss.design, w.loss.columns, known).gram is known
     assert asked == []
-    LossOn(w.problem, w.loss.design, w.loss.columns)
-    assert asked == ["mass"]
+    other = LossOn(w.problem, w.loss.design, w.loss.columns)
+    assert asked == []  # not before it is needed, and once
+    assert other.gram is other.gram
+    assert asked == ["design_gram"]
+
+
+# --- rows in single precision ------------------------------------------------------------------------------
+
+
+@every_model
+@every_case
+@every_kind
+def test_products_in_single_precision(model, case, kind):
+    """Values and gradients are exact all the same; products are close, and in the solver's own type."""
+    w = World(model, case, kind, options=Options(values_worth_coarse=1))
+    exact = World(model, case, kind)
+    assert w.loss.coarse.coarse
+    assert not w.loss.few.coarse
+    assert exact.loss.coarse is exact.loss.design
+    for one, other in zip(w.loss.evaluate(w.coef), w.evaluate(w.coef), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(w.loss.curvature(w.coef), exact.loss.curvature(w.coef), rtol=1e-12)
+    direction = np.random.default_rng(3).standard_normal(w.coef.shape)
+    found, expected = (each.loss.bent(w.coef).times(direction) for each in (w, exact))
+    assert found.dtype == np.float64
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, atol=1e-5 * size)
+    assert np.abs(found - expected).max() > 1e-12 * size  # it was another type
+    gram, expected = w.loss.gram, exact.loss.gram
+    assert gram.dtype == np.float64
+    np.testing.assert_allclose(gram, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "coarse"),
+    [(100, 1.0, False), (300, 1.0, True), (300, 0.2, False), (2000, 0.2, True)],
+)
+def test_when_single_precision_pays(n, share, coarse):
+    """By the values of the rows that curvature is summed over: seven columns, 200 or more of them."""
+    options = Options(
+        values_worth_coarse=1400,
+        rows_a_column=0,
+        curvature_gradients=0,
+        fewest_curvature_rows=n if share == 1 else int(share * n),
+    )
+    w = World("filter", "binary", "basis", n=n, options=options)
+    loss = w.loss
+    assert loss.columns == 7
+    assert loss.share == pytest.approx(share)
+    assert (loss.coarse.coarse, loss.coarse.share) == (coarse, loss.share)
+    assert (loss.few is loss.design) == (share == 1)
+
+
+def test_data_in_single_precision_need_no_copy():
+    options = Options(values_worth_coarse=1)
+    w = World("filter", "binary", "basis", dtype=np.float32, options=options)
+    assert w.loss.coarse is w.loss.design
+
+
+def test_rows_are_kept_as_long_as_the_loss_is_there():
+    """Asked for once, and forgotten with whoever asked."""
+    w = World("filter", "three outputs", "offset", options=Options(values_worth_coarse=1))
+    samples, made = w.problem.samples, []
+    make = samples.made
+    samples.made = lambda call, *rest: (made.append(call.name), make(call, *rest))[1]
+    first, second = (w.loss.bent(w.coef) for _ in range(2))
+    assert made == ["some_of", "bent", "bent"]
+    w.loss.curvature(w.coef)  # of all samples as they are
+    assert made == ["some_of", "bent", "bent"]
+
+    def kept():
+        samples.sum(Block.squared_norm)  # blocks forget at the next question
+        return len(samples.blocks[0]._store._matrices)
+
+    before = kept()
+    del first
+    assert kept() == before - 1
+    del second
+    w.loss = None
+    assert kept() == before - 4  # and rows and offset in single precision
+
+
+# --- what questions cost -----------------------------------------------------------------------------------
+
+
+def test_operations_are_counted():
+    """Every question costs something; the same of three points three times as much, less the asking."""
+    w = World("filter", "three outputs", "basis", options=Options(a_question=1000.0))
+    samples, several = w.problem.samples, np.stack([w.coef] * 3)
+
+    def cost(ask):
+        before = samples.operations
+        ask()
+        return samples.operations - before
+
+    one = cost(lambda: w.loss.evaluate(w.coef))
+    m, kappa = w.coef.shape
+    assert (
+        one - 1000 >= 2 * 2 * 23 * m * kappa
+    )  # two products, each of a multiplication and an addition
+    assert cost(lambda: w.loss.evaluate(several)) - 1000 == pytest.approx(3 * (one - 1000))
+    bent = w.loss.bent(w.coef)
+    product = cost(lambda: bent.times(w.coef))
+    assert product - 1000 >= 2 * 2 * 23 * m * kappa
+    together = w.loss.bent(several)
+    assert cost(lambda: together.times(several)) - 1000 == pytest.approx(3 * (product - 1000))
+    dense = cost(lambda: w.loss.curvature(w.coef))
+    assert dense == pytest.approx(w.problem.options.dense_operations(23, m, kappa))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +276,9 @@ def test_a_mass_that_is_known_is_not_asked_for():
         pytest.param({}, True, id="few unknowns"),
         pytest.param({"largest_system": 0}, False, id="no system so large"),
         pytest.param({"expected_products": 0}, False, id="products for nothing"),
+        pytest.param({"dense_loss": 1e9}, False, id="dense is slow"),
+        pytest.param({"a_question": 0.0, "expected_products": 1}, False, id="asking is free"),
+        pytest.param({"a_question": 1e12, "dense_loss": 1e3}, True, id="asking is dear"),
     ],
 )
 def test_when_a_dense_system_pays(options, pays):
@@ -89,17 +288,26 @@ def test_when_a_dense_system_pays(options, pays):
 
 @every_model
 @pytest.mark.parametrize("case", ["binary", "three outputs", "squared"])
-def test_some_of_the_samples_curve_and_all_of_them_count(model, case):
+@pytest.mark.parametrize("way", ["dense", "products"])
+def test_some_of_the_samples_curve_and_all_of_them_count(model, case, way):
     """Ridge regression with curvature from a third of the samples: the same minimum."""
-    few = Options(rows_a_column=0, fewest_curvature_rows=60, curvature_gradients=0)
-    if case != "binary":  # a row counts once for each output
-        few = Options(rows_a_column=0, fewest_curvature_rows=150, curvature_gradients=0)
+    most = 150 if case != "binary" else 60  # a row counts once for each output
+    few = Options(
+        rows_a_column=0,
+        fewest_curvature_rows=most,
+        curvature_gradients=0,
+        largest_system=0 if way == "products" else 2400,
+    )
     w, whole = (World(model, case, "basis", n=200, options=o) for o in (few, None))
     assert 0.2 < w.loss.share < 0.4
     assert whole.loss.share == 1.0
     exact = whole.loss.curvature(w.coef)
-    error = np.abs(w.loss.curvature(w.coef) - exact).max() / np.abs(exact).max()
-    assert 1e-4 < error < 0.5
+    H = w.loss.curvature(w.coef)
+    assert 1e-4 < np.abs(H - exact).max() / np.abs(exact).max() < 0.5
+    assert w.loss.dense_pays == (way == "dense")
+    # Products are those of the same samples.
+    product = w.loss.bent(w.coef).times(w.coef).T.ravel()
+    np.testing.assert_allclose(product, H @ w.coef.T.ravel(), atol=1e-11 * np.abs(H).max())
     ridge = np.full(w.coef.shape[0], 0.3)
     found, value, pulled = fit_ridge(w.loss, ridge, 0 * w.coef, max_iter=100)
     expected, least, _ = fit_ridge(whole.loss, ridge, 0 * w.coef)

@@ -1,6 +1,7 @@
 """The problem inside a subspace, against the paper's objective and dense algebra."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from tests.problems import MODELS, example
 from tests.samples.cutting import cut
 from tests.subspace.points import CASES, paper_value, random_point, subspace
 
-from superfactor.subspace import Basis, Inside
+from superfactor.subspace import Basis, Inside, Point
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -97,9 +98,9 @@ def test_leading_and_what_reconstruction_alone_costs(model):
     problem, P = example(model, 9, 6, 2, weighted=True)
     inside = subspace(problem, 2)
     sigma = np.linalg.svd(P.X * np.sqrt(P.weight), compute_uv=False)
-    np.testing.assert_allclose(inside.pca_value(), P.xi * np.sum(sigma[2:] ** 2), rtol=1e-11)
+    np.testing.assert_allclose(inside.pca_value, P.xi * np.sum(sigma[2:] ** 2), rtol=1e-11)
     W = inside.leading()
-    np.testing.assert_allclose(inside.reconstruction(W), inside.pca_value(), rtol=1e-11)
+    np.testing.assert_allclose(inside.reconstruction(W), inside.pca_value, rtol=1e-11)
     A = np.random.default_rng(0).standard_normal((inside.basis.size, 2))
     values = np.linalg.eigvalsh(inside.D + A @ A.T)[::-1][:2]
     W = inside.leading(A)
@@ -147,6 +148,79 @@ def test_other_weights_in_the_same_subspace(model, case):
     assert moved.basis.S is inside.basis.S
     assert moved.basis.problem.users_weights == pytest.approx((3.0, 0.02))
     assert other.users_weights == pytest.approx(moved.problem.users_weights)
+
+
+def together(points):
+    """Points one by one as several side by side."""
+    names = ("W", "beta", "gamma", "F", "loss", "pulled")
+    return Point(*(np.array([getattr(point, name) for point in points]) for name in names))
+
+
+@every_model
+@every_case
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_points_side_by_side(model, case, blocks):
+    problem, _ = example(model, 7, 5, xi=0.2, **CASES[case])
+    inside = subspace(cut(problem, blocks), 2, 4)
+    alone = [random_point(inside, seed) for seed in range(4)]
+    stacked = together(alone)
+    found = inside.at(stacked.W, stacked.beta, stacked.gamma)
+    assert found.F.shape == found.loss.shape == (4,)
+    for i, point in enumerate(alone):
+        np.testing.assert_allclose(found.F[i], point.F, rtol=1e-12)
+        np.testing.assert_allclose(found.loss[i], point.loss, rtol=1e-12)
+        np.testing.assert_allclose(found.pulled[i], point.pulled, atol=1e-11)
+        np.testing.assert_allclose(
+            inside.reconstruction(stacked.W)[i], inside.reconstruction(point.W), rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            inside.supervised(found)[i], inside.supervised(point), rtol=1e-12
+        )
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "squared", "no intercept"])
+def test_each_point_with_its_own_weights(model, case):
+    """Side by side at factors of ξ and λ, against the paper's objective at each pair of weights."""
+    problem, _ = example(model, 7, 5, xi=0.2, lam=0.3, **CASES[case])
+    inside = subspace(problem, 2, 4)
+    assert inside.pca_value > 0  # known before the weights change
+    factors = np.array([[1.0, 1.0], [5.0, 0.1], [0.02, 30.0]])
+    there = inside.with_factors(factors)
+    stacked = together([random_point(inside, seed) for seed in range(3)])
+    found = there.at(stacked.W, stacked.beta, stacked.gamma)
+    frames, supervised = there.frame(found), there.supervised(found)
+    for i, (xi, lam) in enumerate(factors):
+        # The ridge of the covariates, which the intercept does not have, goes with λ.
+        _, P = example(model, 7, 5, xi=0.2 * xi, lam=0.3 * lam, **CASES[case])
+        alone = inside.at_weights(problem.at_weights(problem.xi * xi, problem.lam * lam))
+        point = alone.at(stacked.W[i], stacked.beta[i], stacked.gamma[i])
+        expected = paper_value(alone, P, point.W, point.beta, point.gamma)
+        np.testing.assert_allclose(found.F[i], expected, rtol=1e-11)
+        np.testing.assert_allclose(found.F[i], point.F, rtol=1e-12)
+        np.testing.assert_allclose(found.loss[i], point.loss, rtol=1e-12)
+        np.testing.assert_allclose(there.pca_value[i], alone.pca_value, rtol=1e-12)
+        np.testing.assert_allclose(supervised[i], alone.supervised(point), rtol=1e-11)
+        np.testing.assert_allclose(frames.ritz[i], alone.frame(point).ritz, rtol=1e-11)
+    # Who had weights of its own before still has them.
+    np.testing.assert_allclose(inside.at(*first_of(stacked)).F, stacked.F[0], rtol=1e-13)
+
+
+def first_of(points):
+    return points.W[0], points.beta[0], points.gamma[0]
+
+
+@every_model
+def test_what_supervision_can_change_is_never_nothing(model):
+    """F less the reconstruction that nobody can avoid; not zero where labels cost nothing."""
+    problem, P = example(model, 9, 6, 2, weighted=True)
+    inside = subspace(problem, 2)
+    point = random_point(inside)
+    sigma = np.linalg.svd(P.X * np.sqrt(P.weight), compute_uv=False)
+    expected = point.F - P.xi * np.sum(sigma[2:] ** 2)
+    np.testing.assert_allclose(inside.supervised(point), expected, rtol=1e-10)
+    nothing = replace(point, F=inside.pca_value)
+    np.testing.assert_allclose(inside.supervised(nothing), 1e-4 * problem.null_loss)
 
 
 @every_model

@@ -41,7 +41,8 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
             restore_random(run.rng, beginning.random)
     else:
         point = inside.polish(inside.leading(), max_iter=30, tol=1e-3)
-    state = State(inside, point, Stride.of(problem), inside.pca_value, whole, capacity)
+    stride, begun = Stride.of(problem), basis.size
+    state = State(inside, point, stride, inside.pca_value, whole, begun, capacity)
     if held is None:
         state = supervised_start(with_label_directions(state), run)
     run.observe(state, False)

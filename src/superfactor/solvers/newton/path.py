@@ -21,6 +21,7 @@ from superfactor.solvers.newton.rounds import descended, rounds
 from superfactor.solvers.newton.solve import DEFAULT_ITERATIONS, solution
 from superfactor.solvers.newton.starts import EFFORTS, other_starts, ridge_subspace
 from superfactor.solvers.newton.state import GROWING, Run, State
+from superfactor.subspace.newton_model import elimination_pays
 
 
 def solve_path(
@@ -61,6 +62,7 @@ def solve_path(
 
 def reweighted(state: State, problem: Problem) -> State:
     """The same subspace and point of the same data at other weights; the point is not yet evaluated there."""
+    state = state.trimmed()
     inside = state.inside.at_weights(problem)
     return replace(
         state,
@@ -72,8 +74,12 @@ def reweighted(state: State, problem: Problem) -> State:
 
 
 def from_neighbour(state: State, run: Run) -> State:
-    """From the point of other weights; if its end is not proven optimal, from the ridge solution too."""
+    """From the point of other weights; if its end is not proven optimal, from the ridge solution too, where
+    that is cheap.
+    """
     inside, old = state.inside, state.point
+    if not elimination_pays(inside):
+        return rounds(replace(state, point=inside.at(old.W, old.beta, old.gamma)), run)
     point = inside.polish(old.W, old.beta, old.gamma, max_iter=30, tol=1e-4)
     state = rounds(replace(state, point=point), run)
     if state.proven(run.tol) or run.monitor.stopped:

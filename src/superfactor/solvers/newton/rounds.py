@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from superfactor._arrays import Array, eye_like, indices, namespace, to_numpy
+from superfactor._arrays import Array, indices, namespace, to_numpy
 from superfactor.samples import Along, Vectors
 from superfactor.solvers.newton.descent import descend
 from superfactor.solvers.newton.state import GROWING, Run, State
@@ -132,7 +132,7 @@ def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
     active, depth = chain_lengths(found.bounds, state.goal(run.tol), state.supervised)
     room = state.capacity - state.basis.size
     if depth.sum() > room and not state.whole:
-        state = thick_restart(state, found.frame)
+        state = thick_restart(state)
         room = state.capacity - state.basis.size
         while depth.sum() > room and depth.max() > 1:
             depth = np.minimum(depth, depth.max() - 1)
@@ -164,11 +164,7 @@ def with_chains(
     return basis
 
 
-def thick_restart(state: State, frame: Frame) -> State:
+def thick_restart(state: State) -> State:
     """S ← W and the leading directions of its complement."""
     rank, outputs = state.rank, min(state.problem.n_outputs, state.rank)
-    keep = min(2 * rank + 10, state.capacity - 2 * outputs - 1)
-    V = namespace(frame.W).concat([frame.W, frame.complement[:, : max(keep - rank, 0)]], axis=1)
-    inside = Inside(state.basis.turned(V), rank)
-    point = inside.at(eye_like(V, V.shape[1], rank), frame.beta, state.point.gamma)
-    return replace(state, inside=inside, point=point)
+    return state.restarted(min(2 * rank + 10, state.capacity - 2 * outputs - 1))

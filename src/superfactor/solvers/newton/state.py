@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from superfactor._arrays import eye_like, namespace
 from superfactor.problem import Problem
 from superfactor.samples import Vectors
 from superfactor.solution import Monitor, Searched
@@ -49,7 +50,8 @@ class State:
     stride : how long proximal steps are by now
     floor : bound(0) inside the subspace, what reconstruction alone must cost
     whole : whether the subspace is the whole range of X
-    capacity : how many vectors the basis may have
+    begun : how many vectors the basis had in the beginning
+    capacity : how many it may have
     phase : how far the search has come
     searched : other starts that it has been compared with
     left, reason, converged : about how much lower F can get inside the subspace, why the rounds ended, and
@@ -61,6 +63,7 @@ class State:
     stride: Stride
     floor: float
     whole: bool
+    begun: int
     capacity: int
     phase: str = GROWING
     searched: Searched | None = None
@@ -112,6 +115,21 @@ class State:
             floor=min(self.floor, inside.pca_value),
             point=inside.embedded(self.point),
         )
+
+    def trimmed(self) -> State:
+        """In a basis that has not much more than it began with: what one search asked for, others pay for."""
+        keep = self.begun + self.rank
+        return self if self.basis.size <= keep + self.rank else self.restarted(keep)
+
+    def restarted(self, keep: int) -> State:
+        """The same point in so many directions: its own, and the leading ones of its complement."""
+        frame = self.inside.frame(self.point)
+        V = namespace(frame.W).concat(
+            [frame.W, frame.complement[:, : max(keep - self.rank, 0)]], axis=1
+        )
+        inside = Inside(self.basis.turned(V), self.rank)
+        point = inside.at(eye_like(V, V.shape[1], self.rank), frame.beta, self.point.gamma)
+        return replace(self, inside=inside, point=point)
 
     def held(self) -> Held:
         """The point with its W in full coordinates, to outlive changes of the basis."""
