@@ -3,7 +3,7 @@
 import numpy as np
 from tests import naive
 
-from superfactor.subspace import Basis, Inside
+from superfactor.subspace import Basis, Inside, Point
 
 CASES = {
     "binary": {"kappa": 1},
@@ -63,3 +63,9 @@ def random_point(inside, seed=0):
 def moved_value(inside, P, frame, point, T, v, g):
     W = frame.W + frame.complement @ T
     return paper_value(inside, P, W, frame.beta + v, point.gamma + g)
+
+
+def together(points):
+    """Points one by one as several side by side."""
+    names = ("W", "beta", "gamma", "F", "loss", "pulled")
+    return Point(*(np.array([getattr(point, name) for point in points]) for name in names))

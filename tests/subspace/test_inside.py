@@ -8,9 +8,9 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from tests.problems import MODELS, example
 from tests.samples.cutting import cut
-from tests.subspace.points import CASES, paper_value, random_point, subspace
+from tests.subspace.points import CASES, paper_value, random_point, subspace, together
 
-from superfactor.subspace import Basis, Inside, Point
+from superfactor.subspace import Basis, Inside
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -148,12 +148,6 @@ def test_other_weights_in_the_same_subspace(model, case):
     assert moved.basis.S is inside.basis.S
     assert moved.basis.problem.users_weights == pytest.approx((3.0, 0.02))
     assert other.users_weights == pytest.approx(moved.problem.users_weights)
-
-
-def together(points):
-    """Points one by one as several side by side."""
-    names = ("W", "beta", "gamma", "F", "loss", "pulled")
-    return Point(*(np.array([getattr(point, name) for point in points]) for name in names))
 
 
 @every_model

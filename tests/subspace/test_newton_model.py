@@ -1,11 +1,10 @@
 """The joint Newton step against differences of the paper's objective."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tests.problems import MODELS, example
 from tests.samples.cutting import cut
+from tests.subspace.models import FAR, dense_model, flat, with_options
 from tests.subspace.points import CASES, moved_value, near_optimum, random_point, subspace
 
 from superfactor.options import Options
@@ -77,92 +76,80 @@ def test_length_of_the_step(model, case):
         np.testing.assert_allclose(new.F, expected, rtol=1e-11)
 
 
-WAYS = {
-    "eliminated": module._eliminate,
-    "kept": module._keep,
-    "products": module._iterate,
-}
+# --- by elimination, against a dense system of all unknowns -------------------------------------------------
 
 
 @every_model
 @every_case
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_three_ways_to_the_same_step(model, case, blocks):
-    """Two direct systems to the last digits, and conjugate gradients to their tolerance."""
+def test_elimination_solves_the_whole_system(model, case, blocks):
+    """At any point: the shifted model at a saddle is a linear system like others."""
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(cut(problem, blocks), 2)
-    for point in (near_optimum(inside), random_point(inside)):
-        quadratic = module._quadratic_at(inside, point, True)
-        eliminated, kept = (
-            way(inside, point, quadratic) for way in (module._eliminate, module._keep)
-        )
-        for one, other in zip(eliminated, kept, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
-    point = near_optimum(inside)
-    quadratic = module._quadratic_at(inside, point, True)
-    exact = module._eliminate(inside, point, quadratic)
-    iterated = module._iterate(inside, point, quadratic)
-    size = sum(np.linalg.norm(part) for part in exact)
-    for one, other in zip(iterated, exact, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-2 * size)
+    for point in (near_optimum(inside), *(random_point(inside, seed) for seed in range(3))):
+        quadratic = module._quadratic_at(inside, point)
+        gaps = 0.5 / problem.xi / quadratic.inverse
+        slope, H = dense_model(inside, point, quadratic.frame, gaps)
+        expected = -np.linalg.solve(H, slope)
+        found = flat(module._eliminate(inside, quadratic))
+        np.testing.assert_allclose(found, expected, atol=1e-7 * np.linalg.norm(expected))
 
 
-@every_model
-@every_case
-def test_products_are_those_of_the_same_system(model, case, monkeypatch):
-    """Conjugate gradients to the end, where their own tolerance hides nothing."""
-    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
-    inside = subspace(problem, 2)
-    point = near_optimum(inside)
-    quadratic = module._quadratic_at(inside, point, True)
-    exact, loose = module._eliminate(inside, point, quadratic), module.conjugate_gradients
-    monkeypatch.setattr(
-        module,
-        "conjugate_gradients",
-        lambda apply, rhs, main, tol, limit: loose(apply, rhs, main, 1e-13, limit),
-    )
-    size = sum(np.linalg.norm(part) for part in exact)
-    for one, other in zip(module._iterate(inside, point, quadratic), exact, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-7 * size)
+# --- which of them ------------------------------------------------------------------------------------------
 
 
-def with_options(problem, **sizes):
-    return replace(problem, options=replace(problem.options, **sizes))
+PRODUCTS = {"largest_system": 0}
+DENSE = {"expected_products": 10**9}
 
 
 @every_model
 @pytest.mark.parametrize(
-    ("kappa", "sizes", "expected"),
+    ("kappa", "sizes", "pays"),
     [
-        pytest.param(1, {}, "eliminated", id="one output: 8 unknowns against 6 + 5"),
-        pytest.param(3, {}, "kept", id="outputs outnumber factors: 24 against 6 + 15"),
-        pytest.param(3, {"largest_system": 20}, "products", id="too many for a dense system"),
-        pytest.param(1, {"largest_system": 8}, "eliminated", id="one of them may be solved"),
-        pytest.param(3, {"largest_system": 21}, "kept", id="the other may be"),
-        pytest.param(1, {"expected_products": 0}, "products", id="products for nothing"),
+        pytest.param(1, {}, True, id="one output"),
+        pytest.param(3, {}, True, id="small"),
+        pytest.param(3, {"largest_system": 23}, False, id="too many for a dense system"),
+        pytest.param(3, {"largest_system": 24}, True, id="just not too many"),
+        pytest.param(1, {"expected_products": 0}, False, id="products for nothing"),
+        pytest.param(3, {"dense_loss": 1e9}, False, id="dense is slow"),
     ],
 )
-def test_the_cheapest_way_is_chosen(model, kappa, sizes, expected):
-    """k = 5 directions and three covariates, rank 2."""
+def test_the_cheaper_way_is_chosen(model, kappa, sizes, pays):
+    """k = 5 directions and three covariates: 8κ unknowns."""
     problem, _ = example(model, 9, 6, kappa, options=Options(**sizes))
     inside = subspace(problem, 2, 5)
     assert problem.n_covariates == 3
-    assert module.cheapest_solver(inside) is WAYS[expected]
+    assert module.elimination_pays(inside) == pays
+    step = module.newton_step(inside, inside.polish(inside.leading()), 1.0)
+    assert (step.length is None) == pays  # only a truncated step knows its length
 
 
 @every_model
 @pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
-@pytest.mark.parametrize("way", ["products", "dense"])
-def test_options_choose_the_way_and_the_step_stays(model, case, way):
+@pytest.mark.parametrize("sizes", [PRODUCTS, DENSE], ids=["products", "dense"])
+def test_options_choose_the_way_and_the_step_stays(model, case, sizes):
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     point = near_optimum(subspace(problem, 2))
-    sizes = {"largest_system": 0} if way == "products" else {"expected_products": 10**9}
     inside = subspace(with_options(problem, **sizes), 2)
-    assert (module.cheapest_solver(inside) is module._iterate) == (way == "products")
-    step = module.newton_step(inside, point)
-    expected = module.newton_step(subspace(problem, 2), point)
-    np.testing.assert_allclose(step.decrease, expected.decrease, rtol=1e-2)
+    step = module.newton_step(inside, point, FAR)
+    expected = module._exact_step(subspace(problem, 2), point)
+    np.testing.assert_allclose(step.decrease, expected.decrease, rtol=0.3)
     assert point.F - 0.5 * step.decrease > step.apply(inside, point, 1.0).F
+
+
+@every_model
+@every_case
+def test_truncated_steps_reach_the_same_optimum(model, case):
+    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
+    exact, inside = subspace(problem, 2), subspace(with_options(problem, **PRODUCTS), 2)
+    best = point = near_optimum(exact)
+    for _ in range(8):
+        best = module.newton_step(exact, best).apply(exact, best, 1.0)
+    for _ in range(15):
+        step = module.newton_step(inside, point, FAR)
+        point = step.apply(inside, point, 1.0)
+    np.testing.assert_allclose(point.F, best.F, rtol=1e-11)
+    assert step.decrease < 1e-9 * abs(point.F)
 
 
 @every_model
@@ -208,9 +195,10 @@ def test_rotation_curvature_is_the_diagonal_of_the_hessian(model, case):
 
 @every_model
 @pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
-def test_a_step_is_always_downhill(model, case):
+@pytest.mark.parametrize("sizes", [PRODUCTS, DENSE], ids=["products", "dense"])
+def test_a_step_is_always_downhill(model, case, sizes):
     """Far from any optimum, where the model is bent the wrong way, the step still descends."""
-    problem, _ = example(model, 9, 6, xi=0.05, **CASES[case])
+    problem, _ = example(model, 9, 6, xi=0.05, options=Options(**sizes), **CASES[case])
     inside = subspace(problem, 2)
     saddles = 0
     for seed in range(20):

@@ -38,6 +38,9 @@ from superfactor.subspace.ridge import solve_linear
 _SHIFT = 1e-4
 # Operations of a frame and its preconditioner, in units of k³.
 _FRAME = 100.0
+# How exact truncated steps are: the first while far away, and never more than the second, since the next step
+# repairs what is left for less.
+_DIGITS = (0.1, 0.3)
 # Products of one truncated step at most.
 _PATIENCE = 100
 
@@ -116,15 +119,8 @@ def elimination_pays(inside: Inside) -> bool:
 # --- by conjugate gradients --------------------------------------------------------------------------------
 
 
-def truncated_step(
-    inside: Inside,
-    point: Point,
-    radius: float | Array,
-    digits: float = 1e-3,
-) -> NewtonStep:
-    """Steps at one or several points (…) by conjugate gradients within a radius (…), in no more digits than the
-    step itself has, and no more than `digits`.
-    """
+def truncated_step(inside: Inside, point: Point, radius: float | Array) -> NewtonStep:
+    """Steps at one or several points (…) by conjugate gradients within a radius (…)."""
     problem, frame = inside.problem, inside.frame(point)
     problem.samples.operations += _FRAME * math.prod(frame.W.shape[:-1]) * inside.basis.size**2
     xp, beta = namespace(point.W), frame.beta
@@ -176,7 +172,7 @@ def truncated_step(
 
     slope = -join(slopes.T, xp.concat([slopes.v, slopes.g], axis=-2))
     first = xp.sum(slope * precondition(slope), axis=-1)
-    tol = xp.clip(xp.sqrt(first / inside.supervised(point)), digits, 0.3)
+    tol = xp.clip(xp.sqrt(first / inside.supervised(point)), *_DIGITS)
     # Of a search that has not moved yet: as far as the preconditioned gradient goes.
     radius = xp.where(xp.isfinite(0 * first + radius), 0 * first + radius, xp.sqrt(first))
     found = conjugate_gradients(

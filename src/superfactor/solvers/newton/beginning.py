@@ -39,8 +39,12 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
         point = inside.polish(W, beginning.beta, beginning.gamma, max_iter=30, tol=1e-10)
         if beginning.random is not None:
             restore_random(run.rng, beginning.random)
+    elif elimination_pays(inside):
+        point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
     else:
-        point = inside.polish(inside.leading(), max_iter=30, tol=1e-3)
+        kappa, q = problem.n_outputs, problem.n_covariates
+        none = problem.zeros(inside.rank, kappa), problem.zeros(q, kappa)
+        point = inside.at(inside.leading(), *none)
     stride, begun = Stride.of(problem), basis.size
     state = State(inside, point, stride, inside.pca_value, whole, begun, capacity)
     if held is None:

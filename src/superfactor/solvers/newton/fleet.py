@@ -12,10 +12,6 @@ from superfactor.subspace import Inside, Point
 from superfactor.subspace.newton_model import truncated_step
 
 
-# Steps of a fleet are rough: what a search finds is finished elsewhere.
-_DIGITS = 0.03
-
-
 @dataclass(frozen=True)
 class Fleet:
     """S points (S, …), each with its own trust region.
@@ -64,7 +60,7 @@ class Fleet:
         """Every point after one truncated Newton step, if that went down."""
         xp, points = namespace(self.points.W), self.points
         radius = indices(points.W, self.radius)
-        step = truncated_step(inside, points, radius, _DIGITS)
+        step = truncated_step(inside, points, radius)
         new = step.apply(inside, points, xp.ones_like(points.F))
         fallen = self.F - np.asarray(to_numpy(new.F), dtype=float)
         down = fallen >= 0

@@ -32,10 +32,14 @@ LABELS_FIRST = ((1e-3, 1.0), (1e-2, 1.0), (1e-1, 1.0))
 DATA_FIRST = ((1e3, 1e3), (1e2, 1e2), (1e1, 1e1))
 STRAIGHT = ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
 STEPS_ON_THE_WAY = 2
+# The share of what is allowed that starts descend side by side for; the rest finishes the most hopeful.
+_RACING = 0.7
 # So many starts lead to the first answer, where steps are by conjugate gradients.
 _FIRST = 2
 # Of what supervision can change: who has come so close to the end of a valley does not leave it any more.
 _ROUGHLY = 1e-3
+# What a model promises is about what is left once it is minimised to the end: rarely more than so many times.
+_TRUST = 30
 # λ times these for starts from ridge regression.
 _RIDGES = (1.0, 1e2, 1e4, 1e6)
 
@@ -63,7 +67,7 @@ class Effort:
 
 
 EFFORTS = {
-    "auto": Effort(1.0, 1e10, 16, 1, 60, 3),
+    "auto": Effort(1.0, 1e10, 16, 1, 40, 3),
     "thorough": Effort(math.inf, 0.0, 32, 4, 100, 12),
 }
 
@@ -179,20 +183,20 @@ class Race:
     inside : where
     known : a value to get below
     goal : how much is nothing
-    found : where starts were when they settled, or when all had to stop
+    found : where starts were when they settled, or when all had to stop, and how low they may still get
     searched : starts so far, and how many ended at the known value
     """
 
     inside: Inside
     known: float
     goal: float
-    found: list[Point] = field(default_factory=list)
+    found: list[tuple[Point, float]] = field(default_factory=list)
     searched: Searched = field(default_factory=Searched)
 
     @property
     def lowest(self) -> Point:
         """The best that was found."""
-        return min(self.found, key=lambda point: point.F)
+        return min((point for point, _ in self.found), key=lambda point: point.F)
 
     def run(self, fleet: Fleet, steps: int, tired: Callable[[float], bool]) -> None:
         """Let a fleet descend; whoever has settled, or cannot get below the lowest any more, leaves.
@@ -205,8 +209,7 @@ class Race:
             F, left = fleet.F, fleet.left
             lowest = min(lowest, float(F.min()))
             settled = fleet.solved & (left <= self.goal)
-            # What a model promises is about what is left once it is minimised to the end.
-            behind = fleet.solved & (F - 30 * left > lowest + self.goal)
+            behind = fleet.solved & (F - _TRUST * left > lowest + self.goal)
             same += int(np.sum(settled & (np.abs(F - self.known) <= 10 * self.goal)))
             self._leave(fleet, settled & ~behind)
             fleet = fleet.taken(np.flatnonzero(~(settled | behind)))
@@ -217,7 +220,8 @@ class Race:
         self.searched = Searched(old.starts + size, old.agreed + same)
 
     def _leave(self, fleet: Fleet, who: np.ndarray) -> None:
-        self.found.extend(fleet.points[int(i)] for i in np.flatnonzero(who))
+        for i in np.flatnonzero(who):
+            self.found.append((fleet.points[int(i)], float(fleet.F[i] - _TRUST * fleet.left[i])))
 
 
 def other_starts(state: State, run: Run, effort: Effort) -> State:
@@ -227,11 +231,14 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     problem, inside, value = state.problem, state.inside, state.supervised
     samples, loss = problem.samples, state.inside.loss
     allowed = max(effort.allowance * (samples.operations - run.begun), effort.floor)
-    end = samples.operations + allowed
+    begun = samples.operations
     race = Race(inside, state.point.F, 1e-6 * value)
 
+    def spent(share: float) -> bool:
+        return samples.operations - begun > share * allowed
+
     def tired(lowest: float = state.point.F) -> bool:
-        return samples.operations > end or run.monitor.poll(min(lowest, state.point.F))
+        return spent(_RACING) or run.monitor.poll(min(lowest, state.point.F))
 
     options, products = problem.options, effort.steps * problem.options.expected_products
     a_product = 8.0 * loss.rows * loss.columns * problem.n_outputs
@@ -243,15 +250,14 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
         if not tired():
             race.run(led(inside, list(islice(starts, count))), effort.steps, tired)
     best, seen = state.held(), [state.point.F]
-    held = [
-        replace(state, point=point).held() for point in sorted(race.found, key=lambda p: p.F)
-    ]
-    for start in held:
-        if len(seen) > effort.finished or run.monitor.stopped:
+    found = sorted(race.found, key=lambda end: end[1])
+    held = [(replace(state, point=point).held(), hope) for point, hope in found]
+    for start, hope in held:
+        if len(seen) > effort.finished or run.monitor.stopped or hope > best.F:
             break
-        if any(abs(start.F - other) <= 1e-7 * value for other in seen) or (
-            tired() and start.F > best.F
-        ):
+        if any(abs(start.F - other) <= 1e-7 * value for other in seen):
+            continue  # the same valley again
+        if start.F > best.F and spent(1.0):
             continue
         seen.append(start.F)
         state = rounds(state.back_to(start), run)

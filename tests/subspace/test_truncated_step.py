@@ -1,0 +1,240 @@
+"""Newton steps by conjugate gradients: the model they minimise, the radius they keep, points side by side."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from tests.problems import MODELS, example, loss_named
+from tests.samples.cutting import cut
+from tests.samples.libraries import every_library, plain
+from tests.subspace.models import FAR, dense_model, flat, with_options
+from tests.subspace.points import CASES, near_optimum, random_point, subspace, together
+
+from superfactor._arrays import device
+from superfactor.problem import state
+from superfactor.subspace import newton_model as module
+
+every_case = pytest.mark.parametrize("case", CASES)
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+@pytest.fixture
+def to_the_end(monkeypatch):
+    """Conjugate gradients with no tolerance of their own that would hide anything."""
+    loose = module.conjugate_gradients
+
+    def tight(*system, **how):
+        return loose(*system, **(how | {"tol": 1e-13, "max_iter": 1000}))
+
+    monkeypatch.setattr(module, "conjugate_gradients", tight)
+
+
+@every_model
+@every_case
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_products_solve_the_eliminated_system(model, case, blocks, to_the_end):
+    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
+    inside = subspace(cut(problem, blocks), 2)
+    for seed in range(2):
+        point = near_optimum(inside, seed)
+        exact, found = (
+            module._exact_step(inside, point),
+            module.truncated_step(inside, point, FAR),
+        )
+        assert not exact.saddle
+        assert not found.saddle
+        size = np.linalg.norm(flat(exact))
+        np.testing.assert_allclose(flat(found), flat(exact), atol=1e-6 * size)
+        np.testing.assert_allclose(found.decrease, exact.decrease, rtol=1e-8)
+
+
+@every_model
+@every_case
+def test_a_truncated_step_has_most_of_the_exact_one(model, case):
+    """Near the optimum and closer to it: most of the decrease that the exact step promises, never more."""
+    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
+    inside = subspace(problem, 2)
+    point = near_optimum(inside)
+    for _ in range(3):
+        exact = module._exact_step(inside, point)
+        step = module.truncated_step(inside, point, FAR)
+        assert 0.7 * exact.decrease < step.decrease <= exact.decrease * (1 + 1e-9)
+        assert not step.saddle
+        point = step.apply(inside, point, 1.0)
+
+
+@every_model
+@every_case
+@pytest.mark.parametrize("radius", [1e-3, 0.3, 3.0, 100.0, np.inf])
+def test_the_model_never_rises_and_the_radius_holds(model, case, radius):
+    """Anywhere, saddles included: decreases are those of the model written out."""
+    problem, _ = example(model, 9, 5, xi=0.05, **CASES[case])
+    inside = subspace(problem, 2)
+    bent = 0
+    for seed in range(6):
+        point = random_point(inside, seed)
+        step = module.truncated_step(inside, point, radius)
+        slope, H = dense_model(inside, point, step.frame)
+        x = flat(step)
+        decrease = -(slope @ x + 0.5 * x @ H @ x)
+        np.testing.assert_allclose(step.decrease, decrease, rtol=1e-7)
+        assert step.decrease > 0
+        assert slope @ x < 0
+        assert step.length <= radius * (1 + 1e-9)
+        assert np.isfinite(step.length)
+        if np.linalg.eigvalsh(H)[0] < 0:
+            bent += 1
+        if radius < 0.1:  # much less than the gradient wants
+            assert step.saddle
+            np.testing.assert_allclose(step.length, radius, rtol=1e-9)
+        smaller = step.apply(inside, point, 1e-4)
+        assert smaller.F < point.F
+    assert bent >= 3
+
+
+@every_model
+def test_negative_curvature_is_followed_to_the_edge(model, to_the_end):
+    """At a stationary point of the wrong subspace there is hardly a slope, but a way down."""
+    problem, _ = example(model, 9, 5, 1, xi=5.0, lam=3.0)
+    inside = subspace(problem, 2, 4)
+    values, vectors = np.linalg.eigh(inside.D)
+    W = vectors[:, :2] + 1e-4 * np.random.default_rng(0).standard_normal((inside.basis.size, 2))
+    point = inside.polish(np.linalg.qr(W)[0])
+    for radius in (0.5, 5.0):
+        step = module.truncated_step(inside, point, radius)
+        _, H = dense_model(inside, point, step.frame)
+        assert np.linalg.eigvalsh(H)[0] < -values[-1] * 0.1
+        assert step.saddle
+        np.testing.assert_allclose(step.length, radius, rtol=1e-9)
+        x = flat(step)
+        assert x @ H @ x < 0
+        assert step.apply(inside, point, 1.0).F < point.F
+
+
+@every_model
+@every_case
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_steps_side_by_side(model, case, blocks):
+    """Several points, each within its own radius, against each alone."""
+    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
+    inside = subspace(cut(problem, blocks), 2)
+    alone = [
+        near_optimum(inside, 0),
+        near_optimum(inside, 1),
+        *map(partial(random_point, inside), (2, 3)),
+    ]
+    points, radius = together(alone), np.array([FAR, 0.1, np.inf, 2.0])
+    steps = module.truncated_step(inside, points, radius)
+    t = np.array([1.0, 0.5, 0.1, 0.0])
+    moved = steps.apply(inside, points, t)
+    for i, point in enumerate(alone):
+        one = module.truncated_step(inside, point, radius[i])
+        np.testing.assert_allclose(steps.decrease[i], one.decrease, rtol=1e-8)
+        np.testing.assert_allclose(steps.length[i], one.length, rtol=1e-7)
+        assert steps.saddle[i] == one.saddle
+        expected = one.apply(inside, point, t[i])
+        np.testing.assert_allclose(moved.F[i], expected.F, rtol=1e-9)
+        # Signs of a frame are its own; the product is not.
+        A = expected.W @ expected.beta
+        np.testing.assert_allclose(moved.W[i] @ moved.beta[i], A, atol=1e-6 * (1 + np.abs(A).max()))
+        np.testing.assert_allclose(moved.gamma[i], expected.gamma, atol=1e-6)
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "squared", "no intercept"])
+def test_steps_at_weights_of_their_own(model, case, to_the_end):
+    problem, _ = example(model, 9, 5, xi=0.2, lam=0.3, **CASES[case])
+    inside = subspace(problem, 2)
+    factors = np.array([[1.0, 1.0], [4.0, 0.5], [0.7, 6.0]])
+    there = inside.with_factors(factors)
+    start = together([near_optimum(inside, seed) for seed in range(3)])
+    points = there.at(start.W, start.beta, start.gamma)
+    radius = np.array([FAR, FAR, 0.2])
+    steps = module.truncated_step(there, points, radius)
+    moved = steps.apply(there, points, 1.0)
+    for i, (xi, lam) in enumerate(factors):
+        alone = inside.at_weights(problem.at_weights(problem.xi * xi, problem.lam * lam))
+        point = alone.at(start.W[i], start.beta[i], start.gamma[i])
+        one = module.truncated_step(alone, point, radius[i])
+        np.testing.assert_allclose(steps.decrease[i], one.decrease, rtol=1e-7)
+        np.testing.assert_allclose(moved.F[i], one.apply(alone, point, 1.0).F, rtol=1e-8)
+        if not one.saddle:
+            exact = module._exact_step(alone, point)
+            np.testing.assert_allclose(steps.decrease[i], exact.decrease, rtol=1e-6)
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
+def test_a_step_in_single_precision_is_nearly_the_same(model, case, to_the_end):
+    """Its products are coarse, its slopes are not."""
+    problem, _ = example(model, 30, 5, xi=0.2, **CASES[case])
+    point = near_optimum(subspace(problem, 2))
+    inside = subspace(with_options(problem, values_worth_coarse=1), 2)
+    assert inside.loss.coarse.coarse
+    step, exact = module.truncated_step(inside, point, FAR), module._exact_step(inside, point)
+    size = np.linalg.norm(flat(exact))
+    np.testing.assert_allclose(flat(step), flat(exact), atol=1e-3 * size)
+    np.testing.assert_allclose(step.decrease, exact.decrease, rtol=1e-4)
+
+
+@every_model
+@every_case
+def test_a_subspace_that_is_everything_has_nothing_to_turn(model, case, to_the_end):
+    problem, _ = example(model, 9, 3, xi=0.2, **CASES[case])
+    inside = subspace(problem, 3, 3)
+    point = random_point(inside)
+    for step in (module._exact_step(inside, point), module.truncated_step(inside, point, FAR)):
+        assert step.T.shape == (0, 3)
+        slope, H = dense_model(inside, point, step.frame)
+        expected = -np.linalg.solve(H, slope)
+        np.testing.assert_allclose(flat(step), expected, atol=1e-6 * np.linalg.norm(expected))
+
+
+# --- other array libraries ---------------------------------------------------------------------------------
+
+
+def steps_of(convert, model, loss, kappa):
+    """A truncated step and an exact one from one point, truncated ones from several; and where they lead."""
+    rng = np.random.default_rng(0)
+    X, covariates = rng.standard_normal((12, 5)), rng.standard_normal((12, 1))
+    Y = rng.standard_normal((12, kappa))
+    if loss != "squared":
+        Y = np.eye(kappa + 1)[np.arange(12) % (kappa + 1)][:, 1:]
+    own = loss_named(loss, kappa)
+    stated = {"xi": 0.3, "lam": 0.5, "sample_weight": rng.uniform(0.5, 2, 12)}
+    problem = state(model, convert(X), convert(Y), own, covariates=convert(covariates), **stated)
+    inside = subspace(problem, 2)
+    side, q = problem.model.side(problem.shape), problem.n_covariates
+    V, beta, gamma = (
+        rng.standard_normal((3, *shape)) for shape in ((side, 2), (2, kappa), (q, kappa))
+    )
+    # The same vectors of the search side, whatever basis of it a library has found.
+    W = np.linalg.qr(plain(inside.basis.S.array()).T @ V)[0]
+    W, beta, gamma = (convert(x) for x in (W, beta, gamma))
+    factors = convert(np.array([[1.0, 1.0], [2.0, 0.5], [0.3, 4.0]]))
+    there = inside.with_factors(factors)
+    points = there.at(W, beta, gamma)
+    steps = module.truncated_step(there, points, convert(np.array([0.3, np.inf, 2.0])))
+    moved = steps.apply(there, points, convert(np.array([1.0, 0.5, 0.1])))
+    found = {"points": points.F, "decreases": steps.decrease, "lengths": steps.length}
+    found |= {"moved": moved.F, "saddles": steps.saddle, "coef": moved.gamma}
+    chosen = moved.taken(np.array([2, 0])).where(steps.saddle[:2], moved.taken(np.array([1, 1])))
+    found["chosen"] = chosen.F
+    one = inside.at(W[0, ...], beta[0, ...], gamma[0, ...])
+    for name, step in (
+        ("truncated", module.truncated_step(inside, one, 0.5)),
+        ("exact", module._exact_step(inside, one)),
+    ):
+        found[f"{name} from one"] = step.apply(inside, one, 0.1).gamma
+    return found
+
+
+@every_library
+@every_model
+@pytest.mark.parametrize(("loss", "kappa"), [("logistic", 1), ("logistic", 3), ("squared", 2)])
+def test_other_libraries(convert, model, loss, kappa):
+    expected, like = steps_of(np.asarray, model, loss, kappa), convert(np.ones(1))
+    for name, array in steps_of(convert, model, loss, kappa).items():
+        assert type(array) is type(like), name
+        assert device(array) == device(like), name
+        np.testing.assert_allclose(plain(array), expected[name], rtol=1e-6, atol=1e-9, err_msg=name)
