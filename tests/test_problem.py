@@ -264,11 +264,11 @@ def test_dual_bound_is_its_formula_and_bounds(model, case):
 # --- options: another value takes another way, and the answer stays ----------------------
 
 
-def solved(model, n, p, rank=2, **options):
+def solved(model, n, p, rank=2, search="auto", **options):
     """The problem with these options, and its answer."""
     case = {"kappa": 2, "weighted": True, "lam": 2.0, "options": Options(**options)}
     problem, _ = example(model, n, p, **case)
-    return problem, newton.solve(problem, rank, tol=1e-10)
+    return problem, newton.solve(problem, rank, tol=1e-10, search=search)
 
 
 def assert_same_answer(one, other, rtol=1e-9):
@@ -309,7 +309,7 @@ def test_whole_range(model):
 WAYS = {
     "dense": {"expected_products": 10**9},
     "no system may be so large": {"largest_system": 0},
-    "products are cheap": {"expected_products": 0},
+    "products are cheap": {"expected_products": 1e-9},
     "dense is slow": {"dense_loss": 1e9},
 }
 
@@ -317,7 +317,10 @@ WAYS = {
 @every_model
 @pytest.mark.parametrize("way", WAYS)
 def test_dense_systems_or_conjugate_gradients(model, way, monkeypatch):
-    """What is asked of the samples tells the way: curvature, or its products."""
+    """What is asked of the samples tells the way of a descent: curvature, or its products.
+
+    Other starts are left out: they descend side by side, by products whatever is cheaper for one.
+    """
     problem, _ = example(
         model, 40, 8, 2, weighted=True, lam=2.0, options=Options(**WAYS[way], whole_range=64)
     )
@@ -328,11 +331,23 @@ def test_dense_systems_or_conjugate_gradients(model, way, monkeypatch):
         "summed",
         lambda call, *rest: (asked.append(call.name), summed(call, *rest))[1],
     )
-    found = newton.solve(problem, 2, tol=1e-10)
-    dense = {"curvature", "kept_curvature"} & set(asked)
-    assert bool(dense) == (way == "dense")
+    found = newton.solve(problem, 2, tol=1e-10, search="off")
+    assert ("curvature" in asked) == (way == "dense")
     assert ("curvature_product" in asked) == (way != "dense")
-    _, expected = solved(model, 40, 8)
+    _, expected = solved(model, 40, 8, search="off")
+    assert_same_answer(found, expected)
+
+
+@every_model
+def test_values_worth_coarse(model):
+    """Products in single precision bend directions, not the answer."""
+    products = {"largest_system": 0}
+    (problem, found), (_, expected) = (
+        solved(model, 40, 8, values_worth_coarse=values, **products) for values in (1, 10**9)
+    )
+    basis = Basis.empty(problem)
+    basis, _ = basis.extended(problem.model.random(problem.side, np.random.default_rng(0), 4))
+    assert Inside(basis, 2).loss.coarse.coarse
     assert_same_answer(found, expected)
 
 
@@ -458,6 +473,55 @@ def test_share_falls_with_the_samples_and_its_work_is_bounded():
         work = share * n * unknowns**2
         assert share == 1 or work <= max(8192 * unknowns**2, 16 * n * unknowns) * (1 + 1e-9)
     assert before < 0.05
+
+
+def test_what_a_dense_system_costs():
+    """Its matrix, n(mκ)² operations, and a factorization, 2(mκ)³/3; none may be larger than allowed."""
+    options = Options(a_question=7.0, dense_loss=3.0, largest_system=30)
+    expected = 7 + 3 * (100 * 30**2 + 2 / 3 * 30**3)
+    assert options.dense_operations(100, 10, 3) == pytest.approx(expected, rel=1e-12)
+    assert options.dense_operations(100, 31, 1) == math.inf
+    assert options.dense_operations(100, 30, 1) == options.dense_operations(100, 10, 3)
+
+
+def test_what_products_cost_instead():
+    """Linear in rows, columns and outputs, and each of them is asked for."""
+    options = Options(a_question=7.0, expected_products=5)
+    one = options.product_operations(100, 10, 3) - 5 * 7
+    assert one >= 5 * 2 * 2 * 100 * 10 * 3  # two products of a multiplication and an addition
+    for sizes in ((200, 10, 3), (100, 20, 3), (100, 10, 6)):
+        assert options.product_operations(*sizes) - 5 * 7 == pytest.approx(2 * one)
+    assert options.product_operations(0, 10, 3) == 5 * 7
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "outputs", "dense"),
+    [
+        pytest.param(100, 10, 1, True, id="small: a question costs more than a system"),
+        pytest.param(2000, 60, 1, True, id="one output"),
+        pytest.param(2000, 60, 30, False, id="many outputs"),
+        pytest.param(2000, 60, 41, False, id="too many unknowns for any system"),
+    ],
+)
+def test_many_outputs_go_by_products(rows, columns, outputs, dense):
+    options = Options()
+    costs = (
+        way(rows, columns, outputs)
+        for way in (options.dense_operations, options.product_operations)
+    )
+    first, second = costs
+    assert (first <= second) == dense
+
+
+def test_covariate_penalty_of_points_side_by_side():
+    problem, P = example("filter", 9, 4, 2)
+    gamma = np.random.default_rng(0).standard_normal((2, 3, problem.n_covariates, 2))
+    found = problem.covariate_penalty(gamma)
+    assert found.shape == (2, 3)
+    for place in np.ndindex(2, 3):
+        expected = sum(rho * np.sum(g**2) for rho, g in zip(P.ridge, gamma[place], strict=True))
+        np.testing.assert_allclose(found[place], expected, rtol=1e-13)
+        np.testing.assert_allclose(problem.covariate_penalty(gamma[place]), expected, rtol=1e-13)
 
 
 def test_a_loss_of_your_own_is_asked_for_what_it_can_do():

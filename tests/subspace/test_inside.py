@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
-from tests.problems import MODELS, example
+from tests.problems import MODELS, example, loss_named
 from tests.samples.cutting import cut
+from tests.samples.libraries import every_library
 from tests.subspace.points import CASES, paper_value, random_point, subspace, together
 
+from superfactor.problem import state
 from superfactor.subspace import Basis, Inside
 
 every_case = pytest.mark.parametrize("case", CASES)
@@ -215,6 +217,23 @@ def test_what_supervision_can_change_is_never_nothing(model):
     np.testing.assert_allclose(inside.supervised(point), expected, rtol=1e-10)
     nothing = replace(point, F=inside.pca_value)
     np.testing.assert_allclose(inside.supervised(nothing), 1e-4 * problem.null_loss)
+
+
+@every_library
+def test_supervised_in_double(convert):
+    """Where reconstruction is nearly all of F, the difference needs all the digits that F has."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((40, 8)), (np.arange(40) % 2)[:, None].astype(float)
+    found = []
+    for library in (np.asarray, convert):
+        loss = loss_named("logistic", 1)
+        problem = state("filter", library(X), library(Y), loss, xi=1e6, lam=0.1)
+        inside = subspace(problem, 2)
+        point = inside.polish(inside.leading())
+        value = float(inside.supervised(point))
+        np.testing.assert_allclose(value, point.F - float(inside.pca_value), rtol=1e-6)
+        found.append(value)
+    np.testing.assert_allclose(*found, rtol=1e-5)
 
 
 @every_model
