@@ -92,6 +92,7 @@ class Problem:
     squared_norm : ‖X̃‖²
     smallest_weight, largest_weight : the extremes of ω_i/w_i, which multiplies the loss's curvature in Ã
     null_loss : Σ_i ω_i ℓ(y_i, 0)
+    total_weight : Σ_i ω_i
     like : an array in the floating type and place in which the blocks compute
     options : when which method runs
     row_size : the number of stored values in a row of X, on average; None for all p of them
@@ -112,6 +113,7 @@ class Problem:
     smallest_weight: float
     largest_weight: float
     null_loss: float
+    total_weight: float
     like: Array
     options: Options
     row_size: float | None = None
@@ -241,6 +243,7 @@ class Problem:
             covariate_ridge=self.covariate_ridge * fewer,
             squared_norm=data.sum_of_squares(),
             null_loss=self.null_loss * fewer,
+            total_weight=self.total_weight * fewer,
             whole=Whole(data, known, self.loss, self.options),
         )
 
@@ -399,6 +402,7 @@ def pose(
         smallest_weight=min(low for low, _ in ranges),
         largest_weight=max(high for _, high in ranges),
         null_loss=float(null),
+        total_weight=float(samples.sum(Block.total_weight)),
         like=like,
         options=options,
         row_size=row_size,

@@ -28,22 +28,28 @@ class History:
 class Monitor:
     """Counts iterations, keeps the history, and asks a caller's callback whether to go on.
 
-    `callback(iteration, objective)` returns True to stop early.
+    `callback(iteration, objective)` returns True to stop early. With `best_so_far`, for solvers that keep the
+    best of several starts, objectives are the lowest until then.
     """
 
     def __init__(
-        self, max_iter: int = 10**9, callback: Callable[[int, float], bool] | None = None
+        self,
+        max_iter: int = 10**9,
+        callback: Callable[[int, float], bool] | None = None,
+        best_so_far: bool = False,
     ) -> None:
         self.history = History()
         self.max_iter = max_iter
         self.stop_reason: str | None = None
         self.stopped_early = False
-        self._callback = callback
+        self._callback, self.best_so_far = callback, best_so_far
         self._start = time.perf_counter()
 
     def record(self, objective: float, step: float, kind: str) -> None:
         """After an iteration."""
         h = self.history
+        if self.best_so_far and h.objective:
+            objective = min(objective, h.objective[-1])
         h.objective.append(objective)
         h.seconds.append(time.perf_counter() - self._start)
         h.step.append(step)
@@ -61,6 +67,10 @@ class Monitor:
             self._stop_early()
         return self.stopped
 
+    def stop(self, reason: str) -> None:
+        """End it, for a reason of the solver's own."""
+        self.stop_reason = self.stop_reason or reason
+
     def _stop_early(self) -> None:
         self.stop_reason = "stopped early by a callback"
         self.stopped_early = True
@@ -73,7 +83,7 @@ class Monitor:
 
 @dataclass(frozen=True)
 class Searched:
-    """Other starts that were compared with an answer: how many, and how many of them ended at the same value."""
+    """Other starts that were compared with an answer, and how many of them ended at the same value."""
 
     starts: int = 0
     agreed: int = 0

@@ -99,6 +99,7 @@ class SupervisedFactorization(
             self.n_components,
             solver,
             constraint=self.constraint,
+            search=self.search,
             step_size=self.step_size,
             max_iter=self.max_iter,
             tol=float(self.tol),
@@ -194,9 +195,12 @@ class SupervisedFactorization(
         enough = self.tol == 0 and self.max_iter is not None and self.n_iter_ >= self.max_iter
         if not (solution.converged or solution.stopped_early or proven or enough):
             limit = "" if self.max_iter is None else f" (now {self.max_iter})"
+            help = (
+                f". A larger max_iter{limit} or tol (now {float(self.tol)}) may help; scaling the "
+                "features often does"
+            )
             warnings.warn(
-                f"{name} has not converged: {solution.reason}. A larger max_iter{limit} or tol "
-                f"(now {float(self.tol)}) may help; scaling the features often does",
+                f"{name} has not converged: {solution.reason}{help if self.lam > 0 else ''}",
                 ConvergenceWarning,
                 stacklevel=users_stacklevel(),
             )

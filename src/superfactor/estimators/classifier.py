@@ -60,6 +60,10 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
         "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. Of constraints "bcd"
         takes ``NonNegative()`` only.
+    search : {"auto", "off", "thorough"}, default="auto"
+        What "lifted-newton" does where its first answer is not proven optimal: "auto" compares it with
+        other starts for about as long as it took itself, "thorough" with many more, for many times as
+        long; "off" takes it as it is. ``certificate_`` says how many starts there were.
     step_size : "auto" or float, default="auto"
         Step of "lpgd".
     max_iter : int, default=None
@@ -199,6 +203,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         class_weight: Any = None,
         constraint: ConvexSet | None = None,
         solver: str = "auto",
+        search: str = "auto",
         step_size: float | str = "auto",
         max_iter: int | None = None,
         tol: float = 1e-8,
@@ -219,6 +224,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         self.class_weight = class_weight
         self.constraint = constraint
         self.solver = solver
+        self.search = search
         self.step_size = step_size
         self.max_iter = max_iter
         self.tol = tol

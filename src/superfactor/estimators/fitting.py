@@ -20,6 +20,7 @@ def solve(
     solver: str,
     *,
     constraint: ConvexSet | None,
+    search: str,
     step_size: float | Literal["auto"],
     max_iter: int | None,
     tol: float,
@@ -43,7 +44,7 @@ def solve(
         return bcd.solve(problem, rank, nonnegative=isinstance(allowed, NonNegative), **options)
     from superfactor.solvers import newton
 
-    return newton.solve(problem, rank, checkpoint=checkpoint, codes=codes, **options)
+    return newton.solve(problem, rank, search=search, checkpoint=checkpoint, codes=codes, **options)
 
 
 def largest_entry(model: Model, factors: Factors) -> float:

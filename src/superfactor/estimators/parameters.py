@@ -19,6 +19,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "lam": [Interval(Real, 0, None, closed="left")],
     "fit_intercept": ["boolean"],
     "solver": [StrOptions({"auto", "lifted-newton", "lpgd", "bcd"})],
+    "search": [StrOptions({"auto", "off", "thorough"})],
     "step_size": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0, None, closed="left")],

@@ -168,6 +168,11 @@ class Block:
         xp = namespace(ratio)
         return float(xp.min(ratio)), float(xp.max(ratio))
 
+    def total_weight(self) -> float:
+        """Σ_i ω_i."""
+        known = self._annotations()
+        return float(namespace(known.targets).sum(wide(known.loss_weight)))
+
     @reads_rows
     def digest(self) -> tuple[Array, Array, float]:
         """Σ_i √i·ω_i·y_i (κ,), Σ_i √i·ω_i·x'_i (q,) and Σ_i √i·‖x̃_i‖²: other samples, or orders of them,
@@ -309,7 +314,7 @@ class Block:
         return _scaled(gram, self._counts_for(design))
 
     def bent(self, design: Design, coef: Array) -> Made[tuple[Array, float]]:
-        """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ) and Σ_i ω_i."""
+        """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ), and Σ_i ω_i."""
         known = self._known(design)
         bend = self.loss.curvature(self._activations(design, known, coef), known.targets)
         diagonal = bend.diagonal * known.loss_weight
@@ -344,7 +349,9 @@ class Block:
         a = J @ cast(coef, J)
         a = a if design.offset is None else a + self._tall(design.offset)
         curved = directional_curvature(self.loss, a, known.targets, cast(beta, a))
-        return _scaled((J[:, :rest] ** 2).T @ (curved * known.loss_weight), self._counts_for(design))
+        return _scaled(
+            (J[:, :rest] ** 2).T @ (curved * known.loss_weight), self._counts_for(design)
+        )
 
     # --- rows ------------------------------------------------------------------------------------------
 
@@ -518,8 +525,8 @@ def _scaled(x: Array, factor: float) -> Array:
     return x if factor == 1.0 else x * factor
 
 
-# Activations (…, n, κ) lie in memory column after column, (…, κ, n): sums over a sample's few outputs are then
-# sums of long columns. And the columns of all points are one matrix, whose product with J is one.
+# Activations (…, n, κ) lie in memory column after column, (…, κ, n): sums over a sample's few outputs are
+# then sums of long columns. And the columns of all points are one matrix, whose product with J is one.
 
 
 def _times(J: Array, coef: Array) -> Array:

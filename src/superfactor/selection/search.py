@@ -38,7 +38,16 @@ from superfactor.selection.rank import Scree, scree
 from superfactor.selection.scoring import Fold, score_here, score_in_parallel
 from superfactor.solvers.interruption import deferred_interrupt
 
-_SHARED = ("link", "fit_intercept", "class_weight", "prediction", "tol", "certify", "random_state")
+_SHARED = (
+    "link",
+    "fit_intercept",
+    "class_weight",
+    "search",
+    "prediction",
+    "tol",
+    "certify",
+    "random_state",
+)
 
 
 def _refits(search: SMFClassifierCV) -> bool:
@@ -92,8 +101,8 @@ class SMFClassifierCV(
         Fit the chosen model to all samples. Without it there is nothing to predict with.
     n_jobs : int or None, default=None
         Folds to work on at once, as in joblib.
-    link, fit_intercept, covariate_columns, class_weight, prediction, tol, certify, random_state
-        As for `SMFClassifier`; `certify` concerns ``best_estimator_`` only.
+    link, fit_intercept, covariate_columns, class_weight, search, prediction, tol, certify, random_state
+        As for `SMFClassifier`; `search` and `certify` concern ``best_estimator_`` only.
     verbose : int, default=0
         1 prints a line for each split and for the choice, and on a terminal shows how far the search
         is; 2 prints every score.
@@ -167,6 +176,7 @@ class SMFClassifierCV(
         fit_intercept: bool = True,
         covariate_columns: Any = None,
         class_weight: Any = None,
+        search: str = "auto",
         prediction: str = "exact",
         tol: float = 1e-8,
         certify: str | None = "residual",
@@ -187,6 +197,7 @@ class SMFClassifierCV(
         self.fit_intercept = fit_intercept
         self.covariate_columns = covariate_columns
         self.class_weight = class_weight
+        self.search = search
         self.prediction = prediction
         self.tol = tol
         self.certify = certify

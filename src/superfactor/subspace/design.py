@@ -143,7 +143,7 @@ class Bent:
         return (vectors * values[..., None, :]) @ namespace(vectors).matrix_transpose(vectors)
 
     def solver(self, gram: Array, ridge: Array) -> Callable[[Array], Array]:
-        """(mean ⊗ gram + diag(ridge))⁻¹, as a function of x (…, m, κ), for gram (…, m, m) and ridge (…, m)."""
+        """(mean ⊗ gram + diag(ridge))⁻¹ as a function of x (…, m, κ), for gram (…, m, m) and ridge (…, m)."""
         xp, (values, vectors) = namespace(gram), self.outputs
         identity = eye_like(gram, gram.shape[-1])
         systems = values[..., :, None, None] * gram[..., None, :, :]

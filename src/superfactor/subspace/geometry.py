@@ -15,6 +15,7 @@ from typing import Any
 
 from superfactor._arrays import (
     Array,
+    device,
     eigh_descending,
     eye_like,
     indices,
@@ -27,8 +28,8 @@ from superfactor._arrays import (
 class Point:
     """A feasible point with its value.
 
-    W (…, k, r) orthonormal, β (…, r, κ), γ (…, q, κ); F the objective and `loss` its part Σωℓ, numbers or (…);
-    `pulled` (…, k + q, κ) is [ΦS, X']ᵀE, E = ω∘∇ℓ the residuals at its activations [ΦS, X']·coef.
+    W (…, k, r) orthonormal, β (…, r, κ), γ (…, q, κ); F the objective and `loss` its part Σωℓ, numbers or
+    (…); `pulled` (…, k + q, κ) is [ΦS, X']ᵀE, E = ω∘∇ℓ the residuals at its activations [ΦS, X']·coef.
     """
 
     W: Array
@@ -113,7 +114,7 @@ class Frame:
     def retracted(self, T: Array, v: Array, t: float | Array) -> tuple[Array, Array]:
         """W orthonormal and β after steps t (…) along T (…, k−r, r) and v (…, r, κ)."""
         xp = namespace(T)
-        t = xp.asarray(t, dtype=T.dtype)[..., None, None]
+        t = xp.asarray(t, dtype=T.dtype, device=device(T))[..., None, None]
         moved = self.W + t * (self.complement @ T)
         L = xp.linalg.cholesky(eye_like(v, v.shape[-2]) + t * t * (xp.matrix_transpose(T) @ T))
         W = moved @ xp.matrix_transpose(xp.linalg.inv(L))

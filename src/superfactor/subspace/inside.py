@@ -10,6 +10,7 @@ from typing import Any
 
 from superfactor._arrays import (
     Array,
+    device,
     eigh_descending,
     eye_like,
     frobenius2,
@@ -24,6 +25,9 @@ from superfactor.subspace.basis import Basis
 from superfactor.subspace.design import LossOn
 from superfactor.subspace.geometry import Frame, Point
 from superfactor.subspace.ridge import fit_ridge
+
+# Activations of this size, in the mean, leave nothing of the loss of a sample.
+_FAR = 30.0
 
 
 class Inside:
@@ -143,9 +147,20 @@ class Inside:
         return math.sqrt(frobenius2(new.W @ new.beta - old.W @ old.beta)) / eta
 
     def supervised(self, point: Point) -> Any:
-        """F − bound(0) (…), what supervision can change; separable classes may send it to zero, so not quite."""
+        """F − bound(0) (…), what supervision can change; separable classes send it to zero, so not quite."""
         xp, least = namespace(point.W), 1e-4 * self.problem.null_loss
-        return xp.clip(xp.asarray(point.F) - self.pca_value, least, None)
+        F = xp.asarray(point.F, dtype=point.W.dtype, device=device(point.W))
+        return xp.clip(F - self.pca_value, least, None)
+
+    def has_no_minimum(self, point: Point) -> bool:
+        """Whether coefficients that nothing holds back (λ = 0) have begun to grow for ever: the classes, or
+        some of them, can be told apart.
+        """
+        if self.problem.lam > 0:
+            return False
+        coef, gram = point.coef, self.loss.gram
+        squares, weight = inner(coef, gram @ coef), self.problem.total_weight
+        return squares > _FAR**2 * weight
 
     # --- bounds ----------------------------------------------------------------------------------
 
@@ -170,4 +185,4 @@ class Inside:
         # The tangent form: Σωℓ*(E/ω) = ⟨E, a⟩ − Σωℓ(a), at the activations that gave E.
         conjugate = inner(point.pulled, point.coef) - point.loss
         top = float(namespace(values).sum(values))
-        return point.F - problem.dual_bound(conjugate, point.pulled[k:, :], top)
+        return float(point.F - problem.dual_bound(conjugate, point.pulled[k:, :], top))

@@ -17,12 +17,12 @@ Two ways lead to its minimum, and the cheaper one is taken:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from superfactor._arrays import (
     Array,
+    device,
     eye_like,
     inner,
     namespace,
@@ -50,8 +50,8 @@ class NewtonStep:
     """T (…, k−r, r), v (…, r, κ), g (…, q, κ), and the decrease (…) of F the model predicts.
 
     `saddle` (…) marks a step that is good to descend, but whose decrease is no proof of a minimum: the model
-    was bent upwards, or not minimised to the end. `length` (…) is that of a truncated step in the metric of its
-    trust region; None where the step knows none.
+    was bent upwards, or not minimised to the end. `length` (…) is that of a truncated step in the metric of
+    its trust region; None where the step knows none.
     """
 
     frame: Frame
@@ -65,7 +65,7 @@ class NewtonStep:
     def apply(self, inside: Inside, point: Point, t: float | Array) -> Point:
         """The point at step length t (…)."""
         W, beta = self.frame.retracted(self.T, self.v, t)
-        t = namespace(W).asarray(t, dtype=W.dtype)[..., None, None]
+        t = namespace(W).asarray(t, dtype=W.dtype, device=device(W))[..., None, None]
         return inside.at(W, beta, point.gamma + t * self.g)
 
 
@@ -123,12 +123,9 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
     """Steps at one or several points (…) by conjugate gradients within a radius (…)."""
     problem, frame = inside.problem, inside.frame(point)
     problem.samples.operations += _FRAME * math.prod(frame.W.shape[:-1]) * inside.basis.size**2
-    xp, beta = namespace(point.W), frame.beta
-    (*points, outer, r), kappa, q = frame.complement.shape[:-2] + (
-        int(frame.rest.shape[-1]),
-        int(frame.ritz.shape[-1]),
-    ), problem.n_outputs, problem.n_covariates
-    k, slopes = outer + r, _Slopes.at(inside, point, frame)
+    xp, beta, slopes = namespace(point.W), frame.beta, _Slopes.at(inside, point, frame)
+    *points, outer, r = slopes.T.shape
+    kappa, q = problem.n_outputs, problem.n_covariates
     turn, bent = frame.turn(q), inside.loss.bent(point.coef)
     back, flat = xp.matrix_transpose(turn), xp.matrix_transpose(beta)
     gap = 2 * inside.xi * slopes.gaps
@@ -138,7 +135,8 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
 
     def join(T: Array, w: Array) -> Array:
         return xp.concat(
-            [xp.reshape(T, (*points, outer * r)), xp.reshape(w, (*points, (r + q) * kappa))], axis=-1
+            [xp.reshape(T, (*points, outer * r)), xp.reshape(w, (*points, (r + q) * kappa))],
+            axis=-1,
         )
 
     def split(x: Array) -> tuple[Array, Array]:
@@ -184,7 +182,7 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
     )
 
 
-# --- by elimination ------------------------------------------------------------------------------------------
+# --- by elimination -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

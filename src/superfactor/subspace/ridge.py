@@ -66,9 +66,7 @@ def fit_ridge(
     return coef, f, pulled
 
 
-def _newton_step(
-    loss: LossOn, column: Array, coef: Array, gradient: Array, tol: float
-) -> Array:
+def _newton_step(loss: LossOn, column: Array, coef: Array, gradient: Array, tol: float) -> Array:
     """Newton's step (m, κ) for the ridge `column` (m, 1); where it is iterated, to within `tol`."""
     xp = namespace(gradient)
     k, kappa = gradient.shape

@@ -123,7 +123,8 @@ def certify(
             exact=spectrum.exact,
             constants=theorem_constants(problem, largest=largest),
             profiled=theorem_constants(problem, profiled=True, largest=largest),
-            statement=_statement(problem, rank, relative, is_global, spectrum.exact, in_noise),
+            statement=_statement(problem, rank, relative, is_global, spectrum.exact, in_noise)
+            + _compared(solution, is_global),
         )
 
 
@@ -157,6 +158,15 @@ def _relative(objective: float, bound: float, unsupervised: float, digit: float)
     if gap == 0:
         return 0.0
     return gap / supervised if supervised > 0 else float("inf")
+
+
+def _compared(solution: Solution, is_global: bool) -> str:
+    """What is known besides bounds: other starts."""
+    searched = solution.searched
+    if is_global or searched is None or searched.starts == 0:
+        return ""
+    same = f", {searched.agreed} at the same value" if searched.agreed else ""
+    return f" Of {searched.starts} other starts none ended lower{same}."
 
 
 def _statement(

@@ -15,6 +15,13 @@ from superfactor.solution import Monitor
 from superfactor.subspace import Inside, Point
 from superfactor.subspace.newton_model import NewtonStep, newton_step, rotation_curvature
 
+NO_MINIMUM = (
+    "with lam=0 coefficients grow for ever where classes can be told apart: there is no minimum, and any "
+    "lam > 0 has one"
+)
+# Steps that may still lower the reconstruction where the loss has no minimum.
+_LAST_STEPS = 25
+
 
 @dataclass(frozen=True)
 class Stride:
@@ -64,7 +71,7 @@ class Descended:
 
 def slack(inside: Inside, point: Point) -> float:
     """What rounding may add to F."""
-    return 16 * inside.problem.epsilon * abs(point.F)
+    return float(16 * inside.problem.epsilon * abs(point.F))
 
 
 def proximal(
@@ -159,9 +166,13 @@ def descend(
     reached: Callable[[Point], None] | None = None,
 ) -> Descended:
     """Descend until what is left inside the subspace is below `goal`; `reached` hears of every point."""
-    last, left = math.inf, math.inf
+    last, left, far = math.inf, math.inf, 0
     for _ in range(limit):
         if monitor.stopped:
+            break
+        far = far + 1 if inside.has_no_minimum(point) else 0
+        if far > _LAST_STEPS:
+            monitor.stop(NO_MINIMUM)
             break
         if reached is not None:
             reached(point)

@@ -27,7 +27,7 @@ from superfactor.solvers.newton.state import RESTARTING, Run, State
 from superfactor.subspace import Inside, Point, fit_ridge
 from superfactor.subspace.newton_model import elimination_pays
 
-#: Factors of (ξ, λ) on the way to the problem's own, and steps at each of them: what is left is left to the next.
+#: Factors of (ξ, λ) on the way to the problem's own, and steps at each: what is left is left to the next.
 LABELS_FIRST = ((1e-3, 1.0), (1e-2, 1.0), (1e-1, 1.0))
 DATA_FIRST = ((1e3, 1e3), (1e2, 1e2), (1e1, 1e1))
 STRAIGHT = ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
@@ -213,7 +213,11 @@ class Race:
             same += int(np.sum(settled & (np.abs(F - self.known) <= 10 * self.goal)))
             self._leave(fleet, settled & ~behind)
             fleet = fleet.taken(np.flatnonzero(~(settled | behind)))
-            if fleet.size == 0 or tired(lowest) or (fleet.size == 1 and self.known == math.inf and not self.found):
+            if (
+                fleet.size == 0
+                or tired(lowest)
+                or (fleet.size == 1 and self.known == math.inf and not self.found)
+            ):
                 break
         self._leave(fleet, np.ones(fleet.size, dtype=bool))
         old = self.searched

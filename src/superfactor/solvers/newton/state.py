@@ -86,11 +86,11 @@ class State:
     @property
     def supervised(self) -> float:
         """F − bound(0), what supervision can change; separable classes may send it to zero, so not quite."""
-        return max(self.point.F - self.floor, 1e-4 * self.problem.null_loss)
+        return float(max(self.point.F - self.floor, 1e-4 * self.problem.null_loss))
 
     def goal(self, tol: float) -> float:
         """tol times what supervision can change, but not below the noise of F itself."""
-        return max(tol * self.supervised, 16 * self.problem.epsilon * abs(self.point.F))
+        return float(max(tol * self.supervised, 16 * self.problem.epsilon * abs(self.point.F)))
 
     def proven(self, tol: float) -> bool:
         """Whether the duality gap inside the subspace says that nothing lower is there."""
@@ -160,4 +160,4 @@ class Held:
 
     @property
     def F(self) -> float:
-        return self.state.point.F
+        return float(self.state.point.F)
