@@ -314,7 +314,7 @@ class Block:
         return _scaled(gram, self._counts_for(design))
 
     def bent(self, design: Design, coef: Array) -> Made[tuple[Array, float]]:
-        """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ), and Σ_i ω_i."""
+        """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ) and Σω."""
         known = self._known(design)
         bend = self.loss.curvature(self._activations(design, known, coef), known.targets)
         diagonal = bend.diagonal * known.loss_weight

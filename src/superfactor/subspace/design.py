@@ -104,7 +104,9 @@ class LossOn:
         problem = self.problem
         info = problem.xp.finfo(problem.covariate_ridge.dtype)  # float64: sums and systems are
         alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
-        mass = float(problem.xp.linalg.trace(self.gram))
+        # No more than Σ_i ω_i‖j_i‖², for the price of no question.
+        rows = problem.model.feature_bound(problem.squared_norm) * problem.largest_weight
+        mass = rows + problem.total_weight
         return float(info.eps) * mass * min(alpha, 1e3) + float(info.smallest_normal)
 
 

@@ -50,8 +50,8 @@ def solve(
 
     `tol` is relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
     An answer that the duality gap does not prove optimal is compared with other starts: `search` "auto"
-    spends on them no more than the first answer took, "thorough" many times that, "off" nothing. Where samples are
-    many, a share of them is searched first, and other starts are tried among these only.
+    spends on them about what the first answer took, "thorough" many times that, "off" nothing. Where samples
+    are many, a share of them is searched first, and other starts are tried among these only.
     The state of the search is written to the file `checkpoint` from time to time; where it is there already,
     the search goes on from it. Without `codes`, the solution has none of the samples' codes.
     """

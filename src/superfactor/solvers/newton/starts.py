@@ -51,7 +51,8 @@ class Effort:
     Attributes
     ----------
     allowance : of the operations that the first answer took
-    floor : operations that nobody will notice, whatever the first answer took
+    floor : operations that nobody will notice, whatever the first answer took, for one output; valleys
+        multiply with outputs, and so does this
     most : starts that descend side by side, at most
     waves : fleets of them
     steps : of each at the problem's own weights, at most
@@ -67,7 +68,7 @@ class Effort:
 
 
 EFFORTS = {
-    "auto": Effort(1.0, 1e10, 16, 1, 40, 3),
+    "auto": Effort(1.0, 1e9, 16, 1, 40, 3),
     "thorough": Effort(math.inf, 0.0, 32, 4, 100, 12),
 }
 
@@ -234,7 +235,8 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     run.observe(state, True)
     problem, inside, value = state.problem, state.inside, state.supervised
     samples, loss = problem.samples, state.inside.loss
-    allowed = max(effort.allowance * (samples.operations - run.begun), effort.floor)
+    unnoticed = effort.floor * min(problem.n_outputs, 3) ** 2
+    allowed = max(effort.allowance * (samples.operations - run.begun), unnoticed)
     begun = samples.operations
     race = Race(inside, state.point.F, 1e-6 * value)
 

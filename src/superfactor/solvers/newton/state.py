@@ -95,7 +95,7 @@ class State:
     def proven(self, tol: float) -> bool:
         """Whether the duality gap inside the subspace says that nothing lower is there."""
         gap = self.inside.duality_gap(self.point)
-        return gap <= 10 * self.goal(tol) + 1e-7 * self.supervised
+        return gap <= 10 * self.goal(tol) + 5e-7 * self.supervised
 
     def work(self, outputs: int) -> float:
         """About the operations of a Newton step with so many coefficients for each direction of the basis."""
