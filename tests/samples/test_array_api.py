@@ -14,9 +14,9 @@ N, P, K = 23, 5, 3
 LOSSES = {"logistic": 3, "probit": 1, "squared": 2}
 
 
-def problem_of(convert, loss, weighted):
+def problem_of(convert, loss, weighted, dtype=np.float64):
     rng, kappa = np.random.default_rng(0), LOSSES[loss]
-    X = rng.standard_normal((N, P))
+    X = rng.standard_normal((N, P)).astype(dtype)
     Y = rng.standard_normal((N, kappa))
     if loss != "squared":
         Y = np.eye(kappa + 1)[np.arange(N) % (kappa + 1)][:, 1:]
@@ -29,12 +29,14 @@ def problem_of(convert, loss, weighted):
     return cut(problem, 2)
 
 
-def answers(convert, loss, weighted):
+def answers(convert, loss, weighted, dtype=np.float64):
     """Everything of one design, of its rows in single precision and of some of them, by name."""
-    problem = problem_of(convert, loss, weighted)
+    problem = problem_of(convert, loss, weighted, dtype)
     samples, rng, kappa = problem.samples, np.random.default_rng(1), LOSSES[loss]
-    tall = samples.keep(Block.given, convert(rng.standard_normal((N, K))))
-    offset = samples.keep(Block.given, convert(rng.standard_normal((N, kappa))))
+    tall, offset = (
+        samples.keep(Block.given, convert(rng.standard_normal((N, k)).astype(dtype)))
+        for k in (K, kappa)
+    )
     one, several, directions = (
         convert(rng.standard_normal((*points, K + 3, kappa))) for points in ((), (4,), (4,))
     )
@@ -64,12 +66,14 @@ def answers(convert, loss, weighted):
 @every_library
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_answers_are_those_of_numpy(convert, loss, weighted):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_answers_are_those_of_numpy(convert, loss, weighted, dtype):
+    """Data in single precision too, asked with coefficients in double as solvers have them."""
     expected, like = answers(np.asarray, loss, weighted), convert(np.ones(1))
-    for name, array in answers(convert, loss, weighted).items():
+    for name, array in answers(convert, loss, weighted, dtype).items():
         assert type(array) is type(like), name
         assert device(array) == device(like), name
-        single = "coarse" in name or "both" in name
+        single = dtype == np.float32 or "coarse" in name or "both" in name
         rows = plain(array)
         assert rows.shape == expected[name].shape, name
         size = np.abs(expected[name]).max()

@@ -1,8 +1,11 @@
 """Rows of a share of a block's samples, and rows in single precision: which they are and what they say."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests import naive
+from tests.losses.examples import CLOGLOG
 from tests.samples.block_world import (
     CASES,
     KINDS,
@@ -13,7 +16,10 @@ from tests.samples.block_world import (
     design_of,
     world,
 )
+from tests.samples.cutting import blocks_of
 
+from superfactor.losses import resolve_link
+from superfactor.problem import state
 from superfactor.samples import Block, Design, Place
 
 every_case = pytest.mark.parametrize("case", CASES)
@@ -200,3 +206,24 @@ def test_rotation_curvature_of_some_rows(kind):
     expected = 11 / 6 * ((J[index] @ turn)[:, :rest] ** 2).T @ h
     found = w.block.rotation_curvature(few, coef, turn, beta)
     np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("kappa", [1, 3])
+@pytest.mark.parametrize("link", ["logistic", CLOGLOG], ids=["logistic", "cloglog"])
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("far", [5.0, 20.0, 38.0, 60.0])
+def test_the_mean_of_saturated_samples_keeps_its_digits(kappa, link, coarse, far):
+    """Probabilities near one leave a small curvature, and slopes a large one: sums of it, not differences."""
+    if link is CLOGLOG and kappa > 1:
+        pytest.skip("for two classes")
+    X, labels = np.ones((12, 1)), np.ones(12, dtype=int)
+    labels[::3] = 0
+    Y = np.eye(kappa + 1)[labels][:, 1:]
+    problem = state("filter", X, Y, resolve_link(link, kappa), xi=1.0, lam=1.0)
+    (block,) = blocks_of(problem, [0, 12])
+    w = SimpleNamespace(block=block)
+    coef = np.zeros((1, kappa))
+    coef[0, 0] = far
+    _, (total, _) = bent_at(w, some_of(w, Design(None), 1.0, coarse), coef)
+    exact = problem.loss.hessian(np.tile(coef, (12, 1)), Y).sum(axis=0)
+    np.testing.assert_allclose(np.diag(total), np.diag(exact), rtol=2e-4 if coarse else 1e-12)

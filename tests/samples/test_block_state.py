@@ -48,6 +48,7 @@ QUESTIONS = {
     "some_of": (DESIGN, 0.5, False),
     "some_rows": (0.5,),
     "squared_norm": (),
+    "total_weight": (),
     "triangle": (TALL,),
     "view": (DESIGN, COEF),
     "weight_range": (),

@@ -261,3 +261,37 @@ def test_no_ridge_has_no_gap(model):
     problem, _ = example(model, 9, 5, 1, lam=0.0)
     inside = subspace(problem, 2)
     assert inside.duality_gap(inside.polish(inside.leading(), max_iter=3)) == math.inf
+
+
+def far_point(problem, size):
+    """A point whose activations have about this size."""
+    inside = subspace(problem, 2)
+    point = random_point(inside)
+    gram = inside.loss.gram
+    now = np.sqrt(np.sum(point.coef * (gram @ point.coef)) / problem.total_weight)
+    scale = size / now
+    return inside, inside.at(point.W, scale * point.beta, scale * point.gamma)
+
+
+@every_model
+@pytest.mark.parametrize("case", ["binary", "two outputs", "probit"])
+@pytest.mark.parametrize(
+    ("lam", "size", "none"), [(0.0, 40, True), (0.0, 20, False), (1.0, 40, False)]
+)
+def test_classes_told_apart_without_a_ridge_have_no_minimum(model, case, lam, size, none):
+    """By the mean square of activations, weights included."""
+    problem, _ = example(model, 9, 5, **CASES[case], lam=lam)
+    inside, point = far_point(problem, size)
+    arrays, S = problem.arrays(), inside.basis.S.array()
+    a = arrays.activations(S @ point.W @ point.beta, point.gamma)
+    weight = arrays.loss_weight * np.ones((9, 1))
+    np.testing.assert_allclose(np.sum(weight * a**2) / weight.sum(), size**2, rtol=1e-10)
+    assert inside.has_no_minimum(point) == none
+
+
+@every_model
+def test_targets_may_be_as_large_as_they_like(model):
+    """A regression has a minimum without a ridge, wherever its targets are."""
+    problem, _ = example(model, 9, 5, **CASES["squared"], lam=0.0)
+    inside, point = far_point(problem, 1000)
+    assert not inside.has_no_minimum(point)

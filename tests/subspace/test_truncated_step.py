@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.problems import MODELS, example, loss_named
 from tests.samples.cutting import cut
-from tests.samples.libraries import every_library, plain
+from tests.samples.libraries import LIBRARIES, every_library, plain
 from tests.subspace.models import FAR, dense_model, flat, with_options
 from tests.subspace.points import CASES, near_optimum, random_point, subspace, together
 
@@ -193,10 +193,10 @@ def test_a_subspace_that_is_everything_has_nothing_to_turn(model, case, to_the_e
 # --- other array libraries ---------------------------------------------------------------------------------
 
 
-def steps_of(convert, model, loss, kappa):
+def steps_of(convert, model, loss, kappa, dtype=np.float64):
     """A truncated step and an exact one from one point, truncated ones from several; and where they lead."""
     rng = np.random.default_rng(0)
-    X, covariates = rng.standard_normal((12, 5)), rng.standard_normal((12, 1))
+    X, covariates = rng.standard_normal((12, 5)).astype(dtype), rng.standard_normal((12, 1))
     Y = rng.standard_normal((12, kappa))
     if loss != "squared":
         Y = np.eye(kappa + 1)[np.arange(12) % (kappa + 1)][:, 1:]
@@ -238,3 +238,13 @@ def test_other_libraries(convert, model, loss, kappa):
         assert type(array) is type(like), name
         assert device(array) == device(like), name
         np.testing.assert_allclose(plain(array), expected[name], rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("convert", [pytest.param(np.asarray, id="numpy"), *LIBRARIES])
+@every_model
+def test_data_in_single_precision(convert, model):
+    """Steps are computed in double from products in single."""
+    expected = steps_of(np.asarray, model, "logistic", 3)
+    for name, array in steps_of(convert, model, "logistic", 3, np.float32).items():
+        assert name == "saddles" or "float64" in str(array.dtype), name
+        np.testing.assert_allclose(plain(array), expected[name], rtol=2e-3, atol=1e-4, err_msg=name)

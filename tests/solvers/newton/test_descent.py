@@ -89,7 +89,7 @@ def test_each_step_alone_is_never_uphill(model, case):
         new, longer = proximal(inside, point, stride, Monitor())
         assert new.F <= point.F
         assert longer.shortest <= longer.eta <= longer.longest
-        moved = newton(inside, point, Monitor())
+        moved = newton(inside, point, stride, Monitor())
         assert moved is None or moved[0].F <= point.F
 
 
@@ -102,12 +102,13 @@ def test_a_step_that_is_too_long_is_shortened_and_never_taken(monkeypatch):
 
     class TooLong:
         T, v, g, decrease, saddle = 30 * step.T, 30 * step.v, 30 * step.g, step.decrease, False
+        length = None
 
         def apply(self, inside, point, t):
             return step.apply(inside, point, 30 * t)
 
     monkeypatch.setattr("superfactor.solvers.newton.descent.newton_step", lambda *_: TooLong())
-    moved = newton(inside, point, Monitor())
+    moved = newton(inside, point, Stride.of(problem), Monitor())
     assert moved is None or moved[0].F <= point.F
 
 

@@ -119,7 +119,7 @@ def test_what_depends_on_X_alone_is_kept(model):
     assert moved.basis.S is first.basis.S
     assert moved.problem is other
     fresh = Inside(replace(first.basis, problem=other), 2)
-    assert moved.floor == pytest.approx(fresh.pca_value(), rel=1e-12)
+    assert moved.floor == pytest.approx(fresh.pca_value, rel=1e-12)
     end = from_neighbour(moved, run)
     assert end.basis.size >= first.basis.size
     start = fresh.polish(first.point.W, first.point.beta, first.point.gamma)

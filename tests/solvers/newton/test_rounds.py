@@ -215,7 +215,7 @@ def test_a_thick_restart_keeps_F(model, kappa):
     first, _ = enlarged(first, found, run)
     first = descended(first, run, 1e-10)
     frame = first.inside.frame(first.point)
-    kept = thick_restart(first, frame)
+    kept = thick_restart(first)
     assert kept.basis.size == min(2 * 3 + 10, first.basis.size) < first.basis.size
     assert pytest.approx(first.point.F, rel=1e-12) == kept.point.F
     S = kept.basis.S.array()

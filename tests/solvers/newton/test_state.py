@@ -12,7 +12,7 @@ from superfactor.solvers.newton.path import from_neighbour, reweighted
 from superfactor.solvers.newton.resuming import Beginning, arrays
 from superfactor.solvers.newton.rounds import descended, enlarged, residual, rounds, thick_restart
 from superfactor.solvers.newton.solve import finish
-from superfactor.solvers.newton.starts import other_starts, supervised_start
+from superfactor.solvers.newton.starts import EFFORTS, other_starts, supervised_start
 
 every_model = pytest.mark.parametrize("model", MODELS)
 
@@ -27,7 +27,7 @@ def seen(state):
     ]
     again = inside.at(point.W, point.beta, point.gamma)
     polished = inside.polish(inside.leading())
-    numbers = [again.F, polished.F, inside.pca_value(), state.floor, state.left, state.capacity]
+    numbers = [again.F, polished.F, inside.pca_value, state.floor, state.left, state.capacity]
     return [*parts, again.pulled, np.array(numbers)]
 
 
@@ -40,10 +40,11 @@ def grown(state, run):
 PHASES = {
     "descended": lambda s, run: descended(s, run, 1e-10),
     "enlarged": grown,
-    "thick restart": lambda s, run: thick_restart(s, s.inside.frame(s.point)),
+    "thick restart": lambda s, run: thick_restart(s),
     "rounds": rounds,
-    "other starts": other_starts,
-    "supervised start": lambda s, run: supervised_start(s),
+    "other starts": lambda s, run: other_starts(s, run, EFFORTS["auto"]),
+    "trimmed": lambda s, run: grown(s, run).trimmed(),
+    "supervised start": supervised_start,
     "label directions": lambda s, run: with_label_directions(s),
     "finish": finish,
     "reweighted": lambda s, run: from_neighbour(
@@ -104,10 +105,7 @@ def test_a_held_point_outlives_the_basis(model):
     run = new_run()
     state = descended(begun(growing(model, n=60, p=50), 2, run), run, 1e-8)
     held = state.held()
-    restarted = thick_restart(
-        grown(state, run),
-        state.in_basis(grown(state, run).basis).inside.frame(grown(state, run).point),
-    )
+    restarted = thick_restart(grown(state, run))
     side = state.problem.side
     other = state.problem.model.random(side, np.random.default_rng(1), 5)
     elsewhere = restarted.in_basis(restarted.basis.extended(other)[0])
@@ -150,7 +148,7 @@ def test_proven_is_a_promise(model):
     run = new_run()
     state = rounds(begun(strong, 2, run), run)
     assert state.proven(1e-8)
-    assert pytest.approx(state.point.F, rel=1e-10) == other_starts(state, run).point.F
+    assert pytest.approx(state.point.F, rel=1e-10) == other_starts(state, run, EFFORTS["auto"]).point.F
     for lam in (0.0, 1e-4):
         weak, _ = example(model, 20, 6, 1, xi=0.1, lam=lam)
         assert not rounds(begun(weak, 2, run), run).proven(1e-8)

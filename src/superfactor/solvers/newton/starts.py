@@ -18,7 +18,15 @@ from itertools import islice
 
 import numpy as np
 
-from superfactor._arrays import Array, frobenius2, full_like_of, namespace, random_like, to_numpy
+from superfactor._arrays import (
+    Array,
+    frobenius2,
+    full_like_of,
+    indices,
+    namespace,
+    random_like,
+    to_numpy,
+)
 from superfactor.solution import Searched
 from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.fleet import Fleet
@@ -166,7 +174,7 @@ def led(inside: Inside, starts: Sequence[Start]) -> Fleet:
     fleet: Fleet | None = None
     if any(start.way is not STRAIGHT for start in starts):
         for factors in zip(*(start.way for start in starts), strict=True):
-            there = inside.with_factors(xp.asarray(factors, dtype=inside.D.dtype))
+            there = inside.with_factors(indices(inside.D, np.asarray(factors)))
             fleet = Fleet.at(there, W, beta, gamma) if fleet is None else fleet.moved_to(there)
             for _ in range(STEPS_ON_THE_WAY):
                 fleet = fleet.stepped(there)
