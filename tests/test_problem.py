@@ -55,6 +55,7 @@ def test_numbers_are_those_of_the_users_arrays(model, case):
     zero = np.zeros(P.kappa)
     losses = [naive.loss_value(P.loss, y, zero) for y in P.Y.T]
     np.testing.assert_allclose(problem.null_loss, P.weight * P.class_weight @ losses, rtol=1e-13)
+    np.testing.assert_allclose(problem.total_weight, P.weight @ P.class_weight, rtol=1e-13)
     gamma = np.random.default_rng(0).standard_normal((problem.n_covariates, P.kappa))
     penalty = np.sum(P.ridge[:, None] * gamma**2)
     np.testing.assert_allclose(problem.covariate_penalty(gamma), penalty, rtol=1e-13)
@@ -212,6 +213,7 @@ def test_a_subsample_is_a_problem_of_its_own(model, case):
     assert few.scale == problem.scale
     np.testing.assert_allclose(few.covariate_ridge, share * problem.covariate_ridge)
     np.testing.assert_allclose(few.null_loss, share * problem.null_loss)
+    np.testing.assert_allclose(few.total_weight, share * problem.total_weight)
     ratio = share if model == "filter" else 1.0
     np.testing.assert_allclose(few.lam, ratio * problem.lam, rtol=1e-14)
     assert few.xi == problem.xi
