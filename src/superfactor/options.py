@@ -40,9 +40,6 @@ class Options:
     subsample_memory : … whose rows of X take at most this share of scikit-learn's ``working_memory``
     fewest_subsample : … and are at least so many: fewer say too little
     enough_subsample, enough_a_feature : … and at most the larger of so many, or so many for each feature
-    dear_starts : operations of a Newton step beyond which a subsample is searched from one start only
-    dear_step, cheap_step : operations of a Newton step beyond which few, and below which many, other starts
-        are tried
     exact_side, exact_operations : the certificate decomposes the Gram matrix of the smaller side up to
         this size and this many operations; beyond, a sum of eigenvalues is bounded through the solver's basis
     ascent_side : the same where the bound is ascended: it pays hundreds of times
@@ -72,9 +69,6 @@ class Options:
     fewest_subsample: int = 4096
     enough_subsample: int = 8192
     enough_a_feature: int = 16
-    dear_starts: float = 2e9
-    dear_step: float = 1e8
-    cheap_step: float = 2e5
     exact_side: int = 1200
     exact_operations: float = 4e9
     ascent_side: int = 3000

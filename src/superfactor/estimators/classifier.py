@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
@@ -259,7 +258,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         labels = inputs.check_labels(y, X, type(self).__name__)
         if kept is not None:
             labels, weight = labels[kept], weight[kept]
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, codes = inputs.classes_of(labels)
         if len(classes) < 2:
             raise ValueError(
                 f"y: {type(self).__name__} needs samples of at least 2 classes in the data, but "

@@ -302,6 +302,20 @@ def check_labels(y: Any, X: Array, name: str) -> Any:
     return values
 
 
+def classes_of(labels: Any) -> tuple[Any, Any]:
+    """The classes, sorted, and which of them each label (n,) is."""
+    if labels.dtype.kind in "iu" and labels.dtype != np.uint64 and len(labels):
+        numbers = labels.astype(np.int64)
+        least = int(numbers.min())
+        span = int(numbers.max()) - least
+        if span <= len(labels):  # counted, not sorted: a tenth of the time
+            present = np.bincount(numbers - least, minlength=span + 1) > 0
+            codes = (np.cumsum(present) - 1)[numbers - least]
+            return (np.flatnonzero(present) + least).astype(labels.dtype), codes
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes
+
+
 def _check_sortable(labels: Any) -> None:
     try:
         np.unique(labels)

@@ -142,6 +142,11 @@ class Inside:
         step = point.W @ point.beta - eta * gradient
         return self.leading(step / (eta**0.5 * (2 * self.problem.xi) ** 0.5))
 
+    def projected_mapping(self, point: Point, W: Array, eta: float) -> float:
+        """The same where the proximal step is projected to its subspace W, and not polished."""
+        A = point.W @ point.beta
+        return math.sqrt(frobenius2(A - W @ (W.T @ (A - eta * self.gradient(point))))) / eta
+
     def mapping_norm(self, old: Point, new: Point, eta: float) -> float:
         """‖A_new − A_old‖/η, the gradient mapping of the proximal step."""
         return math.sqrt(frobenius2(new.W @ new.beta - old.W @ old.beta)) / eta

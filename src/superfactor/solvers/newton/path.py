@@ -19,7 +19,7 @@ from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.rounds import descended, rounds
 from superfactor.solvers.newton.solve import DEFAULT_ITERATIONS, solution
-from superfactor.solvers.newton.starts import EFFORTS, other_starts, ridge_subspace
+from superfactor.solvers.newton.starts import effort_named, other_starts, ridge_subspace
 from superfactor.solvers.newton.state import GROWING, Run, State
 from superfactor.subspace.newton_model import elimination_pays
 
@@ -44,7 +44,7 @@ def solve_path(
     """
     rng = np.random.default_rng(random_state)
     state: State | None = None
-    effort = EFFORTS.get(search)
+    effort = effort_named(search)
     for xi, lam in weights:
         here = problem.compact.restated(xi, lam)
         monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter)

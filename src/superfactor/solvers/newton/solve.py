@@ -22,16 +22,18 @@ from superfactor.samples import Block
 from superfactor.solution import Monitor, Solution
 from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.checkpoint import Checkpoint
-from superfactor.solvers.newton.descent import proximal, slack
+from superfactor.solvers.newton.descent import newton, proximal, slack
 from superfactor.solvers.newton.resuming import Beginning, fingerprint, writing_to
 from superfactor.solvers.newton.rounds import rounds
-from superfactor.solvers.newton.starts import EFFORTS, Effort, other_starts
+from superfactor.solvers.newton.starts import Effort, effort_named, other_starts
 from superfactor.solvers.newton.state import FINISHED, Run, State
-from superfactor.subspace.newton_model import newton_step
+from superfactor.subspace.newton_model import elimination_pays, newton_step
 
 DEFAULT_ITERATIONS = 500
 # A search among some of the samples only has to be as good as they are.
 _SUBSAMPLE_TOL, _SUBSAMPLE_ITERATIONS = 1e-4, 100
+# Steps by products after all that were needed.
+_LAST_STEPS = 2
 
 
 def solve(
@@ -60,7 +62,7 @@ def solve(
     compact = problem.compact  # one large product, which BLAS may share among its threads
     with one_blas_thread:
         run = Run(tol, rng, monitor, compact.samples.operations)
-        state = searched(compact, rank, run, EFFORTS.get(search), checkpoint)
+        state = searched(compact, rank, run, effort_named(search), checkpoint)
         return solution(problem, rank, state, monitor, codes)
 
 
@@ -98,12 +100,14 @@ def _beginning_of_some(problem: Problem, rank: int, run: Run, effort: Effort | N
     state = rounds(begin(problem, rank, few), few)
     if effort is not None and not asked.stopped and not state.proven(few.tol):
         state = other_starts(state, few, effort)
-    return Beginning.of(finish(state, few))
+    return Beginning.of(state)
 
 
 def finish(state: State, run: Run) -> State:
     """The last digits: β and γ to the end, then W, beyond what F itself can show."""
     inside, old = state.inside, state.point
+    if not elimination_pays(inside):
+        return _finish_by_products(state, run)
     point = inside.polish(old.W, old.beta, old.gamma, max_iter=10)
     if run.monitor.stopped:
         return replace(state, point=point)
@@ -117,6 +121,19 @@ def finish(state: State, run: Run) -> State:
         sharper = step.apply(inside, point, 1.0)
         point = sharper if point.F + noise >= sharper.F else point
     return replace(sharpened, point=point, phase=FINISHED)
+
+
+def _finish_by_products(state: State, run: Run) -> State:
+    """The same by some more truncated steps: each leaves a tenth of the error."""
+    inside, point, stride = state.inside, state.point, state.stride
+    for _ in range(0 if run.monitor.stopped else _LAST_STEPS):
+        moved = newton(inside, point, stride, run.monitor)
+        if moved is None or run.monitor.stopped:
+            break
+        point, _, _, stride = moved
+    W = inside.proximal_subspace(point, stride.eta, inside.gradient(point))
+    mapping = inside.projected_mapping(point, W, stride.eta)
+    return replace(state, point=point, stride=replace(stride, mapping=mapping), phase=FINISHED)
 
 
 def solution(

@@ -59,8 +59,8 @@ class Effort:
     Attributes
     ----------
     allowance : of the operations that the first answer took
-    floor : operations that nobody will notice, whatever the first answer took, for one output; valleys
-        multiply with outputs, and so does this
+    floor : operations that hardly anybody will notice, whatever the first answer took, for one output;
+        valleys multiply with outputs, and so does this
     most : starts that descend side by side, at most
     waves : fleets of them
     steps : of each at the problem's own weights, at most
@@ -76,9 +76,16 @@ class Effort:
 
 
 EFFORTS = {
-    "auto": Effort(1.0, 1e9, 16, 1, 40, 3),
+    "auto": Effort(1.0, 2.5e9, 16, 1, 40, 3),
     "thorough": Effort(math.inf, 0.0, 32, 4, 100, 12),
 }
+
+
+def effort_named(search: str) -> Effort | None:
+    """That of "auto" or "thorough", None for "off"."""
+    if search not in ("off", *EFFORTS):
+        raise ValueError(f"search={search!r}: 'auto', 'off' or 'thorough' is required")
+    return EFFORTS.get(search)
 
 
 def ridge_subspace(inside: Inside, point: Point, lam: float) -> tuple[Array, Array, Array]:
@@ -193,14 +200,16 @@ class Race:
     known : a value to get below
     goal : how much is nothing
     found : where starts were when they settled, or when all had to stop, and how low they may still get
-    searched : starts so far, and how many ended at the known value
+    settled : the values at which starts have settled
+    starts : so many there were
     """
 
     inside: Inside
     known: float
     goal: float
     found: list[tuple[Point, float]] = field(default_factory=list)
-    searched: Searched = field(default_factory=Searched)
+    settled: list[float] = field(default_factory=list)
+    starts: int = 0
 
     @property
     def lowest(self) -> Point:
@@ -212,25 +221,22 @@ class Race:
 
         `tired` hears of the lowest value after every step, and may end it.
         """
-        size, same, lowest = fleet.size, 0, self.known
+        self.starts += fleet.size
+        lowest = self.known
         for _ in range(steps):
             fleet = fleet.stepped(self.inside)
             F, left = fleet.F, fleet.left
             lowest = min(lowest, float(F.min()))
             settled = fleet.solved & (left <= self.goal)
             behind = fleet.solved & (F - _TRUST * left > lowest + self.goal)
-            same += int(np.sum(settled & (np.abs(F - self.known) <= 10 * self.goal)))
+            self.settled.extend(float(value) for value in F[settled])
             self._leave(fleet, settled & ~behind)
             fleet = fleet.taken(np.flatnonzero(~(settled | behind)))
-            if (
-                fleet.size == 0
-                or tired(lowest)
-                or (fleet.size == 1 and self.known == math.inf and not self.found)
-            ):
+            # A first answer is finished alone, by more exact steps.
+            alone = fleet.size == 1 and self.known == math.inf and not self.found
+            if fleet.size == 0 or alone or tired(lowest):
                 break
         self._leave(fleet, np.ones(fleet.size, dtype=bool))
-        old = self.searched
-        self.searched = Searched(old.starts + size, old.agreed + same)
 
     def _leave(self, fleet: Fleet, who: np.ndarray) -> None:
         for i in np.flatnonzero(who):
@@ -242,40 +248,49 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     state = replace(state, phase=RESTARTING)
     run.observe(state, True)
     problem, inside, value = state.problem, state.inside, state.supervised
-    samples, loss = problem.samples, state.inside.loss
-    unnoticed = effort.floor * min(problem.n_outputs, 3) ** 2
-    allowed = max(effort.allowance * (samples.operations - run.begun), unnoticed)
-    begun = samples.operations
+    samples, begun = problem.samples, problem.samples.operations
+    unnoticed = effort.floor * min(problem.n_outputs, 4)
+    allowed = max(effort.allowance * (begun - run.begun), unnoticed)
     race = Race(inside, state.point.F, 1e-6 * value)
 
     def spent(share: float) -> bool:
         return samples.operations - begun > share * allowed
 
-    def tired(lowest: float = state.point.F) -> bool:
-        return spent(_RACING) or run.monitor.poll(min(lowest, state.point.F))
+    def tired(lowest: float) -> bool:
+        return run.monitor.poll(min(lowest, state.point.F)) or spent(_RACING)
 
-    options, products = problem.options, effort.steps * problem.options.expected_products
-    a_product = 8.0 * loss.rows * loss.columns * problem.n_outputs
-    count = int(min(effort.most, max((allowed / products - options.a_question) / a_product, 2)))
     starts = places(inside, state.point, run.rng)
     if not elimination_pays(inside):  # the first answer came from these
         starts = islice(starts, _FIRST, None)
+    count = _side_by_side(inside, effort, allowed)
     for _ in range(effort.waves):
-        if not tired():
+        if not (run.monitor.stopped or spent(_RACING)):
             race.run(led(inside, list(islice(starts, count))), effort.steps, tired)
-    best, seen = state.held(), [state.point.F]
     found = sorted(race.found, key=lambda end: end[1])
     held = [(replace(state, point=point).held(), hope) for point, hope in found]
+    best, finished = state.held(), [state.point.F]
     for start, hope in held:
-        if len(seen) > effort.finished or run.monitor.stopped or hope > best.F:
-            break
-        if any(abs(start.F - other) <= 1e-7 * value for other in seen):
-            continue  # the same valley again
-        if start.F > best.F and spent(1.0):
+        again = any(abs(start.F - other) <= 1e-7 * value for other in finished)
+        dear = start.F > best.F and spent(1.0)
+        enough = len(finished) > effort.finished or run.monitor.stopped
+        if hope > best.F or again or dear or enough:
+            best = min(
+                best, start, key=lambda held: held.F
+            )  # where it is, it may be lower all the same
             continue
-        seen.append(start.F)
+        finished.append(start.F)
         state = rounds(state.back_to(start), run)
         if state.point.F < best.F:
             best = state.held()
             run.observe(state, False)
-    return replace(state.back_to(best), searched=race.searched)
+    agreed = sum(abs(F - best.F) <= 10 * race.goal for F in race.settled)
+    return replace(state.back_to(best), searched=Searched(race.starts, agreed))
+
+
+def _side_by_side(inside: Inside, effort: Effort, allowed: float) -> int:
+    """How many starts descend together: as many as can get to their end, or cost hardly more than one."""
+    options, loss = inside.problem.options, inside.loss
+    a_product = 8.0 * loss.rows * loss.columns * inside.problem.n_outputs
+    products = allowed / (effort.steps * options.expected_products)
+    room = max(products - options.a_question, 0.5 * options.a_question)
+    return int(min(max(room / a_product, 2), effort.most))

@@ -97,11 +97,6 @@ class State:
         gap = self.inside.duality_gap(self.point)
         return gap <= 10 * self.goal(tol) + 5e-7 * self.supervised
 
-    def work(self, outputs: int) -> float:
-        """About the operations of a Newton step with so many coefficients for each direction of the basis."""
-        unknowns = float(self.basis.size * outputs)
-        return (self.problem.n_samples + unknowns) * unknowns**2
-
     # --- the same search, seen in another subspace ----------------------------------------------------------
 
     def in_basis(self, basis: Basis) -> State:
