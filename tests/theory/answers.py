@@ -9,7 +9,7 @@ from superfactor.samples import Block
 from superfactor.subspace import leading_basis
 
 
-def answer(problem, rank, a, gamma, objective):
+def answer(problem, rank, a, gamma, objective, searched=None):
     """What a certificate asks of a `Solution`, for activations a (n, κ), γ (q, κ) and a value of F."""
     signal = np.asarray(a) - problem.arrays().covariates @ gamma
 
@@ -22,10 +22,11 @@ def answer(problem, rank, a, gamma, objective):
         objective=objective,
         signal=problem.samples.keep(Block.given, signal),
         basis=basis,
+        searched=searched,
     )
 
 
-def naive_answer(problem, P, rank, A, B, gamma):
+def naive_answer(problem, P, rank, A, B, gamma, searched=None):
     """The same for A, B, γ of the reference."""
     value = naive.lifted_objective(P, A, B, gamma)
-    return answer(problem, rank, naive.activations(P, A, gamma).T, gamma, value)
+    return answer(problem, rank, naive.activations(P, A, gamma).T, gamma, value, searched)

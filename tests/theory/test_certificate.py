@@ -15,6 +15,7 @@ from tests.theory.answers import answer, naive_answer
 from superfactor.losses import CustomLink, resolve_link
 from superfactor.options import Options
 from superfactor.problem import state
+from superfactor.solution import Searched
 from superfactor.solvers import newton
 from superfactor.solvers.newton import solve_path
 from superfactor.subspace import Inside
@@ -358,6 +359,33 @@ def test_the_sentence_and_the_constants(model):
     assert worse.gap == pytest.approx(proof.gap + 1.0, rel=1e-6)
     assert f"{100 * worse.relative_gap:.3g} %" in worse.statement or worse.relative_gap >= 1
     assert "rank-2" in worse.statement or worse.relative_gap >= 1
+
+
+@pytest.mark.parametrize(
+    ("searched", "words"),
+    [
+        pytest.param(None, "", id="nobody looked"),
+        pytest.param(Searched(), "", id="no other starts"),
+        pytest.param(Searched(5, 0), " Of 5 other starts none ended lower.", id="elsewhere"),
+        pytest.param(
+            Searched(5, 3), " Of 5 other starts none ended lower, 3 at the same value.", id="there"
+        ),
+    ],
+)
+def test_other_starts_are_told_where_nothing_is_proven(searched, words):
+    """They are no proof; where there is one nobody needs them."""
+    unproven, _ = example("filter", 12, 6, 1, lam=0.05, xi=0.05)
+    found = replace(newton.solve(unproven, 2, search="off"), searched=searched)
+    worse = replace(found, objective=found.objective + 1.0)
+    plain = certify(unproven, 2, replace(worse, searched=None))
+    told = certify(unproven, 2, worse)
+    assert not told.is_global
+    assert told.statement == plain.statement + words
+    proven, _ = example("filter", 12, 6, 1, lam=50.0)
+    found = replace(newton.solve(proven, 2, tol=1e-12), searched=searched)
+    proof = certify(proven, 2, found)
+    assert proof.is_global
+    assert "starts" not in proof.statement
 
 
 @every_model
