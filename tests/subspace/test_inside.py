@@ -90,6 +90,9 @@ def test_proximal_subspace_is_the_projection_written_out(model, case):
     U = np.linalg.svd(np.hstack([step, X]))[0][:, :2]
     found = S @ W
     np.testing.assert_allclose(found @ found.T, U @ U.T, atol=1e-9)
+    A, root = S @ point.W @ point.beta, np.sqrt(2 * problem.xi * eta)
+    projected = np.linalg.norm(A - U @ (U.T @ step) * root) / eta
+    np.testing.assert_allclose(inside.projected_mapping(point, W, eta), projected, rtol=1e-8)
     new = inside.polish(W)
     moved = np.linalg.norm(new.W @ new.beta - point.W @ point.beta) / eta
     np.testing.assert_allclose(inside.mapping_norm(point, new, eta), moved, rtol=1e-12)
