@@ -322,8 +322,8 @@ class Block:
         outer = bend.outer * namespace(diagonal).sqrt(known.loss_weight)
         xp = namespace(diagonal)
         total = -xp.matmul(xp.matrix_transpose(outer), outer)
-        main = xp.sum(diagonal, axis=-2) - xp.linalg.diagonal(total)
-        total = total + main[..., :, None] * eye_like(total, int(total.shape[-1]))
+        main = xp.sum(diagonal, axis=-2)[..., None, :]
+        total = xp.where(eye_like(total, int(total.shape[-1])) > 0, main, total)
         rows = xp.concat([_columns(diagonal), _columns(outer)], axis=1)
         factor = self._counts_for(design)
         return Made((rows,), (_scaled(total, factor), factor * float(xp.sum(known.loss_weight))))

@@ -161,11 +161,11 @@ class Inside:
         """Whether coefficients that nothing holds back (λ = 0) have begun to grow for ever: the classes, or
         some of them, can be told apart.
         """
-        if self.problem.lam > 0:
+        problem = self.problem
+        if problem.lam > 0 or problem.loss.curvature_bounds(problem.n_outputs)[0] > 0:
             return False
         coef, gram = point.coef, self.loss.gram
-        squares, weight = inner(coef, gram @ coef), self.problem.total_weight
-        return squares > _FAR**2 * weight
+        return inner(coef, gram @ coef) > _FAR**2 * problem.total_weight
 
     # --- bounds ----------------------------------------------------------------------------------
 
