@@ -21,6 +21,7 @@ from benchmarks import (
     classes,
     comparison,
     growth,
+    hard,
     imports,
     lpgd,
     measure,
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "accuracy": accuracy.accuracy,
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,
+    "hard": hard.hard,
 }
 # How rows are shown where that is not as they are.
 SHOWN = {"growth": growth.exponents}

@@ -1,0 +1,278 @@
+"""An independent reference: the lowest F that many descents find, all of them side by side.
+
+Nothing of superfactor is used, not even the statement of the problem: L-BFGS over U (N, r), β (r, κ), γ (q, κ) in
+
+    F = Σ_i ω_i ℓ(y_i, (ΦUβ)_i + γᵀx'_i) + λ‖Uβ‖² + Σ_j ρ_j‖γ_j‖² + ξ(‖X̃‖² − tr (UᵀU)⁻¹UᵀDU),
+
+where the search side has been turned so that the Gram matrix D of X̃ = diag(√w)X is diagonal: Φ = X̃V/√w
+(filter, V the right singular vectors) or U/√w (feature, all left ones). Every value that it returns belongs to
+a point of rank r, evaluated with orthonormal columns, so that a lower one refutes an optimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MEMORY = 20
+#: Iterations, and how many of the best go on after them; the first count is that of all starts.
+ROUNDS = ((120, 16), (200, 6), (500, 3), (1000, 1))
+
+
+@dataclass(frozen=True)
+class Given:
+    """A problem in the user's units.
+
+    Attributes
+    ----------
+    X, y : (n, p) and class numbers 0 … κ (n,)
+    covariates : (n, q) or None, with ridge λ; an intercept without one is always there
+    sample_weight : (n,) or None, multiplies every term of a sample
+    class_weight : (κ + 1,) or None, multiplies the loss of a class
+    """
+
+    model: str
+    X: Floats
+    y: NDArray[np.int64]
+    rank: int
+    xi: float
+    lam: float
+    covariates: Floats | None = None
+    sample_weight: Floats | None = None
+    class_weight: Floats | None = None
+
+
+class Objective:
+    """F and its gradient at many points at once, each a row of numbers: U, β in units of its own, γ."""
+
+    def __init__(self, given: Given):
+        n = len(given.y)
+        weight = np.ones(n) if given.sample_weight is None else given.sample_weight
+        root = np.sqrt(weight)[:, None]
+        by_filter = given.model == "filter"
+        left, sigma, _ = np.linalg.svd(root * given.X, full_matrices=not by_filter)
+        reached = int((sigma > 1e-13 * sigma[0]).sum())
+        if by_filter:
+            left, sigma = left[:, :reached] * sigma[:reached], sigma[:reached]
+        self.Phi: Floats = left / root
+        self.d: Floats = np.zeros(left.shape[1])
+        self.d[: len(sigma)] = sigma**2
+        self.floor = given.xi * float((sigma[given.rank :] ** 2).sum())
+        self.rank = min(given.rank, len(self.d))
+        self.kappa = int(given.y.max())
+        self.Y = np.eye(self.kappa + 1)[given.y][:, 1:]
+        factor = 1.0 if given.class_weight is None else given.class_weight[given.y]
+        self.omega = (weight * factor)[:, None]
+        columns = np.zeros((n, 0)) if given.covariates is None else given.covariates
+        self.Z = np.hstack([columns, np.ones((n, 1))])
+        self.ridge = np.append(np.full(columns.shape[1], given.lam), 0.0)[:, None]
+        self.xi, self.lam = given.xi, given.lam
+        # Coefficients of size one are to give activations of size one.
+        self.unit = 1 / np.sqrt(np.mean(self.Phi**2) * len(self.d) / self.rank)
+        # … and turns of size one are to change reconstruction as much as those change the loss.
+        self.turn = 1 / np.sqrt(1 + 8 * self.xi * self.d[0] / self.omega.sum())
+
+    def split(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """U (b, N, r), β (b, r, κ) and γ (b, q, κ) of points x (b, ·)."""
+        N, r, kappa = len(self.d), self.rank, self.kappa
+        a, b = N * r, N * r + r * kappa
+        beta = x[:, a:b].reshape(-1, r, kappa) * self.unit
+        return x[:, :a].reshape(-1, N, r) * self.turn, beta, x[:, b:].reshape(len(x), -1, kappa)
+
+    def join(self, U: Floats, beta: Floats, gamma: Floats) -> Floats:
+        """The points x (b, ·)."""
+        parts = (U / self.turn, beta / self.unit, gamma)
+        return np.concatenate([part.reshape(len(U), -1) for part in parts], axis=1)
+
+    def orthonormal(self, x: Floats) -> Floats:
+        """The same points with orthonormal U."""
+        U, beta, gamma = self.split(x)
+        Q, R = np.linalg.qr(U)
+        return self.join(Q, R @ beta, gamma)
+
+    def __call__(self, x: Floats) -> tuple[Floats, Floats]:
+        """F − ξΣ_{i>r}σ_i² (b,) and its gradient (b, ·); infinite where columns of U are dependent."""
+        U, beta, gamma = self.split(x)
+        gram = U.mT @ U
+        with np.errstate(all="ignore"):
+            scale = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
+            turned = gram / (scale[:, :, None] * scale[:, None, :])
+            lost = ~np.isfinite(x).all(axis=1) | ~(np.linalg.det(turned) > 1e-12)
+        gram[lost] = np.eye(self.rank)
+        inverse = np.linalg.inv(gram)
+        DU = self.d[:, None] * U
+        inside = inverse @ (U.mT @ DU)
+        A = U @ beta
+        losses, E = self.loss(self.Phi @ A + self.Z @ gamma)
+        kept = self.d[: self.rank].sum() - np.trace(inside, axis1=1, axis2=2)
+        value = losses + self.xi * kept + self.lam * np.sum(A * A, axis=(1, 2))
+        value += np.sum(self.ridge * gamma**2, axis=(1, 2))
+        in_A = self.Phi.T @ E + 2 * self.lam * A
+        in_U = in_A @ beta.mT - 2 * self.xi * (DU - U @ inside) @ inverse
+        in_gamma = self.Z.T @ E + 2 * self.ridge * gamma
+        parts = (in_U * self.turn, U.mT @ in_A * self.unit, in_gamma)
+        slope = np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)
+        lost |= ~np.isfinite(value) | ~np.isfinite(slope).all(axis=1)
+        value[lost], slope[lost] = np.inf, 0.0
+        return value, slope
+
+    def loss(self, a: Floats) -> tuple[Floats, Floats]:
+        """Σ_i ω_i ℓ_i (b,) and ω∘∇ℓ (b, n, κ) at activations a (b, n, κ)."""
+        top = np.maximum(a.max(axis=2, keepdims=True), 0)
+        with np.errstate(all="ignore"):
+            e = np.exp(a - top)
+            base = np.exp(-top)
+            total = base + e.sum(axis=2, keepdims=True)
+            # log Σ − a_y without cancellation: log(1 + Σ_{c≠y} exp(a_c − a_y)).
+            own = np.where(self.Y.sum(axis=1) > 0, (self.Y * a).sum(axis=2), 0.0)[:, :, None]
+            others = np.where(self.Y > 0, 0.0, np.exp(np.minimum(a - own, 700))).sum(axis=2)
+            others += np.where(self.Y.sum(axis=1) > 0, np.exp(np.minimum(-own[:, :, 0], 700)), 0)
+        return (self.omega[:, 0] * np.log1p(others)).sum(axis=1), self.omega * (e / total - self.Y)
+
+    def starts(self, count: int, seed: int) -> Floats:
+        """PCA, ridge regressions of several weights filled up with PCA, and random ones of three kinds."""
+        rng = np.random.default_rng(seed)
+        N, r, kappa, q = len(self.d), self.rank, self.kappa, self.Z.shape[1]
+        order = np.eye(N)
+        points = [(order[:, :r], np.zeros((r, kappa)))]
+        for t in (1.0, 10.0, 1e3):
+            A = self.full_rank(self.lam * t)
+            Q, s, _ = np.linalg.svd(A, full_matrices=False)
+            for j in {min(r, kappa, N), 1}:
+                W = np.linalg.qr(np.hstack([Q[:, :j], order]))[0][:, :r]
+                points.append((W, W.T @ A))
+        size = np.sqrt(self.d / self.d[0])
+        while len(points) < count:
+            kind = len(points) % 3
+            noise = rng.standard_normal((N, r))
+            if kind == 0:
+                W = noise
+            elif kind == 1:  # the range of X, its large directions favoured
+                W = (size[:, None] + 1e-6) ** rng.uniform(0, 2) * noise
+            else:  # some of the leading singular vectors left out
+                chosen = rng.permutation(min(N, 2 * r + 2))[:r]
+                W = order[:, chosen] + 10 ** rng.uniform(-4, -0.5) * noise
+            beta = 10 ** rng.uniform(-2, 1.5) * self.unit * rng.standard_normal((r, kappa))
+            points.append((np.linalg.qr(W)[0], beta))
+        U, beta = (np.array(part) for part in zip(*points, strict=True))
+        return self.join(U, beta, 0.1 * rng.standard_normal((len(points), q, kappa)))
+
+    def full_rank(self, lam: float) -> Floats:
+        """A (N, κ) of ridge regression with this λ, nothing asked of its rank."""
+        N, kappa = len(self.d), self.kappa
+        t = 1 / np.sqrt(0.1 * (self.omega * self.Phi**2).sum(axis=0) + 2 * lam)[:, None]
+
+        def ridge(x: Floats) -> tuple[Floats, Floats]:
+            A = t * x[:, : N * kappa].reshape(-1, N, kappa)
+            gamma = x[:, N * kappa :].reshape(len(x), -1, kappa)
+            value, E = self.loss(self.Phi @ A + self.Z @ gamma)
+            value = value + lam * np.sum(A * A, axis=(1, 2))
+            value += np.sum(self.ridge * gamma**2, axis=(1, 2))
+            in_A = t * (self.Phi.T @ E + 2 * lam * A)
+            in_gamma = self.Z.T @ E + 2 * self.ridge * gamma
+            parts = [part.reshape(len(x), -1) for part in (in_A, in_gamma)]
+            return value, np.concatenate(parts, axis=1)
+
+        x, _ = descend(ridge, np.zeros((1, (N + self.Z.shape[1]) * kappa)), 200)
+        return t * x[0, : N * kappa].reshape(N, kappa)
+
+
+def lowest(given: Given, count: int = 52, seed: int = 0) -> float:
+    """The lowest F that descents from so many starts end at."""
+    objective = Objective(given)
+    x = objective.starts(count, seed)
+    value = objective(x)[0]
+    for iterations, best in ROUNDS:
+        x, value = descend(objective, objective.orthonormal(x), iterations)
+        x = x[_apart(value, best)]
+    return objective.floor + float(objective(objective.orthonormal(x))[0].min())
+
+
+def _apart(value: Floats, count: int) -> list[int]:
+    """The places of the lowest values that differ from each other by more than 1e-7 of them."""
+    chosen: list[int] = []
+    for i in np.argsort(value):
+        if not chosen or value[i] - value[chosen[-1]] > 1e-7 * abs(value[i]):
+            chosen.append(int(i))
+    return chosen[:count]
+
+
+def descend(objective: Any, x: Floats, iterations: int) -> tuple[Floats, Floats]:
+    """The ends (b, d) of descents by L-BFGS from the rows of x, and their values (b,)."""
+    x = x.copy()
+    value, slope = objective(x)
+    b, d = x.shape
+    S, Y = np.zeros((b, MEMORY, d)), np.zeros((b, MEMORY, d))
+    going = np.isfinite(value)
+    calm = np.zeros(b, dtype=int)
+    for _ in range(iterations):
+        at = np.flatnonzero(going)
+        if not len(at):
+            break
+        step = -_inverse_hessian(S[at], Y[at], slope[at])
+        uphill = (step * slope[at]).sum(axis=1) >= 0
+        step[uphill] = -slope[at][uphill]
+        new, new_value, new_slope = _line_search(objective, x[at], value[at], slope[at], step)
+        S[at, :-1], Y[at, :-1] = S[at, 1:], Y[at, 1:]
+        moved, bent = new - x[at], new_slope - slope[at]
+        curved = (moved * bent).sum(axis=1) > 1e-14 * (bent * bent).sum(axis=1)
+        S[at, -1] = np.where(curved[:, None], moved, 0)
+        Y[at, -1] = np.where(curved[:, None], bent, 0)
+        fall = value[at] - new_value
+        calm[at] = np.where(fall <= 1e-10 * np.abs(value[at]), calm[at] + 1, 0)
+        S[at[uphill]] = Y[at[uphill]] = 0
+        x[at], value[at], slope[at] = new, new_value, new_slope
+        going &= calm < 5
+    return x, value
+
+
+def _inverse_hessian(S: Floats, Y: Floats, g: Floats) -> Floats:
+    """H·g (b, d) by the compact form of L-BFGS; pairs (b, m, d) from old to new, zeros where there is none."""
+    SY, YY = S @ Y.mT, Y @ Y.mT
+    diagonal = np.diagonal(SY, axis1=1, axis2=2)
+    empty = diagonal <= 0
+    last = diagonal[:, -1]
+    with np.errstate(all="ignore"):
+        size = 1 / np.sqrt((g * g).sum(axis=1))
+        size = np.where(empty[:, -1], size, last / YY[:, -1, -1])[:, None]
+    R = np.triu(SY) + np.einsum("bi,ij->bij", empty.astype(float), np.eye(S.shape[1]))
+    inverse = np.linalg.inv(R)
+    Sg, Yg = (S @ g[:, :, None])[:, :, 0], size * (Y @ g[:, :, None])[:, :, 0]
+    p = (inverse @ Sg[:, :, None])[:, :, 0]
+    middle = np.where(empty, 0, diagonal) * p + size * (YY @ p[:, :, None])[:, :, 0]
+    u = (inverse.mT @ (middle - Yg)[:, :, None])[:, :, 0]
+    out = size * g + (S.mT @ u[:, :, None])[:, :, 0]
+    return out - size * (Y.mT @ p[:, :, None])[:, :, 0]
+
+
+def _line_search(
+    objective: Any, x: Floats, value: Floats, slope: Floats, step: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Points that satisfy the weak Wolfe conditions, by bisection; the old one where none is found."""
+    b = len(x)
+    low, high, t = np.zeros(b), np.full(b, np.inf), np.ones(b)
+    along = (step * slope).sum(axis=1)
+    best, best_value, best_slope = x.copy(), value.copy(), slope.copy()
+    open_ = np.ones(b, dtype=bool)
+    for _ in range(25):
+        at = np.flatnonzero(open_)
+        if not len(at):
+            break
+        trial = x[at] + t[at, None] * step[at]
+        trial_value, trial_slope = objective(trial)
+        falls = trial_value <= value[at] + 1e-4 * t[at] * along[at]
+        flat = (trial_slope * step[at]).sum(axis=1) >= 0.9 * along[at]
+        better = falls & (trial_value <= best_value[at])
+        best[at[better]] = trial[better]
+        best_value[at[better]], best_slope[at[better]] = trial_value[better], trial_slope[better]
+        high[at[~falls]] = t[at[~falls]]
+        short = falls & ~flat
+        low[at[short]] = t[at[short]]
+        open_[at[falls & flat]] = False
+        t[at] = np.where(np.isinf(high[at]), 2 * t[at], (low[at] + high[at]) / 2)
+    return best, best_value, best_slope
