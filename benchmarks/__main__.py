@@ -27,6 +27,7 @@ from benchmarks import (
     measure,
     optimum,
     pages,
+    rivals,
     selection,
 )
 from benchmarks.scale import figures
@@ -50,6 +51,8 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,
     "hard": hard.hard,
+    "rivals": rivals.rivals,
+    "searches": rivals.searches,
 }
 # How rows are shown where that is not as they are.
 SHOWN = {"growth": growth.exponents}

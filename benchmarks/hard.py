@@ -1,10 +1,11 @@
 """What other starts must find: small random problems at extreme settings, and the lowest F known of each.
 
-"hard" are 2,500 problems at extreme weights, with tied and repeated directions; "ordinary" are 300 at moderate
-ones, and first of all the two-feature case in which a start from PCA stops at once. benchmarks/results/hard.json
-keeps the lowest objective known of each: the lower of superfactor's own when the file was made and of
-`multistart.lowest`, which was asked where superfactor's was not proven, and for every fifth of the proven to
-test the proofs. `python -m benchmarks.hard` makes the file, or goes on where it was interrupted.
+"hard" are 2,500 problems at extreme weights, with tied and repeated directions; "ordinary" are 300 at
+moderate ones, and first of all the two-feature case in which a start from PCA stops at once.
+benchmarks/results/hard.json keeps the lowest objective known of each: the lower of superfactor's own when
+the file was made and of `multistart.lowest`, which was asked where superfactor's was not proven, and for
+every fifth of the proven to test the proofs. `python -m benchmarks.hard` makes the file, or goes on where it
+was interrupted.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def _extreme(seed: int) -> Given:
     )
 
 
-def fit(given: Given, **parameters: Any) -> SMFClassifier:
-    """superfactor's answer."""
+def fit(given: Given, **parameters: Any) -> Any:
+    """superfactor's answer, an `SMFClassifier`."""
     weights = given.class_weight
     if "search" not in inspect.signature(SMFClassifier).parameters:
         parameters.pop("search", None)
@@ -127,8 +128,11 @@ def fits(
     return rows
 
 
-def compared(given: Given, model: SMFClassifier, known: float) -> dict[str, Any]:
-    """The answer beside the lowest F known: "excess" is relative to F, "of supervised" to F − ξΣ_{i>r}σ_i²."""
+def compared(given: Given, model: Any, known: float) -> dict[str, Any]:
+    """The answer beside the lowest F known.
+
+    "excess" is how far it lies above that, relative to F; "of supervised" relative to F − ξΣ_{i>r}σ_i².
+    """
     F, proof, steps = model.objective_, model.certificate_, np.array(model.history_["objective"])
     rounding = 1e-9 * abs(known)
     return {

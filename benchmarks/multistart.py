@@ -1,12 +1,13 @@
 """An independent reference: the lowest F that many descents find, all of them side by side.
 
-Nothing of superfactor is used, not even the statement of the problem: L-BFGS over U (N, r), β (r, κ), γ (q, κ) in
+Nothing of superfactor is used, not even the statement of the problem: L-BFGS over U (N, r), β (r, κ) and
+γ (q, κ) in
 
-    F = Σ_i ω_i ℓ(y_i, (ΦUβ)_i + γᵀx'_i) + λ‖Uβ‖² + Σ_j ρ_j‖γ_j‖² + ξ(‖X̃‖² − tr (UᵀU)⁻¹UᵀDU),
+    F = Σ_i ω_i ℓ(y_i, (ΦUβ)_i + γᵀx'_i) + λ‖Uβ‖² + Σ_j ρ_j‖γ_j‖² + ξ(‖X̃‖² − tr (UᵀU)⁻¹UᵀDU).
 
-where the search side has been turned so that the Gram matrix D of X̃ = diag(√w)X is diagonal: Φ = X̃V/√w
-(filter, V the right singular vectors) or U/√w (feature, all left ones). Every value that it returns belongs to
-a point of rank r, evaluated with orthonormal columns, so that a lower one refutes an optimum.
+The search side is turned so that D, the Gram matrix of X̃ = diag(√w)X, is diagonal: with X̃ = LΣVᵀ, Φ is
+diag(1/√w)LΣ (filter) or diag(1/√w)L with all n columns (feature). Every value that is returned belongs to a
+point of rank r, evaluated with orthonormal columns, so that a lower one refutes an optimum.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class Objective:
         points = [(order[:, :r], np.zeros((r, kappa)))]
         for t in (1.0, 10.0, 1e3):
             A = self.full_rank(self.lam * t)
-            Q, s, _ = np.linalg.svd(A, full_matrices=False)
+            Q = np.linalg.svd(A, full_matrices=False)[0]
             for j in {min(r, kappa, N), 1}:
                 W = np.linalg.qr(np.hstack([Q[:, :j], order]))[0][:, :r]
                 points.append((W, W.T @ A))
@@ -179,7 +180,8 @@ class Objective:
             return value, np.concatenate(parts, axis=1)
 
         x, _ = descend(ridge, np.zeros((1, (N + self.Z.shape[1]) * kappa)), 200)
-        return t * x[0, : N * kappa].reshape(N, kappa)
+        A: Floats = t * x[0, : N * kappa].reshape(N, kappa)
+        return A
 
 
 def lowest(given: Given, count: int = 52, seed: int = 0) -> float:
@@ -232,7 +234,10 @@ def descend(objective: Any, x: Floats, iterations: int) -> tuple[Floats, Floats]
 
 
 def _inverse_hessian(S: Floats, Y: Floats, g: Floats) -> Floats:
-    """H·g (b, d) by the compact form of L-BFGS; pairs (b, m, d) from old to new, zeros where there is none."""
+    """H·g (b, d) by the compact form of L-BFGS.
+
+    S, Y (b, m, d) are pairs from old to new, zeros where there is none.
+    """
     SY, YY = S @ Y.mT, Y @ Y.mT
     diagonal = np.diagonal(SY, axis1=1, axis2=2)
     empty = diagonal <= 0
