@@ -166,6 +166,7 @@ class Objective:
     def full_rank(self, lam: float) -> Floats:
         """A (N, κ) of ridge regression with this λ, nothing asked of its rank."""
         N, kappa = len(self.d), self.kappa
+        # Coordinates in which the curvature is about one.
         t = 1 / np.sqrt(0.1 * (self.omega * self.Phi**2).sum(axis=0) + 2 * lam)[:, None]
 
         def ridge(x: Floats) -> tuple[Floats, Floats]:
@@ -179,7 +180,7 @@ class Objective:
             parts = [part.reshape(len(x), -1) for part in (in_A, in_gamma)]
             return value, np.concatenate(parts, axis=1)
 
-        x, _ = descend(ridge, np.zeros((1, (N + self.Z.shape[1]) * kappa)), 200)
+        x, _ = descend(ridge, np.zeros((1, (N + self.Z.shape[1]) * kappa)), 100)
         A: Floats = t * x[0, : N * kappa].reshape(N, kappa)
         return A
 
@@ -206,53 +207,76 @@ def _apart(value: Floats, count: int) -> list[int]:
 
 def descend(objective: Any, x: Floats, iterations: int) -> tuple[Floats, Floats]:
     """The ends (b, d) of descents by L-BFGS from the rows of x, and their values (b,)."""
-    x = x.copy()
+    ends, values = x.copy(), objective(x)[0]
+    going = np.flatnonzero(np.isfinite(values))
+    x = ends[going]
     value, slope = objective(x)
-    b, d = x.shape
-    S, Y = np.zeros((b, MEMORY, d)), np.zeros((b, MEMORY, d))
-    going = np.isfinite(value)
-    calm = np.zeros(b, dtype=int)
+    pairs, calm = _Pairs(*x.shape), np.zeros(len(x), dtype=int)
     for _ in range(iterations):
-        at = np.flatnonzero(going)
-        if not len(at):
+        if not len(going):
             break
-        step = -_inverse_hessian(S[at], Y[at], slope[at])
-        uphill = (step * slope[at]).sum(axis=1) >= 0
-        step[uphill] = -slope[at][uphill]
-        new, new_value, new_slope = _line_search(objective, x[at], value[at], slope[at], step)
-        S[at, :-1], Y[at, :-1] = S[at, 1:], Y[at, 1:]
-        moved, bent = new - x[at], new_slope - slope[at]
-        curved = (moved * bent).sum(axis=1) > 1e-14 * (bent * bent).sum(axis=1)
-        S[at, -1] = np.where(curved[:, None], moved, 0)
-        Y[at, -1] = np.where(curved[:, None], bent, 0)
-        fall = value[at] - new_value
-        calm[at] = np.where(fall <= 1e-10 * np.abs(value[at]), calm[at] + 1, 0)
-        S[at[uphill]] = Y[at[uphill]] = 0
-        x[at], value[at], slope[at] = new, new_value, new_slope
-        going &= calm < 5
-    return x, value
+        step = -pairs.inverse_hessian(slope)
+        uphill = (step * slope).sum(axis=1) >= 0
+        step[uphill] = -slope[uphill]
+        new, new_value, new_slope = _line_search(objective, x, value, slope, step)
+        pairs.keep(new - x, new_slope - slope, forget=uphill)
+        calm = np.where(value - new_value <= 1e-10 * np.abs(value), calm + 1, 0)
+        x, value, slope = new, new_value, new_slope
+        ends[going], values[going] = x, value
+        if (on := calm < 5).sum() < len(on):
+            going, x, value, slope, calm = (part[on] for part in (going, x, value, slope, calm))
+            pairs.only(on)
+    return ends, values
 
 
-def _inverse_hessian(S: Floats, Y: Floats, g: Floats) -> Floats:
-    """H·g (b, d) by the compact form of L-BFGS.
+class _Pairs:
+    """The last moves S and changes of slope Y (b, m, d) of descents side by side, zeros where there is none.
 
-    S, Y (b, m, d) are pairs from old to new, zeros where there is none.
+    They lie in a ring; SYᵀ and YYᵀ (b, m, m) are kept, since most of them is the same a step later.
     """
-    SY, YY = S @ Y.mT, Y @ Y.mT
-    diagonal = np.diagonal(SY, axis1=1, axis2=2)
-    empty = diagonal <= 0
-    last = diagonal[:, -1]
-    with np.errstate(all="ignore"):
-        size = 1 / np.sqrt((g * g).sum(axis=1))
-        size = np.where(empty[:, -1], size, last / YY[:, -1, -1])[:, None]
-    R = np.triu(SY) + np.einsum("bi,ij->bij", empty.astype(float), np.eye(S.shape[1]))
-    inverse = np.linalg.inv(R)
-    Sg, Yg = (S @ g[:, :, None])[:, :, 0], size * (Y @ g[:, :, None])[:, :, 0]
-    p = (inverse @ Sg[:, :, None])[:, :, 0]
-    middle = np.where(empty, 0, diagonal) * p + size * (YY @ p[:, :, None])[:, :, 0]
-    u = (inverse.mT @ (middle - Yg)[:, :, None])[:, :, 0]
-    out = size * g + (S.mT @ u[:, :, None])[:, :, 0]
-    return out - size * (Y.mT @ p[:, :, None])[:, :, 0]
+
+    def __init__(self, b: int, d: int):
+        self.S, self.Y = np.zeros((b, MEMORY, d)), np.zeros((b, MEMORY, d))
+        self.SY, self.YY = np.zeros((b, MEMORY, MEMORY)), np.zeros((b, MEMORY, MEMORY))
+        self.next = 0
+
+    def only(self, on: Any) -> None:
+        """Forget the descents that have ended."""
+        self.S, self.Y, self.SY, self.YY = (part[on] for part in (self.S, self.Y, self.SY, self.YY))
+
+    def keep(self, s: Floats, y: Floats, forget: Any) -> None:
+        """Put new pairs (b, d) in the place of the oldest; all of those that went uphill are forgotten."""
+        for part in (self.S, self.Y, self.SY, self.YY):
+            part[forget] = 0
+        curved = (s * y).sum(axis=1) > 1e-14 * (y * y).sum(axis=1)
+        i = self.next
+        self.S[:, i], self.Y[:, i] = s * curved[:, None], y * curved[:, None]
+        new_s, new_y = self.S[:, i, :, None], self.Y[:, i, :, None]
+        self.SY[:, :, i] = (self.S @ new_y)[:, :, 0]
+        self.SY[:, i, :] = (self.Y @ new_s)[:, :, 0]
+        self.YY[:, :, i] = self.YY[:, i, :] = (self.Y @ new_y)[:, :, 0]
+        self.next = (i + 1) % MEMORY
+
+    def inverse_hessian(self, g: Floats) -> Floats:
+        """H·g (b, d) by the compact form of L-BFGS."""
+        order = np.roll(np.arange(MEMORY), -self.next)  # from old to new
+        SY, YY = (part[:, order][:, :, order] for part in (self.SY, self.YY))
+        diagonal = np.diagonal(SY, axis1=1, axis2=2)
+        empty = diagonal <= 0
+        with np.errstate(all="ignore"):
+            size = 1 / np.sqrt((g * g).sum(axis=1))
+            size = np.where(empty[:, -1], size, diagonal[:, -1] / YY[:, -1, -1])[:, None]
+        R = np.triu(SY) + empty[:, :, None] * np.eye(MEMORY)
+        inverse = np.linalg.inv(R)
+        Sg = (self.S @ g[:, :, None])[:, order]
+        Yg = size[:, :, None] * (self.Y @ g[:, :, None])[:, order]
+        p = inverse @ Sg
+        middle = np.where(empty, 0, diagonal)[:, :, None] * p + size[:, :, None] * (YY @ p)
+        u = inverse.mT @ (middle - Yg)
+        back = np.argsort(order)
+        out = size * g + (self.S.mT @ u[:, back])[:, :, 0]
+        slopes: Floats = out - size * (self.Y.mT @ p[:, back])[:, :, 0]
+        return slopes
 
 
 def _line_search(
