@@ -1,7 +1,7 @@
 """An independent reference: the lowest F that many descents find, all of them side by side.
 
-Nothing of superfactor is used, not even the statement of the problem: L-BFGS over U (N, r), β (r, κ) and
-γ (q, κ) in
+Nothing of superfactor is used, not even the statement of the problem: L-BFGS, and Newton steps for the best,
+over U (N, r), β (r, κ) and γ (q, κ) in
 
     F = Σ_i ω_i ℓ(y_i, (ΦUβ)_i + γᵀx'_i) + λ‖Uβ‖² + Σ_j ρ_j‖γ_j‖² + ξ(‖X̃‖² − tr (UᵀU)⁻¹UᵀDU).
 
@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 MEMORY = 20
-#: Iterations, and how many of the best go on after them; the first count is that of all starts.
-ROUNDS = ((120, 16), (200, 6), (500, 3), (1000, 1))
+#: Iterations, and how many of the best go on after them.
+ROUNDS = ((120, 16), (100, 8))
+#: Newton steps, and how many of the best go on after them.
+NEWTON = ((10, 4), (100, 1))
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,32 @@ class Objective:
             others += np.where(self.Y.sum(axis=1) > 0, np.exp(np.minimum(-own[:, :, 0], 700)), 0)
         return (self.omega[:, 0] * np.log1p(others)).sum(axis=1), self.omega * (e / total - self.Y)
 
+    def hessian(self, x: Floats) -> Floats:
+        """The second derivatives (d, d) at one point x (d,) with orthonormal U."""
+        U, beta, gamma = (part[0] for part in self.split(x[None]))
+        dU, dbeta, dgamma = self.split(np.eye(len(x)))  # along every coordinate
+        DU, A = self.d[:, None] * U, U @ beta
+        inside = U.T @ DU
+        losses = self.Phi @ A + self.Z @ gamma
+        E = self.loss(losses[None])[1][0]
+        P = E / self.omega + self.Y
+        in_A = self.Phi.T @ E + 2 * self.lam * A
+        dA = dU @ beta + U @ dbeta
+        da = self.Phi @ dA + self.Z @ dgamma
+        dE = self.omega * P * (da - (P * da).sum(axis=2, keepdims=True))
+        din_A = self.Phi.T @ dE + 2 * self.lam * dA
+        K = dU.mT @ U
+        K = K + K.mT  # of UᵀU
+        M = dU.mT @ DU
+        dinside = M + M.mT - K @ inside
+        outside = DU - U @ inside
+        bent = self.d[:, None] * dU - dU @ inside - U @ dinside - outside @ K
+        in_U = din_A @ beta.T + in_A @ dbeta.mT - 2 * self.xi * bent
+        in_beta = dU.mT @ in_A + U.T @ din_A
+        in_gamma = self.Z.T @ dE + 2 * self.ridge * dgamma
+        parts = (in_U * self.turn, in_beta * self.unit, in_gamma)
+        return np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)
+
     def starts(self, count: int, seed: int) -> Floats:
         """PCA, ridge regressions of several weights filled up with PCA, and random ones of three kinds."""
         rng = np.random.default_rng(seed)
@@ -189,9 +217,12 @@ def lowest(given: Given, count: int = 52, seed: int = 0) -> float:
     """The lowest F that descents from so many starts end at."""
     objective = Objective(given)
     x = objective.starts(count, seed)
-    value = objective(x)[0]
     for iterations, best in ROUNDS:
         x, value = descend(objective, objective.orthonormal(x), iterations)
+        x = x[_apart(value, best)]
+    for steps, best in NEWTON:
+        found = [newton(objective, start, steps) for start in x]
+        x, value = (np.array(part) for part in zip(*found, strict=True))
         x = x[_apart(value, best)]
     return objective.floor + float(objective(objective.orthonormal(x))[0].min())
 
@@ -224,9 +255,42 @@ def descend(objective: Any, x: Floats, iterations: int) -> tuple[Floats, Floats]
         x, value, slope = new, new_value, new_slope
         ends[going], values[going] = x, value
         if (on := calm < 5).sum() < len(on):
-            going, x, value, slope, calm = (part[on] for part in (going, x, value, slope, calm))
+            going, calm = going[on], calm[on]
+            x, value, slope = x[on], value[on], slope[on]
             pairs.only(on)
     return ends, values
+
+
+def newton(objective: Objective, x: Floats, steps: int) -> tuple[Floats, float]:
+    """The end of so many Newton steps from x (d,), damped where they do not fall, and its value.
+
+    Where classes can be told apart and λ is small, coefficients have to grow a hundredfold: too far for
+    L-BFGS.
+    """
+    damping, calm = 1e-3, 0
+    x = objective.orthonormal(x[None])[0]
+    values, slopes = objective(x[None])
+    value, slope = float(values[0]), slopes[0]
+    for _ in range(steps):
+        bends, directions = np.linalg.eigh(objective.hessian(x))
+        along, bends = directions.T @ slope, np.abs(bends)
+        # Several dampings at once: the lowest is taken.
+        tried = np.maximum(damping * 10.0 ** np.arange(-3, 4), 1e-14)[:, None] * bends.max()
+        trials = x - (along / (bends + tried)) @ directions.T
+        values, slopes = objective(trials)
+        best = int(np.argmin(values))
+        if not values[best] < value:
+            damping *= 1e3
+            calm += 1
+        else:
+            calm = 0 if value - values[best] > 1e-10 * abs(value) else calm + 1
+            damping = max(damping * 10.0 ** (best - 3), 1e-14)
+            x = objective.orthonormal(trials[best : best + 1])[0]
+            values, slopes = objective(x[None])
+            value, slope = float(values[0]), slopes[0]
+        if calm > 2 or damping > 1e6:
+            break
+    return x, value
 
 
 class _Pairs:

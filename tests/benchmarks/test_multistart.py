@@ -71,6 +71,16 @@ def test_the_gradient_is_that_of_differences(model):
     np.testing.assert_allclose(slope, differences, atol=1e-6 * np.abs(slope).max())
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_second_derivatives_are_those_of_differences(model):
+    objective = Objective(_given(model))
+    x = objective.orthonormal(objective.starts(10, seed=1))[-1]
+    found = objective.hessian(x)
+    steps = 1e-6 * np.eye(len(x))
+    differences = (objective(x + steps)[1] - objective(x - steps)[1]) / 2e-6
+    np.testing.assert_allclose(found, differences, atol=1e-7 * np.abs(found).max())
+
+
 def test_dependent_columns_are_no_point():
     objective = Objective(_given("filter"))
     x = objective.starts(9, seed=1)[-1:]
