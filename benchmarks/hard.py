@@ -15,6 +15,7 @@ import json
 import time
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def _extreme(seed: int) -> Given:
 def fit(given: Given, **parameters: Any) -> Any:
     """superfactor's answer, an `SMFClassifier`."""
     weights = given.class_weight
-    if "search" not in inspect.signature(SMFClassifier).parameters:
+    if not can_search():
         parameters.pop("search", None)
     model = SMFClassifier(
         given.rank,
@@ -106,14 +107,23 @@ def fit(given: Given, **parameters: Any) -> Any:
         return model.fit(given.X, given.y, given.covariates, given.sample_weight)
 
 
+def can_search() -> bool:
+    """Whether users can say how much is searched."""
+    return "search" in inspect.signature(SMFClassifier).parameters
+
+
 def fits(
-    collection: str = "hard", subset: Iterable[int] | None = None, **parameters: Any
+    collection: str = "hard",
+    subset: Iterable[int] | None = None,
+    dtype: Any = np.float64,
+    **parameters: Any,
 ) -> list[dict[str, Any]]:
     """A row for each problem: what superfactor finds, and how far above the lowest F known that is.
 
     Parameters
     ----------
     subset : numbers of problems; None is all of the collection
+    dtype : what X is rounded to
     parameters : of SMFClassifier, as ``search="thorough"``, which is left out where it has no such parameter
     """
     known = read()[collection]
@@ -121,6 +131,7 @@ def fits(
     rows = []
     for i in numbers:
         given = problem(i, collection)
+        given = replace(given, X=given.X.astype(dtype))
         start = time.perf_counter()
         model = fit(given, **parameters)
         spent = time.perf_counter() - start
@@ -134,7 +145,8 @@ def compared(given: Given, model: Any, known: float) -> dict[str, Any]:
     "excess" is how far it lies above that, relative to F; "of supervised" relative to F − ξΣ_{i>r}σ_i².
     """
     F, proof, steps = model.objective_, model.certificate_, np.array(model.history_["objective"])
-    rounding = 1e-9 * abs(known)
+    largest = given.xi * float(np.sum(given.X.astype(float) ** 2))
+    rounding = 1e-9 * abs(known) + 8 * float(np.finfo(given.X.dtype).eps) * largest
     return {
         "model": given.model,
         "κ": int(given.y.max()),
@@ -175,12 +187,16 @@ def _counts(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def hard(quick: bool = False) -> list[dict[str, Any]]:
-    """Both collections with ``search="auto"``, or the first problems of each."""
+    """Both collections by how much is searched, and every fifth hard one in single precision; or a few."""
+    searches = ("auto", "thorough") if can_search() else ("auto",)
     found = []
     for collection, count in COUNTS.items():
-        rows = fits(collection, range(count // 50 if quick else count), search="auto")
-        found += [{"case": collection} | line for line in summary(rows)]
-    return found
+        subset = range(count // 50 if quick else count)
+        for search in searches:
+            rows = fits(collection, subset, search=search)
+            found += [{"case": f"{collection}, {search}"} | line for line in summary(rows)]
+    rows = fits("hard", range(0, 50 if quick else COUNTS["hard"], 5), np.float32, search="auto")
+    return [*found, {"case": "hard, auto, float32"} | summary(rows)[0]]
 
 
 def read() -> dict[str, dict[str, float]]:

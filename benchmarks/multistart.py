@@ -143,8 +143,7 @@ class Objective:
         dU, dbeta, dgamma = self.split(np.eye(len(x)))  # along every coordinate
         DU, A = self.d[:, None] * U, U @ beta
         inside = U.T @ DU
-        losses = self.Phi @ A + self.Z @ gamma
-        E = self.loss(losses[None])[1][0]
+        E = self.loss((self.Phi @ A + self.Z @ gamma)[None])[1][0]
         P = E / self.omega + self.Y
         in_A = self.Phi.T @ E + 2 * self.lam * A
         dA = dU @ beta + U @ dbeta

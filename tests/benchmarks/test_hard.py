@@ -69,6 +69,15 @@ def test_rows_come_from_fits(monkeypatch):
     assert row["excess"] == pytest.approx(1.0)
 
 
+def test_single_precision_is_no_violation(monkeypatch):
+    found = hard.fit(problem(3))
+    assert found.certificate_.is_global
+    monkeypatch.setattr(hard, "read", lambda: {"hard": {"3": found.objective_}})
+    (row,) = fits("hard", [3], np.float32)
+    assert row["F"] != found.objective_ and row["F"] == pytest.approx(found.objective_, rel=1e-5)
+    assert not row["violated"]
+
+
 def test_what_is_beaten_is_counted_among_the_unproven():
     row = {"seconds": 1.0, "violated": False, "rises": False}
     rows = [
