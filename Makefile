@@ -43,4 +43,5 @@ $(READY): pyproject.toml tools/setup.sh
 
 .venv/.bench: $(READY)
 	PYTHON="$(PYTHON)" bash tools/setup.sh dev,bench
+	$(BIN)/python -m pip -qq install --no-deps "skmatter>=0.4"
 	@touch $@

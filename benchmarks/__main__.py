@@ -21,11 +21,13 @@ from benchmarks import (
     classes,
     comparison,
     growth,
+    hard,
     imports,
     lpgd,
     measure,
     optimum,
     pages,
+    rivals,
     selection,
 )
 from benchmarks.scale import figures
@@ -48,6 +50,9 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "accuracy": accuracy.accuracy,
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,
+    "hard": hard.hard,
+    "rivals": rivals.rivals,
+    "searches": rivals.searches,
 }
 # How rows are shown where that is not as they are.
 SHOWN = {"growth": growth.exponents}

@@ -49,11 +49,14 @@ def planted(quick: bool = False) -> Iterator[Case]:
     return (make() for make in (_SMALL if quick else _PAPER))
 
 
-def dense(n: int, p: int, rank: int, held_out: int = 500, balanced: bool = False) -> Case:
+def dense(
+    n: int, p: int, rank: int, held_out: int = 500, balanced: bool = False, classes: int = 2
+) -> Case:
     """Low rank and noise, with as many samples held out; `balanced` weighs X like the labels."""
-    X, y = data.microarray(n + held_out, p, rank)
-    xi = n * np.log(2) / float((X[:n] ** 2).sum()) if balanced else 1.0
+    X, y = data.microarray(n + held_out, p, rank, classes=classes)
+    xi = n * np.log(classes) / float((X[:n] ** 2).sum()) if balanced else 1.0
     name = f"{p:,} × {n:,}, rank {rank}" + (", balanced" if balanced else "")
+    name += f", {classes} classes" if classes > 2 else ""
     return Case(name, X[:n].copy(), y[:n], X[n:].copy(), y[n:], rank, xi)
 
 

@@ -9,16 +9,20 @@ from sklearn.preprocessing import StandardScaler
 
 
 def microarray(
-    n: int, p: int, rank: int, seed: int = 0, classes: int = 2
+    n: int, p: int, rank: int, seed: int = 0, classes: int = 2, uneven: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """X (n, p) = low rank + noise; y read off the last factor, or off all of them where classes are many."""
+    """X (n, p) = low rank + noise; y read off the last factor, or off all of them where classes are many.
+
+    Each of many classes is favoured by `uneven` more than the one before.
+    """
     rng = np.random.default_rng(seed)
     codes, atoms = rng.standard_normal((n, rank)), rng.standard_normal((p, rank))
     X = 0.5 * codes @ atoms.T + rng.standard_normal((n, p))
     noise = 0.3 * rng.standard_normal(n)
     if classes == 2:
         return X, (codes[:, -1] + noise > 0).astype(int)
-    return X, (codes @ rng.standard_normal((rank, classes)) + noise[:, None]).argmax(axis=1)
+    scores = codes @ rng.standard_normal((rank, classes)) + uneven * np.arange(classes)
+    return X, (scores + noise[:, None]).argmax(axis=1)
 
 
 def postings(n: int = 17880, p: int = 2480, fill: float = 0.03, seed: int = 0):

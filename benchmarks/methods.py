@@ -161,7 +161,8 @@ def as_dense(X: Any) -> Any:
     return X.toarray() if hasattr(X, "toarray") else X
 
 
-def _made_dense() -> FunctionTransformer:
+def made_dense() -> FunctionTransformer:
+    """The step of a pipeline that does so."""
     return FunctionTransformer(as_dense, accept_sparse=True)
 
 
@@ -182,8 +183,8 @@ METHODS: tuple[Method, ...] = (
     *(_ours(solver, model) for solver in ("auto", "lpgd", "bcd") for model in MODELS),
     *(_release(solver, model) for solver in ("LPGD", "BCD") for model in MODELS),
     _scikit("TruncatedSVD + LR", lambda case: svd_and_regression(case.rank)),
-    _scikit("PLS-DA", lambda case: make_pipeline(_made_dense(), PLSDA(case.rank))),
-    _scikit("LDA", lambda case: make_pipeline(_made_dense(), LinearDiscriminantAnalysis())),
+    _scikit("PLS-DA", lambda case: make_pipeline(made_dense(), PLSDA(case.rank))),
+    _scikit("LDA", lambda case: make_pipeline(made_dense(), LinearDiscriminantAnalysis())),
     _scikit(
         "NMF + LR",
         lambda case: make_pipeline(_shifted(case), NMF(case.rank), LogisticRegression()),

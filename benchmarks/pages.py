@@ -10,12 +10,14 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from textwrap import fill
 from typing import Any
 
 from benchmarks.classes import LAM, RANK, XI
 from benchmarks.comparison import Budget
 from benchmarks.growth import BASE, exponents
+from benchmarks.rivals import PIPELINE, RIVALS, outputs_exponents
 from benchmarks.tables import markdown
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -24,7 +26,6 @@ Rows = list[dict[str, Any]]
 Blocks = dict[str, tuple[str, Callable[[Rows, dict[str, Any]], str]]]
 OURS = "superfactor auto"
 WIDTH = 120
-PIPELINE = "TruncatedSVD + LR"
 MODELS = ("filter", "feature")
 # The tables of `accuracy` by what they are of.
 TABLES = {
@@ -192,6 +193,77 @@ def _search(rows: Rows, machine: dict[str, Any]) -> str:
     )
 
 
+def _rivals(rows: Rows, machine: dict[str, Any]) -> str:
+    """Every shape beside everybody, and the ratios."""
+    cases: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        cases.setdefault(row["case"], {})[row["method"]] = row
+    table = [
+        [case, *(f"{_seconds(of[who])}, {_memory(of[who])}, {_percent(of[who])}" for who in RIVALS)]
+        for case, of in cases.items()
+    ]
+    on_digits = [row for row in rows if row["case"].startswith("digits") and row["pipelines"]]
+    told_of = []
+    for model in MODELS:
+        if times := [row["pipelines"] for row in on_digits if row["method"] == model]:
+            told_of.append(
+                f"{model} {median(times):.2g} pipelines in the median and {max(times):.2g} at most"
+            )
+    excesses = [row["excess"] for row in rows if row["excess"] is not None]
+    growth = outputs_exponents(rows)
+    powers = [f"{growth[model]:.2f} ({model})" for model in MODELS if growth[model] is not None]
+    intro = (
+        "Every shape, as users fit it, on one thread: time of a whole fit, memory it takes beyond X, "
+        f"accuracy on samples held out; {machine['processor']} (`python -m benchmarks rivals`)."
+    )
+    if told_of:
+        intro += f" On the digits: {'; '.join(told_of)}; "
+        intro += f"objectives at most {max(0.0, *excesses):.0e} above those kept."
+    if powers:
+        intro += f" Exponent of time in the number of outputs κ: {', '.join(powers)}."
+    names = [f"`{PIPELINE.split()[0]}` + LR" if who == PIPELINE else who for who in RIVALS]
+    return told(intro, markdown(["features × samples", *names], table))
+
+
+def _searches(rows: Rows, machine: dict[str, Any]) -> str:
+    """Whole searches side by side."""
+    table = [
+        [
+            row["table"],
+            row["model"],
+            row["candidates"],
+            _rounded(row["seconds"]),
+            _rounded(row["PCA + LR s"]),
+            _ratio(row["seconds"], row["PCA + LR s"]),
+            f"{100 * row['score']:.1f} %",
+            f"{100 * row['PCA + LR score']:.1f} %",
+        ]
+        for row in rows
+    ]
+    columns = ["samples × features", "model", "candidates", "`SMFClassifierCV`", "PCA + LR"]
+    columns += ["times", "its accuracy", "PCA + LR's"]
+    intro = (
+        "`SMFClassifierCV()` as it comes against a `GridSearchCV` of PCA + LR with as many candidates and "
+        "folds, on one thread (`python -m benchmarks searches`):"
+    )
+    return told(intro, markdown(columns, table))
+
+
+def _hard(rows: Rows, machine: dict[str, Any]) -> str:
+    """How often other starts find more."""
+    keys = ["problems", "proven", "unproven", "beaten", "by 1 % of supervised"]
+    keys += ["certificates violated"]
+    table = [[f"{row['case']}, {row['of']}", *(row[key] for key in keys)] for row in rows]
+    columns = ["", *keys[:3], "beaten by 1e-6", "by 1 %", keys[-1]]
+    intro = (
+        "Small random problems, at extreme settings (hard) and at moderate ones (ordinary), against the "
+        "lowest objective known, of some 50 descents by an independent method: how many answers are proven "
+        "optimal, and how many of the others are beaten by more than 1e-6 of F, and by more than 1 % of the "
+        "part that supervision can change (`python -m benchmarks hard`):"
+    )
+    return told(intro, markdown(columns, table))
+
+
 BLOCKS: Blocks = {
     "speed": ("comparison", _speed),
     "peers": ("comparison", _peers),
@@ -200,6 +272,9 @@ BLOCKS: Blocks = {
     "iterations": ("lpgd", _iterations),
     "growth": ("growth", _growth),
     "accuracy": ("accuracy", _accuracy),
+    "rivals": ("rivals", _rivals),
+    "searches": ("searches", _searches),
+    "hard": ("hard", _hard),
 }
 
 

@@ -4,6 +4,7 @@ import pytest
 from benchmarks import pages
 from benchmarks.__main__ import BENCHMARKS, RESULTS, keep, main
 from benchmarks.pages import BLOCKS, PAGE, renewed
+from benchmarks.rivals import RIVALS
 from benchmarks.tables import markdown, show
 
 MACHINE = {"processor": "abacus", "cores": 2}
@@ -60,8 +61,24 @@ def _kept():
         {"pipeline fits": 9.4, "pipeline fits, 2 jobs": 6.2},
         {"pipeline fits": 12.1, "pipeline fits, 2 jobs": 7.7},
     ]
+    rivals = [
+        {"case": case, "κ": 9, "method": name, "fit s": seconds, "pipelines": seconds / 0.5}
+        | {"peak MB": 12.0, "accuracy": 0.875, "proven": None, "note": None}
+        | {"objective": None, "excess": 3e-8 if name == "filter" else None}
+        for case, seconds in (("digits, rank 5", 4.0), ("digits, rank 10", 6.0), ("9 × 5", 9.0))
+        for name in RIVALS
+    ]
+    searches = [
+        {"table": "9 × 5", "model": "filter", "candidates": 8, "seconds": 3.0, "PCA + LR s": 0.5}
+        | {"searches": 6.0, "score": 0.9, "PCA + LR score": 0.8}
+    ]
+    hard = [
+        {"case": "hard", "of": "κ = 5", "problems": 500, "proven": 350, "unproven": 150}
+        | {"beaten": 23, "by 1 % of supervised": 11, "certificates violated": 0}
+    ]
     figures = {"comparison": comparison, "growth": growth, "lpgd": lpgd}
     figures |= {"classes": classes, "search": search}
+    figures |= {"rivals": rivals, "searches": searches, "hard": hard}
     return {name: {"machine": MACHINE, "rows": rows} for name, rows in figures.items()}
 
 
@@ -103,6 +120,13 @@ def test_numbers_arrive_in_their_cells():
     assert row in _between(new, "classes")
     said = " ".join(_between(new, "search").split())
     assert "as long as 9 to 12 fits of the pipeline, with `n_jobs=2` 6 to 8 (" in said
+    row = "| 9 × 5 |" + len(RIVALS) * " 9 s, 12 MB, 87.5 % |"
+    assert row in _between(new, "rivals")
+    said = " ".join(_between(new, "rivals").split())
+    assert "filter 10 pipelines in the median and 12 at most" in said and "3e-08 above" in said
+    row = "| 9 × 5 | filter | 8 | 3 s | 0.5 s | 6 | 90.0 % | 80.0 % |"
+    assert row in _between(new, "searches")
+    assert "| hard, κ = 5 | 500 | 350 | 150 | 23 | 11 | 0 |" in _between(new, "hard")
 
 
 def _of_the_pipeline(case):

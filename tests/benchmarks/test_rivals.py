@@ -1,0 +1,91 @@
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from benchmarks import rivals
+from benchmarks.cases import dense
+from benchmarks.rivals import KEPT, RIVALS, compare, digits, outputs_exponents, plain_search
+
+from superfactor import SMFClassifierCV
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return {row["method"]: row for row in compare(dense(60, 20, 2, 40, classes=3), 0.0, 60.0)}
+
+
+def test_every_rival_has_a_row(rows):
+    assert list(rows) == list(RIVALS)
+    for name, row in rows.items():
+        if name == "PCovC" and find_spec("skmatter") is None:
+            assert "skmatter" in row["note"] and row["fit s"] is None
+            continue
+        assert row["note"] is None and row["fit s"] > 0 and row["peak MB"] >= 0
+        assert 0.4 < row["accuracy"] <= 1
+        assert (row["objective"] is not None) == (name in ("filter", "feature"))
+
+
+def test_times_are_in_fits_of_the_pipeline(rows):
+    pipeline = rows[rivals.PIPELINE]
+    assert pipeline["pipelines"] == 1
+    assert rows["LR"]["pipelines"] == pytest.approx(rows["LR"]["fit s"] / pipeline["fit s"])
+
+
+def test_a_rival_that_hangs_is_a_note():
+    found = compare(dense(20, 30, 2, 10), 0.0, 0.0)
+    assert {row["note"] for row in found} == {"not finished in 0 s"}
+    assert all(row["fit s"] is row["pipelines"] is None for row in found)
+
+
+def test_the_digits_have_an_objective_each():
+    cases = list(digits())
+    known = {(m, c.rank, c.xi, c.lam) for c in cases for m in ("filter", "feature")}
+    assert known == set(KEPT) and len(cases) == 9
+
+
+def test_an_objective_above_the_kept_one_is_told():
+    case = next(digits())
+    F = KEPT["filter", 5, 0.001, 0.01]
+    row = rivals._row(case, "filter", {"objective": 1.01 * F, "fit s": 2.0}, 0.5)
+    assert row["excess"] == pytest.approx(0.01) and row["pipelines"] == 4
+    other = rivals._row(replace(case, name="table"), "filter", {"objective": F}, 0.5)
+    assert other["excess"] is None
+
+
+def test_where_nothing_is_held_out_a_quarter_is():
+    case = dense(80, 6, 2, 0)
+    seen = []
+
+    class Model:
+        def fit(self, X, y):
+            seen.append(len(y))
+            return self
+
+        def predict(self, X):
+            seen.append(len(X))
+            return np.zeros(len(X), dtype=int)
+
+    share = rivals._held_out(case, None, lambda case: Model())
+    assert seen == [60, 20] and share == pytest.approx(np.mean(case.y == 0), abs=0.05)
+
+
+def test_the_exponent_is_that_of_the_planted_cases():
+    rows = [
+        {"case": f"200 × 2,000, rank 10, {k + 1} classes", "κ": k, "method": "filter"}
+        | {"fit s": 2.0 * k**1.3}
+        for k in rivals.OUTPUTS
+    ]
+    rows.append({"case": "digits", "κ": 9, "method": "filter", "fit s": 99.0})
+    found = outputs_exponents(rows)
+    assert found["filter"] == pytest.approx(1.3) and found["LDA"] is None
+    names = [dense(2000, 200, 10, 0, True, k + 1).name for k in (1, 4)]
+    assert all(name.startswith("200 × 2,000, rank 10") for name in names)
+
+
+def test_the_plain_search_has_as_many_candidates_and_folds():
+    X, y = dense(40, 6, 2, 0).X, np.arange(40) % 2
+    own = SMFClassifierCV(n_components=[1, 2], xi=[0.1, 1.0], lam=[0.1], cv=3).fit(X, y)
+    plain = plain_search(own).fit(X, y)
+    assert len(plain.cv_results_["params"]) == len(own.cv_results_["params"]) == 4
+    assert plain.n_splits_ == 3
