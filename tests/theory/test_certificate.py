@@ -366,9 +366,9 @@ def test_the_sentence_and_the_constants(model):
     [
         pytest.param(None, "", id="nobody looked"),
         pytest.param(Searched(), "", id="no other starts"),
-        pytest.param(Searched(5, 0), " Of 5 other starts none ended lower.", id="elsewhere"),
+        pytest.param(Searched(5, 0), " 5 other starts ended no lower.", id="elsewhere"),
         pytest.param(
-            Searched(5, 3), " Of 5 other starts none ended lower, 3 at the same value.", id="there"
+            Searched(5, 3), " 5 other starts ended no lower, 3 at the same value.", id="there"
         ),
     ],
 )

@@ -165,8 +165,9 @@ def _compared(solution: Solution, is_global: bool) -> str:
     searched = solution.searched
     if is_global or searched is None or searched.starts == 0:
         return ""
-    starts = "One other start" if searched.starts == 1 else f"{searched.starts} other starts"
-    return f" {starts} ended no lower, {searched.agreed} at the same value."
+    starts = "1 other start" if searched.starts == 1 else f"{searched.starts} other starts"
+    same = f", {searched.agreed} at the same value" if searched.agreed else ""
+    return f" {starts} ended no lower{same}."
 
 
 def _statement(
