@@ -2,11 +2,13 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.problems import MODELS, example
 from tests.solvers.newton.searching import (
+    WAYS,
     inside_of,
     lowest_angle,
     of_two_features,
@@ -15,8 +17,17 @@ from tests.solvers.newton.searching import (
 )
 from tests.solvers.restarts import Factored
 
+from superfactor.losses import resolve_link
+from superfactor.problem import state
 from superfactor.solution import Monitor
-from superfactor.solvers.newton.descent import Stride, descend, escape, newton, proximal
+from superfactor.solvers.newton.descent import (
+    NO_MINIMUM,
+    Stride,
+    descend,
+    escape,
+    newton,
+    proximal,
+)
 from superfactor.subspace.newton_model import newton_step, rotation_curvature
 
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -28,6 +39,7 @@ CASES = {
     "nothing but X": {"kappa": 1, "covariates": None, "fit_intercept": False},
 }
 every_case = pytest.mark.parametrize("case", CASES)
+both_ways = pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
 
 
 def restricted(problem, P, inside):
@@ -58,10 +70,12 @@ def lowest(problem, P, inside, restarts=6):
 
 @every_model
 @every_case
+@both_ways
 @pytest.mark.parametrize("seed", range(4))
-def test_never_uphill(model, case, seed):
+def test_never_uphill(model, case, seed, options):
     """From points of no merit, at a ridge so weak that the landscape is not benign."""
-    problem, _ = example(model, 12, 7, seed=seed, xi=0.05, lam=1e-3, **CASES[case])
+    given = {"seed": seed, "xi": 0.05, "lam": 1e-3, "options": options}
+    problem, _ = example(model, 12, 7, **given, **CASES[case])
     inside = inside_of(problem, 2)
     point = random_point(inside, seed, size=3.0)
     monitor, reached = Monitor(), []
@@ -81,8 +95,9 @@ def test_never_uphill(model, case, seed):
 
 @every_model
 @every_case
-def test_each_step_alone_is_never_uphill(model, case):
-    problem, _ = example(model, 12, 7, xi=0.05, lam=1e-3, **CASES[case])
+@both_ways
+def test_each_step_alone_is_never_uphill(model, case, options):
+    problem, _ = example(model, 12, 7, xi=0.05, lam=1e-3, options=options, **CASES[case])
     inside, stride = inside_of(problem, 2), Stride.of(problem)
     for seed in range(6):
         point = random_point(inside, seed)
@@ -114,9 +129,10 @@ def test_a_step_that_is_too_long_is_shortened_and_never_taken(monkeypatch):
 
 @every_model
 @every_case
+@both_ways
 @pytest.mark.parametrize("size", [4, 6])
-def test_reaches_the_lowest_point_of_the_subspace(model, case, size):
-    problem, P = example(model, 12, 9, xi=0.3, lam=3.0, **CASES[case])
+def test_reaches_the_lowest_point_of_the_subspace(model, case, size, options):
+    problem, P = example(model, 12, 9, xi=0.3, lam=3.0, options=options, **CASES[case])
     inside = inside_of(problem, 2, size)
     start = inside.polish(inside.leading())
     found = descend(inside, start, Stride.of(problem), Monitor(), 1e-12 * start.F)
@@ -175,19 +191,91 @@ def test_whoever_wants_to_stop_is_heard():
     assert len(limited.history) <= 3  # one round: Newton, proximal, escape
 
 
+# --- no minimum -------------------------------------------------------------------------------------
+
+
+def told_apart(model, lam, options, kappa=1):
+    """Classes that can be told apart: by X itself, or, of the feature model, by its free codes alone."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, kappa + 1, 30)
+    X = rng.standard_normal((30, 4))
+    if model == "filter":
+        X[:, 0] += 8.0 * y
+    Y = np.eye(kappa + 1)[y][:, 1:]
+    loss = resolve_link("logistic", kappa)
+    return state(model, X, Y, loss, xi=0.5, lam=lam, options=options)
+
+
+@both_ways
+@pytest.mark.parametrize("kappa", [1, 2])
+def test_where_nothing_holds_coefficients_back_it_ends_and_says_why(options, kappa):
+    """λ = 0: downhill for ever; not many steps after activations have grown huge."""
+    inside = inside_of(told_apart("feature", 0.0, options, kappa), 1)
+    start, monitor, far = inside.polish(inside.leading(), max_iter=1), Monitor(), []
+    found = descend(
+        inside,
+        start,
+        Stride.of(inside.problem),
+        monitor,
+        1e-9,
+        limit=10**6,
+        reached=lambda point: far.append(inside.has_no_minimum(point)),
+    )
+    assert monitor.stop_reason == NO_MINIMUM
+    assert "lam=0" in NO_MINIMUM and "no minimum" in NO_MINIMUM
+    assert not far[0]  # it has only begun to grow
+    assert sum(far) <= 25
+    assert len(monitor.history) <= 250
+    assert found.point.F < start.F
+
+
+@every_model
+@both_ways
+@pytest.mark.parametrize("kappa", [1, 2])
+def test_without_a_ridge_every_descent_ends(model, options, kappa):
+    """At the infimum, reconstruction alone, where the loss has come to nothing; or told to."""
+    inside, monitor = inside_of(told_apart(model, 0.0, options, kappa), 2), Monitor()
+    start = inside.polish(inside.leading(), max_iter=1)
+    found = descend(inside, start, Stride.of(inside.problem), monitor, 1e-9, limit=10**6)
+    assert len(monitor.history) <= 250
+    assert found.point.F < start.F
+    assert monitor.stop_reason in (None, NO_MINIMUM)
+    assert inside.pca_value - 1e-9 <= found.point.F
+
+
+@every_model
+@both_ways
+def test_any_ridge_is_a_minimum(model, options):
+    inside = inside_of(told_apart(model, 1e-8, options), 2)
+    monitor = Monitor()
+    start = inside.polish(inside.leading())
+    descend(inside, start, Stride.of(inside.problem), monitor, 1e-9)
+    assert not monitor.stopped
+    assert not inside.has_no_minimum(random_point(inside, size=1e6))
+
+
+def test_classes_that_overlap_have_a_minimum_without_a_ridge():
+    problem, _ = example("filter", 60, 4, 1, xi=0.3, lam=0.0)
+    inside, monitor = inside_of(problem, 2), Monitor()
+    found = descend(inside, inside.polish(inside.leading()), Stride.of(problem), monitor, 1e-9)
+    assert not monitor.stopped
+    assert found.left <= 1e-9
+
+
 # --- saddles ----------------------------------------------------------------------------------------
 
 
-def at_the_labels(xi):
+def at_the_labels(xi, options=WAYS["dense"]):
     """The two features where W is that of the labels, and reconstruction wants the other one."""
-    inside = inside_of(of_two_features(xi), 1)
+    inside = inside_of(replace(of_two_features(xi), options=options), 1)
     return inside, inside.polish(np.array([[0.0], [1.0]]))
 
 
-@pytest.mark.parametrize("xi", [0.1, 0.2, 1.0])
-def test_a_saddle_is_left(xi):
+@both_ways
+@pytest.mark.parametrize("xi", [0.05, 0.1, 0.2, 1.0])
+def test_a_saddle_is_left(xi, options):
     """By symmetry it is stationary and a fixed point of the proximal step, but turning W goes down."""
-    inside, stuck = at_the_labels(xi)
+    inside, stuck = at_the_labels(xi, options)
     stride = Stride.of(inside.problem)
     new, _ = proximal(inside, stuck, stride, Monitor())
     assert pytest.approx(stuck.F, rel=1e-12) == new.F
@@ -197,17 +285,18 @@ def test_a_saddle_is_left(xi):
     assert around[0] - 2 * around[1] + around[2] < 0
     monitor = Monitor()
     free = escape(inside, stuck, monitor)
-    assert free.F < stuck.F - 1.0
+    assert free.F < stuck.F - 0.1
     assert monitor.history.kind == ["escape"]
     assert monitor.history.objective == [free.F]
     end = descend(inside, stuck, stride, Monitor(), 1e-10).point
     assert pytest.approx(lowest_angle(xi), rel=1e-8) == end.F
 
 
-def test_without_an_escape_it_would_stay(monkeypatch):
+@both_ways
+def test_without_an_escape_it_would_stay(monkeypatch, options):
     """The test above has teeth."""
     monkeypatch.setattr("superfactor.solvers.newton.descent.escape", lambda inside, point, _: point)
-    inside, stuck = at_the_labels(0.2)
+    inside, stuck = at_the_labels(0.2, options)
     end = descend(inside, stuck, Stride.of(inside.problem), Monitor(), 1e-10).point
     assert pytest.approx(stuck.F, rel=1e-9) == end.F
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.solvers.newton.searching import begun, new_run
+from tests.solvers.newton.searching import WAYS, begun, new_run
 
 from superfactor.losses import resolve_link
 from superfactor.problem import state
@@ -13,6 +13,7 @@ from superfactor.solvers.newton import solve_path
 from superfactor.solvers.newton.path import from_neighbour, reweighted
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.subspace import Inside
+from superfactor.theory import certify
 
 
 def example(model, classes=2, n=40, p=90, seed=0, **given):
@@ -110,19 +111,21 @@ def test_solutions_stay_their_own_as_the_path_goes_on(model):
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
 def test_what_depends_on_X_alone_is_kept(model):
-    """The basis only grows from weights to weights, and the state before stays what it was."""
+    """The basis of other weights is (the best of) the one before, and that state stays what it was."""
     problem = example(model, n=80, p=70)(1.0, 1.0)
     run = new_run()
     first = rounds(begun(problem, 2, run), run)
     other = problem.restated(0.1, 0.3)
     moved = reweighted(first, other)
-    assert moved.basis.S is first.basis.S
+    S, old = moved.basis.S.array(), first.basis.S.array()
+    np.testing.assert_allclose(old @ (old.T @ S), S, atol=1e-10)
+    assert moved.basis.size <= first.begun + 2 * 2
     assert moved.problem is other
-    fresh = Inside(replace(first.basis, problem=other), 2)
+    fresh = Inside(replace(first.trimmed().basis, problem=other), 2)
     assert moved.floor == pytest.approx(fresh.pca_value, rel=1e-12)
     end = from_neighbour(moved, run)
-    assert end.basis.size >= first.basis.size
-    start = fresh.polish(first.point.W, first.point.beta, first.point.gamma)
+    point = first.trimmed().point
+    start = fresh.polish(point.W, point.beta, point.gamma)
     assert end.point.F <= start.F
     assert (first.problem.xi, first.problem.lam) == (problem.xi, problem.lam)
 
@@ -140,3 +143,51 @@ def test_nothing_is_solved_before_it_is_asked_for():
     assert asked == []
     next(path)
     assert asked == [1.0]
+
+
+# --- many classes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_a_path_of_many_classes_ends_where_single_fits_end(model):
+    """Newton steps by products, where the dual bound proves both answers: one optimum, two ways to it."""
+    rng = np.random.default_rng(0)
+    classes, n, p = 10, 400, 20
+    labels = rng.integers(0, classes, n)
+    X = rng.standard_normal((n, p)) + rng.standard_normal((classes, p))[labels]
+    Y = (labels[:, None] == np.arange(1, classes)).astype(float)
+    loss, options = resolve_link("logistic", classes - 1), WAYS["by products"]
+    # ‖∇‖² of labels grows with n: ridges that leave something to learn, and something to prove.
+    scale = 300.0 if model == "filter" else 3.0
+    weights = [(1.0, factor * scale) for factor in (3.0, 1.0, 0.5)]
+    problem = state(model, X, Y, loss, xi=1.0, lam=1.0, options=options)
+    proven = 0
+    for (xi, lam), found in zip(weights, solve_path(problem, 3, weights), strict=True):
+        alone_problem = state(model, X, Y, loss, xi=xi, lam=lam, options=options)
+        alone = newton.solve(alone_problem, 3)
+        assert found.objective == pytest.approx(alone.objective, rel=1e-6)
+        certificate = certify(alone_problem, 3, alone)
+        if certificate.relative_gap < 1e-5:
+            proven += 1
+            assert found.searched is None
+            A, B = (problem.model.lifted(s.factors) for s in (found, alone))
+            np.testing.assert_allclose(A, B, atol=1e-3 * np.abs(B).max())
+    assert proven >= 2
+
+
+@pytest.mark.parametrize("search", ["off", "auto", "thorough"])
+def test_how_hard_a_path_searches_is_told(search):
+    stated = example("filter", n=14, p=6)
+    weak = [(0.05, 1e-3), (0.05, 5e-4)]
+    for found in solve_path(stated(1.0, 1.0), 2, weak, search=search):
+        if search == "off":
+            assert found.searched is None
+        else:
+            assert found.searched.starts >= (64 if search == "thorough" else 2)
+
+
+def test_what_no_search_is_called():
+    with pytest.raises(ValueError, match="search='hard': 'auto', 'off' or 'thorough'"):
+        next(solve_path(example("filter")(1.0, 1.0), 2, [(1.0, 1.0)], search="hard"))
+    with pytest.raises(ValueError, match="search='hard'"):
+        newton.solve(example("filter")(1.0, 1.0), 2, search="hard")

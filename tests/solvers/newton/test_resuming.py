@@ -48,9 +48,9 @@ def drawn(monkeypatch):
     """The generator's states whenever other starts begin."""
     seen, original = [], module.other_starts
 
-    def watched(state, run):
+    def watched(state, run, effort):
         seen.append(random_state(run.rng))
-        return original(state, run)
+        return original(state, run, effort)
 
     monkeypatch.setattr(module, "other_starts", watched)
     return seen

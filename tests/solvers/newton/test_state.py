@@ -119,6 +119,40 @@ def test_a_held_point_outlives_the_basis(model):
 
 
 @every_model
+@pytest.mark.parametrize("keep", [3, 8])
+def test_restarted_is_the_same_point_in_fewer_directions(model, keep):
+    """Its own, and of all that is orthogonal to it those of most variance."""
+    run = new_run()
+    state = grown(descended(begun(growing(model, n=60, p=50), 2, run), run, 1e-8), run)
+    kept = state.restarted(keep)
+    assert kept.basis.size == keep < state.basis.size
+    assert pytest.approx(state.point.F, rel=1e-12) == kept.point.F
+    S, full = kept.basis.S.array(), state.basis.S.array()
+    np.testing.assert_allclose(S.T @ S, np.eye(keep), atol=1e-11)
+    np.testing.assert_allclose(full @ (full.T @ S), S, atol=1e-10)  # nothing new in it
+    V, W = S @ kept.point.W, full @ state.point.W
+    np.testing.assert_allclose(V @ V.T, W @ W.T, atol=1e-10)
+    away = np.eye(state.basis.size) - state.point.W @ state.point.W.T
+    values = np.linalg.eigvalsh(away @ state.basis.D @ away)[::-1]
+    assert np.trace(kept.basis.D[2:, 2:]) == pytest.approx(values[: keep - 2].sum(), rel=1e-8)
+
+
+@every_model
+def test_trimmed_goes_back_to_about_the_beginning(model):
+    run = new_run()
+    state = rounds(begun(growing(model), 3, run), run)
+    assert state.basis.size > state.begun + 2 * 3  # it has grown a good deal
+    trimmed = state.trimmed()
+    assert trimmed.basis.size == state.begun + 3
+    assert pytest.approx(state.point.F, rel=1e-12) == trimmed.point.F
+    assert trimmed.trimmed() is trimmed  # once is enough
+    first = begun(growing(model), 3)
+    assert first.basis.size <= first.begun + 2 * 3 and first.trimmed() is first
+    # The certificate's, and the next weights', floor is still there.
+    assert trimmed.inside.pca_value == pytest.approx(state.inside.pca_value, rel=1e-3)
+
+
+@every_model
 def test_the_same_basis_is_the_same_state(model):
     state = begun(growing(model, n=60, p=50), 2)
     assert state.in_basis(state.basis) is state
@@ -148,13 +182,9 @@ def test_proven_is_a_promise(model):
     run = new_run()
     state = rounds(begun(strong, 2, run), run)
     assert state.proven(1e-8)
-    assert pytest.approx(state.point.F, rel=1e-10) == other_starts(state, run, EFFORTS["auto"]).point.F
+    assert (
+        pytest.approx(state.point.F, rel=1e-10) == other_starts(state, run, EFFORTS["auto"]).point.F
+    )
     for lam in (0.0, 1e-4):
         weak, _ = example(model, 20, 6, 1, xi=0.1, lam=lam)
         assert not rounds(begun(weak, 2, run), run).proven(1e-8)
-
-
-def test_work_grows_with_samples_and_with_the_third_power_of_unknowns():
-    state = begun(example("filter", 30, 6, 1)[0], 2)
-    assert state.work(1) == (30 + 6) * 6**2
-    assert state.work(3) == (30 + 18) * 18**2
