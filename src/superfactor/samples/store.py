@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from superfactor._arrays import Array, namespace
+from superfactor._arrays import Array, zeros_like_of
 
 
 class TallStore(Protocol):
@@ -27,25 +27,36 @@ class TallStore(Protocol):
 
 
 class InMemory:
-    """Plain arrays."""
+    """Plain arrays; those that grow have room for more columns, so that growing does not copy them."""
 
     def __init__(self) -> None:
         self._matrices: dict[int, Array] = {}
+        self._used: dict[int, int] = {}
 
     def get(self, key: int, columns: int) -> Array:
-        matrix = self._matrices[key]
+        matrix, columns = self._matrices[key], min(columns, self._used[key])
         return matrix if matrix.shape[1] == columns else matrix[:, :columns]
 
     def set(self, key: int, matrix: Array) -> None:
-        self._matrices[key] = matrix
+        self._matrices[key], self._used[key] = matrix, int(matrix.shape[1])
 
     def append(self, key: int, columns: Array) -> None:
-        if key in self._matrices:
-            columns = namespace(columns).concat([self._matrices[key], columns], axis=1)
-        self._matrices[key] = columns
+        if key not in self._matrices:
+            self.set(key, columns)
+            return
+        old, used = self._matrices[key], self._used[key]
+        total = used + int(columns.shape[1])
+        if total > old.shape[1]:
+            # Column after column: what is added lies behind what is there.
+            room = zeros_like_of(columns, total + total // 2, int(columns.shape[0])).T
+            room[:, :used] = old[:, :used]
+            self._matrices[key] = room
+        self._matrices[key][:, used:total] = columns
+        self._used[key] = total
 
     def drop(self, key: int) -> None:
         self._matrices.pop(key, None)
+        self._used.pop(key, None)
 
 
 class InFiles:

@@ -69,38 +69,25 @@ class Basis:
     def new_directions(self, T: Vectors) -> tuple[Vectors, np.ndarray]:
         """An orthonormal basis of what T adds to S, and which of T's columns it comes from."""
         noise = 1e3 * self.problem.epsilon  # what rounding leaves of a column inside S
-        cross, gram = self.coordinates(T), T.inner(T)
-        source = np.arange(T.columns)
-        # What was mostly inside S has lost digits against it: clean twice before the triangle, once after.
-        for least in (0.0, max(1e-10, noise)):
-            T, cross, gram, kept = self._normalised(T, cross, gram, least)
-            source = source[kept]
+        # What was mostly inside S has lost digits against it: cleaned twice.
+        B, source = _unit_columns(T.inner(T), 0.0)
+        T, cross, gram = T.refined(B, self.S, self.coordinates(T) @ B)
+        B, kept = _unit_columns(gram, max(1e-10, noise))
+        T, source = T.combined(B, (self.S, -cross @ B)), source[kept]
         if source.size == 0:
             return T, source
         R = T.triangle()
         xp = namespace(R)
-        size = xp.abs(xp.linalg.diagonal(R))
-        kept = np.flatnonzero(to_numpy(size) > max(1e-8, noise))
+        size = to_numpy(xp.abs(xp.linalg.diagonal(R)))
+        kept = np.flatnonzero(size > max(1e-8, noise))
         pick = selector(R, kept, R.shape[1])
-        inverse = xp.linalg.inv(xp.linalg.qr(R @ pick)[1])
-        T, cross, gram = T.refined(pick @ inverse, self.S, None)
-        if kept.size:
+        T = T.combined(pick @ xp.linalg.inv(xp.linalg.qr(R @ pick)[1]))
+        if kept.size and (noise > 1e-10 or size[kept].min() < 1e-3):
+            # Nearly dependent columns, or few digits: what was left of S has grown with them.
+            T, _, gram = T.refined(eye_like(gram, kept.size), self.S, self.coordinates(T))
             lower = xp.linalg.cholesky((gram + gram.T) / 2)
-            B = xp.linalg.inv(lower).T
-            T, _, _ = T.refined(B, self.S, cross @ B)
+            T = T.combined(xp.linalg.inv(lower).T)
         return T, source[kept]
-
-    def _normalised(
-        self, T: Vectors, cross: Array, gram: Array, least: float
-    ) -> tuple[Vectors, Array, Array, np.ndarray]:
-        """Columns longer than `least`, cleaned of S and divided by their length."""
-        xp = namespace(gram)
-        norms = xp.sqrt(xp.clip(xp.linalg.diagonal(gram), 0.0, None))
-        kept = np.flatnonzero(to_numpy(norms) > least)
-        B = selector(gram, kept, gram.shape[0])
-        B = B / xp.take(norms, indices(norms, kept))[None, :]
-        T, cross, gram = T.refined(B, self.S, cross @ B)
-        return T, cross, gram, kept
 
     def grown(self, T: Vectors, along: Along | None = None) -> tuple[Basis, Added]:
         """[S, T] for orthonormal vectors T outside S; with `along`, how the loss bends along them."""
@@ -163,6 +150,15 @@ class Added:
         return self.T.combined(
             2 * xi * ritz[:, None] * one, (self.powers, -2 * xi * one), (self.bent, one)
         )
+
+
+def _unit_columns(gram: Array, least: float) -> tuple[Array, np.ndarray]:
+    """What divides columns by their length, (j, j') for those longer than `least`, and which these are."""
+    xp = namespace(gram)
+    norms = xp.sqrt(xp.clip(xp.linalg.diagonal(gram), 0.0, None))
+    kept = np.flatnonzero(to_numpy(norms) > least)
+    B = selector(gram, kept, gram.shape[0])
+    return B / xp.take(norms, indices(norms, kept))[None, :], kept
 
 
 def leading_basis(
