@@ -82,6 +82,9 @@ class RemoteSamples(Samples):
     recovered : one line for each shard that was lost and brought back
     """
 
+    #: A round trip to the workers takes some ten milliseconds.
+    latency = 100.0
+
     def __init__(
         self,
         client: Any,

@@ -40,7 +40,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     lam : float, default=1.0
         λ ≥ 0, ridge on the lifted coefficients A and on the coefficients of the covariates; the
         intercept is free. In the feature model A has a row for every sample, so that useful values
-        are smaller: start at ``lam=0.01``.
+        are smaller: start at ``lam=0.01``. With 0 there is no minimum where classes can be told apart:
+        the fit ends with a warning.
     link : {"logistic", "probit"} or Link, default="logistic"
         The score function h of the paper; "probit" is for two classes. See `superfactor.losses`
         for a link of one's own.
@@ -121,7 +122,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     history_ : dict of lists
-        "objective", "seconds" and "step", one entry per iteration.
+        "objective", "seconds" and "step", one entry per iteration. With "lifted-newton" the objective is
+        the lowest so far.
     n_iter_ : int
     violation_ : float
         By how much the point lies outside its `constraint`: the largest entry of its distance to

@@ -113,7 +113,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     history_ : dict of lists
-        "objective", "seconds" and "step", one entry per iteration.
+        "objective", "seconds" and "step", one entry per iteration. With "lifted-newton" the objective is
+        the lowest so far.
     n_iter_ : int
     violation_ : float
         By how much the point lies outside its `constraint`: the largest entry of its distance to

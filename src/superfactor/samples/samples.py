@@ -62,6 +62,8 @@ class Samples(ABC):
 
     #: So many threads of this process answer at the same time; those of BLAS would come on top.
     threads: int = 1
+    #: What asking a question costs, beside asking one of this process (`Options.a_question`).
+    latency: float = 1.0
     #: About how many operations questions about the loss have taken so far: searches compare what they cost.
     operations: float = 0.0
 

@@ -66,7 +66,9 @@ class LossOn:
         """Whether a Newton system of all unknowns is cheaper than conjugate gradients."""
         problem, options = self.problem, self.problem.options
         dense = options.dense_operations(self.rows, self.columns, problem.n_outputs)
-        return dense <= options.product_operations(self.rows, self.columns, problem.n_outputs)
+        products = options.product_operations(self.rows, self.columns, problem.n_outputs)
+        farther = (problem.samples.latency - 1) * options.a_question  # of each question
+        return dense + farther <= products + options.expected_products * farther
 
     def evaluate(self, coef: Array) -> tuple[Array, Array]:
         """The value (…) and its gradient JᵀE (…, m, κ)."""
@@ -95,7 +97,8 @@ class LossOn:
     def _count(self, operations: float, coef: Array) -> None:
         """Operations for each column of coef, and those of asking."""
         columns = math.prod(coef.shape) / max(int(coef.shape[-2]), 1)
-        self.problem.samples.operations += self.problem.options.a_question + operations * columns
+        samples, options = self.problem.samples, self.problem.options
+        samples.operations += samples.latency * options.a_question + operations * columns
 
     def floor(self) -> float:
         """A curvature too small to matter, but not zero: where classes are separable and λ is zero the

@@ -34,7 +34,8 @@ class Certificate:
     exact : False where the largest singular value outside a subspace was estimated, not bounded
     constants : μ, L, … of the convergence theorem, for Algorithm 1 as printed
     profiled : the same for the profiled and rescaled iteration
-    statement : one sentence that says what is proven
+    statement : one sentence that says what is proven; where that is not a global optimum, a second one that
+        says how many other starts it was compared with, if there were any
     """
 
     objective: float

@@ -183,7 +183,7 @@ def descend(
             left = float(step.decrease)
             if left <= goal and not step.saddle:
                 break
-            slow = 0.1 * left > start.F - point.F
+            slow = 0.1 * left >= start.F - point.F
             if step.length is None:
                 slow = slow or left > 0.5 * last
             last = math.inf if slow or t < 1 else left
