@@ -41,6 +41,8 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
             restore_random(run.rng, beginning.random)
     elif elimination_pays(inside):
         point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
+    elif problem.model.labels_leave_range:  # and where to depends on what is left of them
+        point = inside.polish(inside.leading(), max_iter=6, tol=1e-3)
     else:
         kappa, q = problem.n_outputs, problem.n_covariates
         none = problem.zeros(inside.rank, kappa), problem.zeros(q, kappa)
