@@ -20,7 +20,11 @@ STATIONS = [
     ("problem", "problem.py", "Problem: model, samples, loss, weights; units of its own"),
     ("begin", "solvers/newton/beginning.py", "State: a subspace, and the best point in it"),
     ("rounds", "solvers/newton/rounds.py", "State: descend inside, bound outside, grow"),
-    ("other starts", "solvers/newton/starts.py", "State: only where nothing is proven yet"),
+    (
+        "other starts",
+        "solvers/newton/starts.py, fleet.py",
+        "State: only where nothing is proven yet",
+    ),
     ("solution", "solvers/newton/solve.py", "Solution: factors in the user's units"),
     ("adopt", "estimators/base.py", "components_, coef_, codes_, history_, …"),
     ("certify", "theory/certificate.py", "certificate_: no such model is lower than …"),
@@ -30,7 +34,7 @@ STATIONS = [
 ROOMS = [
     ("memory · files · workers", "an array in blocks, rows read in passes, Dask actors", 2, 2),
     ("models/", "Filter and Feature: search side, units, un-lifting, coding", 3, 7),
-    ("subspace/", "basis, ridge, frame, Newton model: k coordinates, not N", 4, 6),
+    ("subspace/", "basis, loss on a design, Newton model: k coordinates, not N", 4, 6),
     ("spectrum/", "X through its products, exact compression, eigenvalues", 9, 9),
 ]
 
