@@ -1,0 +1,180 @@
+"""`search` as users have it: other starts where nothing is proven, told in the certificate; fits that end."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from tests import naive
+from tests.estimators.data import MODELS, small
+from tests.solvers.restarts import best_of
+
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
+
+SEARCHES = ("off", "auto", "thorough")
+SENTENCE = re.compile(r" (\d+) other starts? ended no lower(?:, (\d+) at the same value)?\.$")
+
+
+def rugged(seed=4):
+    """Few samples and hardly a ridge: many valleys, and a first answer that is not in the lowest."""
+    rng = np.random.default_rng(seed)
+    X = 3 * rng.standard_normal((12, 6))
+    return X, np.arange(12) % 3, {"n_components": 1, "xi": 0.02, "lam": 3e-4}
+
+
+def starts_of(estimator):
+    """Other starts, and those that agreed, as the certificate tells them; None where it tells nothing."""
+    found = SENTENCE.search(estimator.certificate_.statement)
+    return None if found is None else tuple(int(number or 0) for number in found.groups())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_more_search_is_never_worse_and_finds_what_restarts_find(model):
+    lower = 0
+    for seed in range(6):
+        X, y, given = rugged(seed)
+        P = naive.state(model, X, np.eye(3)[y][:, 1:], given["xi"], given["lam"])
+        best = best_of(P, 1, 20, seed, max_iter=100)
+        off, auto, thorough = (
+            SMFClassifier(model=model, search=search, **given).fit(X, y).objective_
+            for search in SEARCHES
+        )
+        assert thorough <= min(off, auto) * (1 + 1e-9)
+        assert auto <= off * (1 + 1e-9)
+        assert thorough <= best + 1e-6 * (1 + abs(best))
+        lower += thorough < off * (1 - 1e-3)
+    assert lower >= 1  # these data can tell
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_certificate_says_how_many_starts_there_were(model):
+    X, y, given = rugged()
+    off, auto, thorough = (
+        SMFClassifier(model=model, search=search, **given).fit(X, y) for search in SEARCHES
+    )
+    assert not auto.certificate_.is_global
+    assert starts_of(off) is None and "other starts" not in off.certificate_.statement
+    assert 2 <= starts_of(auto)[0] <= 16
+    assert starts_of(thorough)[0] == 128
+    for each in (auto, thorough):
+        starts, agreed = starts_of(each)
+        assert 0 <= agreed <= starts
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_proven_is_not_searched(model):
+    X, y, _ = small(classes=3)
+    off, thorough = (
+        SMFClassifier(2, model=model, lam=50.0, search=search).fit(X, y)
+        for search in ("off", "thorough")
+    )
+    assert off.certificate_.is_global
+    assert "other starts" not in thorough.certificate_.statement
+    assert thorough.n_iter_ == off.n_iter_
+    assert thorough.objective_ == off.objective_
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_regressions_search_too(model):
+    rng = np.random.default_rng(1)
+    X, Y = 3 * rng.standard_normal((12, 6)), rng.standard_normal((12, 2))
+    given = {"n_components": 1, "model": model, "xi": 0.02, "lam": 3e-4}
+    P = naive.state(model, X, Y, given["xi"], given["lam"], loss="squared")
+    off, thorough = (SMFRegressor(search=search, **given).fit(X, Y) for search in SEARCHES[::2])
+    best = best_of(P, 1, 20, max_iter=100)
+    assert thorough.objective_ <= min(off.objective_, best) + 1e-6 * (1 + abs(best))
+    assert thorough.certificate_.is_global or starts_of(thorough)[0] == 128
+
+
+@pytest.mark.parametrize("solver", ["lpgd", "bcd"])
+def test_other_solvers_have_one_start_whatever_it_says(solver):
+    X, y, _ = small()
+    off, thorough = (
+        SMFClassifier(solver=solver, search=search, tol=0, max_iter=20, random_state=0).fit(X, y)
+        for search in SEARCHES[::2]
+    )
+    assert off.objective_ == thorough.objective_
+    assert "other starts" not in thorough.certificate_.statement
+
+
+@pytest.mark.parametrize("estimator", [SMFClassifier, SMFRegressor, SMFClassifierCV])
+@pytest.mark.parametrize("search", ["hard", None, True, 3])
+def test_a_search_of_another_name(estimator, search):
+    X, y, _ = small()
+    message = rf"'search' parameter of SMF\w+ must be a str among .* Got {search!r}"
+    with pytest.raises(ValueError, match=message) as caught:
+        estimator(search=search).fit(X, y)
+    assert all(f"'{name}'" in str(caught.value) for name in SEARCHES)
+
+
+def test_a_search_of_ranks_hands_it_to_its_choice():
+    X, y, _ = small(n=30, classes=3)
+    grid = {"n_components": [1], "xi": [0.02], "lam": [1e-3], "cv": 2}
+    off, auto = (SMFClassifierCV(search=search, **grid).fit(X, y) for search in SEARCHES[:2])
+    assert off.best_estimator_.search == "off" and auto.best_estimator_.search == "auto"
+    assert starts_of(off.best_estimator_) is None
+    assert starts_of(auto.best_estimator_) is not None
+    for key in ("mean_test_score", "std_test_score"):  # folds are none of its business
+        np.testing.assert_array_equal(off.cv_results_[key], auto.cv_results_[key])
+    alone = SMFClassifier(1, xi=0.02, lam=1e-3).fit(X, y)
+    assert auto.best_estimator_.objective_ == pytest.approx(alone.objective_, rel=1e-9)
+
+
+# --- histories ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("classes", [2, 3, 12])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_histories_never_rise(model, classes, search):
+    for seed in range(2):
+        X, y, Z = small(n=60, p=13, classes=classes, seed=seed)
+        fitted = SMFClassifier(2, model=model, xi=0.05, lam=1e-2, search=search)
+        fitted.fit(X, y, covariates=Z)
+        values = np.asarray(fitted.history_["objective"])
+        assert len(values) == fitted.n_iter_
+        assert np.all(np.diff(values) <= 0)
+        assert fitted.objective_ <= values[-1] * (1 + 1e-12)
+
+
+# --- without a minimum ----------------------------------------------------------------------------------
+
+
+def test_without_a_ridge_and_a_minimum_a_fit_ends_and_says_why():
+    """Free codes tell any classes apart: β grows for ever."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((30, 4)), (rng.random(30) < 0.5).astype(int)
+    fit = SMFClassifier(1, model="feature", xi=0.5, lam=0.0)
+    with pytest.warns(
+        ConvergenceWarning, match="SMFClassifier has not converged: with lam=0 "
+    ) as seen:
+        fit.fit(X, y)
+    (message,) = [str(w.message) for w in seen if w.category is ConvergenceWarning]
+    assert "there is no minimum, and any lam > 0 has one" in message
+    assert "max_iter" not in message  # more iterations are no help
+    assert fit.n_iter_ < 100
+    assert np.isfinite(fit.objective_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        SMFClassifier(1, model="feature", xi=0.5, lam=1e-3).fit(X, y)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("classes", [2, 4])
+def test_separable_classes_without_a_ridge_end_early(model, classes):
+    """The loss goes to nothing: what is left is reconstruction, and few steps are spent on it."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % classes
+    X = rng.standard_normal((40, 6)) + 10 * np.eye(6)[y]
+    fit = SMFClassifier(4, model=model, xi=0.1, lam=0.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        fit.fit(X, y)
+    assert fit.n_iter_ <= 200
+    told = [str(w.message) for w in caught if w.category is ConvergenceWarning]
+    assert all("no minimum" in message for message in told)
+    sigma = np.linalg.svd(X, compute_uv=False)
+    floor = 0.1 * np.sum(sigma[4:] ** 2)
+    assert floor * (1 - 1e-9) <= fit.objective_ <= floor + 0.1 * len(y) * np.log(classes)
+    assert fit.score(X, y) == 1.0
