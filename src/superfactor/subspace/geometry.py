@@ -24,7 +24,7 @@ from superfactor._arrays import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Point:
     """A feasible point with its value.
 

@@ -238,6 +238,18 @@ class Race:
                 break
         self._leave(fleet, np.ones(fleet.size, dtype=bool))
 
+    def go_on(self, steps: int, tired: Callable[[float], bool]) -> None:
+        """Let the lowest of those that had to stop, and may still get below what is known, descend alone."""
+        hopeful = [end for end in self.found if end[1] < min(self.known, end[0].F) - self.goal]
+        if not hopeful or tired(self.known):
+            return
+        chosen = min(hopeful, key=lambda end: end[0].F)
+        self.found.remove(chosen)
+        point, xp = chosen[0], namespace(chosen[0].W)
+        parts = (xp.stack([part]) for part in (point.W, point.beta, point.gamma))
+        self.starts -= 1  # it has been counted
+        self.run(Fleet.at(self.inside, *parts), steps, tired)
+
     def _leave(self, fleet: Fleet, who: np.ndarray) -> None:
         for i in np.flatnonzero(who):
             self.found.append((fleet.points[int(i)], float(fleet.F[i] - _TRUST * fleet.left[i])))
@@ -247,36 +259,44 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     """The best of this state and of what other starts inside its subspace lead to."""
     state = replace(state, phase=RESTARTING)
     run.observe(state, True)
-    problem, inside, value = state.problem, state.inside, state.supervised
+    problem, inside = state.problem, state.inside
     samples, begun = problem.samples, problem.samples.operations
     unnoticed = effort.floor * min(problem.n_outputs, 4)
     allowed = max(effort.allowance * (begun - run.begun), unnoticed)
-    race = Race(inside, state.point.F, 1e-6 * value)
+    race = Race(inside, state.point.F, 1e-6 * state.supervised)
 
-    def spent(share: float) -> bool:
-        return samples.operations - begun > share * allowed
+    def tired_after(share: float) -> Callable[[float], bool]:
+        def tired(lowest: float) -> bool:
+            stop = run.monitor.poll(min(lowest, state.point.F))
+            return stop or samples.operations - begun > share * allowed
 
-    def tired(lowest: float) -> bool:
-        return run.monitor.poll(min(lowest, state.point.F)) or spent(_RACING)
+        return tired
 
     starts = places(inside, state.point, run.rng)
     if not elimination_pays(inside):  # the first answer came from these
         starts = islice(starts, _FIRST, None)
     count = _side_by_side(inside, effort, allowed)
     for _ in range(effort.waves):
-        if not (run.monitor.stopped or spent(_RACING)):
-            race.run(led(inside, list(islice(starts, count))), effort.steps, tired)
-    found = sorted(race.found, key=lambda end: end[1])
-    held = [(replace(state, point=point).held(), hope) for point, hope in found]
+        if not tired_after(_RACING)(race.known):
+            race.run(led(inside, list(islice(starts, count))), effort.steps, tired_after(_RACING))
+    cheap = elimination_pays(
+        inside
+    )  # exact steps finish whoever is hopeful; else they go on as they are
+    for _ in range(0 if cheap else effort.finished):
+        race.go_on(effort.steps, tired_after(1.0))
+    return _best_of(state, race, run, effort.finished, cheap)
+
+
+def _best_of(state: State, race: Race, run: Run, most: int, hopeful: bool) -> State:
+    """The best of a state and of the points of a race; so many that are lower, or hopeful, are finished."""
     best, finished = state.held(), [state.point.F]
+    ends = sorted(race.found, key=lambda end: end[1] if hopeful else end[0].F)
+    held = [(replace(state, point=point).held(), hope) for point, hope in ends]
     for start, hope in held:
-        again = any(abs(start.F - other) <= 1e-7 * value for other in finished)
-        dear = start.F > best.F and spent(1.0)
-        enough = len(finished) > effort.finished or run.monitor.stopped
-        if hope > best.F or again or dear or enough:
-            best = min(
-                best, start, key=lambda held: held.F
-            )  # where it is, it may be lower all the same
+        again = any(abs(start.F - other) <= race.goal for other in finished)
+        lower = (hope if hopeful else start.F) < best.F - race.goal
+        if again or not lower or len(finished) > most or run.monitor.stopped:
+            best = min(best, start, key=lambda held: held.F)  # as it is
             continue
         finished.append(start.F)
         state = rounds(state.back_to(start), run)
