@@ -363,6 +363,38 @@ def test_a_hope_is_not_below_what_becomes_of_it_by_much():
         assert fleet.F.min() * (1 + 1e-5) >= race.lowest.F
 
 
+@every_model
+def test_the_lowest_hopeful_goes_on_alone(model):
+    inside, _, fleet = racing(model, lam=1e-3, xi=0.05)
+    race = Race(inside, math.inf, 1e-9)
+    race.run(fleet, 2, Steps())
+    before = [point.F for point, _ in race.found]
+    race.go_on(200, Steps())
+    after = [point.F for point, _ in race.found]
+    assert race.starts == 6 == len(after)  # none of them is counted twice
+    assert min(after) < min(before)
+    assert sorted(after)[1:] == sorted(before)[1:]  # the others wait
+    assert race.settled and min(race.settled) == min(after)
+    for _ in range(4):
+        race.go_on(200, Steps())  # the next
+    assert sum(point.F in before for point, _ in race.found) <= 4
+    assert race.starts == 6
+    tired = Race(inside, math.inf, 1e-9)
+    tired.run(fleet, 2, Steps())
+    tired.go_on(200, Steps(limit=1))
+    assert sorted(point.F for point, _ in tired.found) == sorted(before)
+
+
+def test_nobody_goes_on_without_hope():
+    inside, P, fleet = racing()
+    known, steps = naive.optimum(P, 2)[1], Steps()
+    race = Race(inside, known, 1e-6 * known)
+    race.run(fleet, 500, steps)
+    asked = len(steps.heard)
+    race.go_on(500, steps)
+    assert len(steps.heard) <= asked + 2
+
+
 # --- the whole of it ------------------------------------------------------------------------------------
 
 
@@ -488,3 +520,24 @@ def test_no_more_starts_than_there_may_be():
     for most, waves in ((3, 1), (5, 2)):
         end = other_starts(first, run, Effort(math.inf, 0.0, most, waves, 10, 2))
         assert end.searched.starts == most * waves
+
+
+@both_ways
+@pytest.mark.parametrize("seed", [5, 9, 12])
+def test_whoever_says_that_nothing_is_left_is_right(seed, options):
+    """Also where a callback stops the search, or few may be finished: who is on its way has not converged."""
+    problem, _, rank = weak_ridge(seed, options)
+    for after, most in ((2, 3), (6, 3), (12, 3), (10**9, 0), (10**9, 1)):
+        run = new_run()
+        first = rounds(begun(problem, rank, run), run)
+        heard = []
+
+        def callback(_, objective, heard=heard, after=after):
+            heard.append(objective)
+            return len(heard) == after
+
+        stopping = replace(new_run(callback=callback), begun=run.begun)
+        end = other_starts(first, stopping, Effort(1.0, 1e12, 16, 1, 4, most))
+        further = rounds(end, new_run())
+        left = end.point.F - further.point.F
+        assert not end.converged or left <= 100 * end.goal(1e-8) + 1e-5 * end.supervised
