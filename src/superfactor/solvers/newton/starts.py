@@ -76,7 +76,7 @@ class Effort:
 
 
 EFFORTS = {
-    "auto": Effort(1.0, 2.5e9, 16, 1, 40, 3),
+    "auto": Effort(1.25, 2.5e9, 16, 1, 40, 3),
     "thorough": Effort(math.inf, 0.0, 32, 4, 100, 12),
 }
 
