@@ -19,6 +19,8 @@ NO_MINIMUM = (
     "with lam=0 coefficients grow for ever where classes can be told apart: there is no minimum, and any "
     "lam > 0 has one"
 )
+# So many steps in a row may promise no more than the goal without being minimised to the end.
+_BOUND_STEPS = 3
 # Steps that may still lower the reconstruction where the loss has no minimum.
 _LAST_STEPS = 25
 
@@ -166,7 +168,7 @@ def descend(
     reached: Callable[[Point], None] | None = None,
 ) -> Descended:
     """Descend until what is left inside the subspace is below `goal`; `reached` hears of every point."""
-    last, left, far = math.inf, math.inf, 0
+    last, left, far, bound = math.inf, math.inf, 0, 0
     for _ in range(limit):
         if monitor.stopped:
             break
@@ -183,12 +185,16 @@ def descend(
             left = float(step.decrease)
             if left <= goal and not step.saddle:
                 break
+            # A small trust region shows little of what is left.
+            bound = bound + 1 if left <= goal else 0
             slow = 0.1 * left >= start.F - point.F
             if step.length is None:
                 slow = slow or left > 0.5 * last
             last = math.inf if slow or t < 1 else left
-            if not slow or (step.saddle and 0.01 * left < start.F - point.F):
+            falling = not slow or (step.saddle and 0.01 * left < start.F - point.F)
+            if falling and bound <= _BOUND_STEPS:
                 continue
+            stride, bound = replace(stride, radius=math.inf), 0
         # Newton is not to be trusted here: eigenvectors settle nearly degenerate directions.
         point, stride = proximal(inside, point, stride, monitor, polish)
         left = start.F - point.F

@@ -40,7 +40,7 @@ LABELS_FIRST = ((1e-3, 1.0), (1e-2, 1.0), (1e-1, 1.0))
 DATA_FIRST = ((1e3, 1e3), (1e2, 1e2), (1e1, 1e1))
 STRAIGHT = ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
 STEPS_ON_THE_WAY = 2
-# The share of what is allowed that starts descend side by side for; the rest finishes the most hopeful.
+# The share of what is allowed that starts descend side by side for; the rest is for those that had to stop.
 _RACING = 0.7
 # So many starts lead to the first answer, where steps are by conjugate gradients.
 _FIRST = 2
@@ -64,7 +64,7 @@ class Effort:
     most : starts that descend side by side, at most
     waves : fleets of them
     steps : of each at the problem's own weights, at most
-    finished : how many of the lowest go on until nothing is left
+    finished : how many of the lowest, or most hopeful, go on until nothing is left
     """
 
     allowance: float
@@ -279,9 +279,8 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     for _ in range(effort.waves):
         if not tired_after(_RACING)(race.known):
             race.run(led(inside, list(islice(starts, count))), effort.steps, tired_after(_RACING))
-    cheap = elimination_pays(
-        inside
-    )  # exact steps finish whoever is hopeful; else they go on as they are
+    # Exact steps finish whoever is hopeful; where they are dear, starts go on as they are.
+    cheap = elimination_pays(inside)
     for _ in range(0 if cheap else effort.finished):
         race.go_on(effort.steps, tired_after(1.0))
     return _best_of(state, race, run, effort.finished, cheap)
@@ -311,6 +310,7 @@ def _side_by_side(inside: Inside, effort: Effort, allowed: float) -> int:
     """How many starts descend together: as many as can get to their end, or cost hardly more than one."""
     options, loss = inside.problem.options, inside.loss
     a_product = 8.0 * loss.rows * loss.columns * inside.problem.n_outputs
+    a_question = inside.problem.samples.latency * options.a_question
     products = allowed / (effort.steps * options.expected_products)
-    room = max(products - options.a_question, 0.5 * options.a_question)
+    room = max(products - a_question, 0.5 * a_question)
     return int(min(max(room / a_product, 2), effort.most))

@@ -109,6 +109,7 @@ class State:
             inside=inside,
             floor=min(self.floor, inside.pca_value),
             point=inside.embedded(self.point),
+            stride=replace(self.stride, radius=math.inf),  # another subspace, another metric
         )
 
     def trimmed(self) -> State:
