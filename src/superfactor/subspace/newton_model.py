@@ -38,8 +38,8 @@ from superfactor.subspace.ridge import solve_linear
 _SHIFT = 1e-4
 # Operations of a frame and its preconditioner, in units of k³.
 _FRAME = 100.0
-# What truncated steps leave of their residual: at least the first, since the next step repairs it for less, and at
-# most the second, far away.
+# What truncated steps leave of their residual: at least the first, since the next step repairs it for less,
+# and at most the second, far away.
 _DIGITS = (0.1, 0.3)
 # Products of one truncated step at most.
 _PATIENCE = 100
