@@ -10,7 +10,6 @@ was interrupted.
 
 from __future__ import annotations
 
-import inspect
 import json
 import time
 import warnings
@@ -92,8 +91,6 @@ def _extreme(seed: int) -> Given:
 def fit(given: Given, **parameters: Any) -> Any:
     """superfactor's answer, an `SMFClassifier`."""
     weights = given.class_weight
-    if not can_search():
-        parameters.pop("search", None)
     model = SMFClassifier(
         given.rank,
         model=given.model,
@@ -105,11 +102,6 @@ def fit(given: Given, **parameters: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(given.X, given.y, given.covariates, given.sample_weight)
-
-
-def can_search() -> bool:
-    """Whether users can say how much is searched."""
-    return "search" in inspect.signature(SMFClassifier).parameters
 
 
 def fits(
@@ -124,7 +116,7 @@ def fits(
     ----------
     subset : numbers of problems; None is all of the collection
     dtype : what X is rounded to
-    parameters : of SMFClassifier, as ``search="thorough"``, which is left out where it has no such parameter
+    parameters : of SMFClassifier, as ``search="thorough"``
     """
     known = read()[collection]
     numbers = range(COUNTS[collection]) if subset is None else subset
@@ -186,16 +178,23 @@ def _counts(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+#: Of the problems of a collection every so many are run, by how much is searched: a thorough search takes seconds.
+EVERY = {
+    ("hard", "auto"): 7,
+    ("hard", "thorough"): 23,
+    ("ordinary", "auto"): 1,
+    ("ordinary", "thorough"): 3,
+}
+
+
 def hard(quick: bool = False) -> list[dict[str, Any]]:
-    """Both collections by how much is searched, and every fifth hard one in single precision; or a few."""
-    searches = ("auto", "thorough") if can_search() else ("auto",)
+    """Both collections by how much is searched, and some of the hard ones in single precision; or a few."""
     found = []
-    for collection, count in COUNTS.items():
-        subset = range(count // 50 if quick else count)
-        for search in searches:
-            rows = fits(collection, subset, search=search)
-            found += [{"case": f"{collection}, {search}"} | line for line in summary(rows)]
-    rows = fits("hard", range(0, 50 if quick else COUNTS["hard"], 5), np.float32, search="auto")
+    for (collection, search), every in EVERY.items():
+        subset = range(0, COUNTS[collection] // (50 if quick else 1), every)
+        rows = fits(collection, subset, search=search)
+        found += [{"case": f"{collection}, {search}"} | line for line in summary(rows)]
+    rows = fits("hard", range(0, 50 if quick else COUNTS["hard"], 31), np.float32, search="auto")
     return [*found, {"case": "hard, auto, float32"} | summary(rows)[0]]
 
 
