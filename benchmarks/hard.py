@@ -178,7 +178,7 @@ def _counts(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-#: Of the problems of a collection every so many are run, by how much is searched: a thorough search takes seconds.
+#: Every so many problems of a collection are run, by how much is searched: a thorough search takes seconds.
 EVERY = {
     ("hard", "auto"): 7,
     ("hard", "thorough"): 23,
