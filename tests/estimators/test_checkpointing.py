@@ -196,7 +196,8 @@ def test_the_file_is_complete_at_all_times(model, place, tmp_path):
     fit.set_callbacks(Listener(range(1, 100), look)).fit(kept(X, place), y)
     assert len(objectives) >= fit.n_iter_ - 2
     assert len(set(objectives)) > 5
-    assert objectives == sorted(objectives, reverse=True)
+    # The same point in a larger basis may differ in its last digit.
+    assert np.all(np.diff(objectives) <= 1e-14 * np.abs(objectives[:-1]))
 
 
 def permuted(X, y, Z):
