@@ -48,6 +48,7 @@ _FIRST = 2
 _ROUGHLY = 1e-3
 # What a model promises is about what is left once it is minimised to the end: rarely more than so many times.
 _TRUST = 30
+_UNFINISHED = "another start had led lower when the search was stopped"
 # λ times these for starts from ridge regression.
 _RIDGES = (1.0, 1e2, 1e4, 1e6)
 
@@ -290,7 +291,8 @@ def _best_of(state: State, race: Race, run: Run, most: int, hopeful: bool) -> St
     """The best of a state and of the points of a race; so many that are lower, or hopeful, are finished."""
     best, finished = state.held(), [state.point.F]
     ends = sorted(race.found, key=lambda end: end[1] if hopeful else end[0].F)
-    held = [(replace(state, point=point).held(), hope) for point, hope in ends]
+    rough = replace(state, converged=False, left=math.inf, reason=_UNFINISHED)
+    held = [(replace(rough, point=point).held(), hope) for point, hope in ends]
     for start, hope in held:
         again = any(abs(start.F - other) <= race.goal for other in finished)
         lower = (hope if hopeful else start.F) < best.F - race.goal
@@ -302,6 +304,8 @@ def _best_of(state: State, race: Race, run: Run, most: int, hopeful: bool) -> St
         if state.point.F < best.F:
             best = state.held()
             run.observe(state, False)
+    if best.state.reason == _UNFINISHED and not run.monitor.stopped:
+        best = rounds(state.back_to(best), run).held()
     agreed = sum(abs(F - best.F) <= 10 * race.goal for F in race.settled)
     return replace(state.back_to(best), searched=Searched(race.starts, agreed))
 
