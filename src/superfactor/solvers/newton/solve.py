@@ -86,6 +86,7 @@ def searched(
     state = rounds(begin(problem, rank, run, beginning), run)
     done = beginning is not None and beginning.phase == FINISHED
     if effort is not None and share is None and not done and not run.monitor.stopped:
+        state = _polished(state)  # of residuals that are not exact the gap says little
         state = state if state.proven(run.tol) else other_starts(state, run, effort)
     state = finish(state, run)
     run.observe(state, True)
@@ -105,12 +106,13 @@ def _beginning_of_some(problem: Problem, rank: int, run: Run, effort: Effort | N
 
 def finish(state: State, run: Run) -> State:
     """The last digits: β and γ to the end, then W, beyond what F itself can show."""
-    inside, old = state.inside, state.point
+    inside = state.inside
     if not elimination_pays(inside):
         return _finish_by_products(state, run)
-    point = inside.polish(old.W, old.beta, old.gamma, max_iter=10)
+    state = _polished(state)
+    point = state.point
     if run.monitor.stopped:
-        return replace(state, point=point)
+        return state
     noise = slack(inside, point)
     last, stride = proximal(inside, point, state.stride, run.monitor)
     point = last if point.F - noise > last.F else point
@@ -121,6 +123,14 @@ def finish(state: State, run: Run) -> State:
         sharper = step.apply(inside, point, 1.0)
         point = sharper if point.F + noise >= sharper.F else point
     return replace(sharpened, point=point, phase=FINISHED)
+
+
+def _polished(state: State) -> State:
+    """With the best β and γ for its subspace, where Newton systems are cheap."""
+    inside, point = state.inside, state.point
+    if not elimination_pays(inside):
+        return state
+    return replace(state, point=inside.polish(point.W, point.beta, point.gamma, max_iter=10))
 
 
 def _finish_by_products(state: State, run: Run) -> State:

@@ -284,10 +284,17 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     cheap = elimination_pays(inside)
     for _ in range(0 if cheap else effort.finished):
         race.go_on(effort.steps, tired_after(1.0))
-    return _best_of(state, race, run, effort.finished, cheap)
+    return _best_of(state, race, run, effort.finished, cheap, tired_after(1.0))
 
 
-def _best_of(state: State, race: Race, run: Run, most: int, hopeful: bool) -> State:
+def _best_of(
+    state: State,
+    race: Race,
+    run: Run,
+    most: int,
+    hopeful: bool,
+    tired: Callable[[float], bool],
+) -> State:
     """The best of a state and of the points of a race; so many that are lower, or hopeful, are finished."""
     best, finished = state.held(), [state.point.F]
     ends = sorted(race.found, key=lambda end: end[1] if hopeful else end[0].F)
@@ -296,7 +303,8 @@ def _best_of(state: State, race: Race, run: Run, most: int, hopeful: bool) -> St
     for start, hope in held:
         again = any(abs(start.F - other) <= race.goal for other in finished)
         lower = (hope if hopeful else start.F) < best.F - race.goal
-        if again or not lower or len(finished) > most or run.monitor.stopped:
+        dear = len(finished) > most or (start.F > best.F and tired(best.F))
+        if again or not lower or dear or run.monitor.stopped:
             best = min(best, start, key=lambda held: held.F)  # as it is
             continue
         finished.append(start.F)
