@@ -86,7 +86,7 @@ def searched(
     state = rounds(begin(problem, rank, run, beginning), run)
     done = beginning is not None and beginning.phase == FINISHED
     if effort is not None and share is None and not done and not run.monitor.stopped:
-        state = _polished(state)  # of residuals that are not exact the gap says little
+        state = _polished(state, run)  # of residuals that are not exact the gap says little
         state = state if state.proven(run.tol) else other_starts(state, run, effort)
     state = finish(state, run)
     run.observe(state, True)
@@ -106,13 +106,14 @@ def _beginning_of_some(problem: Problem, rank: int, run: Run, effort: Effort | N
 
 def finish(state: State, run: Run) -> State:
     """The last digits: β and γ to the end, then W, beyond what F itself can show."""
-    inside = state.inside
-    if not elimination_pays(inside):
-        return _finish_by_products(state, run)
-    state = _polished(state)
-    point = state.point
+    state = _polished(state, run)
+    inside, point = state.inside, state.point
     if run.monitor.stopped:
         return state
+    if not elimination_pays(inside):
+        W = inside.proximal_subspace(point, state.stride.eta, inside.gradient(point))
+        mapping = inside.projected_mapping(point, W, state.stride.eta)
+        return replace(state, stride=replace(state.stride, mapping=mapping), phase=FINISHED)
     noise = slack(inside, point)
     last, stride = proximal(inside, point, state.stride, run.monitor)
     point = last if point.F - noise > last.F else point
@@ -125,25 +126,19 @@ def finish(state: State, run: Run) -> State:
     return replace(sharpened, point=point, phase=FINISHED)
 
 
-def _polished(state: State) -> State:
-    """With the best β and γ for its subspace, where Newton systems are cheap."""
-    inside, point = state.inside, state.point
-    if not elimination_pays(inside):
-        return state
-    return replace(state, point=inside.polish(point.W, point.beta, point.gamma, max_iter=10))
-
-
-def _finish_by_products(state: State, run: Run) -> State:
-    """The same by some more truncated steps: each leaves a tenth of the error."""
+def _polished(state: State, run: Run) -> State:
+    """With the best β and γ for its subspace, where Newton systems are cheap; otherwise after some more
+    truncated steps, each of which leaves a tenth of the error.
+    """
     inside, point, stride = state.inside, state.point, state.stride
-    for _ in range(0 if run.monitor.stopped else _LAST_STEPS):
-        moved = newton(inside, point, stride, run.monitor)
-        if moved is None or run.monitor.stopped:
+    if elimination_pays(inside):
+        return replace(state, point=inside.polish(point.W, point.beta, point.gamma, max_iter=10))
+    for _ in range(_LAST_STEPS):
+        moved = None if run.monitor.stopped else newton(inside, point, stride, run.monitor)
+        if moved is None:
             break
         point, _, _, stride = moved
-    W = inside.proximal_subspace(point, stride.eta, inside.gradient(point))
-    mapping = inside.projected_mapping(point, W, stride.eta)
-    return replace(state, point=point, stride=replace(stride, mapping=mapping), phase=FINISHED)
+    return replace(state, point=point, stride=stride)
 
 
 def solution(
