@@ -181,9 +181,9 @@ def _counts(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 #: Every so many problems of a collection are run, by how much is searched: a thorough search takes seconds.
 EVERY = {
     ("hard", "auto"): 7,
-    ("hard", "thorough"): 23,
+    ("hard", "thorough"): 31,
     ("ordinary", "auto"): 1,
-    ("ordinary", "thorough"): 3,
+    ("ordinary", "thorough"): 7,
 }
 
 
