@@ -39,6 +39,14 @@ class Ledger:
         """Seconds of one question of this name."""
         return float(np.median(self.seconds[question]))
 
+    @property
+    def curvature(self) -> float:
+        """Seconds that the curvature of one step takes: a matrix, or products with it."""
+        if "curvature" in self.seconds:
+            return self.median("curvature")
+        steps = self.seconds["bent"]
+        return (sum(steps) + sum(self.seconds["curvature_product"])) / len(steps)
+
 
 @contextmanager
 def kept(n_samples: int, kind: type[Samples] = LocalSamples) -> Iterator[Ledger]:
