@@ -72,7 +72,8 @@ def test_what_is_proven_is_not_searched(model):
     assert off.certificate_.is_global
     assert "other starts" not in thorough.certificate_.statement
     assert thorough.n_iter_ == off.n_iter_
-    assert thorough.objective_ == off.objective_
+    # The look at the gap polishes once more: a last digit.
+    assert thorough.objective_ == pytest.approx(off.objective_, rel=1e-13)
 
 
 @pytest.mark.parametrize("model", MODELS)
