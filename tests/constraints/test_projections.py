@@ -2,12 +2,12 @@
 
 import math
 
-import array_api_strict
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.libraries import LIBRARIES
 
 from superfactor.constraints import (
     Box,
@@ -168,18 +168,7 @@ def test_rotation_invariance_is_declared_and_true():
     assert not UserSet(_halfspace).rotation_invariant
 
 
-def _libraries():
-    yield pytest.param(array_api_strict.asarray, id="array-api-strict")
-    try:
-        import torch
-    except ImportError:
-        skip = pytest.mark.skip(reason="PyTorch is not installed")
-        yield pytest.param(None, id="torch", marks=skip)
-    else:
-        yield pytest.param(torch.asarray, id="torch")
-
-
-@pytest.mark.parametrize("convert", list(_libraries()))
+@pytest.mark.parametrize("convert", LIBRARIES)
 @pytest.mark.parametrize("name", ["whole", "ball", "box", "half-open", "nonnegative"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_other_libraries_agree_with_numpy(name, convert, dtype):

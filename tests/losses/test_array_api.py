@@ -1,26 +1,12 @@
 """The same lines on array-api-strict and PyTorch, and float32 that stays float32."""
 
-import array_api_strict
 import numpy as np
 import pytest
+from tests.libraries import LIBRARIES
 from tests.losses.balancing import balance
 from tests.losses.examples import all_losses, draw
 
 CASES = [pytest.param(loss, kappa, id=name) for name, loss, kappa in all_losses()]
-
-
-def libraries():
-    yield pytest.param(array_api_strict.asarray, id="array-api-strict")
-    try:
-        import torch
-    except ImportError:
-        skip = pytest.mark.skip(reason="PyTorch is not installed")
-        yield pytest.param(None, id="torch", marks=skip)
-    else:
-        yield pytest.param(torch.asarray, id="torch")
-
-
-LIBRARIES = list(libraries())
 
 
 def results(loss, kappa, convert, dtype):

@@ -3,6 +3,7 @@
 import array_api_strict
 import numpy as np
 import pytest
+from tests.libraries import LIBRARIES as SHARED
 
 from superfactor._arrays import to_numpy
 
@@ -12,19 +13,7 @@ def elsewhere(x):
     return array_api_strict.asarray(x, device=array_api_strict.Device("device1"))
 
 
-def _libraries():
-    yield pytest.param(array_api_strict.asarray, id="array-api-strict")
-    yield pytest.param(elsewhere, id="another device")
-    try:
-        import torch
-    except ImportError:
-        skip = pytest.mark.skip(reason="PyTorch is not installed")
-        yield pytest.param(None, id="torch", marks=skip)
-    else:
-        yield pytest.param(torch.asarray, id="torch")
-
-
-LIBRARIES = list(_libraries())
+LIBRARIES = [pytest.param(elsewhere, id="another device"), *SHARED]
 every_library = pytest.mark.parametrize("convert", LIBRARIES)
 
 

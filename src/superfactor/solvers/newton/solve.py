@@ -83,11 +83,12 @@ def searched(
         beginning = _beginning_of_some(problem.subsampled(share), rank, run, effort)
     if checkpoint is not None:
         run = replace(run, observe=writing_to(checkpoint, run.rng))
-    state = rounds(begin(problem, rank, run, beginning), run)
+    # Polished before anybody looks: of residuals that are not exact the gap says little.
+    state = _polished(rounds(begin(problem, rank, run, beginning), run), run)
     done = beginning is not None and beginning.phase == FINISHED
-    if effort is not None and share is None and not done and not run.monitor.stopped:
-        state = _polished(state, run)  # of residuals that are not exact the gap says little
-        state = state if state.proven(run.tol) else other_starts(state, run, effort)
+    ended = done or run.monitor.stopped or share is not None
+    if effort is not None and not ended and not state.proven(run.tol):
+        state = _polished(other_starts(state, run, effort), run)
     state = finish(state, run)
     run.observe(state, True)
     return state
@@ -105,8 +106,7 @@ def _beginning_of_some(problem: Problem, rank: int, run: Run, effort: Effort | N
 
 
 def finish(state: State, run: Run) -> State:
-    """The last digits: β and γ to the end, then W, beyond what F itself can show."""
-    state = _polished(state, run)
+    """The last digits of a polished state: W too, beyond what F itself can show."""
     inside, point = state.inside, state.point
     if run.monitor.stopped:
         return state

@@ -176,8 +176,7 @@ def led(inside: Inside, starts: Sequence[Start]) -> Fleet:
     """A fleet that has come to the problem's own weights, each start on its way."""
     xp = namespace(inside.D)
     W, beta, gamma = (
-        xp.stack([part for part in parts])
-        for parts in zip(*((s.W, s.beta, s.gamma) for s in starts), strict=True)
+        xp.stack(parts) for parts in zip(*((s.W, s.beta, s.gamma) for s in starts), strict=True)
     )
     fleet: Fleet | None = None
     if any(start.way is not STRAIGHT for start in starts):
@@ -273,15 +272,14 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
 
         return tired
 
-    starts = places(inside, state.point, run.rng)
-    if not elimination_pays(inside):  # the first answer came from these
+    cheap, starts = elimination_pays(inside), places(inside, state.point, run.rng)
+    if not cheap:  # the first answer came from these
         starts = islice(starts, _FIRST, None)
     count = _side_by_side(inside, effort, allowed)
     for _ in range(effort.waves):
         if not tired_after(_RACING)(race.known):
             race.run(led(inside, list(islice(starts, count))), effort.steps, tired_after(_RACING))
     # Exact steps finish whoever is hopeful; where they are dear, starts go on as they are.
-    cheap = elimination_pays(inside)
     for _ in range(0 if cheap else effort.finished):
         race.go_on(effort.steps, tired_after(1.0))
     return _best_of(state, race, run, effort.finished, cheap, tired_after(1.0))
