@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor._arrays import Array, cast, device, eps, namespace, to_numpy, zeros_like_of
+from superfactor._arrays import (
+    Array,
+    cast,
+    device,
+    eps,
+    frobenius2,
+    namespace,
+    to_numpy,
+    zeros_like_of,
+)
 from superfactor.losses import Loss
 from superfactor.models import LiftedArrays, Model, Side, model_named
 from superfactor.options import Options
@@ -33,6 +42,7 @@ from superfactor.samples import (
     subsample,
 )
 from superfactor.spectrum import DataMatrix, RowSource, compress, power_of_two, working_memory
+from superfactor.units import Auto, Weights, largest_square
 
 __all__ = ["Problem", "pose", "state"]
 
@@ -85,7 +95,8 @@ class Problem:
     shape : (n, p)
     n_outputs : κ
     loss : ℓ
-    covariate_ridge : ρ (q,) in float64, λ of the user for covariates and 0 for the intercept
+    covariate_ridge : ρ (q,) in float64, in the user's units; 0 for the intercept
+    ridge_follows : whether ρ is λ in the user's units, and changes with it
     has_intercept : whether the last covariate is the intercept
     xi, lam : ξ and λ in the units of X̃ and Ã
     scale : the factor s of X̃ = diag(√w)X/s
@@ -105,6 +116,7 @@ class Problem:
     n_outputs: int
     loss: Loss
     covariate_ridge: Array
+    ridge_follows: bool
     has_intercept: bool
     xi: float
     lam: float
@@ -169,7 +181,9 @@ class Problem:
 
     def at_weights(self, xi: float, lam: float) -> Problem:
         """The same in the problem's own units."""
-        ridge = self.covariate_ridge * (lam / self.lam) if self.lam > 0 else self.covariate_ridge
+        ridge = self.covariate_ridge
+        if self.ridge_follows and self.lam > 0:
+            ridge = ridge * (lam / self.lam)
         return replace(self, xi=xi, lam=lam, covariate_ridge=ridge)
 
     @property
@@ -278,8 +292,9 @@ def state(
     targets: Any,
     loss: Loss,
     *,
-    xi: float,
-    lam: float,
+    xi: float | Auto,
+    lam: float | Auto,
+    lam_covariates: float | Auto | None = None,
     covariates: Any = None,
     fit_intercept: bool = True,
     sample_weight: Any = None,
@@ -296,7 +311,8 @@ def state(
     X : (n, p), dense of any array library, SciPy-sparse, or a `RowSource`
     targets : class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real values
     loss : ℓ, of `superfactor.losses`
-    xi, lam : ξ > 0 and λ ≥ 0 of the paper's F, a sum over samples
+    xi, lam : ξ > 0 and λ ≥ 0 of the paper's F, a sum over samples; or "auto" (`superfactor.units`)
+    lam_covariates : ρ ≥ 0 of all covariates, "auto", or None for the paper's: the same λ
     covariates : (n, q) or None; the intercept is added here, as an unpenalised column of ones
     sample_weight : (n,), multiplies every term of a sample; samples of weight 0 are left out of a source,
         and must not be among those of an array
@@ -343,8 +359,7 @@ def state(
         shape=(samples.n_samples, int(X.shape[1])),
         n_outputs=n_outputs,
         loss=loss,
-        xi=xi,
-        lam=lam,
+        weights=Weights(xi, lam, lam_covariates),
         n_covariates=table.n_covariates,
         fit_intercept=fit_intercept,
         like=like,
@@ -361,8 +376,7 @@ def pose(
     shape: tuple[int, int],
     n_outputs: int,
     loss: Loss,
-    xi: float,
-    lam: float,
+    weights: Weights,
     n_covariates: int,
     fit_intercept: bool,
     like: Array,
@@ -372,28 +386,42 @@ def pose(
 ) -> Problem:
     """The problem of samples that are in the user's units, by one pass over X.
 
-    `xi` and `lam` are the paper's, `n_covariates` does not count the intercept; the rest as in `Problem`.
+    Some more where λ of the filter model is "auto". `n_covariates` does not count the intercept; the rest as
+    in `Problem`.
     """
     xp = namespace(like)
     squared = float(samples.sum(Block.squared_norm))
     scale = _unit_of(squared, like)
     samples.rescale(scale)
     ranges = samples.gather(Block.weight_range)
-    ridge = [float(lam)] * n_covariates + [0.0] * int(fit_intercept)
-    ridge = xp.asarray(ridge, dtype=xp.float64, device=device(like))
-    null, _ = samples.sum(
-        Block.evaluate, Design(None), zeros_like_of(ridge, int(ridge.shape[0]), n_outputs)
-    )
-    own_xi, own_lam = model.own_weights(xi, lam, scale)
     if whole is not None:
         whole = replace(whole, data=whole.data.over(scale))
+    q = n_covariates + int(fit_intercept)
+    nothing = xp.zeros((q, n_outputs), dtype=xp.float64, device=device(like))
+    null, slope = samples.sum(Block.evaluate, Design(None), nothing)
+    total = float(samples.sum(Block.total_weight))
+
+    def largest() -> float:
+        short = None if whole is None else whole.short
+        values = None if short is None else short.whole.data.singular_values
+        if values is not None:
+            return (float(values[0]) * scale) ** 2
+        return largest_square(samples, shape[1], like) * scale**2
+
+    constant = slope[n_covariates:, :]  # of the intercept, if there is one
+    reference = float(null) - _gained_by_a_constant(loss, constant, total)
+    xi, lam = weights.of_factors(model, squared, reference, largest)
+    ridge = np.zeros(q)
+    ridge[:n_covariates] = weights.of_covariates(samples, n_covariates, lam)
+    own_xi, own_lam = model.own_weights(xi, lam, scale)
     return Problem(
         model=model,
         samples=samples,
         shape=shape,
         n_outputs=n_outputs,
         loss=loss,
-        covariate_ridge=ridge,
+        covariate_ridge=xp.asarray(ridge, dtype=xp.float64, device=device(like)),
+        ridge_follows=weights.lam_covariates is None,
         has_intercept=fit_intercept,
         xi=own_xi,
         lam=own_lam,
@@ -402,12 +430,23 @@ def pose(
         smallest_weight=min(low for low, _ in ranges),
         largest_weight=max(high for _, high in ranges),
         null_loss=float(null),
-        total_weight=float(samples.sum(Block.total_weight)),
+        total_weight=total,
         like=like,
         options=options,
         row_size=row_size,
         whole=whole,
     )
+
+
+def _gained_by_a_constant(loss: Loss, slope: Array, total_weight: float) -> float:
+    """How much lower than at 0 the loss is at its best constant, for a quadratic one: targets have no zero.
+
+    `slope` (1, κ) or (0, κ) is its gradient at 0 in the intercept. Of classes, 0 is what knows nothing.
+    """
+    lowest, highest = loss.curvature_bounds(int(slope.shape[1]))
+    if not 0 < lowest == highest:
+        return 0.0
+    return frobenius2(slope) / (2 * highest * total_weight)
 
 
 def _unit_of(squared: float, like: Array) -> float:

@@ -236,7 +236,7 @@ def test_warnings_show_the_line_of_the_user_and_the_limit_in_force():
 @pytest.mark.filterwarnings("error")
 def test_a_proof_is_as_good_as_convergence():
     X, y, _ = small()
-    fitted = SMFRegressor(solver="bcd", lam=10.0, max_iter=20, tol=1e-300).fit(X, y)
+    fitted = SMFRegressor(solver="bcd", xi=1.0, lam=10.0, max_iter=20, tol=1e-300).fit(X, y)
     assert fitted.n_iter_ == 20
     assert fitted.certificate_.is_global
 

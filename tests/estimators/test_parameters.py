@@ -185,7 +185,8 @@ def test_parameters_are_checked_at_fit_only():
 @pytest.mark.filterwarnings("error")  # the iterations asked for are no failure to converge
 def test_no_tolerance_is_a_number_of_iterations_or_the_precision_of_floats(solver, model):
     X, y, _ = small()
-    usual = SMFClassifier(model=model, solver=solver, max_iter=3000).fit(X, y)
-    fitted = SMFClassifier(model=model, solver=solver, tol=0, max_iter=60).fit(X, y)
+    weights = {"model": model, "solver": solver, "xi": 1.0, "lam": 1.0}
+    usual = SMFClassifier(**weights, max_iter=3000).fit(X, y)
+    fitted = SMFClassifier(**weights, tol=0, max_iter=60).fit(X, y)
     assert fitted.n_iter_ == 60 or solver == "lifted-newton"
     assert fitted.objective_ == pytest.approx(usual.objective_, rel=1e-3)

@@ -44,7 +44,8 @@ def test_weights_are_shares_of_what_no_model_at_all_costs(model):
     largest = np.linalg.norm(X, 2) ** 2 if model == "filter" else 1.0
     steps = column(points, "lam") / largest
     assert sorted(set(steps.round(12))) == pytest.approx(grid.LAM_STEPS[model])
-    assert len(points) == len(grid.XI_STEPS[model]) * len(grid.LAM_STEPS[model])
+    ranks = set(column(points, "n_components"))
+    assert len(points) == len(ranks) * len(grid.XI_STEPS[model]) * len(grid.LAM_STEPS[model])
 
 
 @every_model
@@ -87,14 +88,13 @@ def test_the_choice_does_not_depend_on_units(model, preprocess):
 
 @pytest.mark.parametrize(
     ("n_classes", "largest", "expected"),
-    [(2, 20, 3), (5, 20, 5), (2, 2, 2), (9, 4, 4)],
-    ids=["elbow", "classes", "allowed", "allowed before classes"],
+    [(2, 20, {2, 3}), (5, 20, {5, 8}), (2, 2, {2}), (3, 4, {3, 4}), (9, 4, {4})],
+    ids=["two", "several", "allowed", "as many as allowed", "allowed before classes"],
 )
-def test_the_rank_is_the_elbow_within_limits(n_classes, largest, expected):
+def test_ranks_are_the_classes_and_half_as_many_again(n_classes, largest, expected):
     X, _ = numbers()
-    assert scree(X, center=False).elbow == 3
     points = found(X, n_classes=n_classes, largest=largest)
-    assert set(column(points, "n_components")) == {expected}
+    assert set(column(points, "n_components")) == expected
 
 
 # --- what the user lists ---------------------------------------------------------------------------------

@@ -106,8 +106,35 @@ def test_splits_that_do_not_count_do_not_make_the_error_smaller():
     """The deviation of the best, 0.25, makes an error of 0.18 over two splits, of 0.125 over four."""
     scores = unfinished([[0.5, 0.5], [0.7, 1.0], [None, None], [None, None]])
     found = tabulate([point(1), point(2)], scores)  # means 0.6 and 0.75
-    assert choose(found, "one_standard_error", 2) == 0
-    assert choose(found, "one_standard_error", 4) == 1
+    assert choose(found, "one_standard_error", splits_that_count(scores)) == 0
+    assert choose(found, "one_standard_error") == 1
+
+
+# --- more components only where they pay --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gains", "expected"),
+    [
+        ([0.1, 0.1, 0.1, 0.1], 1),
+        ([0.3, -0.1, 0.1, 0.1], 1),  # mean 0.1, standard error 0.08
+        ([0.3, -0.2, 0.1, 0.1], 0),  # mean 0.075, standard error 0.1
+        ([0.0, 0.0, 0.0, 0.0], 0),
+        ([-0.1, -0.1, -0.1, -0.1], 0),
+    ],
+)
+def test_more_components_must_gain_more_than_a_standard_error(gains, expected):
+    few = np.array([0.5, 0.6, 0.7, 0.8])
+    found = table(*np.transpose([few, few + gains]))
+    found["params"] = [point(2), point(3)]
+    assert choose(found, "best", reluctant=True) == expected
+
+
+def test_one_split_says_nothing_about_more_components():
+    found = table([0.5, 0.9])
+    found["params"] = [point(2), point(3)]
+    assert choose(found, "best", reluctant=True) == 0
+    assert choose(found, "best") == 1
 
 
 # --- within one standard error -----------------------------------------------------------------------------

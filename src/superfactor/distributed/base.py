@@ -23,6 +23,7 @@ from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.base import Stated
 from superfactor.models import model_named
 from superfactor.problem import Problem, pose
+from superfactor.units import Weights
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,7 @@ class DaskFactorization:
             shape=shape,
             n_outputs=n_outputs,
             loss=self._loss,
-            xi=float(self.xi),
-            lam=float(self.lam),
+            weights=Weights(self.xi, self.lam, self.lam_covariates),
             n_covariates=len(self.covariate_columns_) + self.n_covariates_in_,
             fit_intercept=intercept,
             like=np.empty(0, dtype=np.float32 if X.dtype == np.float32 else np.float64),

@@ -175,8 +175,9 @@ class SupervisedFactorization(
             data,
             targets,
             loss,
-            xi=float(self.xi),
-            lam=float(self.lam),
+            xi=self.xi,
+            lam=self.lam,
+            lam_covariates=self.lam_covariates,
             covariates=regressors,
             fit_intercept=bool(self.fit_intercept),
             sample_weight=weight,
@@ -200,7 +201,7 @@ class SupervisedFactorization(
                 "features often does"
             )
             warnings.warn(
-                f"{name} has not converged: {solution.reason}{help if self.lam > 0 else ''}",
+                f"{name} has not converged: {solution.reason}{help if self.lam_ > 0 else ''}",
                 ConvergenceWarning,
                 stacklevel=users_stacklevel(),
             )
@@ -246,8 +247,11 @@ class SupervisedFactorization(
             self.intercept_ = xp.zeros_like(factors.beta[0, :])
         self.explained_variance_ratio_ = fitting.shares(stated.problem, solution)
         self._n_features_out = int(self.n_components)
-        self._coding: Coding = model_named(self.model).coding(
-            factors, solution.code_sizes, float(self.xi), float(self.lam)
+        problem = stated.problem
+        self.xi_, self.lam_ = problem.users_weights
+        self.lam_covariates_ = problem.covariate_ridge[:q]
+        self._coding: Coding = problem.model.coding(
+            factors, solution.code_sizes, self.xi_, self.lam_
         )
         self.codes_ = factors.codes
         kept = stated.kept

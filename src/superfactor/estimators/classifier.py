@@ -35,13 +35,17 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         r, from 1 to min(n_samples, n_features).
     model : {"filter", "feature"}, default="filter"
         "filter" predicts from projections of X, "feature" from the codes.
-    xi : float, default=1.0
-        ξ > 0, weight of the reconstruction against the classification.
-    lam : float, default=1.0
-        λ ≥ 0, ridge on the lifted coefficients A and on the coefficients of the covariates; the
-        intercept is free. In the feature model A has a row for every sample, so that useful values
-        are smaller: start at ``lam=0.01``. With 0 there is no minimum where classes can be told apart:
-        the fit ends with a warning.
+    xi : "auto" or float, default="auto"
+        ξ > 0, weight of the reconstruction against the classification. "auto" is in the units of the data
+        (`superfactor.units`); a number is the paper's. ``xi_`` says what it was.
+    lam : "auto" or float, default="auto"
+        λ ≥ 0, ridge on the lifted coefficients A, likewise; ``lam_``. With 0 there is no minimum where
+        classes can be told apart: the fit ends with a warning.
+    lam_covariates : "auto", float or None, default="auto"
+        Ridge on the coefficients of the covariates; the intercept is free. "auto" is 0.08 times the
+        variance of each covariate, a prior of standard deviation 2.5 on the log-odds per
+        standard deviation: weak, and the same in every unit. None is the paper's: the same
+        λ. ``lam_covariates_`` says what it was.
     link : {"logistic", "probit"} or Link, default="logistic"
         The score function h of the paper; "probit" is for two classes. See `superfactor.losses`
         for a link of one's own.
@@ -119,6 +123,10 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         "covariate 0", … for those beside it.
     intercept_ : array of shape (κ,)
     classes_ : NumPy array of shape (κ + 1,)
+    xi_, lam_ : float
+        ξ and λ of the fit, those of the paper's F.
+    lam_covariates_ : array of shape (n_covariates,)
+        The ridge of every covariate.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     history_ : dict of lists
@@ -196,8 +204,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         n_components: int = 2,
         *,
         model: str = "filter",
-        xi: float = 1.0,
-        lam: float = 1.0,
+        xi: float | str = "auto",
+        lam: float | str = "auto",
+        lam_covariates: float | str | None = "auto",
         link: str | Link = "logistic",
         fit_intercept: bool = True,
         covariate_columns: Any = None,
@@ -219,6 +228,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         self.model = model
         self.xi = xi
         self.lam = lam
+        self.lam_covariates = lam_covariates
         self.link = link
         self.fit_intercept = fit_intercept
         self.covariate_columns = covariate_columns

@@ -15,8 +15,9 @@ from superfactor.constraints import ConvexSet, NonNegative, WholeSpace, resolve_
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_components": [Interval(Integral, 1, None, closed="left")],
     "model": [StrOptions({"filter", "feature"})],
-    "xi": [Interval(Real, 0, None, closed="neither")],
-    "lam": [Interval(Real, 0, None, closed="left")],
+    "xi": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+    "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+    "lam_covariates": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
     "fit_intercept": ["boolean"],
     "solver": [StrOptions({"auto", "lifted-newton", "lpgd", "bcd"})],
     "search": [StrOptions({"auto", "off", "thorough"})],

@@ -34,12 +34,15 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         r, from 1 to min(n_samples, n_features).
     model : {"filter", "feature"}, default="filter"
         "filter" predicts from projections of X, "feature" from the codes.
-    xi : float, default=1.0
-        ξ > 0, weight of the reconstruction against the regression.
-    lam : float, default=1.0
-        λ ≥ 0, ridge on the lifted coefficients A and on the coefficients of the covariates; the
-        intercept is free. In the feature model A has a row for every sample, so that useful values
-        are smaller: start at ``lam=0.01``, and standardise y.
+    xi : "auto" or float, default="auto"
+        ξ > 0, weight of the reconstruction against the regression. "auto" is in the units of the data
+        (`superfactor.units`); a number is the paper's. ``xi_`` says what it was.
+    lam : "auto" or float, default="auto"
+        λ ≥ 0, ridge on the lifted coefficients A, likewise; ``lam_``.
+    lam_covariates : "auto", float or None, default="auto"
+        Ridge on the coefficients of the covariates; the intercept is free. "auto" is 0.08 times the
+        variance of each covariate: weak, and the same in every unit. None is the paper's: the same
+        λ. ``lam_covariates_`` says what it was.
     fit_intercept : bool, default=True
     covariate_columns : column name(s), index(es) or boolean mask, default=None
         Columns of X that enter the regression as they are and are not factorized. Names need a
@@ -110,6 +113,10 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         Names of the columns of ``covariate_coef_``: without names x<j> for column j of X, and
         "covariate 0", … for those beside it.
     intercept_ : array of shape (n_targets,)
+    xi_, lam_ : float
+        ξ and λ of the fit, those of the paper's F.
+    lam_covariates_ : array of shape (n_covariates,)
+        The ridge of every covariate.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     history_ : dict of lists
@@ -140,7 +147,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     >>> from sklearn.datasets import load_diabetes
     >>> from superfactor import SMFRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> reg = SMFRegressor(n_components=3, lam=1e-3).fit(X, y)
+    >>> reg = SMFRegressor(n_components=3).fit(X, y)
     >>> reg.components_.shape, reg.coef_.shape, reg.predict(X).shape
     ((3, 10), (1, 3), (442,))
     """
@@ -150,8 +157,9 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         n_components: int = 2,
         *,
         model: str = "filter",
-        xi: float = 1.0,
-        lam: float = 1.0,
+        xi: float | str = "auto",
+        lam: float | str = "auto",
+        lam_covariates: float | str | None = "auto",
         fit_intercept: bool = True,
         covariate_columns: Any = None,
         constraint: ConvexSet | None = None,
@@ -171,6 +179,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         self.model = model
         self.xi = xi
         self.lam = lam
+        self.lam_covariates = lam_covariates
         self.fit_intercept = fit_intercept
         self.covariate_columns = covariate_columns
         self.constraint = constraint

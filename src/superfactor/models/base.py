@@ -134,9 +134,13 @@ class Model(ABC):
     def subsampled_ridge(self, lam: float, share: float) -> float:
         """λ for a share of the samples, so that the optimum stays about where it was."""
 
+    #: ξ and λ of "auto", in their units (`superfactor.units`): measured on the tables of docs/selection.md.
+    usual_xi: ClassVar[float]
+    usual_lam: ClassVar[float]
+
     @abstractmethod
-    def natural_ridge(self, largest: float) -> float:
-        """The unit of λ: what makes it a number without one (`largest` is σ₁(X)²)."""
+    def natural_ridge(self, largest: Callable[[], float]) -> float:
+        """The unit of λ: what makes it a number without one (`largest` computes σ₁(X)²)."""
 
     @abstractmethod
     def feature_bound(self, squared_norm: float) -> float:

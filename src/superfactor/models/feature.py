@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ class Feature(Model):
     label_steps = 1
     labels_leave_range = True
     codes_see_labels = True
+    usual_xi = 10.0
+    usual_lam = 1e-3
 
     def unit(self, scale: float) -> float:
         return 1.0
@@ -29,7 +32,7 @@ class Feature(Model):
     def subsampled_ridge(self, lam: float, share: float) -> float:
         return lam  # it belongs to the samples
 
-    def natural_ridge(self, largest: float) -> float:
+    def natural_ridge(self, largest: Callable[[], float]) -> float:
         return 1.0  # the price of activations, which have no units of X
 
     def feature_bound(self, squared_norm: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ class Filter(Model):
     label_steps = 4
     labels_leave_range = False
     codes_see_labels = False
+    usual_xi = 0.1
+    usual_lam = 1e-3
 
     def unit(self, scale: float) -> float:
         return scale
@@ -29,8 +32,8 @@ class Filter(Model):
     def subsampled_ridge(self, lam: float, share: float) -> float:
         return lam * share  # one ridge for all samples shrinks with their number
 
-    def natural_ridge(self, largest: float) -> float:
-        return largest
+    def natural_ridge(self, largest: Callable[[], float]) -> float:
+        return largest()
 
     def feature_bound(self, squared_norm: float) -> float:
         return squared_norm

@@ -185,6 +185,15 @@ class Block:
         weighted = place * wide(known.loss_weight)[:, 0]
         return weighted @ Y, weighted @ wide(known.covariates), float(place @ squares)
 
+    def covariate_moments(self, mean: Array | None) -> tuple[float, Array]:
+        """Σ_i ω_i and Σ_i ω_i·x'_i (q,), or about a mean (q,) the squares: Σ_i ω_i·(x'_i − mean)²."""
+        known = self._annotations()
+        x, weight = wide(known.covariates), wide(known.loss_weight)
+        if mean is not None:
+            x = (x - cast(mean, x)[None, :]) ** 2
+        xp = namespace(x)
+        return float(xp.sum(weight)), xp.sum(weight * x, axis=0)
+
     def covariate_gram(self) -> Array:
         """X'ᵀΩX' (q, q)."""
         known = self._annotations()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -85,6 +86,8 @@ def _fits(
             stated.problem, rank, weights, tol=max(float(base.tol), TOLERANCE), search="off"
         )
         for i, solution in zip(order, solutions, strict=True):
-            fitted = copy.copy(first).set_params(**points[i]).adopt(stated, solution)
+            at = stated.problem.restated(points[i]["xi"], points[i]["lam"])
+            fitted = copy.copy(first).set_params(**points[i])
+            fitted.adopt(replace(stated, problem=at), solution)
             yield i, fitted, time.perf_counter() - start
             start = time.perf_counter()

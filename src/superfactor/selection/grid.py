@@ -1,13 +1,4 @@
-"""Which models to try: the user's lists, or grids in the units of the data.
-
-With t a number without unit, n the number of samples (their total weight), c that of classes:
-
-    ξ = t·n·log(c)/‖X‖²   weighs the loss of no classifier, n·log(c), against that of no factors, ξ‖X‖²
-    λ = t·σ₁(X)²          filter model: activations of size 1 along the first factor cost about t·n
-    λ = t                 feature model: the price of the activations themselves, whatever the units of X
-
-so that X, 1000·X and every sample twice lead to the same choice.
-"""
+"""Which models to try: the user's lists, or grids in the units of the data (`superfactor.units`)."""
 
 from __future__ import annotations
 
@@ -21,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions, validate_parameter_const
 from superfactor.estimators.parameters import CONSTRAINTS
 from superfactor.models import model_named
 from superfactor.selection.rank import Scree
+from superfactor.units import xi_unit
 
 # t of the grids, weak to strong: of equal scores the first counts, and on microarrays the weakest of equals
 # predicts best. Beyond these, smaller λ gains nothing and larger ξ costs accuracy (docs/selection.md).
@@ -46,16 +38,17 @@ def candidates(
     n_components, model, xi, lam : one value, a list, or (not `model`) "auto"
     scale : of the preprocessed X, weighted by the samples' weights
     n : total weight of the samples
-    largest : rank that X allows in every fold; "auto" is the elbow, but no fewer factors than classes
+    largest : rank that X allows in every fold
     """
-    elbow = min(max(scale.elbow, n_classes), largest)
-    ranks = [elbow] if _is_auto(n_components) else _listed("n_components", n_components)
+    ranks = _listed("n_components", n_components)
+    if is_auto(n_components):
+        ranks = usual_ranks(n_classes, largest)
     grids = []
     for name in _listed("model", model):
-        unit = model_named(name).natural_ridge(scale.singular_values[0] ** 2)
-        null = n * math.log(n_classes) / scale.total
-        weights = [t * null for t in XI_STEPS[name]] if _is_auto(xi) else xi
-        ridges = [t * unit for t in LAM_STEPS[name]] if _is_auto(lam) else lam
+        unit = model_named(name).natural_ridge(lambda: scale.singular_values[0] ** 2)
+        null = xi_unit(n * math.log(n_classes), scale.total)
+        weights = [t * null for t in XI_STEPS[name]] if is_auto(xi) else xi
+        ridges = [t * unit for t in LAM_STEPS[name]] if is_auto(lam) else lam
         grids.append(
             {
                 "model": [name],
@@ -65,6 +58,13 @@ def candidates(
             }
         )
     return list(ParameterGrid(grids))
+
+
+def usual_ranks(n_classes: int, largest: int) -> list[int]:
+    """As many components as classes, and half as many again: what people can read."""
+    few = min(n_classes, largest)
+    more = min(few + (few + 1) // 2, largest)
+    return [few, more] if more > few else [few]
 
 
 def check_choices(n_components: Any, model: Any, xi: Any, lam: Any) -> None:
@@ -77,7 +77,8 @@ def check_choices(n_components: Any, model: Any, xi: Any, lam: Any) -> None:
             validate_parameter_constraints(allowed, {name: value}, caller_name="SMFClassifierCV")
 
 
-def _is_auto(value: Any) -> bool:
+def is_auto(value: Any) -> bool:
+    """Whether a choice is left to the data."""
     return isinstance(value, str) and value == "auto"
 
 

@@ -49,21 +49,49 @@ def tabulate(points: list[dict[str, Any]], scores: np.ndarray) -> dict[str, Any]
     return table
 
 
-def choose(table: dict[str, Any], rule: str, splits: int | None = None) -> int:
+def choose(table: dict[str, Any], rule: str, counted: Any = None, reluctant: bool = False) -> int:
     """The position of the chosen candidate; of equals the first, as where no score is a number.
 
-    `splits` is how many of them count; None for all.
+    Parameters
+    ----------
+    table : of `tabulate`
+    rule : one of `RULES`
+    counted : (splits,) bool, which splits count; None for all
+    reluctant : more components only where they score better by more than a standard error
     """
     best = int(np.argmin(table["rank_test_score"]))
-    if rule == "best" or np.isnan(table["mean_test_score"][best]):
+    means = table["mean_test_score"]
+    if np.isnan(means[best]):
         return best
-    if splits is None:
-        splits = sum(key.endswith("_test_score") and key.startswith("split") for key in table)
-    error = table["std_test_score"][best] / np.sqrt(splits)
-    near = np.flatnonzero(table["mean_test_score"] >= table["mean_test_score"][best] - error)
+    count = sum(key.endswith("_test_score") and key.startswith("split") for key in table)
+    splits = np.array([table[f"split{k}_test_score"] for k in range(count)])
+    splits = splits if counted is None else splits[counted]
+    if rule == "best":
+        return _with_few_components(table, splits) if reluctant else best
+    error = table["std_test_score"][best] / np.sqrt(len(splits))
+    near = np.flatnonzero(means >= means[best] - error)
 
     def complexity(i: int) -> tuple[float, float, float]:
         point = table["params"][i]
         return point["n_components"], -point["lam"], -point["xi"]
 
     return min((int(i) for i in near), key=complexity)
+
+
+def _with_few_components(table: dict[str, Any], splits: np.ndarray) -> int:
+    """From the fewest components up: the best of a rank, where it gains more than its standard error."""
+    ranks = np.array([point["n_components"] for point in table["params"]])
+    chosen = None
+    for rank in np.unique(ranks):
+        places = np.where(ranks == rank, table["rank_test_score"], len(ranks) + 1)
+        here = int(np.argmin(places))
+        if chosen is None or _gains(splits[:, here] - splits[:, chosen]):
+            chosen = here
+    assert chosen is not None
+    return chosen
+
+
+def _gains(differences: np.ndarray) -> bool:
+    """Whether the mean of these (splits,) lies above zero by more than its standard error."""
+    n = len(differences)
+    return n > 1 and bool(differences.mean() > differences.std(ddof=1) / np.sqrt(n))

@@ -16,21 +16,18 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from superfactor._arrays import Array
 from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
 from superfactor.losses import Link
 from superfactor.selection import grid, results
 from superfactor.selection.board import Board, board_for
+from superfactor.selection.chosen import ChosenModel
 from superfactor.selection.coordinates import PREPROCESSING, FoldRows, scaler_of
 from superfactor.selection.folds import score_fold
 from superfactor.selection.progress import SearchProgress
@@ -39,6 +36,7 @@ from superfactor.selection.scoring import Fold, score_here, score_in_parallel
 from superfactor.solvers.interruption import deferred_interrupt
 
 _SHARED = (
+    "lam_covariates",
     "link",
     "fit_intercept",
     "class_weight",
@@ -50,17 +48,8 @@ _SHARED = (
 )
 
 
-def _refits(search: SMFClassifierCV) -> bool:
-    """Whether there is a model to predict with; scikit-learn hides the methods where not."""
-    if not search.refit:
-        raise AttributeError(
-            f"refit=False: this {type(search).__name__} has best_params_ but no fitted model; "
-            "refit=True is required to predict"
-        )
-    return True
-
-
 class SMFClassifierCV(
+    ChosenModel,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
@@ -76,14 +65,14 @@ class SMFClassifierCV(
     Parameters
     ----------
     n_components : int, list of int or "auto", default="auto"
-        "auto" is the elbow of the scree of the preprocessed X (``scree_``), but no fewer than there
-        are classes and no more than the folds allow.
+        "auto" is the number of classes, and half as many again only where that scores better by more
+        than a standard error: the mean over the splits of the difference between the best of either
+        rank. ``scree_`` shows what X itself would suggest.
     model : {"filter", "feature"} or a list of both, default="filter"
     xi, lam : float, list of float or "auto", default="auto"
         "auto" is a grid in the units of the data, so that the choice depends neither on the units
-        of X nor on the number of samples: ``xi = t·n·log(n_classes)/‖X‖²``, and ``lam = t·σ₁(X)²``
-        (filter model) or ``lam = t`` (feature model), of the preprocessed X. See
-        `superfactor.selection.grid` for the values of t. ``lam = 0`` is allowed, but has no optimum,
+        of X nor on the number of samples: that of `superfactor.units`, with the values of t in
+        `superfactor.selection.grid`. ``lam = 0`` is allowed, but has no optimum,
         and scores that mean little, where a model can tell the classes of the samples apart.
     preprocess : {None, "center", "standardize"}, default=None
         What happens to X in every fold, learned from its training part. ``best_estimator_`` is
@@ -101,7 +90,8 @@ class SMFClassifierCV(
         Fit the chosen model to all samples. Without it there is nothing to predict with.
     n_jobs : int or None, default=None
         Folds to work on at once, as in joblib.
-    link, fit_intercept, covariate_columns, class_weight, search, prediction, tol, certify, random_state
+    lam_covariates, link, fit_intercept, covariate_columns, class_weight, search, prediction, tol
+    certify, random_state
         As for `SMFClassifier`; `search` and `certify` concern ``best_estimator_`` only.
     verbose : int, default=0
         1 prints a line for each split and for the choice, and on a terminal shows how far the search
@@ -166,6 +156,7 @@ class SMFClassifierCV(
         model: Any = "filter",
         xi: Any = "auto",
         lam: Any = "auto",
+        lam_covariates: float | str | None = "auto",
         preprocess: str | None = None,
         rule: str = "best",
         cv: Any = None,
@@ -187,6 +178,7 @@ class SMFClassifierCV(
         self.model = model
         self.xi = xi
         self.lam = lam
+        self.lam_covariates = lam_covariates
         self.preprocess = preprocess
         self.rule = rule
         self.cv = cv
@@ -344,8 +336,9 @@ class SMFClassifierCV(
     def _conclude(self, points: list[dict[str, Any]], scores: np.ndarray) -> None:
         """The table of scores (splits, candidates, 3) so far, and the choice among them."""
         self.cv_results_ = results.tabulate(points, scores)
-        counted = int(np.count_nonzero(results.splits_that_count(scores)))
-        self.best_index_ = results.choose(self.cv_results_, self.rule, counted)
+        counted = results.splits_that_count(scores)
+        reluctant = grid.is_auto(self.n_components) and self.rule == "best"
+        self.best_index_ = results.choose(self.cv_results_, self.rule, counted, reluctant)
         self.best_params_ = points[self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
 
@@ -398,50 +391,6 @@ class SMFClassifierCV(
             self.best_estimator_.fit(X, y, **given)
         self.refit_time_ = time.perf_counter() - start
 
-    # --- the chosen model --------------------------------------------------------------------------
-
-    def _chosen(self) -> Any:
-        check_is_fitted(self)
-        if not hasattr(self, "best_estimator_"):
-            raise NotFittedError(
-                f"{type(self).__name__}: the search was interrupted before its choice was fitted"
-            )
-        return self.best_estimator_
-
-    @available_if(_refits)
-    def predict(self, X: Any, covariates: Any = None) -> Array:
-        """The most probable class of each sample, by ``best_estimator_``."""
-        return self._chosen().predict(X, **_given(covariates))
-
-    @available_if(_refits)
-    def predict_proba(self, X: Any, covariates: Any = None) -> Array:
-        """Class probabilities (n_samples, n_classes), by ``best_estimator_``."""
-        return self._chosen().predict_proba(X, **_given(covariates))
-
-    @available_if(_refits)
-    def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
-        """Logarithms of the class probabilities, by ``best_estimator_``."""
-        return self._chosen().predict_log_proba(X, **_given(covariates))
-
-    @available_if(_refits)
-    def decision_function(self, X: Any, covariates: Any = None) -> Array:
-        """Scores of the classes, by ``best_estimator_``."""
-        return self._chosen().decision_function(X, **_given(covariates))
-
-    @available_if(_refits)
-    def transform(self, X: Any) -> Array:
-        """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
-        return self._chosen().transform(X)
-
-    @available_if(_refits)
-    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """The score of ``best_estimator_`` by the scorer of the search."""
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        chosen = self._chosen()
-        if covariates is not None:
-            chosen = _WithCovariates(chosen, covariates)
-        return float(self.scorer_(chosen, X, y, **weight))
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "cv_results_")
 
@@ -454,32 +403,6 @@ class SMFClassifierCV(
     @property
     def _n_features_out(self) -> int:
         return int(self.best_params_["n_components"])
-
-
-class _WithCovariates(ClassifierMixin, BaseEstimator):
-    """A fitted model that brings the covariates of the samples along: scorers pass X alone."""
-
-    def __init__(self, model: Any, covariates: Any):
-        self.model = model
-        self.covariates = covariates
-        self.classes_ = model.classes_
-
-    def predict(self, X: Any) -> Array:
-        return self.model.predict(X, covariates=self.covariates)
-
-    def predict_proba(self, X: Any) -> Array:
-        return self.model.predict_proba(X, covariates=self.covariates)
-
-    def decision_function(self, X: Any) -> Array:
-        return self.model.decision_function(X, covariates=self.covariates)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        return float(super().score(X, y, sample_weight=sample_weight))
-
-
-def _given(covariates: Any) -> dict[str, Any]:
-    """Pipelines pass on what they are given, None too; a model without covariates wants none."""
-    return {} if covariates is None else {"covariates": covariates}
 
 
 def _check_splits(splits: list[Any], labels: Any) -> None:

@@ -78,7 +78,7 @@ class Effort:
 
 EFFORTS = {
     "auto": Effort(1.25, 2.5e9, 16, 1, 40, 3),
-    "thorough": Effort(math.inf, 0.0, 32, 4, 100, 12),
+    "thorough": Effort(math.inf, 0.0, 32, 12, 100, 24),
 }
 
 

@@ -1,0 +1,128 @@
+"""What a search hands through of the model that it has chosen: its methods and its fitted attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from superfactor._arrays import Array
+
+
+def _refits(search: Any) -> bool:
+    """Whether there is a model to predict with; scikit-learn hides the methods where not."""
+    if not search.refit:
+        raise AttributeError(
+            f"refit=False: this {type(search).__name__} has best_params_ but no fitted model; "
+            "refit=True is required to predict"
+        )
+    return True
+
+
+def _handed_through(name: str, what: str) -> Any:
+    """A fitted attribute of the chosen `SMFClassifier` as one of the search."""
+
+    def of_the_chosen(search: Any) -> Any:
+        _refits(search)
+        if not hasattr(search, "best_estimator_"):
+            raise AttributeError(f"{name}: this {type(search).__name__} is not fitted yet")
+        chosen = search.best_estimator_
+        return getattr(chosen[-1] if isinstance(chosen, Pipeline) else chosen, name)
+
+    return property(of_the_chosen, doc=f"{what}, of ``best_estimator_``.")
+
+
+class ChosenModel:
+    """The chosen model's methods and fitted attributes, for a search that has `best_estimator_`."""
+
+    refit: bool
+    scorer_: Any
+    best_estimator_: Any
+
+    components_ = _handed_through("components_", "Atoms (n_components, n_features)")
+    codes_ = _handed_through("codes_", "Codes of the training samples (n_samples, n_components)")
+    coef_ = _handed_through("coef_", "Coefficients of the codes (n_outputs, n_components)")
+    covariate_coef_ = _handed_through("covariate_coef_", "Those of the covariates")
+    intercept_ = _handed_through("intercept_", "Intercepts (n_outputs,)")
+    explained_variance_ratio_ = _handed_through(
+        "explained_variance_ratio_", "Share of X's sum of squares of each factor (n_components,)"
+    )
+    xi_ = _handed_through("xi_", "ξ of the fit")
+    lam_ = _handed_through("lam_", "λ of the fit")
+    lam_covariates_ = _handed_through("lam_covariates_", "Ridge of every covariate (n_covariates,)")
+    objective_ = _handed_through("objective_", "F at the solution")
+    history_ = _handed_through("history_", "Objective, seconds and step of every iteration")
+    n_iter_ = _handed_through("n_iter_", "Iterations")
+    certificate_ = _handed_through("certificate_", "How far from the global optimum it can be")
+
+    def _chosen(self) -> Any:
+        check_is_fitted(self)
+        if not hasattr(self, "best_estimator_"):
+            raise NotFittedError(
+                f"{type(self).__name__}: the search was interrupted before its choice was fitted"
+            )
+        return self.best_estimator_
+
+    @available_if(_refits)
+    def predict(self, X: Any, covariates: Any = None) -> Array:
+        """The most probable class of each sample, by ``best_estimator_``."""
+        return self._chosen().predict(X, **_given(covariates))
+
+    @available_if(_refits)
+    def predict_proba(self, X: Any, covariates: Any = None) -> Array:
+        """Class probabilities (n_samples, n_classes), by ``best_estimator_``."""
+        return self._chosen().predict_proba(X, **_given(covariates))
+
+    @available_if(_refits)
+    def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
+        """Logarithms of the class probabilities, by ``best_estimator_``."""
+        return self._chosen().predict_log_proba(X, **_given(covariates))
+
+    @available_if(_refits)
+    def decision_function(self, X: Any, covariates: Any = None) -> Array:
+        """Scores of the classes, by ``best_estimator_``."""
+        return self._chosen().decision_function(X, **_given(covariates))
+
+    @available_if(_refits)
+    def transform(self, X: Any) -> Array:
+        """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
+        return self._chosen().transform(X)
+
+    @available_if(_refits)
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+        """The score of ``best_estimator_`` by the scorer of the search."""
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        chosen = self._chosen()
+        if covariates is not None:
+            chosen = _WithCovariates(chosen, covariates)
+        return float(self.scorer_(chosen, X, y, **weight))
+
+
+class _WithCovariates(ClassifierMixin, BaseEstimator):
+    """A fitted model that brings the covariates of the samples along: scorers pass X alone."""
+
+    def __init__(self, model: Any, covariates: Any):
+        self.model = model
+        self.covariates = covariates
+        self.classes_ = model.classes_
+
+    def predict(self, X: Any) -> Array:
+        return self.model.predict(X, covariates=self.covariates)
+
+    def predict_proba(self, X: Any) -> Array:
+        return self.model.predict_proba(X, covariates=self.covariates)
+
+    def decision_function(self, X: Any) -> Array:
+        return self.model.decision_function(X, covariates=self.covariates)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return float(super().score(X, y, sample_weight=sample_weight))
+
+
+def _given(covariates: Any) -> dict[str, Any]:
+    """Pipelines pass on what they are given, None too; a model without covariates wants none."""
+    return {} if covariates is None else {"covariates": covariates}

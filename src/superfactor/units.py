@@ -1,0 +1,115 @@
+"""Weights in units of the data: what "auto" means (docs/method.md §12).
+
+ξ and λ have units, so that no fixed number suits all data: on standardised genes ξ = 1 is plain PCA, and a λ
+for genes shrinks the effect of an age, which shares it, to nothing. With t a number without unit:
+
+    ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: n·log(c) with c classes, Σω‖y − ȳ‖² in regression
+    λ = t·σ₁(X)²           filter model: activations of size 1 along the first factor cost about t·n
+    λ = t                  feature model: the price of the activations themselves, whatever the units of X
+    ρ_j = 0.08·Var(x'_j)   a covariate: a normal prior with s.d. 2.5 on the log-odds per standard deviation
+
+so that X, 1000·X and every sample twice lead to the same model, and so does a covariate in other units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from superfactor._arrays import Array, cast, namespace, random_like, to_numpy
+from superfactor.models import Model
+from superfactor.samples import Block, Samples
+
+__all__ = ["COVARIATE_RIDGE", "Weights", "covariate_ridges", "largest_square", "xi_unit"]
+
+#: 1/(2·2.5²): the ridge of a covariate of variance 1. The prior does not grow with n.
+COVARIATE_RIDGE = 0.08
+# σ₁² is a unit, not a result: a block Krylov space of this width, grown until it changes by less than this.
+_WIDTH, _PASSES, _CHANGE = 16, 8, 1e-3
+# A variance below this share of the mean square is rounding: the covariate is constant.
+_NO_VARIANCE = 1e-24
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """ξ, λ and the ridge ρ on covariates as a user gives them: numbers of the paper's F, or "auto".
+
+    For ρ, None is the paper's own choice: the same λ.
+    """
+
+    xi: float | Auto
+    lam: float | Auto
+    lam_covariates: float | Auto | None = None
+
+    def of_factors(
+        self, model: Model, squared_norm: float, null_loss: float, largest: Callable[[], float]
+    ) -> tuple[float, float]:
+        """ξ and λ, by the ‖X‖², ℓ₀ and σ₁(X)² of the data; the last is computed only where it is needed."""
+        xi, lam = self.xi, self.lam
+        if xi == "auto":
+            xi = model.usual_xi * xi_unit(null_loss, squared_norm)
+        if lam == "auto":
+            lam = model.usual_lam * (model.natural_ridge(largest) or 1.0)
+        return float(xi), float(lam)
+
+    def of_covariates(self, samples: Samples, n_covariates: int, lam: float) -> Array:
+        """ρ of every covariate but the intercept (q,), NumPy; λ is known by now."""
+        given = self.lam_covariates
+        if given == "auto":
+            return covariate_ridges(samples)[:n_covariates] if n_covariates else np.zeros(0)
+        return np.full(n_covariates, float(lam if given is None else given))
+
+
+def xi_unit(null_loss: float, squared_norm: float) -> float:
+    """ℓ₀/‖X‖², the unit of ξ."""
+    return null_loss / squared_norm if squared_norm > 0 and null_loss > 0 else 1.0
+
+
+def covariate_ridges(samples: Samples) -> Array:
+    """ρ_j = 0.08·Var(x'_j) of every covariate, the intercept's column included: (q,), NumPy.
+
+    A covariate without variance has 0.08 times its mean square.
+    """
+    total, first = samples.sum(Block.covariate_moments, None)
+    mean = first / total
+    _, second = samples.sum(Block.covariate_moments, mean)
+    variance, mean = to_numpy(second / total), to_numpy(mean)
+    square = variance + mean**2
+    size = np.where(variance > _NO_VARIANCE * square, variance, square)
+    return COVARIATE_RIDGE * np.where(size > 0, size, 1.0)
+
+
+def largest_square(samples: Samples, n_features: int, like: Array) -> float:
+    """About σ₁(X̃)², by a block Krylov space of X̃ᵀX̃: a few passes over X, always from the same start."""
+    xp = namespace(like)
+    T = random_like(like, np.random.default_rng(0), n_features, min(_WIDTH, n_features))
+    basis: list[Array] = []
+    images: list[Array] = []
+    largest = 0.0
+    for _ in range(_PASSES):
+        T = xp.linalg.qr(T)[0]
+        Z = cast(samples.sum(Block.power, T), T)
+        basis, images = [*basis, T], [*images, Z]
+        before, largest = (
+            largest,
+            _largest_ritz(xp.concat(basis, axis=1), xp.concat(images, axis=1)),
+        )
+        if largest - before <= _CHANGE * largest or len(basis) * _WIDTH >= n_features:
+            break
+        T = Z
+    return largest
+
+
+def _largest_ritz(S: Array, GS: Array) -> float:
+    """The largest Ritz value of G in the span of S (p, k), whose columns are not orthogonal."""
+    gram, inside = to_numpy(S.T @ S), to_numpy(S.T @ GS)
+    values, V = np.linalg.eigh((gram + gram.T) / 2)
+    kept = values > 1e-10 * values[-1]
+    V = V[:, kept] / np.sqrt(values[kept])
+    inside = V.T @ (inside + inside.T) @ V / 2
+    return float(np.linalg.eigvalsh(inside)[-1])

@@ -1,0 +1,148 @@
+"""What "auto" means: weights in units of the data (docs/method.md §12), by closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+
+from superfactor import SMFClassifier, SMFRegressor
+from superfactor.losses import SquaredError, resolve_link
+from superfactor.models import model_named
+from superfactor.problem import state
+
+MODELS = ("filter", "feature")
+
+
+def numbers(n=60, p=12, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) @ np.diag(np.linspace(3, 1, p))
+    age, sex = 50 + 10 * rng.standard_normal(n), rng.integers(0, 2, n).astype(float)
+    y = (X[:, 0] + 0.1 * (age - 50) + rng.standard_normal(n) > 0).astype(int)
+    return X, y, np.column_stack([age, sex])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_of_a_classifier(model):
+    X, y, covariates = numbers()
+    fitted = SMFClassifier(model=model).fit(X, y, covariates=covariates)
+    usual = model_named(model)
+    unit = np.linalg.norm(X, 2) ** 2 if model == "filter" else 1.0
+    assert fitted.xi_ == pytest.approx(
+        usual.usual_xi * len(X) * math.log(2) / np.sum(X**2), rel=1e-12
+    )
+    assert fitted.lam_ == pytest.approx(usual.usual_lam * unit, rel=1e-9)
+    np.testing.assert_allclose(fitted.lam_covariates_, 0.08 * covariates.var(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_weights_of_a_regression_are_those_of_the_variance(model, intercept):
+    X, _, covariates = numbers()
+    y = 7.0 + X[:, :2] @ [[1.0, 0.5], [0.0, 2.0]]
+    fitted = SMFRegressor(model=model, fit_intercept=intercept).fit(X, y, covariates=covariates)
+    null = np.sum((y - y.mean(axis=0) * intercept) ** 2)
+    expected = model_named(model).usual_xi * null / np.sum(X**2)
+    assert fitted.xi_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_numbers_are_the_papers():
+    X, y, covariates = numbers()
+    options = {"xi": 0.3, "lam": 2.0}
+    paper = SMFClassifier(**options, lam_covariates=None).fit(X, y, covariates=covariates)
+    assert (paper.xi_, paper.lam_) == (0.3, 2.0)
+    assert paper.lam_covariates_.tolist() == [2.0, 2.0]
+    own = SMFClassifier(**options, lam_covariates=0.5).fit(X, y, covariates=covariates)
+    assert own.lam_covariates_.tolist() == [0.5, 0.5]
+
+
+def test_weights_count_samples_as_often_as_they_weigh():
+    X, y, covariates = numbers()
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    weighted = SMFClassifier().fit(X, y, covariates=covariates, sample_weight=weight)
+    repeated = [np.repeat(values, weight, axis=0) for values in (X, y, covariates)]
+    twice = SMFClassifier().fit(*repeated[:2], covariates=repeated[2])
+    for name in ("xi_", "lam_", "lam_covariates_", "objective_"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(twice, name), rtol=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("estimator", [SMFClassifier, SMFRegressor])
+def test_other_units_lead_to_the_same_model(estimator, model):
+    X, y, covariates = numbers()
+    one = estimator(model=model).fit(X, y, covariates=covariates)
+    moved = covariates * [1000.0, 1e-3]
+    other = estimator(model=model).fit(1000 * X, y, covariates=moved)
+    np.testing.assert_allclose(
+        other.predict(1000 * X, covariates=moved), one.predict(X, covariates=covariates), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        other.covariate_coef_ * [[1000.0, 1e-3]], one.covariate_coef_, rtol=1e-5
+    )
+    assert other.objective_ == pytest.approx(one.objective_, rel=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_another_unit_of_y_is_one_of_the_prediction(model):
+    X, _, covariates = numbers()
+    y = X[:, 0] + 0.1 * covariates[:, 0]
+    one = SMFRegressor(model=model).fit(X, y, covariates=covariates)
+    large = SMFRegressor(model=model).fit(X, 1000 * y, covariates=covariates)
+    predicted = large.predict(X, covariates=covariates)
+    np.testing.assert_allclose(predicted, 1000 * one.predict(X, covariates=covariates), rtol=1e-5)
+
+
+def test_a_covariate_without_variance_is_weighed_by_its_mean_square():
+    X, y, _ = numbers()
+    constant, zero = np.full(len(y), 3.0), np.zeros(len(y))
+    fitted = SMFClassifier().fit(X, y, covariates=np.column_stack([constant, zero]))
+    np.testing.assert_allclose(fitted.lam_covariates_, [0.08 * 9.0, 0.08])
+
+
+def test_a_far_covariate_keeps_the_digits_of_its_variance():
+    X, y, covariates = numbers()
+    fitted = SMFClassifier().fit(X, y, covariates=covariates[:, :1] + 1e8)
+    np.testing.assert_allclose(fitted.lam_covariates_, 0.08 * covariates[:, 0].var(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(300, 200), (40, 200), (50, 3)], ids=["square", "wide", "tall"])
+def test_the_unit_of_the_ridge_is_about_the_largest_singular_value(shape):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape) * np.geomspace(1, 0.01, shape[1])
+    problem = state(
+        "filter", X, np.arange(shape[0]) % 2, resolve_link("logistic", 1), xi=1.0, lam="auto"
+    )
+    lam = problem.users_weights[1]
+    assert lam == pytest.approx(1e-3 * np.linalg.norm(X, 2) ** 2, rel=1e-3)
+
+
+def test_weights_where_there_is_nothing_to_weigh():
+    X, y = np.zeros((10, 3)), np.arange(10.0)
+    problem = state("filter", X, y[:, None] * 0, SquaredError(), xi="auto", lam="auto")
+    assert np.isfinite(problem.users_weights).all()
+    assert min(problem.users_weights) > 0
+
+
+def test_covariates_keep_their_ridge_at_other_weights():
+    X, y, covariates = numbers()
+    loss = resolve_link("logistic", 1)
+    options = {"xi": 1.0, "lam": 1.0, "covariates": covariates}
+    own = state("filter", X, y, loss, **options, lam_covariates="auto").restated(0.1, 10.0)
+    np.testing.assert_allclose(own.covariate_ridge, [*(0.08 * covariates.var(axis=0)), 0])
+    paper = state("filter", X, y, loss, **options).restated(0.1, 10.0)
+    np.testing.assert_allclose(paper.covariate_ridge, [10.0, 10.0, 0])
+
+
+def test_age_counts_beside_many_features():
+    """Its effect is not shrunk away by a ridge that suits them; the paper's one ridge for all does that."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 10)) @ rng.standard_normal((10, 3000)) + rng.standard_normal(
+        (100, 3000)
+    )
+    y = np.arange(100) % 2
+    age = 0.50 + 0.10 * rng.standard_normal(100) + 0.40 * y  # centuries
+    scores = {}
+    for ridge in ("auto", None):
+        fitted = SMFClassifier(lam_covariates=ridge).fit(X[:50], y[:50], covariates=age[:50, None])
+        scores[ridge] = fitted.score(X[50:], y[50:], covariates=age[50:, None])
+    assert scores["auto"] >= 0.94
+    assert scores[None] < scores["auto"] - 0.1
