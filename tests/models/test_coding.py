@@ -36,8 +36,15 @@ def naive_energy(loss, y, x, offset, W, beta, xi, lam):
     return best.fun
 
 
-LINKS = [("logistic", 1), ("logistic", 2), ("logistic", 5), (Probit(), 1), (SOFTPLUS, 1)]
-LINK_NAMES = ["logistic-1", "logistic-2", "logistic-5", "probit-1", "softplus-1"]
+LINKS = [
+    *(("logistic", kappa) for kappa in (1, 2, 5, 12)),
+    (Probit(), 1),
+    *((SOFTPLUS, kappa) for kappa in (1, 3)),
+]
+LINK_NAMES = [
+    *("logistic-1", "logistic-2", "logistic-5", "logistic-12"),
+    *("probit-1", "softplus-1", "softplus-3"),
+]
 
 
 @pytest.mark.parametrize(("xi", "lam"), [(1.0, 1.0), (0.05, 0.3), (3.0, 0.0), (1e-4, 1e-3)])
@@ -89,6 +96,23 @@ def test_far_tails_converge():
     energies = coding.energies(coding.codes(x) @ beta, offset, loss)
     assert np.all(energies >= 0)
     assert np.all(energies < 1e-12)
+
+
+def test_far_tails_of_many_classes_converge():
+    """As above, with directions that differ in how far they reach: every label is within reach."""
+    W, beta, codes, x, offset = draw(8, 6, 6)
+    beta = beta * 10.0 ** np.arange(6)[:, None]
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1e-12, lam=0.0)
+    energies = coding.energies(coding.codes(x) @ beta, offset, resolve_link("logistic", 6))
+    assert np.all(energies >= 0)
+    assert np.all(energies < 1e-8)
+
+
+def test_no_samples_have_no_energies():
+    W, beta, codes, _, _ = draw(6, 3, 4)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
+    energies = coding.energies(np.zeros((0, 4)), np.zeros((0, 4)), resolve_link("logistic", 4))
+    assert energies.shape == (0, 5)
 
 
 def test_chunks_change_nothing(monkeypatch):

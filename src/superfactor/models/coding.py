@@ -22,12 +22,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from superfactor._arrays import Array, cast, device, eps, namespace, wide, zeros_like_of
+from superfactor._arrays import Array, cast, device, eps, eye_like, namespace, wide, zeros_like_of
 from superfactor.losses import Loss, Multinomial
 from superfactor.models.base import Coding
 
-# Entries of the largest temporary array, (samples × labels) × κ × κ.
-_CHUNK = 2_000_000
+# Entries of the temporary arrays, κ × (samples × labels): they stay in the cache of a core, and keep an
+# accelerator busy.
+_CHUNK, _LARGE_CHUNK = 30_000, 10_000_000
 _MAX_ITER = 500
 
 
@@ -137,7 +138,8 @@ class FeatureCoding(_ArrayCoding):
         """
         xp, (n, kappa) = namespace(b), b.shape
         R, width, shrink = self._prior(b)
-        rows = max(_CHUNK // ((kappa + 1) * kappa**2), 1)
+        entries = _CHUNK if str(device(b)) == "cpu" else _LARGE_CHUNK
+        rows = max(entries // ((kappa + 1) * kappa), 1)
         parts = []
         for a in range(0, max(n, 1), rows):
             z = min(a + rows, n)
@@ -153,7 +155,9 @@ class FeatureCoding(_ArrayCoding):
         m = xp.astype(self.widths, like.dtype)
         stiffness = xp.clip(((2 * self.xi) ** 0.5 / m) ** 2, 1e-300, 1e300)
         total = stiffness + 2 * self.lam
-        return xp.astype(self.mixing, like.dtype), 1 / xp.sqrt(total), stiffness / total
+        # With a width of 1e10 an activation has its way for nothing, but for rounding.
+        width = 1 / xp.sqrt(xp.clip(total, min=1e-20))
+        return xp.astype(self.mixing, like.dtype), width, stiffness / total
 
 
 def _right_singular(C: Array) -> tuple[Array, Array]:
@@ -170,69 +174,84 @@ def _right_singular(C: Array) -> tuple[Array, Array]:
 def _least_energies(loss: Loss, centre: Array, basis: Array) -> Array:
     """min_t ℓ(y, centre_i + basis·t) + ½‖t‖² for every sample i and label y: (n, κ+1)."""
     xp, (n, kappa) = namespace(centre), centre.shape
-    labels = xp.eye(kappa + 1, dtype=centre.dtype, device=device(centre))[:, 1:]
-    shape = (n, kappa + 1, kappa)
-    Y = xp.reshape(xp.broadcast_to(labels[None, :, :], shape), (-1, kappa))
-    centre = xp.reshape(xp.broadcast_to(centre[:, None, :], shape), (-1, kappa))
+    shape = (kappa, n, kappa + 1)
+    labels = eye_like(centre, kappa + 1)[1:, None, :]
+    Y = xp.reshape(xp.broadcast_to(labels, shape), (kappa, -1))
+    a = xp.reshape(xp.broadcast_to(centre.T[:, :, None], shape), (kappa, -1))
     if basis.shape[1] == 0:
-        return xp.reshape(loss.value(centre, Y), (n, kappa + 1))
-    return xp.reshape(_newton(loss, centre, Y, basis), (n, kappa + 1))
+        return xp.reshape(loss.value(a.T, Y.T), (n, kappa + 1))
+    return xp.reshape(_minima(loss, a, Y, basis), (n, kappa + 1))
 
 
-def _newton(loss: Loss, centre: Array, Y: Array, basis: Array) -> Array:
-    """The minima (N,) of f(t) = ℓ(y, centre + basis·t) + ½‖t‖², all rows at once.
+def _minima(loss: Loss, a: Array, Y: Array, basis: Array) -> Array:
+    """The minima (N,) of f(t) = ℓ(y, a + basis·t) + ½‖t‖², one for each column of a and Y (κ, N).
 
-    Damped Newton; f is 1-strongly convex for a convex loss, so the squared Newton decrement bounds
-    twice the distance to the minimum. Far down a tail of the loss a Newton step moves the
-    activation by one only: once the plain steps have had their chance, steps may double.
+    Damped Newton, all columns side by side; those whose minimum is found drop out. For a convex loss f is
+    1-strongly convex: the squared Newton decrement bounds twice the distance to the minimum, and ‖∇f‖² too.
     """
-    xp = namespace(centre)
-
-    def value(t: Array) -> Array:
-        return loss.value(centre + t @ basis.T, Y) + 0.5 * xp.sum(t * t, axis=1)
-
-    t = xp.zeros((centre.shape[0], basis.shape[1]), dtype=centre.dtype, device=device(centre))
-    f = value(t)
-    for iteration in range(_MAX_ITER):
-        a = centre + t @ basis.T
-        g = loss.residual(a, Y) @ basis + t
-        step = -_solve(_hessian(loss, a, Y, basis), g)
-        decrement = -xp.sum(g * step, axis=1)
-        noise = 16 * eps(f) * (1 + xp.abs(f))
-        active = decrement > noise
-        if not bool(xp.any(active)):
+    xp, N = namespace(a), int(a.shape[1])
+    place, t = xp.arange(N, device=device(a)), zeros_like_of(a, int(basis.shape[1]), N)
+    f, residual = loss.value_and_residual(a.T, Y.T)
+    g, noise, found = basis.T @ residual.T, _noise(f), []
+    for _ in range(_MAX_ITER):
+        if place.shape[0] == 0:
             break
-        s = xp.where(active, xp.ones_like(f), xp.zeros_like(f))
-        new = value(t + s[:, None] * step)
-        for _ in range(60):
-            bad = new > f - 1e-4 * s * decrement + noise
+        step, fall, decrement = _newton_step(loss, a, Y, basis, g, noise)
+        move, s, before = basis @ step, xp.ones_like(f), f
+        for _ in range(100):
+            f, residual = loss.value_and_residual((a + s * move).T, Y.T)
+            f = f + 0.5 * xp.sum((t + s * step) ** 2, axis=0)
+            bad = f > before - 1e-4 * s * fall + noise
             if not bool(xp.any(bad)):
                 break
             s = xp.where(bad, s / 2, s)
-            new = value(t + s[:, None] * step)
-        for _ in range(60 if iteration > 8 else 0):
-            longer = value(t + 2 * s[:, None] * step)
-            better = longer < new
-            if not bool(xp.any(better)):
-                break
-            s, new = xp.where(better, 2 * s, s), xp.where(better, longer, new)
-        t, f = t + s[:, None] * step, new
-    return f
+        a, t = a + s * move, t + s * step
+        g, noise = basis.T @ residual.T + t, _noise(f)
+        goes_on = xp.minimum(decrement, xp.sum(g * g, axis=0)) > noise
+        if not bool(xp.all(goes_on)):
+            (left,), (done,) = xp.nonzero(goes_on), xp.nonzero(~goes_on)
+            found.append((xp.take(place, done), xp.take(f, done)))
+            place, f, noise = (xp.take(x, left) for x in (place, f, noise))
+            a, Y, t, g = (xp.take(x, left, axis=1) for x in (a, Y, t, g))
+    found.append((place, f))
+    places, minima = (xp.concat(parts) for parts in zip(*found, strict=True))
+    return xp.take(minima, xp.argsort(places))
 
 
-def _hessian(loss: Loss, a: Array, Y: Array, basis: Array) -> Array:
-    """basisᵀ∇²ℓ·basis + I (N, ρ, ρ), with negative curvature of a non-convex loss taken as none."""
-    xp = namespace(a)
-    H = basis.T @ loss.hessian(a, Y) @ basis
-    if not loss.convex:
-        values, vectors = xp.linalg.eigh(H)
-        values = xp.where(values > 0, values, xp.zeros_like(values))
-        H = (vectors * values[:, None, :]) @ xp.matrix_transpose(vectors)
-    return H + xp.eye(basis.shape[1], dtype=a.dtype, device=device(a))
+def _noise(f: Array) -> Array:
+    """What rounding may have changed of values f."""
+    return 16 * eps(f) * (1 + namespace(f).abs(f))
 
 
-def _solve(H: Array, g: Array) -> Array:
-    """H⁻¹g row by row: (N, ρ, ρ), (N, ρ) -> (N, ρ)."""
-    if g.shape[1] == 1:
-        return g / H[:, :, 0]
-    return namespace(g).linalg.solve(H, g[:, :, None])[:, :, 0]
+def _newton_step(
+    loss: Loss, a: Array, Y: Array, basis: Array, g: Array, noise: Array
+) -> tuple[Array, Array, Array]:
+    """Nearly −H⁻¹g (ρ, N), how steeply f falls along it (N,), and at most gᵀH⁻¹g (N,).
+
+    H = I + basisᵀ∇²ℓ·basis has few eigenvalues far from 1, those of the classes a sample hesitates between:
+    conjugate gradients need few products, and all columns share them. Their residual r is orthogonal to
+    their answer s: gᵀH⁻¹g = gᵀs + rᵀH⁻¹r ≤ gᵀs + ‖r‖². Where a loss that is not convex bends down along a
+    direction it counts as straight, and the search ends there.
+    """
+    xp, curvature = namespace(g), loss.curvature(a.T, Y.T)
+    tiny = float(xp.finfo(g.dtype).smallest_normal)
+    first = rr = dd = xp.sum(g * g, axis=0)
+    # The closer to the minimum, the more digits of a step are worth their price.
+    enough = xp.clip(xp.sqrt(first), max=0.1) * first
+    s, fall, bound, r, d = xp.zeros_like(g), xp.zeros_like(first), first, g, g
+    for _ in range(int(basis.shape[1])):
+        v = basis @ d
+        Mv = curvature.times(v.T).T
+        bent = xp.sum(v * Mv, axis=0)
+        size = rr / xp.clip(dd + xp.clip(bent, min=0.0), min=tiny)
+        s, fall, r = s + size * d, fall + size * rr, r - size * (d + basis.T @ Mv)
+        if not loss.convex:
+            r = xp.where(bent < 0, xp.zeros_like(r), r)
+        last, rr = rr, xp.sum(r * r, axis=0)
+        # What is left by rounding counts as none: with a wide basis it is never small.
+        bound = fall + xp.where(rr > eps(rr) * first, rr, xp.zeros_like(rr))
+        if bool(xp.all((bound <= noise) | ((rr <= enough) & (fall > noise)))):
+            break
+        turn = rr / xp.clip(last, min=tiny)
+        d, dd = r + turn * d, rr + turn * turn * dd
+    return -s, fall, bound
