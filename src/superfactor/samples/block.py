@@ -16,7 +16,6 @@ have the same leading dimensions.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -36,6 +35,7 @@ from superfactor._arrays import (
 from superfactor.losses import Curvature, Loss
 from superfactor.samples.annotations import Annotations
 from superfactor.samples.curvature import curvature_gram, directional_curvature
+from superfactor.samples.side_by_side import as_columns, as_points, times, transpose_times
 from superfactor.samples.store import InMemory, TallStore
 from superfactor.spectrum import DataMatrix
 
@@ -267,27 +267,27 @@ class Block:
         """J·coef (…, n_b, κ) without forming J, and without the offset."""
         coef = cast(coef, known.targets)
         if design.tall is None:
-            return _times(known.covariates, coef)
+            return times(known.covariates, coef)
         tall = self._tall(design.tall)
         if design.ready:
-            return _times(tall, coef)
+            return times(tall, coef)
         k = design.tall.columns
-        own = known.over_root(_times(tall, coef[..., :k, :]))
+        own = known.over_root(times(tall, coef[..., :k, :]))
         if known.covariates.shape[1] == 0:
             return own
-        return own + _times(known.covariates, coef[..., k:, :])
+        return own + times(known.covariates, coef[..., k:, :])
 
     def _transposed(self, design: Design, known: Annotations, E: Array) -> Array:
         """JᵀE (…, m, κ)."""
         if design.tall is None:
-            return _transpose_times(known.covariates, E)
+            return transpose_times(known.covariates, E)
         tall = self._tall(design.tall)
         if design.ready:
-            return _transpose_times(tall, E)
-        own = _transpose_times(tall, known.over_root(E))
+            return transpose_times(tall, E)
+        own = transpose_times(tall, known.over_root(E))
         if known.covariates.shape[1] == 0:
             return own
-        return namespace(E).concat([own, _transpose_times(known.covariates, E)], axis=-2)
+        return namespace(E).concat([own, transpose_times(known.covariates, E)], axis=-2)
 
     def _activations(self, design: Design, known: Annotations, coef: Array) -> Array:
         a = self._times(design, known, coef)
@@ -333,7 +333,7 @@ class Block:
         total = -xp.matmul(xp.matrix_transpose(outer), outer)
         main = xp.sum(diagonal, axis=-2)[..., None, :]
         total = xp.where(eye_like(total, int(total.shape[-1])) > 0, main, total)
-        rows = xp.concat([_columns(diagonal), _columns(outer)], axis=1)
+        rows = xp.concat([as_columns(diagonal), as_columns(outer)], axis=1)
         factor = self._counts_for(design)
         return Made((rows,), (_scaled(total, factor), factor * float(xp.sum(known.loss_weight))))
 
@@ -342,7 +342,7 @@ class Block:
         known = self._known(design)
         moved = self._times(design, known, direction)
         rows, half = self._tall(bent), bent.columns // 2
-        bend = Curvature(_points(rows[:, :half], moved), _points(rows[:, half:], moved))
+        bend = Curvature(as_points(rows[:, :half], moved), as_points(rows[:, half:], moved))
         product = self._transposed(design, known, bend.times(moved))
         return _scaled(product, self._counts_for(design))
 
@@ -532,33 +532,3 @@ class Block:
 
 def _scaled(x: Array, factor: float) -> Array:
     return x if factor == 1.0 else x * factor
-
-
-# Activations (…, n, κ) lie in memory column after column, (…, κ, n): sums over a sample's few outputs are
-# then sums of long columns. And the columns of all points are one matrix, whose product with J is one.
-
-
-def _times(J: Array, coef: Array) -> Array:
-    """J·coef (…, n, κ) for J (n, m) and coef (…, m, κ)."""
-    xp, (*points, m, kappa) = namespace(J), coef.shape
-    flat = xp.reshape(xp.matrix_transpose(coef), (math.prod(points) * kappa, m)) @ J.T
-    return xp.matrix_transpose(xp.reshape(flat, (*points, kappa, J.shape[0])))
-
-
-def _transpose_times(J: Array, E: Array) -> Array:
-    """JᵀE (…, m, κ) for J (n, m) and E (…, n, κ)."""
-    xp, (*points, n, kappa) = namespace(J), E.shape
-    flat = xp.reshape(xp.matrix_transpose(E), (math.prod(points) * kappa, n)) @ J
-    return xp.matrix_transpose(xp.reshape(flat, (*points, kappa, J.shape[1])))
-
-
-def _columns(a: Array) -> Array:
-    """(…, n, κ) as a tall matrix (n, …κ)."""
-    xp, (*points, n, kappa) = namespace(a), a.shape
-    return xp.reshape(xp.matrix_transpose(a), (math.prod(points) * kappa, n)).T
-
-
-def _points(rows: Array, like: Array) -> Array:
-    """A tall matrix (n, …κ) as (…, n, κ), the shape of `like`."""
-    xp, (*points, n, kappa) = namespace(rows), like.shape
-    return xp.matrix_transpose(xp.reshape(rows.T, (*points, kappa, n)))
