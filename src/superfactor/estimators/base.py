@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from superfactor._arrays import Array, namespace
 from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.blockwise import by_blocks
+from superfactor.estimators.importances import FeatureImportancesMixin
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
 from superfactor.losses import Loss
 from superfactor.models import Coding, model_named
@@ -47,6 +48,7 @@ class Stated:
 
 class SupervisedFactorization(
     CallbackSupportMixin,
+    FeatureImportancesMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
@@ -424,7 +426,7 @@ class SupervisedFactorization(
         check_is_fitted(self)
         found = list(names)
         if not all(isinstance(name, str) for name in found):
-            raise TypeError("names: strings are required")
+            raise TypeError("names: strings are required, as in [str(name) for name in names]")
         if len(found) != self.n_features_in_:
             raise ValueError(
                 f"names: {len(found)} are given, but X had {self.n_features_in_} columns; the numbers "

@@ -14,6 +14,7 @@ from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
+from superfactor.estimators.spelling import warn_of_minus_one
 from superfactor.losses import Link, Loss, resolve_link
 
 
@@ -112,6 +113,10 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         H transposed, the codes of the training samples.
     coef_ : array of shape (κ, n_components)
         β transposed.
+    feature_importances_ : NumPy array of shape (n_features_in_,)
+        How far one unit of a column of X moves the activations of the classes: what ``SelectFromModel``
+        and ``RFE`` go by, here, since ``coef_`` weighs codes. Columns in units of their own are
+        comparable once they are standardised.
     covariate_coef_ : array of shape (κ, n_covariates)
         γ transposed; `covariate_columns` first, then the columns of `covariates`.
     covariate_columns_ : list of int
@@ -280,6 +285,10 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         factor = inputs.check_class_weight(self.class_weight, classes, codes, weight)
         self.classes_ = classes
         return codes, loss, factor
+
+    def _warn(self, solution: Any) -> None:
+        warn_of_minus_one(self.classes_)
+        super()._warn(solution)
 
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
         """Logarithms of unnormalised class probabilities (n, κ+1)."""

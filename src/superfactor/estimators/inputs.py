@@ -21,6 +21,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from superfactor._arrays import Array, device, namespace, to_numpy
 from superfactor.estimators.blockwise import block_cuts, by_blocks
 from superfactor.estimators.parameters import shown
+from superfactor.estimators.spelling import check_spelling
 from superfactor.spectrum import RowSource, as_rows
 from superfactor.spectrum.rows import column_positions
 
@@ -42,6 +43,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> A
 
     Sets (`reset`) or checks ``n_features_in_`` and ``feature_names_in_`` of the estimator.
     """
+    _refuse_annotated(X)
     if not reset:
         _check_same_library(estimator, X, method)
     if is_foreign(X):
@@ -68,6 +70,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
     A memmap of a single block is such an array: joblib hands them out unasked. Sets (`reset`) or
     checks what `check_data` does; whether the numbers are finite is seen when they are read.
     """
+    _refuse_annotated(X)
     source = as_rows(X)
     if source is None or (isinstance(X, np.memmap) and len(block_cuts(source)) <= 2):
         return None
@@ -77,6 +80,15 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
         _check_same_library(estimator, X, method)
     validate_data(estimator, _with_names(source), reset=reset, skip_check_array=True)
     return source
+
+
+def _refuse_annotated(X: Any) -> None:
+    """AnnData is a matrix with tables beside it; which of them holds the labels only the user knows."""
+    if hasattr(X, "obs") and hasattr(X, "X") and not hasattr(X, "columns"):
+        raise TypeError(
+            f"X: {type(X).__name__} holds a matrix and annotations; pass adata.X or adata.to_df() as X "
+            "and adata.obs['…'] as y"
+        )
 
 
 def _with_names(source: RowSource) -> Any:
@@ -299,6 +311,7 @@ def check_labels(y: Any, X: Array, name: str) -> Any:
     if values.dtype.kind == "O":
         _check_sortable(values)
     check_classification_targets(values)
+    check_spelling(values)
     return values
 
 
@@ -338,6 +351,11 @@ def check_real_targets(y: Any, X: Array, name: str) -> Any:
 def _check_given(y: Any, name: str) -> Any:
     if y is None:
         raise ValueError(f"y=None: {name} requires y to be passed, but the target y is None")
+    if isinstance(y, str):
+        raise ValueError(
+            f"y={y!r}: one value a sample is required, not a name; pass the column, and X without it, as in "
+            f"fit(table.drop(columns={y!r}), table[{y!r}])"
+        )
     if sp.issparse(y):
         raise TypeError("y: Sparse data was passed for y, but dense data is required")
     return as_numpy(y)

@@ -103,6 +103,10 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         H transposed, the codes of the training samples.
     coef_ : array of shape (n_targets, n_components)
         β transposed.
+    feature_importances_ : NumPy array of shape (n_features_in_,)
+        How far one unit of a column of X moves the predictions: what ``SelectFromModel`` and ``RFE`` go
+        by, here, since ``coef_`` weighs codes. Columns in units of their own are comparable once they
+        are standardised.
     covariate_coef_ : array of shape (n_targets, n_covariates)
         γ transposed; `covariate_columns` first, then the columns of `covariates`.
     covariate_columns_ : list of int

@@ -1,0 +1,52 @@
+"""Labels that are probably a slip of the pen: two spellings of one class, and −1 for "no label"."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from superfactor.estimators.progress import users_stacklevel
+
+
+def two_spellings(labels: Iterable[Any]) -> str | None:
+    """``'Tumor' and 'tumor ' differ only in case or blanks``, of the first such labels; None without any.
+
+    Only strings are looked at.
+    """
+    written: dict[str, set[str]] = {}
+    for label in set(labels):
+        if isinstance(label, str):
+            written.setdefault("".join(label.split()).casefold(), set()).add(label)
+    alike = [sorted(words) for words in written.values() if len(words) > 1]
+    if not alike:
+        return None
+    *first, last = map(repr, min(alike))
+    return f"{', '.join(first)} and {last} differ only in case or blanks"
+
+
+def check_spelling(labels: Any) -> None:
+    """Raise a ValueError where two of the labels (n,), a NumPy array, are spellings of one."""
+    if labels.dtype.kind not in "OUT":
+        return
+    alike = two_spellings(labels.tolist())
+    if alike is not None:
+        raise ValueError(
+            f"y: {alike}; if they are one class write them alike, as in "
+            "[label.strip().lower() for label in y], else give them names that differ more"
+        )
+
+
+def warn_of_minus_one(classes: Any) -> None:
+    """A UserWarning where −1 stands among classes (k,) that are counted from 0 or 1."""
+    if classes.dtype.kind not in "if" or len(classes) < 3:
+        return
+    if classes[0] == -1 and np.all(classes[1:] >= 0):  # classes are sorted
+        warnings.warn(
+            "-1 among the labels is a class of its own here; if it marks samples without a label, "
+            "leave these rows out",
+            UserWarning,
+            stacklevel=users_stacklevel(),
+        )
