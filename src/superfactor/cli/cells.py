@@ -42,7 +42,8 @@ def numbers(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = Non
             what = "a missing value" if np.isnan(value) else f"a value out of range ({value:g})"
             raise UserError(
                 f"{path}: {what} at {place(table, row, ids)}, column {names[column]!r}"
-                f"{_more(len(bad))}; numbers are required everywhere"
+                f"{_more(len(bad))}; numbers are required everywhere: fill in, or leave out the sample or "
+                "the column"
             )
     return block
 
@@ -76,7 +77,8 @@ def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> 
         if words and 2 * len(words) <= len(given):
             raise UserError(
                 f"{path}: {words[0]!r} is not a number, at "
-                f"{place(table, cells.index(words[0]), ids)}, column {name!r}{_more(len(words))}"
+                f"{place(table, cells.index(words[0]), ids)}, column {name!r}{_more(len(words))}; "
+                "put a number there, or leave the column out"
             )
     raise UserError(
         f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with "

@@ -26,7 +26,7 @@ def as_user_error(prefix: str = "") -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise UserError(f"{prefix}not UTF-8 text (byte 0x{byte:02x})") from error
+        raise UserError(f"{prefix}not UTF-8 text (byte 0x{byte:02x}); save it as UTF-8") from error
     except ValueError as error:
         raise UserError(prefix + str(error)) from error
 
@@ -65,7 +65,10 @@ def _code(run: Callable[[Any], int], arguments: Any) -> int:
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
     except MemoryError:
-        return _say("not enough memory for this table", BAD_INPUT)
+        return _say(
+            "not enough memory for this table; leave columns out with --drop, or use a larger machine",
+            BAD_INPUT,
+        )
     except Exception as error:
         return _internal(error)
 

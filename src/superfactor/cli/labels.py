@@ -29,19 +29,32 @@ def labels_of(column: pd.Series[Any], where: str) -> Any:
     """
     import numpy as np
 
+    from superfactor.estimators.spelling import two_spellings
+
     _check_none_missing(column, where)
     words = [str(cell) for cell in column]
     kinds = sorted(set(words))
     fraction = _fraction_among(kinds)
     if fraction is not None:
-        raise UserError(f"{where} holds numbers such as {fraction}; a column of labels is required")
+        raise UserError(
+            f"{where} holds numbers such as {fraction}; a column of labels is required: choose another, or "
+            "cut the numbers into classes first"
+        )
     if len(kinds) > MOST_CLASSES:
         raise UserError(
             f"{where} has {len(kinds)} different values; a column of labels, with at most "
-            f"{MOST_CLASSES}, is required"
+            f"{MOST_CLASSES}, is required: choose another with --target"
         )
     if len(kinds) < 2:
-        raise UserError(f"{where} has one class only, {kinds[0]!r}; two or more are required")
+        raise UserError(
+            f"{where} has one class only, {kinds[0]!r}; two or more are required: add samples of another, or "
+            "choose another column with --target"
+        )
+    alike = two_spellings(kinds)
+    if alike is not None:
+        raise UserError(
+            f"{where}: {alike}; write them alike if they are one class, else give them names that differ more"
+        )
     whole = {word: without_point(word) for word in kinds}
     if all(map(_INTEGER.fullmatch, whole.values())) and len(set(whole.values())) == len(kinds):
         return np.array([int(whole[word]) for word in words])
@@ -57,7 +70,10 @@ def labels_among(column: pd.Series[Any], classes: list[Any], where: str) -> Any:
     labels = [known.get(cell, known.get(without_point(cell))) for cell in column]
     if None in labels:
         unknown = column.iloc[labels.index(None)]
-        raise UserError(f"{where} holds {unknown!r}; the model knows {', '.join(known)}")
+        raise UserError(
+            f"{where} holds {unknown!r}; the model knows {', '.join(known)}: write it as one of these, or "
+            "leave such samples out"
+        )
     return np.array(labels)
 
 

@@ -18,7 +18,7 @@ _KEYS = {"superfactor_model", "estimator", "metadata"}
 # What `predict` and `report` look up.
 _NEEDED = {
     *("versions", "command", "table", "target", "id", "log2", "features", "covariates", "classes"),
-    *("seed", "search", "training_ids", "training_checksum"),
+    *("seed", "search", "training_ids", "training_rows", "training_checksum"),
 }
 
 
@@ -56,11 +56,14 @@ def load(path: Path) -> ModelFile:
         foreign = [name for name in wanted if not _is_ours(name)]
         content = None if foreign else skops.io.load(path, trusted=wanted)
     except Exception as error:  # the many ways in which a file can be something else
-        raise UserError(f"{path}: not a superfactor model ({_reason(error)})") from error
+        raise UserError(
+            f"{path}: not a superfactor model ({_reason(error)}); a file that superfactor fit wrote is "
+            "required"
+        ) from error
     if foreign:
         raise UserError(
             f"{path}: not loaded, since it holds types that are not superfactor's: "
-            f"{', '.join(foreign[:3])}"
+            f"{', '.join(foreign[:3])}; a file that superfactor fit wrote is required"
         )
     return _checked(path, content)
 
@@ -71,17 +74,24 @@ def _checked(path: Path, content: Any) -> ModelFile:
     from superfactor.estimators import SMFClassifier
 
     if not isinstance(content, dict) or set(content) != _KEYS:
-        raise UserError(f"{path}: a skops file, but not a superfactor model")
+        raise UserError(
+            f"{path}: a skops file, but not a superfactor model; one that superfactor fit wrote is required"
+        )
     if content["superfactor_model"] != FORMAT:
         raise UserError(
             f"{path}: format {content['superfactor_model']!r} of superfactor models; this version "
-            f"reads {FORMAT}"
+            f"reads {FORMAT}: fit it again"
         )
     estimator = content["estimator"]
     if not isinstance(estimator, Pipeline) or not isinstance(estimator[-1], SMFClassifier):
-        raise UserError(f"{path}: not a superfactor model ({type(estimator).__name__} inside)")
+        raise UserError(
+            f"{path}: not a superfactor model ({type(estimator).__name__} inside); a file that superfactor "
+            "fit wrote is required"
+        )
     if not isinstance(content["metadata"], dict) or not set(content["metadata"]) >= _NEEDED:
-        raise UserError(f"{path}: not a complete superfactor model (its description is missing)")
+        raise UserError(
+            f"{path}: not a complete superfactor model (its description is missing): fit it again"
+        )
     names = getattr(estimator[-1], "column_names_", None)
     if names is not None:
         _name_columns(estimator[0], names)

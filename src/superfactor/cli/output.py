@@ -45,7 +45,9 @@ def check_paths(outputs: Mapping[str, Path | None], *inputs: Path | None) -> Non
             continue
         _check_writable(out, option)
         if out.exists() and any(out.samefile(path) for path in read):
-            raise UserError(f"{option} {out}: this would overwrite what is read")
+            raise UserError(
+                f"{option} {out}: this would overwrite what is read; another name is required"
+            )
         other = taken.setdefault(out.resolve(), option)
         if other != option:
             raise UserError(f"{option} {out}: this would overwrite {other}; two names are required")
@@ -58,6 +60,8 @@ def _check_writable(path: Path, option: str) -> None:
     if path.exists() and not path.is_file():  # renaming would put a file in place of a device
         raise UserError(f"{option} {path}: not a file; a name to write a file to is required")
     if not folder.is_dir():
-        raise UserError(f"{option} {path}: there is no folder {folder}")
+        raise UserError(f"{option} {path}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):
-        raise UserError(f"{option} {path}: the folder {folder} cannot be written to")
+        raise UserError(
+            f"{option} {path}: the folder {folder} cannot be written to; another is required"
+        )

@@ -14,6 +14,7 @@ from superfactor.cli.prepare import Columns, PreparedTable
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts, counted
+from superfactor.cli.trained import NEW, TRAINED_ON, notes, trained_on
 
 
 def run(model: Path, path: Path, identifier: str | None, out: Path, screen: Screen) -> None:
@@ -27,9 +28,13 @@ def run(model: Path, path: Path, identifier: str | None, out: Path, screen: Scre
         probabilities = loaded.estimator.predict_proba(samples.X)
     header = [samples.columns.id or "row", "predicted"]
     header += [f"probability[{name}]" for name in loaded.metadata["classes"]]
+    header.append(TRAINED_ON)
     with screen.step("write"):
-        rows = zip(samples.ids, labels.tolist(), probabilities.tolist(), strict=True)
-        write_csv(out, header, ([name, label, *shares] for name, label, shares in rows))
+        marks = trained_on(loaded.metadata, samples)
+        rows = zip(samples.ids, labels.tolist(), probabilities.tolist(), marks, strict=True)
+        write_csv(out, header, ([name, label, *shares, mark] for name, label, shares, mark in rows))
+    for note in notes(marks):
+        screen.note(note)
     screen.fields(
         [
             ("model", str(model)),
@@ -44,6 +49,7 @@ def run(model: Path, path: Path, identifier: str | None, out: Path, screen: Scre
             "versions": versions(),
             "samples": len(labels),
             "predicted": class_counts(labels),
+            TRAINED_ON: {mark: marks.count(mark) for mark in sorted({*marks} - {NEW})},
             "files": {"predictions": str(out)},
         }
     )
@@ -77,6 +83,9 @@ def read_for(
     if not labels:
         return samples
     if target not in table.columns:
-        raise UserError(f"{path}: the column {target!r} with the labels is missing")
+        raise UserError(
+            f"{path}: the column {target!r} with the labels is missing; add it, or rename the one that holds "
+            "them"
+        )
     where = f"{path}: column {target!r}"
     return replace(samples, y=labels_among(table[target], about["classes"], where))

@@ -13,6 +13,7 @@ from superfactor.cli.covariates import Encoding
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.labels import labels_of
 from superfactor.cli.screen import Screen
+from superfactor.cli.suspicion import about_identifiers, about_intensities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,12 +105,16 @@ def _arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> P
     special = {columns.target, columns.id, *columns.covariates, *columns.drop}
     features = [name for name in table.columns if name not in special]
     if not features:
-        raise UserError(f"{path}: no columns are left to factorize")
+        raise UserError(
+            f"{path}: no columns are left to factorize; name fewer in --covariates and --drop"
+        )
     y = labels_of(table[columns.target], f"{path}: column {columns.target!r}")
     ids, named = sample_ids(table, columns.id)
     encoding = encoding_of.learn_encoding(path, table, columns.covariates)
     X, names = _matrix(path, table, features, encoding, log2, named)
-    notes = [*_empty_levels(encoding), *([] if log2 else _hint(X[:, : len(features)]))]
+    values = X[:, : len(features)]
+    notes = [*_empty_levels(encoding), *about_identifiers(features, values, columns.id is not None)]
+    notes += [] if log2 else about_intensities(values)
     return PreparedTable(path, columns, X, names, y, ids, encoding, tuple(notes))
 
 
@@ -127,7 +132,7 @@ def for_model(
     if missing:
         raise UserError(
             f"{path}: {len(missing)} of the model's {len(features) + len(encoding)} columns are "
-            f"missing: {shortened(missing)}"
+            f"missing: {shortened(missing)}; add them, or fit a model without them"
         )
     if columns.id is not None and columns.id not in present:
         raise UserError(_unknown(path, "--id", columns.id, table))
@@ -158,7 +163,9 @@ def _check_roles(path: Path, table: pd.DataFrame, columns: Columns) -> None:
     roles: dict[str, str] = {}
     for option, name in asked:
         if name is not None and roles.setdefault(name, option) != option:
-            raise UserError(f"column {name!r} is given both as {roles[name]} and as {option}")
+            raise UserError(
+                f"column {name!r} is given both as {roles[name]} and as {option}; leave it out of one"
+            )
 
 
 def _unknown(path: Path, option: str, name: str, table: pd.DataFrame) -> str:
@@ -199,16 +206,3 @@ def _empty_levels(encoding: Encoding) -> list[str]:
         for name, levels in encoding.items()
         if encoding_of.EMPTY in levels
     ]
-
-
-def _hint(values: Any) -> list[str]:
-    """Raw intensities: many columns, a long right tail, hardly anything negative."""
-    import numpy as np
-
-    if values.shape[1] < 200:
-        return []
-    some = values[:, :: max(1, values.shape[1] // 2000)]
-    low, middle, high = np.quantile(some, [0.05, 0.5, 0.999])
-    if high > 100 and high - middle > 10 * (middle - low) and -low < 0.1 * high:
-        return [f"values reach {values.max():,.0f} with a long tail: --log2 may help"]
-    return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.cli.learning import Learned
+from superfactor.cli.trained import fingerprints
 
 _PARAMETERS = ("n_components", "model", "xi", "lam")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
@@ -39,6 +40,7 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
         "seed": settings.seed,
         "search": _search(learned.search),
         "training_ids": names(samples.ids)[learned.train],
+        "training_rows": fingerprints(samples.X[learned.train]),
         "held_out_ids": names(samples.ids)[learned.held_out],
         "training_checksum": checksum(samples.X[learned.train], samples.y[learned.train]),
     }

@@ -82,7 +82,7 @@ def _unpacked(data: bytes, name: str | Path) -> bytes:
     try:
         return gzip.decompress(data) if str(name).lower().endswith(".gz") else data
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{name}: not a complete gzip file ({error})") from None
+        raise ValueError(f"{name}: not a complete gzip file ({error}); download it again") from None
 
 
 def download(url: str, check: Callable[[bytes], str | None], home: str) -> Path:

@@ -130,7 +130,7 @@ def _from_text(path: Path) -> tuple[Any, Any, pd.DataFrame, str]:
     try:
         counts = vectorizer.fit_transform(table["description"])
     except ValueError:  # scikit-learn's way of saying that there are no words
-        raise ValueError(f"{path}: column 'description' has no words") from None
+        raise ValueError(f"{path}: column 'description' has no words; texts are required") from None
     return counts, vectorizer.get_feature_names_out(), table, f"{path.name}: {_told(table, data)}"
 
 
@@ -152,7 +152,7 @@ def _from_counts(path: Path, covariates: Path) -> tuple[Any, Any, pd.DataFrame, 
             counts = csr_matrix(parts, shape=tuple(z["shape"]))
             words, ids = z["vocabulary"], z["job_id"]
     except (KeyError, OSError, ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: no word counts ({error})") from None
+        raise ValueError(f"{path}: no word counts ({error}); copy the file again") from None
     missing = [name for name in covariates_of.NAMES if name.startswith("missing_")]
     table = _table(covariates, files.contents(covariates), ("job_id", *missing)).set_index("job_id")
     absent = np.setdiff1d(ids, table.index)
@@ -177,7 +177,9 @@ def _table(path: Path, data: bytes, needed: tuple[str, ...]) -> pd.DataFrame:
     binary = ("fraudulent", *covariates_of.BINARY)
     for name in (*binary, *covariates_of.CATEGORIES, *needed):
         if name not in table.columns:
-            raise ValueError(f"{path}: column {name!r} is missing")
+            raise ValueError(
+                f"{path}: column {name!r} is missing; the columns of fake_job_postings.csv are required"
+            )
         if name in binary and not table[name].isin((0, 1)).all():
             raise ValueError(f"{path}: column {name!r} has to be 0 or 1")
     return table

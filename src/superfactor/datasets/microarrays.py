@@ -97,11 +97,12 @@ def load_microarray(name_or_path: str | Path, data_dir: str | Path | None = None
         if name in PAPER and (difference := _difference(files.contents(path), name)):
             note = f" ({difference})"
     if not X.size:
-        raise ValueError(f"{path}: no columns with values")
+        raise ValueError(f"{path}: no columns with values; one for each feature is required")
     if not np.all(np.isfinite(X)):
         column = features[np.argmin(np.all(np.isfinite(X), axis=0))]
         raise ValueError(
-            f"{path}: column {str(column)!r} has values that are missing or no numbers"
+            f"{path}: column {str(column)!r} has values that are missing or no numbers; "
+            "fill them in or leave it out"
         )
     return Microarray(name, X, y, features, path.name + note)
 
@@ -189,9 +190,13 @@ def _read_cumida(path: Path) -> tuple[Any, Any, Any]:
     values = table.iloc[:, 2:]
     words = [name for name, kind in values.dtypes.items() if kind != np.float64]
     if words:
-        raise ValueError(f"{path}: column {words[0]!r} is not numeric")
+        raise ValueError(
+            f"{path}: column {words[0]!r} is not numeric; leave it out, or use read_table"
+        )
     if table[CUMIDA[1]].isna().any():
-        raise ValueError(f"{path}: column {CUMIDA[1]!r} has empty cells")
+        raise ValueError(
+            f"{path}: column {CUMIDA[1]!r} has empty cells; fill in or remove these samples"
+        )
     y = np.array(table[CUMIDA[1]].tolist(), dtype=np.str_)
     return values.to_numpy(np.float64), y, np.array(values.columns.tolist(), dtype=np.str_)
 
@@ -203,5 +208,8 @@ def _read_arrays(path: Path) -> tuple[Any, Any, Any]:
         X = np.asarray(arrays["X"], dtype=np.float64)
         y, features = (arrays[name].astype(np.str_) for name in ("y", "feature_names"))
     if X.ndim != 2 or y.shape != X.shape[:1] or features.shape != X.shape[1:]:
-        raise ValueError(f"{path}: X {X.shape}, y {y.shape}, feature_names {features.shape}")
+        raise ValueError(
+            f"{path}: X {X.shape}, y {y.shape}, feature_names {features.shape}; "
+            "(n, p), (n,) and (p,) are required"
+        )
     return X, y, features

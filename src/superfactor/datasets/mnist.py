@@ -57,7 +57,9 @@ def load_mnist(data_dir: str | Path | None = None, *, part: str = "test") -> Ima
     images, source = _read(f"{_FILES[part]}-images-idx3-ubyte", data_dir, 3)
     digits, source_of_digits = _read(f"{_FILES[part]}-labels-idx1-ubyte", data_dir, 1)
     if images.shape != (len(digits), 28, 28):
-        raise ValueError(f"MNIST: {len(digits)} labels, but images of shape {images.shape}")
+        raise ValueError(
+            f"MNIST: {len(digits)} labels, but images of shape {images.shape}; download both again"
+        )
     return Images(
         images=images.reshape(len(images), 784) / 255.0,
         digits=digits.astype(np.int64),
@@ -87,9 +89,13 @@ def _array(path: Path, data: bytes, n_dimensions: int) -> NDArray[np.uint8]:
     """Bytes in IDX format: two zeros, type 8, number of dimensions, each size, then the values."""
     size = 4 + 4 * n_dimensions
     if data[:4] != bytes([0, 0, 8, n_dimensions]) or len(data) < size:
-        raise ValueError(f"{path}: not an IDX file of bytes in {n_dimensions} dimensions")
+        raise ValueError(
+            f"{path}: not an IDX file of bytes in {n_dimensions} dimensions; download it again"
+        )
     shape = struct.unpack(f">{n_dimensions}I", data[4:size])
     values = np.frombuffer(data, np.uint8, offset=size)
     if values.size != np.prod(shape):
-        raise ValueError(f"{path}: {values.size} values, but its header says {shape}")
+        raise ValueError(
+            f"{path}: {values.size} values, but its header says {shape}; download it again"
+        )
     return values.reshape(shape)

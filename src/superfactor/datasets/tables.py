@@ -84,7 +84,9 @@ def read_table(
             f"{path}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); save it as UTF-8"
         ) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: not a complete gzip file ({error})") from None
+        raise ValueError(
+            f"{path}: not a complete gzip file ({error}); copy or download it again"
+        ) from None
 
 
 def is_number(cell: str) -> bool:
@@ -170,15 +172,19 @@ class _Rows:
                     if progress is not None:
                         progress(raw.tell(), size)
         except csv.Error as error:
-            raise ValueError(f"{self.path}: line {rows.line_num}: {error}") from None
+            raise ValueError(
+                f"{self.path}: line {rows.line_num}: {error}; look for a stray quotation mark"
+            ) from None
         finally:
             csv.field_size_limit(limit)
         if not self._line:
-            raise ValueError(f"{self.path}: no samples below the header")
+            raise ValueError(f"{self.path}: no samples below the header; one a line is required")
 
     def _header(self, cells: list[str]) -> None:
         if not any(cell.strip() for cell in cells):
-            raise ValueError(f"{self.path}: empty, or no header on its first line")
+            raise ValueError(
+                f"{self.path}: empty, or no header on its first line; names of columns are required"
+            )
         self.names = [cell.strip() for cell in cells]
 
     def _begin(self, cells: list[str]) -> None:
@@ -198,7 +204,7 @@ class _Rows:
         if len(cells) != len(self.names):
             raise ValueError(
                 f"{self.path}: line {line} has {len(cells)} cells, but the header has "
-                f"{len(self.names)} columns"
+                f"{len(self.names)} columns; a cell with a delimiter in it needs quotation marks"
             )
         self._line.append(line)
         for position, column in self.texts.items():
@@ -259,13 +265,13 @@ def _unique(path: Path, names: list[str], text: set[str]) -> list[str]:
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if not name:
-            raise ValueError(f"{path}: column {position} has no name in the header")
+            raise ValueError(f"{path}: column {position} has no name in the header; give it one")
         if name not in seen:
             seen[name] = 0
             result.append(name)
             continue
         if name in text:
-            raise ValueError(f"{path}: two columns are called {name!r}; which one is not clear")
+            raise ValueError(f"{path}: two columns are called {name!r}; rename one")
         while f"{name}.{seen[name]}" in taken or not seen[name]:
             seen[name] += 1
         result.append(f"{name}.{seen[name]}")
@@ -292,10 +298,12 @@ def _read_parquet(path: Path, text: Collection[str]) -> pd.DataFrame:
             # Column by column on one thread: threads and data sets cost more than tiny columns do.
             table = parquet.ParquetFile(raw).read(use_threads=False)
     except pa.ArrowException as error:
-        raise ValueError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
+        raise ValueError(
+            f"{path}: not a Parquet file ({str(error).splitlines()[0]}); write it again, or as CSV"
+        ) from None
     names = [ROW_NAMES if name == "__index_level_0__" else name for name in table.column_names]
     if not table.num_rows or not names:
-        raise ValueError(f"{path}: no samples")
+        raise ValueError(f"{path}: no samples; a row for each is required")
     kept = _kept_as_text(names, text)
     names = _unique(path, names, kept)
     block = np.empty((table.num_rows, len(names)))

@@ -130,13 +130,17 @@ def _check_foreign(estimator: Any, X: Array, reset: bool) -> Array:
     if min(X.shape) == 0:
         raise ValueError(f"X: at least 1 sample and 1 feature are required, got {tuple(X.shape)}")
     if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError(f"X: Complex data not supported (dtype {X.dtype})")
+        raise ValueError(
+            f"X: Complex data not supported (dtype {X.dtype}); real numbers are required"
+        )
     if X.dtype not in (xp.float64, xp.float32):
         half = xp.isdtype(X.dtype, "real floating")
         X = xp.astype(X, xp.float32 if half else xp.float64)
     # The sum is finite whenever all entries are, save for overflow: one pass, no array of flags.
     if not bool(xp.isfinite(xp.sum(X))) and not bool(xp.all(xp.isfinite(X))):
-        raise ValueError("X: Input X contains NaN or infinity; finite numbers are required")
+        raise ValueError(
+            "X: Input X contains NaN or infinity; finite numbers are required: fill in or leave out"
+        )
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
 
@@ -151,7 +155,7 @@ def _check_same_library(estimator: Any, X: Any, method: str) -> None:
         raise ValueError(
             f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
             f"and the same device as those passed to fit(): got {type(X).__module__}."
-            f"{type(X).__name__}, fitted on {type(fitted).__module__}.{type(fitted).__name__}"
+            f"{type(X).__name__}, fitted on {type(fitted).__module__}.{type(fitted).__name__}; convert X"
         )
 
 
@@ -228,7 +232,8 @@ def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: s
     check_length("covariates", values, X)
     if n_expected is not None and values.shape[1] != n_expected:
         raise ValueError(
-            f"covariates: {values.shape[1]} column(s), but the model was fitted with {n_expected}"
+            f"covariates: {values.shape[1]} column(s), but the model was fitted with {n_expected}; the "
+            "same are required"
         )
     return like(values, X)
 
@@ -295,7 +300,10 @@ def check_weights(sample_weight: Any, X: Array) -> Any:
             f"(smallest {shown(weight.min())}); numbers >= 0 are required"
         )
     if not np.any(weight > 0):
-        raise ValueError("sample_weight: Sample weights must contain at least one non-zero number")
+        raise ValueError(
+            "sample_weight: Sample weights must contain at least one non-zero number; "
+            "None weighs all alike"
+        )
     return None if np.all(weight == 1) else weight
 
 
@@ -335,7 +343,8 @@ def _check_sortable(labels: Any) -> None:
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in labels})
         raise TypeError(
-            f"y: labels of one kind that can be sorted are required, got {', '.join(kinds)}"
+            f"y: labels of one kind that can be sorted are required, got {', '.join(kinds)}; make them one, "
+            "as in [str(label) for label in y]"
         ) from error
 
 
@@ -343,7 +352,9 @@ def check_real_targets(y: Any, X: Array, name: str) -> Any:
     """Targets (n,) or (n, κ) as NumPy float64."""
     values = _numbers("y", _check_given(y, name), ensure_2d=False, allow_nd=True)
     if values.ndim > 2:
-        raise ValueError(f"y: one or two dimensions are required, got {values.ndim}")
+        raise ValueError(
+            f"y: one or two dimensions are required, got {values.ndim}; reshape it to samples x targets"
+        )
     check_length("y", values, X)
     return values
 
@@ -357,7 +368,9 @@ def _check_given(y: Any, name: str) -> Any:
             f"fit(table.drop(columns={y!r}), table[{y!r}])"
         )
     if sp.issparse(y):
-        raise TypeError("y: Sparse data was passed for y, but dense data is required")
+        raise TypeError(
+            "y: Sparse data was passed for y, but dense data is required; y.toarray() is"
+        )
     return as_numpy(y)
 
 
@@ -383,7 +396,8 @@ def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any)
     for label, factor in class_weight.items():
         if label not in known:
             raise ValueError(
-                f"class_weight={shown(class_weight)}: {shown(label)} is no class of y, {shown(known)}"
+                f"class_weight={shown(class_weight)}: {shown(label)} is no class of y, {shown(known)}; "
+                "leave it out"
             )
         if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
             raise ValueError(
@@ -399,6 +413,6 @@ def check_codes(codes: Any, components: Array) -> Array:
     if values.shape[1] != components.shape[0]:
         raise ValueError(
             f"codes: {values.shape[1]} column(s), but the model has {components.shape[0]} "
-            "components"
+            "components; codes as transform gives them are required"
         )
     return like(values, components)

@@ -144,7 +144,8 @@ def _resamples(
     sizes = [max(1, round(fraction * len(group))) for group in groups]
     if sum(sizes) < rank:
         raise ValueError(
-            f"fraction={fraction!r}: resamples of {sum(sizes)} samples are too few for {rank} factors"
+            f"fraction={fraction!r}: resamples of {sum(sizes)} samples are too few for {rank} factors; "
+            "a larger fraction, or a model with fewer, is required"
         )
     for _ in range(count):
         chosen = [rng.choice(g, size, replace=False) for g, size in zip(groups, sizes, strict=True)]

@@ -1,0 +1,83 @@
+"""What a table seems to hold besides features: identifiers, and intensities without a logarithm."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+# ID1 is a gene; id, patient_id, PatientID, "sample no.", patient and Unnamed: 0 are none.
+_IDENTIFIER = re.compile(
+    r"(.*[\W_])?(id|ids|idx|identifier|barcode|accession|uuid)"
+    r"|.*[a-z]I[Dd]"
+    r"|index|unnamed: ?\d+|row|rownames?"
+    r"|(sample|patient|subject|participant|donor|record|specimen|row)s?"
+    r"([\W_]*(no|nr|num|number|name|code|index)\.?)?",
+    re.I,
+)
+# In fewer samples, whole numbers follow one another by chance.
+_FEWEST = 10
+
+
+def identifiers(names: Sequence[str], values: Any) -> list[str]:
+    """Names of columns of values (n, p) that count samples or patients rather than measure them.
+
+    Whole numbers, and either each of a..a+n−1 once, in any order, or a name that says so with a value of
+    its own for at least every fourth sample: patients may come more than once, counts and codes repeat.
+    """
+    import numpy as np
+
+    n = len(values)
+    if n < _FEWEST:
+        return []
+    # A few rows first: most columns are out after them, and there may be tens of thousands.
+    whole = np.flatnonzero((values[:_FEWEST] == np.rint(values[:_FEWEST])).all(axis=0))
+    found = []
+    for j in whole:
+        column = values[:, j]
+        if np.any(column != np.rint(column)):
+            continue
+        different = np.unique(column)
+        counts_all = len(different) == n and different[-1] - different[0] == n - 1
+        says_so = _IDENTIFIER.fullmatch(names[j].strip()) is not None
+        if counts_all or (says_so and 4 * len(different) >= n):
+            found.append(names[j])
+    return found
+
+
+def about_identifiers(names: Sequence[str], values: Any, id_is_given: bool) -> list[str]:
+    """A note for each of them, with what to do."""
+    notes = []
+    for name in identifiers(names, values):
+        word = shlex.quote(name)
+        instead = "" if id_is_given else f", --id {word} takes it for the samples' names"
+        notes.append(
+            f"column {name!r} looks like an identifier and is used as a feature: --drop {word} leaves it "
+            f"out{instead}"
+        )
+    return notes
+
+
+def about_intensities(values: Any) -> list[str]:
+    """A note where values (n, p) look like expression data as it comes from the scanner or the counter.
+
+    Many columns in one unit, with long right tails, hardly anything negative and few zeros. Pixels and words
+    are mostly zero; the columns of a clinical table have units of their own.
+    """
+    import numpy as np
+
+    if values.shape[1] < 200:
+        return []
+    some = values[:, :: max(1, values.shape[1] // 2000)]
+    low, middle, high = np.quantile(some, [0.05, 0.5, 0.999])
+    long_tail = high > 100 and high - middle > 10 * (middle - low) and -low < 0.1 * high
+    if not long_tail or np.mean(some == 0) > 0.25:
+        return []
+    size = np.abs(some).mean(axis=0)
+    some, size = some[:, size > 0], size[size > 0]
+    one_unit = np.std(np.log2(size)) < 2.5
+    # The tail is one of the samples within a column, and not only of some columns among others.
+    if one_unit and np.quantile(some / size, 0.99) > 3:
+        return [f"values reach {values.max():,.0f} with a long tail: --log2 may help"]
+    return []

@@ -1,0 +1,59 @@
+"""Which samples of a table a model was trained on: what it says of them is no test of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from superfactor.cli.prepare import PreparedTable
+
+#: What the column TRAINED_ON of predictions says of a sample.
+NEW, SAME_VALUES, SAME_NAME = "no", "yes", "same name"
+TRAINED_ON = "trained_on"
+
+
+def fingerprints(X: Any) -> Any:
+    """Eight bytes for each row of values (n, p), as whole numbers (n,)."""
+    import hashlib
+
+    import numpy as np
+
+    # Single precision: the last digits of a logarithm may differ between versions of NumPy. −0 is 0.
+    rows = X.astype(np.float32) + np.float32(0)
+    digests = b"".join(hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
+    """For each sample NEW, SAME_VALUES, or SAME_NAME where a training sample of that name has other values.
+
+    Names count where they are those of the same column, and not mere numbers of rows.
+
+    Parameters
+    ----------
+    about : the metadata of a model
+    samples : in the columns of that model
+    """
+    rows = set(about["training_rows"].tolist())
+    named = samples.columns.id is not None and samples.columns.id == about["id"]
+    names = set(about["training_ids"].tolist()) if named else set()
+    return [
+        SAME_VALUES if row in rows else SAME_NAME if name in names else NEW
+        for row, name in zip(fingerprints(samples.X).tolist(), samples.ids.tolist(), strict=True)
+    ]
+
+
+def notes(marks: list[str]) -> list[str]:
+    """What a user should know about samples that are not new."""
+    seen, namesakes = marks.count(SAME_VALUES), marks.count(SAME_NAME)
+    said = []
+    if seen:
+        said.append(
+            f"the model was trained on {seen} of these {len(marks)} samples ({TRAINED_ON} = {SAME_VALUES}); "
+            "how well it predicts them says nothing about new ones"
+        )
+    if namesakes:
+        said.append(
+            f"{namesakes} of these {len(marks)} samples have the name of a training sample and other values "
+            f"({TRAINED_ON} = {SAME_NAME}); leave them out of any test if they are the same patients"
+        )
+    return said
