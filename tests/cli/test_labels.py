@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.command import QUICK, cohort, superfactor
+from tests.cli.command import QUICK, cohort, refused, superfactor
 
 from superfactor.cli.labels import labels_among, labels_of
 
@@ -40,7 +40,7 @@ def test_labels_come_back_as_written(classes, tmp_path):
     assert done.json["table"]["classes"] == dict.fromkeys(sorted(classes), 20)
     assert superfactor("predict", model, path, "--out", out).code == 0
     found = as_text(out)
-    assert {*found.columns[2:]} == {f"probability[{name}]" for name in classes}
+    assert {*found.columns[2:-1]} == {f"probability[{name}]" for name in classes}
     assert (found["predicted"] == data["status"]).mean() > 0.8
     assert set(found["predicted"]) == set(classes)
     done = superfactor("report", model, path, "--out", tmp_path / "r.html")
@@ -94,3 +94,34 @@ def test_levels_that_all_look_like_numbers(kind, ending, tmp_path):
     assert done.code == 0, done
     expected = as_text(tmp_path / "all.csv").loc[part.index].reset_index(drop=True)
     pd.testing.assert_frame_equal(as_text(tmp_path / "part.csv"), expected, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["Tumor", "tumor", "normal"], "'Tumor' and 'tumor'"),
+        (["stage 1", "stage1", "stage 2"], "'stage 1' and 'stage1'"),
+        (["TUMOR", "tumor ", "Tumor", "normal"], "'TUMOR', 'Tumor' and 'tumor '"),
+    ],
+    ids=["case", "blank", "both"],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_two_spellings_of_a_label_are_refused(cells, said, ending, tmp_path):
+    path = tmp_path / f"t.{ending}"
+    data = cohort().drop(columns=["sex", "age"])
+    data["status"] = (cells * 40)[:40]
+    data.to_csv(path, index=False) if ending == "csv" else data.to_parquet(path)
+    if ending == "csv":  # blanks around the cells of a text file are no part of them
+        said = said.replace("'tumor '", "'tumor'")
+    words = ("fit", path, "--target", "status", "--id", "patient", *QUICK)
+    line = refused(*words, "--out", tmp_path / "m.skops")
+    assert f"column 'status': {said} differ only in case or blanks; write them alike" in line
+
+
+def test_minus_one_among_labels_is_noted(tmp_path):
+    data = cohort(classes=("-1", "0", "1")).drop(columns=["sex", "age"])
+    data.to_csv(tmp_path / "t.csv", index=False)
+    words = ("--target", "status", "--id", "patient", *QUICK, "--out", tmp_path / "m.skops")
+    done = superfactor("fit", tmp_path / "t.csv", *words)
+    assert done.code == 0, done
+    assert done.err.count("note: -1 among the labels is a class of its own here") == 1

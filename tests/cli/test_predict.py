@@ -31,10 +31,10 @@ def test_one_row_a_sample_in_the_order_of_the_table(model, predict):
     data = cohort(seed=3).sample(frac=1, random_state=0)
     found = predict(data)
     assert found.columns.tolist() == [
-        "patient", "predicted", "probability[normal]", "probability[tumoral]",
+        "patient", "predicted", "probability[normal]", "probability[tumoral]", "trained_on",
     ]  # fmt: skip
     assert found["patient"].tolist() == data["patient"].tolist()
-    shares = found.iloc[:, 2:].to_numpy()
+    shares = found.filter(like="probability").to_numpy()
     np.testing.assert_array_equal(shares, by_hand(model, data))
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     names = np.array(["normal", "tumoral"])[shares.argmax(axis=1)]
@@ -74,13 +74,15 @@ def test_one_sample(predict):
 
 def test_tab_separated_where_the_name_says_so(model, table, tmp_path):
     superfactor("predict", model, table, "--out", tmp_path / "p.tsv")
-    assert pd.read_csv(tmp_path / "p.tsv", sep="\t").shape == (40, 4)
+    assert pd.read_csv(tmp_path / "p.tsv", sep="\t").shape == (40, 5)
 
 
 def test_json(model, table, tmp_path):
     done = superfactor("predict", model, table, "--out", tmp_path / "p.csv", "--json")
     assert done.err == ""
     assert done.json["samples"] == sum(done.json["predicted"].values()) == 40
+    assert done.json["trained_on"] == {"yes": 30}
+    assert "the model was trained on 30 of these 40 samples" in done.json["notes"][0]
     assert done.json["files"] == {"predictions": str(tmp_path / "p.csv")}
 
 
@@ -132,3 +134,52 @@ def test_tables_that_do_not_fit(change, message, model, tmp_path):
 def test_unknown_column_of_names(model, table, tmp_path):
     line = refused("predict", model, table, "--id", "patients", "--out", tmp_path / "p.csv")
     assert "--id: there is no column 'patients'; did you mean 'patient'?" in line
+
+
+# --- samples the model was trained on -------------------------------------------------------------
+
+
+def names_of(model):
+    return set(model_file.load(model).metadata["training_ids"].tolist())
+
+
+def test_training_samples_are_marked(model, predict):
+    found = predict(cohort()).set_index("patient")["trained_on"]
+    expected = {name: "yes" if name in names_of(model) else "no" for name in found.index}
+    assert found.to_dict() == expected
+    assert set(expected.values()) == {"yes", "no"}
+
+
+def test_they_are_known_by_their_values_whatever_they_are_called(model, predict):
+    data = cohort()
+    seen = data["patient"].isin(names_of(model))
+    order = np.random.default_rng(0).permutation(len(data))
+    for changed in (
+        data.drop(columns="patient"),
+        data.assign(patient=[f"new{i}" for i in range(40)]).sample(frac=1, axis=1, random_state=1),
+        data.iloc[order],
+    ):
+        found = predict(changed)["trained_on"]
+        assert (found == "yes").tolist() == seen.loc[changed.index].tolist()
+        assert set(found) == {"yes", "no"}
+
+
+def test_names_of_training_samples_with_other_values(model, table, tmp_path):
+    data = cohort(seed=3)
+    data.to_csv(tmp_path / "new.csv", index=False)
+    done = superfactor("predict", model, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    found = pd.read_csv(tmp_path / "p.csv").set_index("patient")["trained_on"]
+    assert set(found[found == "same name"].index) == names_of(model)
+    assert set(found) == {"same name", "no"}
+    assert done.err.startswith(
+        "note: 30 of these 40 samples have the name of a training sample and"
+    )
+
+
+def test_numbers_of_rows_are_no_names(predict):
+    assert set(predict(cohort(seed=3).drop(columns="patient"))["trained_on"]) == {"no"}
+
+
+def test_eight_bytes_a_training_sample(model):
+    rows = model_file.load(model).metadata["training_rows"]
+    assert (rows.shape, rows.dtype, len(set(rows.tolist()))) == ((30,), np.uint64, 30)

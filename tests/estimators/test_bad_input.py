@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from tests.estimators.data import ESTIMATORS, MODELS, small
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
 
 X, y, Z = small()
 
@@ -72,7 +72,9 @@ def test_one_class_only(model):
 def test_labels_must_be_labels():
     with pytest.raises(ValueError, match="continuous"):
         SMFClassifier().fit(X, X[:, 0])
-    with pytest.raises(TypeError, match=r"y: labels of one kind .* are required, got int, str$"):
+    with pytest.raises(
+        TypeError, match=r"y: labels of one kind .* are required, got int, str; make"
+    ):
         SMFClassifier().fit(X, np.array(["a", 1] * 20, dtype=object))
     with pytest.raises(ValueError, match=r"y should be a 1d array"):
         SMFClassifier().fit(X, np.c_[y, y])
@@ -176,3 +178,33 @@ def test_bad_arrays_of_other_libraries(library):
     fitted = SMFClassifier().fit(xp.asarray(X), y)
     with pytest.raises(ValueError, match="X has 5 features"):
         fitted.predict(xp.asarray(X[:, :5]))
+
+
+class Annotated:
+    """What anndata.AnnData looks like from outside."""
+
+    X = X
+    obs = pd.DataFrame({"y": y})
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, SMFClassifierCV])
+def test_annotated_data_are_refused_with_what_to_pass(estimator):
+    expected = r"^X: Annotated holds .*; pass adata\.X or adata\.to_df\(\) as X and adata\.obs\['…'\] as y$"
+    with pytest.raises(TypeError, match=expected):
+        estimator().fit(Annotated(), "y")
+    fitted = estimator(2, xi=1.0, lam=1.0).fit(Annotated.X, Annotated.obs["y"])
+    with pytest.raises(TypeError, match=expected):
+        fitted.predict(Annotated())
+
+
+def test_a_table_may_have_columns_of_these_names():
+    table = pd.DataFrame(X).set_axis(
+        ["X", "obs", *(f"x{j}" for j in range(X.shape[1] - 2))], axis=1
+    )
+    assert SMFClassifier().fit(table, y).n_features_in_ == X.shape[1]
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, SMFClassifierCV])
+def test_the_name_of_a_column_is_no_target(estimator):
+    with pytest.raises(ValueError, match=r"^y='status': one value a sample .*table\['status'\]\)$"):
+        estimator().fit(pd.DataFrame(X), "status")

@@ -10,7 +10,7 @@ from typing import Any
 # ID1 is a gene; id, patient_id, PatientID, "sample no.", patient and Unnamed: 0 are none.
 _IDENTIFIER = re.compile(
     r"(.*[\W_])?(id|ids|idx|identifier|barcode|accession|uuid)"
-    r"|.*[a-z]I[Dd]"
+    r"|.*(?-i:[a-z]I[Dd])"
     r"|index|unnamed: ?\d+|row|rownames?"
     r"|(sample|patient|subject|participant|donor|record|specimen|row)s?"
     r"([\W_]*(no|nr|num|number|name|code|index)\.?)?",
@@ -31,17 +31,15 @@ def identifiers(names: Sequence[str], values: Any) -> list[str]:
     n = len(values)
     if n < _FEWEST:
         return []
-    # A few rows first: most columns are out after them, and there may be tens of thousands.
-    whole = np.flatnonzero((values[:_FEWEST] == np.rint(values[:_FEWEST])).all(axis=0))
+    says_so = np.array([_IDENTIFIER.fullmatch(name.strip()) is not None for name in names])
+    in_range = values.max(axis=0) - values.min(axis=0) == n - 1
     found = []
-    for j in whole:
+    for j in np.flatnonzero(says_so | in_range).tolist():
         column = values[:, j]
-        if np.any(column != np.rint(column)):
-            continue
-        different = np.unique(column)
-        counts_all = len(different) == n and different[-1] - different[0] == n - 1
-        says_so = _IDENTIFIER.fullmatch(names[j].strip()) is not None
-        if counts_all or (says_so and 4 * len(different) >= n):
+        different = len(np.unique(column))
+        if np.all(column == np.rint(column)) and (
+            (in_range[j] and different == n) or (says_so[j] and 4 * different >= n)
+        ):
             found.append(names[j])
     return found
 
@@ -62,8 +60,8 @@ def about_identifiers(names: Sequence[str], values: Any, id_is_given: bool) -> l
 def about_intensities(values: Any) -> list[str]:
     """A note where values (n, p) look like expression data as it comes from the scanner or the counter.
 
-    Many columns in one unit, with long right tails, hardly anything negative and few zeros. Pixels and words
-    are mostly zero; the columns of a clinical table have units of their own.
+    Many columns in one unit, with long right tails, nothing far below zero and few zeros. Pixels and words
+    are mostly zero, what is centred is so by half, and the columns of a clinical table have units of their own.
     """
     import numpy as np
 
@@ -72,7 +70,7 @@ def about_intensities(values: Any) -> list[str]:
     some = values[:, :: max(1, values.shape[1] // 2000)]
     low, middle, high = np.quantile(some, [0.05, 0.5, 0.999])
     long_tail = high > 100 and high - middle > 10 * (middle - low) and -low < 0.1 * high
-    if not long_tail or np.mean(some == 0) > 0.25:
+    if not long_tail or middle <= 0 or np.mean(some == 0) > 0.25:
         return []
     size = np.abs(some).mean(axis=0)
     some, size = some[:, size > 0], size[size > 0]

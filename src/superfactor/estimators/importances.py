@@ -59,7 +59,7 @@ class FeatureImportancesMixin:
         return feature_importances(self)
 
 
-def feature_importances(estimator: Any) -> np.ndarray:
+def feature_importances(estimator: Any) -> Any:
     """Lengths (n_features_in_,) of the change of the activations by one unit of each column of X.
 
     The weights of a column that is factorized are its row of W·β (W⁺ᵀβ in the feature model), those of a

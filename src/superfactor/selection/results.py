@@ -14,7 +14,8 @@ def splits_that_count(scores: np.ndarray) -> Any:
     """Which splits candidates are compared by, (splits,) bool: all, unless the search ended early.
 
     Then those that all candidates are scored in, and if there is none, those begun. Every split takes the
-    candidates in the same order, so that those scored in all of them are not none.
+    candidates in the same order, so that those scored in all of them are not none. A split in which no
+    candidate's score is a number (an area under a curve needs two classes) does not count beside others.
 
     Parameters
     ----------
@@ -22,6 +23,9 @@ def splits_that_count(scores: np.ndarray) -> Any:
     """
     done = ~np.isnan(scores[:, :, 1])  # seconds: a score may be no number
     complete = done.all(axis=1)
+    defined = complete & ~np.isnan(scores[:, :, 0]).all(axis=1)
+    if defined.any():
+        return defined
     return complete if complete.any() else done.any(axis=1)
 
 

@@ -1,0 +1,122 @@
+"""Identifiers and raw intensities are noticed in tables that have them, and in no others."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from tests.cli.command import QUICK, cohort, superfactor
+
+from superfactor.cli.suspicion import about_intensities, identifiers
+
+N = 60
+RNG = np.random.default_rng(0)
+SHUFFLED = RNG.permutation(N)
+
+
+def found(**columns):
+    frame = pd.DataFrame(columns).astype(float)
+    return identifiers(list(frame), frame.to_numpy())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.arange(N), SHUFFLED, SHUFFLED + 1, 14305 + np.arange(N)[::-1]],
+    ids=["from-0", "shuffled", "from-1", "from-anywhere"],
+)
+def test_counted_samples_whatever_the_name(values):
+    assert found(gene=RNG.normal(size=N), x=values, count=RNG.poisson(9, N)) == ["x"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "id",
+        "ID",
+        "patient",
+        "Patient_ID",
+        "patientId",
+        "job_id",
+        "sample no.",
+        "Unnamed: 0",
+        "index",
+    ],
+)
+def test_names_that_say_so(name):
+    accession = 3_000_000 + 7 * SHUFFLED
+    assert found(**{name: accession}) == [name]
+    # Every patient four times: still one, and dangerous.
+    assert found(**{name: accession[np.arange(N) // 4]}) == [name]
+    assert found(**{name: np.arange(N) % 3}) == []
+    assert found(**{name: accession + 0.5}) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["ID1", "ID2", "NID", "acid", "index_of_refraction", "age", "rowan"]
+)
+def test_features_with_distinct_whole_numbers(name):
+    assert found(**{name: 3_000_000 + 7 * SHUFFLED}) == []
+
+
+def test_counts_are_no_identifiers():
+    words = RNG.poisson(30, size=(N, 500)).astype(float)
+    assert identifiers([f"word{j}" for j in range(500)], words) == []
+    assert identifiers(["x"], np.arange(5.0)[:, None]) == []  # too few to tell
+
+
+@pytest.mark.parametrize("load", [load_digits, load_breast_cancer, load_wine, load_diabetes])
+def test_real_tables_have_neither(load):
+    data = load(as_frame=True).data
+    assert identifiers(list(data), data.to_numpy(float)) == []
+    assert about_intensities(np.tile(data.to_numpy(float), (1, 20))) == []
+
+
+def test_the_note_says_what_to_do(tmp_path):
+    data = cohort().assign(**{"chip no": np.arange(40), "batch 2": np.arange(40) % 2})
+    data.to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--target", "status", *QUICK, "--out", tmp_path / "m.skops")
+    expected = (
+        "note: column 'chip no' looks like an identifier and is used as a feature: "
+        "--drop 'chip no' leaves it out"
+    )
+    done = superfactor(*words, "--id", "patient", "--drop", "sex")
+    assert done.err == f"{expected}\n"
+    done = superfactor(*words, "--drop", "sex,patient")
+    assert done.err == f"{expected}, --id 'chip no' takes it for the samples' names\n"
+    assert superfactor(*words, "--id", "chip no", "--drop", "sex,patient").err == ""
+
+
+# --- intensities ----------------------------------------------------------------------------------
+
+
+def intensities(n=80, p=600):
+    """Genes around levels of their own, as a scanner sees them."""
+    return np.exp2(RNG.normal(RNG.normal(6, 2, size=p), 1.2, size=(n, p)))
+
+
+LIKE_EXPRESSION = {
+    "intensities": intensities(),
+    "background-corrected": intensities() - 30,
+    "reads": RNG.poisson(intensities()).astype(float),
+}
+UNLIKE = {
+    "logarithms": np.log2(intensities()),
+    "few-columns": intensities(p=150),
+    "centred": intensities() - intensities().mean(axis=0),
+    "words": RNG.poisson(np.exp(RNG.normal(-3, 2, size=600)), size=(80, 600)) * 40.0,
+    "pixels": np.where(RNG.random((80, 600)) < 0.8, 0.0, RNG.integers(1, 256, (80, 600))),
+    "photographs": RNG.integers(0, 256, (80, 600)).astype(float),
+    "units-of-their-own": RNG.normal(5, 1, (80, 600)) * 10.0 ** RNG.uniform(-2, 5, 600),
+}
+
+
+@pytest.mark.parametrize("kind", LIKE_EXPRESSION)
+def test_expression_without_a_logarithm(kind):
+    values = LIKE_EXPRESSION[kind]
+    (note,) = about_intensities(values)
+    assert note == f"values reach {values.max():,.0f} with a long tail: --log2 may help"
+    assert about_intensities(np.log2(np.maximum(values, 1))) == []
+
+
+@pytest.mark.parametrize("kind", UNLIKE)
+def test_what_is_no_expression(kind):
+    assert about_intensities(UNLIKE[kind]) == []

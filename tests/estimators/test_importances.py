@@ -1,0 +1,101 @@
+"""Selectors of features go by the weights of features, not by those of codes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+from tests.estimators.data import MODELS, small
+
+from superfactor import SMFClassifier, SMFRegressor
+
+frame, wine = load_wine(return_X_y=True, as_frame=True)
+WINE = pd.DataFrame(scale(frame), columns=frame.columns)
+X, y, Z = small(n=60)
+
+
+def slopes(function, x, step=1e-5):
+    """Derivatives (p, κ) of activations by the features, at a sample x (p,)."""
+    steps = step * np.eye(len(x))
+    return (function(x + steps) - function(x - steps)) / (2 * step)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_importances_are_slopes_of_the_scores(model, classes):
+    kept = wine < classes
+    fitted = SMFClassifier(2, model=model, xi=0.1, lam=0.1, prediction="fast").fit(
+        WINE[kept].to_numpy(), wine[kept]
+    )
+    logits = slopes(lambda samples: np.log(fitted.predict_proba(samples)), WINE.to_numpy()[0])
+    # Relative to their mean over the classes, logarithms of probabilities are activations.
+    expected = np.linalg.norm(logits - logits.mean(axis=1, keepdims=True), axis=1)
+    np.testing.assert_allclose(fitted.feature_importances_, expected, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_those_of_a_regressor_and_of_covariate_columns(model):
+    targets = np.column_stack([y, X[:, 0]]).astype(float)
+    fitted = SMFRegressor(2, model=model, lam=0.1, covariate_columns=[1, 4], prediction="fast").fit(
+        X, targets, covariates=Z
+    )
+    beside = np.repeat(Z[:1], X.shape[1], axis=0)
+    expected = np.linalg.norm(slopes(lambda s: fitted.predict(s, covariates=beside), X[0]), axis=1)
+    np.testing.assert_allclose(fitted.feature_importances_, expected, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("estimator", [SMFClassifier, SMFRegressor])
+@pytest.mark.parametrize("prefit", [False, True])
+def test_select_from_model_keeps_the_features_with_large_weights(estimator, prefit):
+    model = estimator(3, xi=0.1, lam=0.1)
+    weights = model.fit(WINE, wine).feature_importances_
+    selector = SelectFromModel(model, prefit=prefit).set_output(transform="pandas").fit(WINE, wine)
+    kept = selector.transform(WINE)
+    assert list(kept.columns) == list(WINE.columns[weights >= weights.mean()])
+    assert 0 < kept.shape[1] < WINE.shape[1]
+
+
+def test_as_many_factors_as_features_is_no_trap():
+    """With r = p the weights of the codes have the right number, and would be taken for the others."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(200, 4))
+    target = data @ [3.0, 0, 0, -2.0] + 0.01 * rng.normal(size=200)
+    for model in (SMFRegressor(4, xi=0.1, lam=1e-3), LinearRegression()):
+        chosen = SelectFromModel(model).fit(data, target).get_support()
+        assert chosen.tolist() == [True, False, False, True]
+
+
+def test_recursive_elimination_finds_the_features_that_matter():
+    rng = np.random.default_rng(1)
+    data = rng.normal(size=(150, 8))
+    labels = data[:, 2] - data[:, 5] > 0
+    chosen = RFE(SMFClassifier(1, xi=0.01, lam=0.1), n_features_to_select=2).fit(data, labels)
+    assert chosen.get_support(indices=True).tolist() == [2, 5]
+
+
+def test_asking_for_weights_of_codes_is_refused_in_one_line():
+    pipe = make_pipeline(StandardScaler(), SMFClassifier(3))
+    getter = "named_steps.smfclassifier.{}".format
+    asked = SelectFromModel(pipe, importance_getter=getter("coef_")).fit(frame, wine)
+    with pytest.raises(AttributeError, match=r"^coef_ weighs the codes and not the features; .*$"):
+        asked.get_support()
+    good = SelectFromModel(pipe, importance_getter=getter("feature_importances_"))
+    assert good.fit(frame, wine).get_support().shape == (13,)
+
+
+def test_everyone_else_sees_the_weights_of_codes():
+    fitted = SMFClassifier(3).fit(WINE, wine)
+    assert fitted.coef_.shape == (2, 3)
+    assert vars(fitted)["coef_"] is fitted.coef_
+    assert permutation_importance(fitted, WINE, wine, n_repeats=1).importances_mean.shape == (13,)
+
+
+def test_nothing_before_fit():
+    assert not hasattr(SMFClassifier(), "coef_")
+    with pytest.raises(NotFittedError):
+        SMFClassifier().feature_importances_  # noqa: B018
