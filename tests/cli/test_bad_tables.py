@@ -191,7 +191,10 @@ def test_markers_are_not_overwritten(option, table, tmp_path):
     outputs = {"--out": tmp_path / "m.skops", option: markers}
     pairs = [w for pair in outputs.items() for w in pair]
     line = refused("fit", table, *roles(), *QUICK, "--markers", markers, *pairs)
-    assert line == f"error: {option} {markers}: this would overwrite what is read\n"
+    assert (
+        line
+        == f"error: {option} {markers}: this would overwrite what is read; another name is required\n"
+    )
     assert markers.read_text() == "gene0,known\n"
 
 
@@ -228,4 +231,4 @@ def test_markers_that_are_no_text(table, tmp_path):
     markers.write_bytes(b"gene0,\xff\xfe\x00")
     words = ("--markers", markers, "--out", tmp_path / "m")
     line = refused("fit", table, *roles(), *QUICK, *words)
-    assert line == f"error: --markers {markers}: not UTF-8 text (byte 0xff)\n"
+    assert line == f"error: --markers {markers}: not UTF-8 text (byte 0xff); save it as UTF-8\n"

@@ -61,7 +61,8 @@ def about_intensities(values: Any) -> list[str]:
     """A note where values (n, p) look like expression data as it comes from the scanner or the counter.
 
     Many columns in one unit, with long right tails, nothing far below zero and few zeros. Pixels and words
-    are mostly zero, what is centred is so by half, and the columns of a clinical table have units of their own.
+    are mostly zero, half of what is centred is negative, and columns of a clinical table have units of
+    their own.
     """
     import numpy as np
 
