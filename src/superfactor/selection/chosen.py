@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array
+from superfactor.estimators.importances import refuse_selectors
 
 
 def _refits(search: Any) -> bool:
@@ -28,6 +29,8 @@ def _handed_through(name: str, what: str) -> Any:
 
     def of_the_chosen(search: Any) -> Any:
         _refits(search)
+        if name == "coef_":
+            refuse_selectors()
         if not hasattr(search, "best_estimator_"):
             raise AttributeError(f"{name}: this {type(search).__name__} is not fitted yet")
         chosen = search.best_estimator_
@@ -46,6 +49,9 @@ class ChosenModel:
     components_ = _handed_through("components_", "Atoms (n_components, n_features)")
     codes_ = _handed_through("codes_", "Codes of the training samples (n_samples, n_components)")
     coef_ = _handed_through("coef_", "Coefficients of the codes (n_outputs, n_components)")
+    feature_importances_ = _handed_through(
+        "feature_importances_", "How much each feature counts (n_features_in_,)"
+    )
     covariate_coef_ = _handed_through("covariate_coef_", "Those of the covariates")
     intercept_ = _handed_through("intercept_", "Intercepts (n_outputs,)")
     explained_variance_ratio_ = _handed_through(
