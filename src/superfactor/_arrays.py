@@ -33,6 +33,7 @@ __all__ = [
     "indices",
     "inner",
     "inners",
+    "moved",
     "namespace",
     "one_blas_thread",
     "random_like",
@@ -69,6 +70,16 @@ def to_numpy(x: Array) -> Any:
         except RuntimeError:  # on a device NumPy cannot see
             pass
     return np.from_dlpack(x, device="cpu", copy=True)
+
+
+def moved(x: Array, like: Array) -> Array:
+    """`x` as an array of the library of `like`, where that lives, in its own type."""
+    if type(like) is np.ndarray:
+        return to_numpy(x)
+    if type(x) is not np.ndarray:
+        return x
+    # PyTorch takes no reversed views, as eigenvectors in descending order are.
+    return namespace(like).asarray(np.asarray(x, order="C"), device=device(like))
 
 
 def cast(x: Array, like: Array) -> Array:

@@ -20,9 +20,9 @@ import scipy.sparse as sp
 from superfactor._arrays import (
     Array,
     cast,
-    device,
     eps,
     frobenius2,
+    moved,
     namespace,
     to_numpy,
     zeros_like_of,
@@ -95,7 +95,8 @@ class Problem:
     shape : (n, p)
     n_outputs : κ
     loss : ℓ
-    covariate_ridge : ρ (q,) in float64, in the user's units; 0 for the intercept
+    covariate_ridge : ρ (q,) in the user's units, 0 for the intercept; in NumPy's float64, as all small arrays
+        of the solver, wherever X lives
     ridge_follows : whether ρ is λ in the user's units, and changes with it
     has_intercept : whether the last covariate is the intercept
     xi, lam : ξ and λ in the units of X̃ and Ã
@@ -210,12 +211,15 @@ class Problem:
     def expand(self, atoms: Array) -> Array:
         """Vectors (p, j) of all features from those of the `compact` problem."""
         short = None if self.whole is None else self.whole.short
-        return atoms if short is None else cast(short.expand(atoms), self.like)
+        if short is None:
+            return atoms
+        return to_numpy(short.expand(moved(atoms, self.like)))
 
     @property
     def singular_values(self) -> Array | None:
         """σ where X̃ is UΣ in its own right singular vectors, as in a compact problem; else None."""
-        return None if self.whole is None else self.whole.data.singular_values
+        values = None if self.whole is None else self.whole.data.singular_values
+        return None if values is None else to_numpy(values)
 
     def arrays(self) -> LiftedArrays:
         """The problem as arrays; a ValueError where X is not in memory."""
@@ -228,7 +232,7 @@ class Problem:
             self.model,
             self.whole.threaded,
             self.whole.known,
-            cast(self.covariate_ridge, self.like),
+            cast(moved(self.covariate_ridge, self.like), self.like),
             self.loss,
             self.xi,
             self.lam,
@@ -389,7 +393,6 @@ def pose(
     Some more where λ of the filter model is "auto". `n_covariates` does not count the intercept; the rest as
     in `Problem`.
     """
-    xp = namespace(like)
     squared = float(samples.sum(Block.squared_norm))
     scale = _unit_of(squared, like)
     samples.rescale(scale)
@@ -397,8 +400,7 @@ def pose(
     if whole is not None:
         whole = replace(whole, data=whole.data.over(scale))
     q = n_covariates + int(fit_intercept)
-    nothing = xp.zeros((q, n_outputs), dtype=xp.float64, device=device(like))
-    null, slope = samples.sum(Block.evaluate, Design(None), nothing)
+    null, slope = samples.sum(Block.evaluate, Design(None), np.zeros((q, n_outputs)))
     total = float(samples.sum(Block.total_weight))
 
     def largest() -> float:
@@ -406,7 +408,7 @@ def pose(
         values = None if short is None else short.whole.data.singular_values
         if values is not None:
             return (float(values[0]) * scale) ** 2
-        return largest_square(samples, shape[1], like) * scale**2
+        return largest_square(samples, shape[1]) * scale**2
 
     constant = slope[n_covariates:, :]  # of the intercept, if there is one
     reference = float(null) - _gained_by_a_constant(loss, constant, total)
@@ -420,7 +422,7 @@ def pose(
         shape=shape,
         n_outputs=n_outputs,
         loss=loss,
-        covariate_ridge=xp.asarray(ridge, dtype=xp.float64, device=device(like)),
+        covariate_ridge=ridge,
         ridge_follows=weights.lam_covariates is None,
         has_intercept=fit_intercept,
         xi=own_xi,

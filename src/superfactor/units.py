@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from superfactor._arrays import Array, cast, namespace, random_like, to_numpy
+from superfactor._arrays import Array
 from superfactor.models import Model
 from superfactor.samples import Block, Samples
 
@@ -78,38 +78,32 @@ def covariate_ridges(samples: Samples) -> Array:
     total, first = samples.sum(Block.covariate_moments, None)
     mean = first / total
     _, second = samples.sum(Block.covariate_moments, mean)
-    variance, mean = to_numpy(second / total), to_numpy(mean)
+    variance = second / total
     square = variance + mean**2
     size = np.where(variance > _NO_VARIANCE * square, variance, square)
     return COVARIATE_RIDGE * np.where(size > 0, size, 1.0)
 
 
-def largest_square(samples: Samples, n_features: int, like: Array) -> float:
+def largest_square(samples: Samples, n_features: int) -> float:
     """About σ₁(X̃)², by a block Krylov space of X̃ᵀX̃: a few passes over X, always from the same start."""
-    xp = namespace(like)
-    T = random_like(like, np.random.default_rng(0), n_features, min(_WIDTH, n_features))
-    basis: list[Array] = []
-    images: list[Array] = []
+    T = np.random.default_rng(0).standard_normal((n_features, min(_WIDTH, n_features)))
+    S, GS = np.empty((n_features, 0)), np.empty((n_features, 0))
     largest = 0.0
     for _ in range(_PASSES):
-        T = xp.linalg.qr(T)[0]
-        Z = cast(samples.sum(Block.power, T), T)
-        basis, images = [*basis, T], [*images, Z]
-        before, largest = (
-            largest,
-            _largest_ritz(xp.concat(basis, axis=1), xp.concat(images, axis=1)),
-        )
-        if largest - before <= _CHANGE * largest or len(basis) * _WIDTH >= n_features:
+        T = np.linalg.qr(T)[0]
+        Z = samples.sum(Block.power, T)
+        S, GS = np.hstack([S, T]), np.hstack([GS, Z])
+        before, largest = largest, _largest_ritz(S, GS)
+        if largest - before <= _CHANGE * largest or S.shape[1] >= n_features:
             break
         T = Z
     return largest
 
 
-def _largest_ritz(S: Array, GS: Array) -> float:
+def _largest_ritz(S: Any, GS: Any) -> float:
     """The largest Ritz value of G in the span of S (p, k), whose columns are not orthogonal."""
-    gram, inside = to_numpy(S.T @ S), to_numpy(S.T @ GS)
-    values, V = np.linalg.eigh((gram + gram.T) / 2)
+    values, V = np.linalg.eigh(S.T @ S)
     kept = values > 1e-10 * values[-1]
     V = V[:, kept] / np.sqrt(values[kept])
-    inside = V.T @ (inside + inside.T) @ V / 2
-    return float(np.linalg.eigvalsh(inside)[-1])
+    inside = V.T @ (S.T @ GS) @ V
+    return float(np.linalg.eigvalsh((inside + inside.T) / 2)[-1])

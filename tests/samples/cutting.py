@@ -37,4 +37,4 @@ def blocks_of(problem, cuts, folder=None):
 def cut(problem, count, folder=None, **how):
     """The problem with its samples in `count` uneven blocks; the rest goes to `LocalSamples`."""
     blocks = blocks_of(problem, uneven(problem.n_samples, count), folder)
-    return replace(problem, samples=LocalSamples(blocks, **how))
+    return replace(problem, samples=LocalSamples(blocks, like=problem.like, **how))

@@ -38,7 +38,7 @@ def answers(convert, loss, weighted, dtype=np.float64):
         for k in (K, kappa)
     )
     one, several, directions = (
-        convert(rng.standard_normal((*points, K + 3, kappa))) for points in ((), (4,), (4,))
+        rng.standard_normal((*points, K + 3, kappa)) for points in ((), (4,), (4,))
     )
     design, found = Design(tall.place, offset=offset.place), {}
     designs, kept = {"whole": design}, []
@@ -71,8 +71,9 @@ def test_answers_are_those_of_numpy(convert, loss, weighted, dtype):
     """Data in single precision too, asked with coefficients in double as solvers have them."""
     expected, like = answers(np.asarray, loss, weighted), convert(np.ones(1))
     for name, array in answers(convert, loss, weighted, dtype).items():
-        assert type(array) is type(like), name
-        assert device(array) == device(like), name
+        stays = name.startswith(("rows", "bent"))  # with the samples; sums come back
+        assert isinstance(array, type(like) if stays else np.ndarray | np.float64), name
+        assert not stays or device(array) == device(like), name
         single = dtype == np.float32 or "coarse" in name or "both" in name
         rows = plain(array)
         assert rows.shape == expected[name].shape, name

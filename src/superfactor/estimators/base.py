@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from superfactor._arrays import Array, namespace
+from superfactor._arrays import Array, cast, moved, namespace
 from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.blockwise import by_blocks
 from superfactor.estimators.importances import FeatureImportancesMixin
@@ -251,7 +251,9 @@ class SupervisedFactorization(
         self._n_features_out = int(self.n_components)
         problem = stated.problem
         self.xi_, self.lam_ = problem.users_weights
-        self.lam_covariates_ = problem.covariate_ridge[:q]
+        self.lam_covariates_ = cast(
+            moved(problem.covariate_ridge[:q], factors.gamma), factors.gamma
+        )
         self._coding: Coding = problem.model.coding(
             factors, solution.code_sizes, self.xi_, self.lam_
         )

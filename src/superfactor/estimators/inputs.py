@@ -318,7 +318,9 @@ def check_labels(y: Any, X: Array, name: str) -> Any:
         )
     if values.dtype.kind == "O":
         _check_sortable(values)
-    check_classification_targets(values)
+    # Integers are labels. What else it knows is a warning of classes as many as samples, for a dear search.
+    if values.dtype.kind not in "iu" or not len(values) or np.ptp(values) > len(values) // 4:
+        check_classification_targets(values)
     check_spelling(values)
     return values
 

@@ -13,6 +13,7 @@ file            idea
 ``vectors``     vectors of the search side, wherever they live
 ``tall``        handles of tall matrices
 ``subsample``   fewer samples
+``travel``      how questions and sums travel to another device and back
 =============== ===================================================================================
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import Array, cast, device, namespace
+from superfactor._arrays import Array, cast, device, moved, namespace
 
 
 @dataclass(frozen=True)
@@ -108,22 +108,25 @@ class SampleTable:
         def array(x: Any) -> Array:
             return xp.asarray(x, dtype=like.dtype, device=device(like))
 
-        targets = self.targets[chosen]
-        if targets.ndim == 1:
-            targets = targets[:, None] == np.arange(1, self.n_outputs + 1)[None, :]
-        n = len(targets)
-        columns = [] if self.covariates is None else [self.covariates[chosen]]
-        if self.fit_intercept:
-            columns.append(np.ones((n, 1)))
-        weight, root = np.ones((n, 1)), None
+        # What can be made there does not travel: of labels the numbers, of ones nothing.
+        columns = moved(np.ascontiguousarray(self.targets[chosen].T), like)
+        n = int(columns.shape[-1])
+        if columns.ndim == 1:
+            classes = xp.arange(1, self.n_outputs + 1, dtype=columns.dtype, device=device(like))
+            columns = classes[:, None] == columns[None, :]
+        ones = xp.ones((n, 1), dtype=like.dtype, device=device(like))
+        covariates = ones[:, : int(self.fit_intercept)]
+        if self.covariates is not None:
+            covariates = xp.concat([array(self.covariates[chosen]), covariates], axis=1)
+        weight, root = None, None
         if self.sample_weight is not None:
             weight = np.asarray(self.sample_weight[chosen], dtype=float)[:, None]
             root = array(np.sqrt(weight))
         if self.class_weight is not None:
-            weight = weight * self.class_weight[chosen][:, None]
-        covariates = np.concatenate(columns, axis=1) if columns else np.empty((n, 0))
-        targets = array(np.ascontiguousarray(targets.T)).T
-        return Annotations(targets, array(covariates), array(weight), root)
+            factor = self.class_weight[chosen][:, None]
+            weight = factor if weight is None else weight * factor
+        targets = xp.astype(columns, like.dtype, copy=False).T
+        return Annotations(targets, covariates, ones if weight is None else array(weight), root)
 
     def weighing(self, start: int, stop: int) -> Any:
         """Positions between start and stop of the samples of positive weight; None where that is all."""

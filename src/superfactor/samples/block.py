@@ -26,9 +26,13 @@ from superfactor._arrays import (
     Array,
     cast,
     device,
+    eigh_descending,
+    eps,
     eye_like,
     indices,
+    moved,
     namespace,
+    to_numpy,
     wide,
     zeros_like_of,
 )
@@ -246,6 +250,8 @@ class Block:
 
     def _known(self, design: Design) -> Annotations:
         """Annotations of the samples that have a row in the design, as it computes."""
+        if design.share >= 1 and not design.coarse:
+            return self._annotations()
         return self._chosen(design.share, design.coarse)[0]
 
     def _counts_for(self, design: Design) -> float:
@@ -322,7 +328,7 @@ class Block:
         )
         return _scaled(gram, self._counts_for(design))
 
-    def bent(self, design: Design, coef: Array) -> Made[tuple[Array, float]]:
+    def bent(self, design: Design, coef: Array) -> Made[tuple[Array, Array]]:
         """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ) and Σω."""
         known = self._known(design)
         bend = self.loss.curvature(self._activations(design, known, coef), known.targets)
@@ -333,9 +339,11 @@ class Block:
         total = -xp.matmul(xp.matrix_transpose(outer), outer)
         main = xp.sum(diagonal, axis=-2)[..., None, :]
         total = xp.where(eye_like(total, int(total.shape[-1])) > 0, main, total)
-        rows = xp.concat([as_columns(diagonal), as_columns(outer)], axis=1)
+        rows = xp.concat([as_columns(diagonal).T, as_columns(outer).T]).T
         factor = self._counts_for(design)
-        return Made((rows,), (_scaled(total, factor), factor * float(xp.sum(known.loss_weight))))
+        return Made(
+            (rows,), (_scaled(total, factor), factor * xp.sum(known.loss_weight, dtype=xp.float64))
+        )
 
     def curvature_product(self, design: Design, bent: Place, direction: Array) -> Array:
         """Jᵀ(ω∇²ℓ·(J·direction)) (…, m, κ) for directions (…, m, κ), as many as points were bent."""
@@ -436,7 +444,14 @@ class Block:
     def triangle(self, place: Place) -> Array:
         """The triangular factor R of T = QR, with n_b rows or as many as it has columns: to gather."""
         tall = self._tall(place)
-        return namespace(tall).linalg.qr(tall)[1]
+        xp = namespace(tall)
+        if eps(tall) < 1e-10:
+            return xp.linalg.qr(tall)[1]
+        # Products in float64 have all the digits of float32, for a fraction of what reflections cost.
+        fine = wide(tall)
+        values, V = eigh_descending(to_numpy(fine.T @ fine))
+        R = np.linalg.qr(np.sqrt(np.clip(values, 0, None))[:, None] * V.T)[1]
+        return cast(moved(R * np.where(np.diagonal(R) < 0, -1, 1)[:, None], tall), tall)
 
     # --- products with X -----------------------------------------------------------------------------------
 

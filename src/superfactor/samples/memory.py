@@ -24,7 +24,7 @@ def in_memory(
         _block(data.rows(start, stop), annotations.between(start, stop), loss, start)
         for start, stop in pairwise(cuts)
     ]
-    return LocalSamples(blocks, threads)
+    return LocalSamples(blocks, threads, like=annotations.targets)
 
 
 def _block(rows: DataMatrix, known: Annotations, loss: Loss, start: int) -> Block:

@@ -16,13 +16,16 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from superfactor._arrays import Array, namespace, wide, zeros_like_of
+import numpy as np
+
+from superfactor._arrays import Array, namespace, zeros_like_of
 from superfactor.samples.block import READS, Block, Made, Place
 from superfactor.samples.tall import Tall
+from superfactor.samples.travel import here, there
 
 A = TypeVar("A")
 P = ParamSpec("P")
@@ -76,7 +79,7 @@ class Samples(ABC):
     def sum(
         self, question: Callable[Concatenate[Block, P], A], *args: P.args, **kwargs: P.kwargs
     ) -> A:
-        """The sum over all blocks of their answers, arrays in float64."""
+        """The sum over all blocks of their answers, arrays in NumPy's float64."""
         return self.summed(_call(question, args, kwargs), self._errands())
 
     def gather(
@@ -164,6 +167,7 @@ class LocalSamples(Samples):
     blocks : in the order of the samples
     threads : so many blocks are asked at the same time
     on_block : called as on_block(rows done, rows in all) after each block of a pass over X
+    like : an array where the blocks compute; None is NumPy
     """
 
     def __init__(
@@ -171,9 +175,10 @@ class LocalSamples(Samples):
         blocks: Sequence[Block],
         threads: int = 1,
         on_block: Callable[[int, int], None] | None = None,
+        like: Array | None = None,
     ):
         super().__init__()
-        self.blocks, self.on_block = list(blocks), on_block
+        self.blocks, self.on_block, self._like = list(blocks), on_block, like
         self.threads = min(threads, len(self.blocks))
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
@@ -183,17 +188,18 @@ class LocalSamples(Samples):
         return sum(block.n_samples for block in self.blocks)
 
     def summed(self, call: Call[A], errands: Errands) -> A:
-        return added(self._answers(call.to, call.reads, errands))
+        return added(self._answers(self._sent(call), call.reads, errands))
 
     def gathered(self, call: Call[A], errands: Errands) -> list[A]:
-        return list(self._answers(call.to, call.reads, errands))
+        return list(self._answers(self._sent(call), call.reads, errands))
 
     def made(self, call: Call[Any], errands: Errands, key: int) -> tuple[tuple[int, ...], Any]:
         columns: tuple[int, ...] = ()
+        ask = self._sent(call)
 
         def kept(block: Block) -> Any:
             nonlocal columns
-            answer = call.to(block)
+            answer = ask(block)
             made = answer if isinstance(answer, Made) else Made((answer,), ())
             for i, rows in enumerate(made.rows):
                 block.put(key + i, rows)
@@ -206,7 +212,7 @@ class LocalSamples(Samples):
     def stacked(self, call: Call[Array], errands: Errands) -> Array:
         whole: Any = None
         done = 0
-        for part in self._answers(call.to, call.reads, errands):
+        for part in self._answers(self._sent(call), call.reads, errands):
             if (
                 whole is None
             ):  # not a list of parts first: there may be no room for all of them twice
@@ -214,6 +220,12 @@ class LocalSamples(Samples):
             whole[done : done + part.shape[0], :] = part
             done += int(part.shape[0])
         return whole
+
+    def _sent(self, call: Call[A]) -> Callable[[Block], A]:
+        """What asks a block, with arguments that are where the blocks are."""
+        if self._like is None or type(self._like) is np.ndarray:
+            return call.to
+        return replace(call, arguments=there(call.arguments, self._like)).to
 
     def _answers(self, answer: Callable[[Block], A], reads: bool, errands: Errands) -> Iterator[A]:
         """Answers in order; passes over X are told to `on_block`."""
@@ -252,23 +264,16 @@ class LocalSamples(Samples):
 
 
 def added(answers: Iterator[A] | Sequence[A]) -> A:
-    """The sum of answers: numbers, arrays (in float64), or tuples of them, entry by entry."""
+    """The sum of answers: numbers, arrays (NumPy's, in float64), or tuples of them, entry by entry."""
     total: Any = None
     for answer in answers:
-        fine = _wide(answer)
+        fine = here(answer)
         total = fine if total is None else _plus(total, fine)
     return total  # type: ignore[no-any-return]
 
 
 def _plus(a: Any, b: Any) -> Any:
     return tuple(map(_plus, a, b)) if isinstance(a, tuple) else a + b
-
-
-def _wide(part: Any) -> Any:
-    """Sums of many blocks in float64, whatever type the blocks compute in."""
-    if isinstance(part, tuple):
-        return tuple(map(_wide, part))
-    return part if isinstance(part, float | int) else wide(part)
 
 
 def _call(question: Callable[..., A], args: tuple[Any, ...], named: dict[str, Any]) -> Call[A]:

@@ -6,7 +6,7 @@ import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from superfactor._arrays import Array, namespace, wide
+from superfactor._arrays import Array, namespace, to_numpy, wide
 from superfactor.samples.block import Block, Place
 from superfactor.samples.vectors import Vectors
 
@@ -72,7 +72,7 @@ class Tall(Vectors):
         return Tall(kept, kept.place)
 
     def triangle(self) -> Array:
-        parts = [wide(part) for part in self.owner.gather(Block.triangle, self.place)]
+        parts = [wide(to_numpy(R)) for R in self.owner.gather(Block.triangle, self.place)]
         xp = namespace(*parts)
         return xp.linalg.qr(xp.concat(parts))[1]
 

@@ -35,9 +35,11 @@ from superfactor._arrays import (
     eye_like,
     frobenius2,
     inner,
+    moved,
     namespace,
     one_blas_thread,
     random_like,
+    to_numpy,
     wide,
     zeros_like_of,
 )
@@ -185,8 +187,8 @@ class _Blocks:
         start = xp.concat([back @ self.beta, self.gamma])
         rows = self.problem.samples.keep(Block.given, J)
         loss = LossOn(self.problem, Design(rows.place, ready=True), int(J.shape[1]))
-        coef, *_ = fit_ridge(loss, wide(ridge), wide(start))
-        coef = cast(coef, J)
+        coef, *_ = fit_ridge(loss, wide(to_numpy(ridge)), wide(to_numpy(start)))
+        coef = cast(moved(coef, J), J)
         self.beta, self.gamma = T @ coef[:r, :], coef[r:, :]
         self.a = J @ coef
 

@@ -20,7 +20,9 @@ from superfactor._arrays import (
     eigh_descending,
     full_like_of,
     inner,
+    moved,
     namespace,
+    to_numpy,
     wide,
     zeros_like_of,
 )
@@ -106,7 +108,8 @@ class _Relaxation:
         values, V = eigh_descending(Pi)
         kept = int(xp.sum(xp.astype(values > 1e-12, xp.int64)))
         root = V[:, :kept] * xp.sqrt(values[:kept])[None, :]
-        features = xp.concat([self.Phi @ cast(root, self.Phi), self.covariates], axis=1)
+        mixed = self.Phi @ cast(moved(root, self.Phi), self.Phi)
+        features = namespace(mixed).concat([mixed, self.covariates], axis=1)
         ridge = xp.concat([full_like_of(Pi, kept, problem.lam), problem.covariate_ridge])
         start = (V[:, :kept] / xp.sqrt(values[:kept])[None, :]).T @ self.A
         # A direction that has only now entered Π cannot carry the old coefficients.
@@ -117,7 +120,7 @@ class _Relaxation:
         coef, value, _ = fit_ridge(loss, ridge, xp.concat([start, self.gamma]), max_iter=50)
         E = problem.samples.stack(Block.residuals, design, coef)
         self.A, self.gamma = root @ coef[:kept, :], coef[kept:, :]
-        Q = wide(self.Phi.T @ E)
+        Q = wide(to_numpy(self.Phi.T @ E))
         J = value + problem.xi * (problem.squared_norm - inner(Pi, self.D))
         return _Relaxed(Pi, J, -(problem.xi * self.D + Q @ Q.T / (4 * problem.lam)), rows, coef)
 

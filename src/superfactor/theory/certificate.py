@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from superfactor._arrays import eigh_descending, one_blas_thread, wide
+from superfactor._arrays import eigh_descending, one_blas_thread, to_numpy, wide
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Tall
 from superfactor.solution import Solution
@@ -134,7 +134,8 @@ def _residuals(problem: Problem, solution: Solution) -> Tall:
     signal = solution.signal.moved_to(problem.samples)
     design = Design(None, offset=signal.place)
     loss = LossOn(problem, design, problem.n_covariates)
-    gamma, *_ = fit_ridge(loss, problem.covariate_ridge, wide(solution.factors.gamma), tol=1e-12)
+    gamma = wide(to_numpy(solution.factors.gamma))
+    gamma, *_ = fit_ridge(loss, problem.covariate_ridge, gamma, tol=1e-12)
     return problem.samples.keep(Block.dual_points, design, gamma)
 
 

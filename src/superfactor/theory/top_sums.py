@@ -20,7 +20,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from superfactor._arrays import Array, eigh_descending, namespace, wide, zeros_like_of
+from superfactor._arrays import Array, eigh_descending, moved, namespace, wide, zeros_like_of
 from superfactor.problem import Problem
 from superfactor.samples import Block, Tall, Vectors
 from superfactor.spectrum import ritz_corrections, top_eigenpairs
@@ -123,12 +123,17 @@ class FullSpectrum(Spectrum):
         """Whether the smaller side is the samples."""
         return self.problem.shape[0] <= self.problem.shape[1]
 
+    def _there(self, x: Array) -> Array:
+        """Where X lives: to decompose a matrix of this size is worth the journey."""
+        return moved(x, self.problem.like)
+
     def _known_gram(self) -> Array:
         if self._gram is None and self._by_samples and self.problem.whole is not None:
             self._gram = self.problem.whole.data.gram()
         elif self._gram is None:
             nothing = self.problem.samples.nothing()
-            self._gram, _ = self.problem.samples.sum(Block.gram_and_image, nothing.place)
+            gram, _ = self.problem.samples.sum(Block.gram_and_image, nothing.place)
+            self._gram = self._there(gram)
         return self._gram
 
     def alone(self) -> float:
@@ -143,13 +148,14 @@ class FullSpectrum(Spectrum):
             )
             return self._eigenvalue_sum(M)
         if self._gram is None:
-            self._gram, image = problem.samples.sum(Block.gram_and_image, weighted.place)
+            gram, image = problem.samples.sum(Block.gram_and_image, weighted.place)
+            self._gram = self._there(gram)
         else:
             image = problem.samples.sum(Block.image, weighted.place)
-        gram, image = self._gram, image * scale
+        gram, image = self._gram, self._there(image * scale)
         M = problem.model.phi(
             lambda: gram + image @ image.T,
-            lambda: _bordered(gram, image, weighted.inner(weighted) * scale**2),
+            lambda: _bordered(gram, image, self._there(weighted.inner(weighted) * scale**2)),
         )
         return self._eigenvalue_sum(M)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import Array, cast, device, namespace
+from superfactor._arrays import Array, cast, moved, namespace, wide
 from superfactor.losses import Loss
 from superfactor.problem import Problem
 from superfactor.samples import Block
@@ -51,16 +51,12 @@ class Beginning:
     @classmethod
     def from_arrays(cls, stored: Mapping[str, Any], problem: Problem) -> Beginning:
         """What `arrays` gave, in the place of the problem's own arrays."""
-        xp, like = problem.xp, problem.covariate_ridge
-
-        def array(name: str) -> Array:
-            return xp.asarray(stored[name], dtype=like.dtype, device=device(like))
-
+        like = problem.like
         return cls(
-            array("vectors"),
-            array("beta"),
-            array("gamma"),
-            cast(array("tall"), problem.like) if "tall" in stored else None,
+            wide(stored["vectors"]),
+            wide(stored["beta"]),
+            wide(stored["gamma"]),
+            cast(moved(stored["tall"], like), like) if "tall" in stored else None,
             str(stored["phase"]),
             str(stored["random"]),
         )

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from superfactor._arrays import cast, namespace, one_blas_thread, wide
+from superfactor._arrays import cast, moved, namespace, one_blas_thread, wide
 from superfactor.models import Factors
 from superfactor.models.factors import more_columns
 from superfactor.problem import Problem
@@ -153,9 +153,9 @@ def solution(
     if codes:
         turn = point.W @ turned.codes_turn
         rows = cast(samples.stack(Block.codes, basis.features.place, turn), problem.like)
-    parts = (cast(x, problem.like) for x in (turned.components, turned.beta, point.gamma))
-    components, beta, gamma = parts
-    sizes = cast(turned.code_sizes, problem.like)
+    parts = (turned.components, turned.beta, point.gamma, turned.code_sizes)
+    like = problem.like  # what is fitted is in the user's library and place
+    components, beta, gamma, sizes = (cast(moved(x, like), like) for x in parts)
     sizes = more_columns(sizes[None, :], rank - int(sizes.shape[0]))[0, :]
     alone = namespace(point.W).concat([point.W @ point.beta, 0 * point.gamma])
     return Solution(
