@@ -35,7 +35,7 @@ FIT = [
     (X, y, {"covariates": Z[:-1]}, ValueError, r"covariates: 39 samples, but X has 40"),
     (X, y, {"covariates": changed(Z, 0, np.nan)}, ValueError, r"covariates contains NaN"),
     (X, y, {"covariates": Z[None]}, ValueError, r"dim 3"),
-    (X, y, {"covariates": np.full((40, 1), "a")}, ValueError, r"covariates: numbers are required"),
+    (X, y, {"covariates": np.full((40, 1), "a")}, ValueError, r"covariates: column 0 is 'a' for every"),
     (X, y, {"sample_weight": np.ones(39)}, ValueError, r"sample_weight: 39 samples, but X has 40"),
     (X, y, {"sample_weight": changed(np.ones(40), 5, -1)}, ValueError, r"sample_weight: Negative"),
     (X, y, {"sample_weight": -1.0}, ValueError, r"sample_weight: Negative .*smallest -1\.0"),

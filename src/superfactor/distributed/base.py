@@ -21,6 +21,7 @@ from superfactor.distributed.partitions import Partitions, as_array, cut, is_laz
 from superfactor.distributed.samples import RemoteSamples
 from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.base import Stated
+from superfactor.estimators.covariates import CovariateEncoder
 from superfactor.models import model_named
 from superfactor.problem import Problem, pose
 from superfactor.units import Weights
@@ -139,6 +140,7 @@ class DaskFactorization:
         self._covariate_index = columns
         self._n_extra_covariates = 0 if extra is None else int(np.prod(extra.shape[1:]))
         self._covariate_names = inputs.column_names(covariates)
+        self._words_inside = self._words_beside = CovariateEncoder()  # numbers only, here
         self.component_names_ = inputs.names_without(columns, table.shape[1], names)
         self._remote = RemoteSamples(
             client,

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from superfactor._arrays import Array, cast, moved, namespace
 from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.blockwise import by_blocks
+from superfactor.estimators.covariates import CovariateEncoder, codes_inside, learn_inside
 from superfactor.estimators.importances import FeatureImportancesMixin
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
 from superfactor.losses import Loss
@@ -59,6 +60,9 @@ class SupervisedFactorization(
     _parameter_constraints: ClassVar = parameters.CONSTRAINTS
     #: When which method runs: the sizes at which one takes over from another.
     options: ClassVar[Options] = Options()
+    #: What the words among covariate columns of X, and among covariates beside it, stand for.
+    _words_inside: CovariateEncoder = CovariateEncoder()
+    _words_beside: CovariateEncoder = CovariateEncoder()
 
     # --- fitting ---------------------------------------------------------------------------------
 
@@ -138,6 +142,8 @@ class SupervisedFactorization(
         -------
         stated : Stated
         """
+        X, self._words_inside = learn_inside(X, self.covariate_columns)
+        self._words_beside = CovariateEncoder.learn(covariates)
         data: Any = None
         if in_passes and not (isinstance(X, np.memmap) and placing.leaves_cpu(self.device)):
             data = inputs.check_rows(self, X, reset=True)
@@ -147,8 +153,9 @@ class SupervisedFactorization(
         # From X itself: scikit-learn keeps no names where they are NumPy's strings.
         names = inputs.column_names(data if isinstance(data, RowSource) else X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
-        extra = inputs.check_covariates(covariates, data, None, "fit")
         covariate_names = inputs.column_names(covariates)
+        covariates = self._words_beside.codes(covariates)
+        extra = inputs.check_covariates(covariates, data, None, "fit")
         weight = inputs.check_weights(sample_weight, data)
         kept = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight)
         targets, loss, class_weight = self._targets(y, data, weight, kept)
@@ -158,7 +165,7 @@ class SupervisedFactorization(
         self._covariate_names = covariate_names
         self.component_names_ = inputs.names_without(columns, data.shape[1], names)
         everyone, inside = inputs.split_columns(data, columns)
-        data, regressors = everyone, _side_by_side(inside, extra)
+        data, regressors = everyone, self._regressors(inside, extra)
         n_kept = data.shape[0] if kept is None else len(kept)
         parameters.check_rank(self.n_components, n_kept, data.shape[1])
         if kept is not None and isinstance(
@@ -282,6 +289,7 @@ class SupervisedFactorization(
     def _new_samples(self, X: Any, method: str) -> Array | RowSource:
         """X (n, p) of the user's, checked, and where the model is."""
         check_is_fitted(self)
+        X = self._without_words(X)
         rows = inputs.check_rows(self, X, reset=False, method=method)
         if rows is not None:
             return rows
@@ -301,7 +309,7 @@ class SupervisedFactorization(
         X, inside = inputs.split_columns(X, self._covariate_index)
         xp = namespace(self.components_)
         offset = self.intercept_[None, :]
-        regressors = _side_by_side(inside, extra)
+        regressors = self._regressors(inside, extra)
         if regressors is not None:
             regressors = xp.astype(regressors, self.coef_.dtype)
             offset = regressors @ self.covariate_coef_.T + offset
@@ -309,8 +317,21 @@ class SupervisedFactorization(
         return codes, offset + xp.zeros_like(codes[:, :1])
 
     def _check_covariates(self, covariates: Any, X: Array, method: str) -> Array | None:
+        """The covariates beside X, checked; words as positions of their levels."""
         inputs.check_same_names(covariates, self._covariate_names)
-        return inputs.check_covariates(covariates, X, self._n_extra_covariates, method)
+        codes = self._words_beside.codes(covariates, self._covariate_names)
+        return inputs.check_covariates(codes, X, self._n_extra_covariates, method)
+
+    def _without_words(self, X: Any) -> Any:
+        """X of new samples with positions of levels in place of the words in its covariate columns."""
+        names, fitted = inputs.column_names(X), getattr(self, "feature_names_in_", None)
+        if not self._words_inside.levels or not (fitted is None or names in (None, list(fitted))):
+            return X  # other columns than at fit are scikit-learn's to refuse
+        return codes_inside(X, self._covariate_index, self._words_inside)
+
+    def _regressors(self, inside: Array | None, beside: Array | None) -> Array | None:
+        """The columns of γ: covariate columns of X, then covariates beside it; words as indicators."""
+        return _side_by_side(self._words_inside.expand(inside), self._words_beside.expand(beside))
 
     def _code_only(self, X: Array) -> tuple[Array]:
         X, _ = inputs.split_columns(X, self._covariate_index)
@@ -404,13 +425,25 @@ class SupervisedFactorization(
 
     @property
     def covariate_names_(self) -> Any:
+        inside, beside = self._names_of_covariates()
+        return np.asarray(
+            [*self._words_inside.column_names(inside), *self._words_beside.column_names(beside)],
+            dtype=object,
+        )
+
+    @property
+    def covariate_levels_(self) -> dict[str, list[str]]:
+        inside, beside = self._names_of_covariates()
+        own = self._words_inside.named(inside) | self._words_beside.named(beside)
+        return own | self._names.get("levels", {})
+
+    def _names_of_covariates(self) -> tuple[list[str], list[str]]:
+        """Those in X and those beside it, as they were given."""
         names, beside = self.column_names_, self._covariate_names
         inside = [f"x{j}" if names is None else str(names[j]) for j in self.covariate_columns_]
-        if beside is None:
-            beside = [f"covariate {j}" for j in range(self.n_covariates_in_)]
-        return np.asarray([*inside, *beside], dtype=object)
+        return inside, beside or [f"covariate {j}" for j in range(self.n_covariates_in_)]
 
-    def set_feature_names(self, names: Any) -> Self:
+    def set_feature_names(self, names: Any, levels: Any = None) -> Self:
         """Name the columns of X after a fit to an array: for tables, plots and reports.
 
         Predictions take arrays as before, and nobody compares names: scikit-learn looks at every
@@ -420,6 +453,9 @@ class SupervisedFactorization(
         ----------
         names : array-like of str of shape (n_features_in_,)
             Of all columns, covariate columns included.
+        levels : dict from str to list of str, optional
+            Where covariate columns are indicators made of words, ``sex=M`` and so on: the levels of each
+            covariate by its name, ``{"sex": ["F", "M"]}``, the reference first. No levels are no words.
 
         Returns
         -------
@@ -437,6 +473,9 @@ class SupervisedFactorization(
         columns = np.asarray(found)
         self.component_names_ = np.delete(columns, self.covariate_columns_)
         self._names["columns"] = columns
+        self._names["levels"] = {
+            str(name): list(known) for name, known in (levels or {}).items() if len(known)
+        }
         return self
 
     def split_columns(self, X: Any, covariates: Any = None) -> tuple[Array, Array | None]:
@@ -457,11 +496,12 @@ class SupervisedFactorization(
             model has none, or was fitted with `covariates` and is given none here.
         """
         check_is_fitted(self)
+        X = self._without_words(X)
         X = inputs.check_data(self, X, reset=False, method="split_columns")
         missing = covariates is None and self.n_covariates_in_ > 0
         extra = None if missing else self._check_covariates(covariates, X, "split_columns")
         X, inside = inputs.split_columns(X, self.covariate_columns_)
-        return X, None if missing else _side_by_side(inside, extra)
+        return X, None if missing else self._regressors(inside, extra)
 
     # --- scikit-learn's protocols ----------------------------------------------------------------
 

@@ -44,9 +44,10 @@ class FittedModel:
     def covariate_names(self) -> list[str]:
         """Names of the columns of ``covariate_coef_``, as the user called them."""
         columns, own = self.estimator.covariate_columns_, list(self.estimator.covariate_names_)
-        names = self._column_names if columns else None
+        names = self._column_names if columns and self.estimator.column_names_ is None else None
         if names is None:
             return own
+        # Names that come from a step before: there are no words among what it handed on.
         return [*(str(names[j]) for j in columns), *own[len(columns) :]]
 
     @property

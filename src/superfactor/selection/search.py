@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import StrOptions
 
 from superfactor.estimators import SMFClassifier, inputs, parameters
+from superfactor.estimators.covariates import CovariateEncoder, learn_inside
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
 from superfactor.losses import Link
@@ -229,7 +230,14 @@ class SMFClassifierCV(
         grid.check_choices(self.n_components, self.model, self.xi, self.lam)
         base = SMFClassifier(**{name: getattr(self, name) for name in _SHARED})
         parameters.check_parameters(base)  # now, and not after the search
-        data = inputs.check_data(self, inputs.as_numpy(X), reset=True)
+        numbers, words_inside = learn_inside(X, self.covariate_columns)
+        words_beside = CovariateEncoder.learn(covariates)
+        if words_inside.levels and self.preprocess is not None:
+            raise ValueError(
+                f"covariate_columns={shown(self.covariate_columns)}: words in X cannot pass "
+                f"preprocess={self.preprocess!r}; give these columns to fit as covariates=, or None is allowed"
+            )
+        data = inputs.check_data(self, inputs.as_numpy(numbers), reset=True)
         labels = inputs.check_labels(inputs.as_numpy(y), data, type(self).__name__)
         self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
@@ -240,8 +248,11 @@ class SMFClassifierCV(
         weight = inputs.check_weights(sample_weight, data)
         names = inputs.column_names(X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
-        extra = inputs.check_covariates(inputs.as_numpy(covariates), data, None, "fit")
-        samples = FoldRows(*inputs.split_columns(data, columns), extra, weight, self.preprocess)
+        extra = inputs.as_numpy(words_beside.codes(covariates))
+        extra = words_beside.expand(inputs.check_covariates(extra, data, None, "fit"))
+        factorized, inside = inputs.split_columns(data, columns)
+        inside = words_inside.expand(inside)
+        samples = FoldRows(factorized, inside, extra, weight, self.preprocess)
 
         splitter = check_cv(self.cv, labels, classifier=True)
         splits = list(splitter.split(data, labels, groups))
