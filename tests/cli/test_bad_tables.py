@@ -51,7 +51,7 @@ from tests.cli.command import QUICK, cohort, refused, roles
         (lambda d: d.rename(columns={"age": "Age"}), "--covariates: there is no column 'age'; did you mean"),
         (lambda d: d.assign(sex="F"), "covariate 'sex' is 'F' for every sample"),
         (lambda d: d.filter(regex="patient|status|sex|age"), "no columns are left to factorize"),
-        (lambda d: d.rename(columns={"gene0": "sex=M"}), "a second column 'sex=M'"),
+        (lambda d: d.rename(columns={"gene0": "sex=F"}), "a second column 'sex=F'"),
         (lambda d: d.iloc[:0], "no samples below the header"),
         (lambda d: d.assign(**{f"gene{j}": 1.0 for j in range(12)}), "all zero after preprocessing"),
     ],

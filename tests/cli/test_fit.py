@@ -73,7 +73,7 @@ def test_json_has_all_a_script_needs(table, tmp_path):
     told = done.json
     assert told["files"] == {"model": str(out), "report": str(page)}
     assert told["table"]["classes"] == {"normal": 20, "tumoral": 20}
-    assert told["table"]["covariates"] == ["sex=M", "age"]
+    assert told["table"]["covariates"] == ["sex=F", "age"]
     assert told["params"]["n_components"] == 2
     assert told["certificate"]["is_global"] in (True, False)
     assert len(told["factors"]) == len(told["stability"]) == 2
@@ -171,10 +171,11 @@ def test_hint_at_values_without_a_logarithm(tmp_path):
 
 def test_categorical_covariates_are_indicators(table, model):
     about = model_file.load(model).metadata
-    assert about["covariates"] == {"sex": ["F", "M"], "age": []}
+    # The reference comes first: most of these patients are men.
+    assert about["covariates"] == {"sex": ["M", "F"], "age": []}
     estimator = model_file.load(model).estimator
     data = cohort()
-    X = data.filter(like="gene").assign(M=data["sex"] == "M", age=data["age"]).to_numpy(dtype=float)
+    X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
     assert estimator[-1].covariate_coef_.shape == (1, 2)
     np.testing.assert_allclose(
         estimator[0].mean_, X[np.isin(data["patient"], about["training_ids"])].mean(axis=0)
@@ -183,14 +184,14 @@ def test_categorical_covariates_are_indicators(table, model):
 
 def test_empty_covariate_cells_are_a_level_and_noted(tmp_path):
     data = cohort()
-    data.loc[:4, "sex"] = None
+    data.loc[:24, "sex"] = None  # the most frequent level now, and yet no reference
     data.to_csv(tmp_path / "t.csv", index=False)
     done = superfactor("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     assert done.err == "note: covariate 'sex': empty cells count as a level of their own\n"
     assert model_file.load(tmp_path / "m.skops").metadata["covariates"]["sex"] == [
-        "(empty)",
-        "F",
         "M",
+        "F",
+        "(empty)",
     ]
 
 
@@ -280,13 +281,35 @@ def test_markers_that_are_no_features_are_noted(table, tmp_path):
     assert "note: --markers: 1 of 2 are features of this table\n" in done.err
 
 
-def test_coefficients_of_covariates(table, tmp_path):
+def test_odds_ratios_of_covariates(table, tmp_path):
     out = tmp_path / "m.skops"
     words = ("fit", table, "--target", "status", "--id", "patient", "--covariates", "sex,age")
-    done = superfactor(*words, *QUICK, "--out", out, "--json")
-    found = done.json["covariates"]
-    estimator = model_file.load(out).estimator[-1]
-    values = [row["coef[tumoral]"] for row in found.values()]
-    np.testing.assert_allclose(values, estimator.covariate_coef_[0])
-    assert list(found) == done.json["table"]["covariates"]
-    assert "log-odds per standard deviation" in superfactor(*words, *QUICK, "--out", out).out
+    found = superfactor(*words, *QUICK, "--out", out, "--json").json["covariates"]
+    assert [row["covariate"] for row in found] == ["sex: F vs M", "age (per unit)"]
+    model = model_file.load(out).estimator
+    # One year more, and nothing else, as the model itself answers; the features are left as they are.
+    data = cohort()
+    X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
+    for row, column in zip(found, (12, 13), strict=True):
+        change = model.decision_function(X + np.eye(14)[column]) - model.decision_function(X)
+        np.testing.assert_allclose(np.exp(change), row["estimate"], rtol=1e-8)
+        assert row["low"] < row["estimate"] < row["high"]
+        assert (row["output"], row["against"]) == ("tumoral", "normal")
+    shown = superfactor(*words, *QUICK, "--out", out).out
+    assert "Covariates: odds ratio of tumoral against normal, with 95 % interval" in shown
+    age = found[1]
+    line = next(line for line in shown.splitlines() if line.startswith("age (per unit)"))
+    assert f"{age['estimate']:.2f} ({age['low']:.2f} to {age['high']:.2f})" in line
+    assert line.rstrip().endswith(f"{age['estimate_per_sd']:.2f}")
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_covariates_of_several_classes_and_of_the_feature_model(tmp_path):
+    cohort(60, classes=("a", "b", "c")).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
+    shown = superfactor(*words).out
+    for name in "bc":
+        assert f"odds ratio of {name} against a" in shown
+    done = superfactor(*words, "--model", "feature")
+    assert "note: model='feature': no intervals of the covariates" in done.err
+    assert " to " not in next(x for x in done.out.splitlines() if x.startswith("age (per unit)"))

@@ -25,7 +25,7 @@ def test_the_same_predictions_to_the_last_bit(kind, table, tmp_path, monkeypatch
     assert superfactor(*words).code == 0
     loaded = model_file.load(tmp_path / "m.skops").estimator
     data = cohort(seed=4)
-    X = data.filter(like="gene").assign(**{"sex=M": data["sex"] == "M", "age": data["age"]})
+    X = data.filter(like="gene").assign(**{"sex=F": data["sex"] == "F", "age": data["age"]})
     X = X.astype(float)
     array = X.to_numpy()  # names are compared once a model has been loaded
     np.testing.assert_array_equal(kept["model"].predict_proba(array), loaded.predict_proba(X))
@@ -52,7 +52,7 @@ def test_tells_how_it_came_about(model, table):
 
 def test_columns_have_their_names_in_python(model):
     pipeline = model_file.load(model).estimator
-    names = [*(f"gene{j}" for j in range(12)), "sex=M", "age"]
+    names = [*(f"gene{j}" for j in range(12)), "sex=F", "age"]
     assert pipeline.feature_names_in_.tolist() == names
     assert pipeline[-1].component_names_.tolist() == names[:12]
     data = pd.DataFrame(np.zeros((1, 14)), columns=names[::-1])

@@ -23,7 +23,7 @@ def predict(model, tmp_path):
 
 def by_hand(model, data):
     """Probabilities of the saved pipeline, its columns put together with pandas."""
-    X = data.filter(like="gene").assign(**{"sex=M": data["sex"] == "M", "age": data["age"]})
+    X = data.filter(like="gene").assign(**{"sex=F": data["sex"] == "F", "age": data["age"]})
     return model_file.load(model).estimator.predict_proba(X.astype(float))
 
 

@@ -53,21 +53,50 @@ def _show(factors: list[dict[str, Any]], outputs: tuple[str, ...], screen: Scree
     screen.table(title, columns, rows)
 
 
-def show_covariates(model: Any, screen: Screen) -> dict[str, dict[str, float]]:
-    """Print the coefficients of the covariates, if there are any, and return them as plain values."""
+def show_covariates(model: Any, X: Any, y: Any, screen: Screen) -> list[dict[str, Any]]:
+    """Print what each covariate does, class by class, if there are any; return it as plain values.
+
+    Parameters
+    ----------
+    model : fitted model
+    X, y : what it was fitted to
+    """
     from superfactor.interpretation import covariate_effects
 
-    effects = covariate_effects(model)
-    if len(effects):
-        columns = [("covariate", "left"), *((str(name), "right") for name in effects.columns)]
-        rows = [
-            [str(name), *(f"{value:+.2f}" for value in row)] for name, *row in effects.itertuples()
-        ]
-        unit = "standard deviation" if model[0].with_std else "unit"
-        screen.table(f"Covariates; log-odds per {unit}", columns, rows)
-    return {
-        str(name): {str(k): float(v) for k, v in row.items()} for name, row in effects.iterrows()
-    }
+    with screen.step("covariates"):
+        effects = covariate_effects(model, X, y)
+    for output, rows in effects.groupby("output", sort=False):
+        kind, against = rows["kind"].iloc[0], rows["against"].iloc[0]
+        screen.table(
+            f"Covariates: {kind} of {output} against {against}, with 95 % interval",
+            [("covariate", "left"), (kind, "right"), ("per s.d.", "right")],
+            [[row.covariate, *_with_interval(row)] for row in rows.itertuples()],
+        )
+    return list(effects.to_dict("records"))
+
+
+def _with_interval(row: Any) -> tuple[str, str]:
+    """``1.04 (1.01 to 1.08)``, and the estimate per standard deviation."""
+    import math
+
+    known = math.isfinite(row.low) and math.isfinite(row.high)
+    digits = _decimals(row.high - row.low if known else row.estimate - 1)
+    shown = _ratio(row.estimate, digits)
+    if known:
+        shown += f" ({_ratio(row.low, digits)} to {_ratio(row.high, digits)})"
+    return shown, _ratio(row.estimate_per_sd, 2)
+
+
+def _decimals(size: float) -> int:
+    """As many as it takes to see a difference of this size: 2 to 6."""
+    import math
+
+    return 2 if not size else min(max(-math.floor(math.log10(abs(size))), 2), 6)
+
+
+def _ratio(value: float, decimals: int) -> str:
+    """Fixed digits where that is readable, powers of ten for what is far from 1."""
+    return f"{value:.{decimals}f}" if 0.01 <= abs(value) < 1e4 else f"{value:.1e}"
 
 
 def show_stability(stability: Any, screen: Screen) -> list[dict[str, Any]] | None:

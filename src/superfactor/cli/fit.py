@@ -71,7 +71,7 @@ def finish(
         files["report"] = str(outputs.report)
     summary.describe(learned, log2, screen)
     factors = show_factors(learned.model, screen, markers)
-    covariates = show_covariates(learned.model, screen)
+    covariates = show_covariates(learned.model, X, y, screen)
     returns = show_stability(stability, screen)
     summary.verdict(learned, baselines or {}, screen)
     screen.say()

@@ -82,7 +82,7 @@ def learn(samples: PreparedTable, settings: Settings, screen: Screen) -> Learned
         X, y = samples.X[train], samples.y[train]
         search = search_for(samples, settings, y)
         fit_search(search, X, y, progress)
-    search.best_estimator_[-1].set_feature_names(samples.names)
+    search.best_estimator_[-1].set_feature_names(samples.names, samples.encoding)
     learned = Learned(samples, settings, search, train, held_out, {})
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))

@@ -204,5 +204,5 @@ def _empty_levels(encoding: Encoding) -> list[str]:
     return [
         f"covariate {name!r}: empty cells count as a level of their own"
         for name, levels in encoding.items()
-        if encoding_of.EMPTY in levels
+        if encoding_of.has_empty(levels)
     ]

@@ -288,7 +288,7 @@ def _positions(
             whole, _, rest = cell.partition(".")
             if whole not in known or rest.strip("0"):
                 raise ValueError(
-                    f"{said} is {cell!r} at {place(row)}; the model knows {_listed(levels)}"
+                    f"{said} is {cell!r} at {place(row)}; the model knows {_listed(sorted(levels))}"
                 )
             cell = whole
         found[row] = known[cell]

@@ -4,7 +4,8 @@
 file             idea
 ================ ===============================================================================
 ``view``         ``FactorView``: factors in a fixed order and sign
-``tables``       one row per factor, per extreme feature, or per covariate
+``tables``       one row per factor, or per extreme feature
+``covariates``   one row per covariate beside them: odds ratio or slope, and its interval
 ``svd``          the same view of plain SVD, for comparison
 ``matching``     which factor of one view is which of another
 ``resampling``   refits on parts of the samples, factors matched to the fit
@@ -16,11 +17,12 @@ file             idea
 ================ ===============================================================================
 """
 
+from superfactor.interpretation.covariates import covariate_effects
 from superfactor.interpretation.markers import read_markers
 from superfactor.interpretation.matching import Matched, matched
 from superfactor.interpretation.resampling import Stability, stability
 from superfactor.interpretation.svd import unsupervised
-from superfactor.interpretation.tables import covariate_effects, supervised_factors, top_features
+from superfactor.interpretation.tables import supervised_factors, top_features
 from superfactor.interpretation.view import FactorView, factor_view
 
 __all__ = [

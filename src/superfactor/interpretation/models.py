@@ -51,6 +51,11 @@ class FittedModel:
         return [*(str(names[j]) for j in columns), *own[len(columns) :]]
 
     @property
+    def covariate_levels(self) -> dict[str, list[str]]:
+        """The levels, the reference first, of covariates that are words."""
+        return dict(self.estimator.covariate_levels_)
+
+    @property
     def _column_names(self) -> Any:
         """Names of all columns that the estimator was given, an array; None where unknown.
 

@@ -1,4 +1,4 @@
-"""Factors as tables: one row per factor, per extreme feature, or per covariate beside them."""
+"""Factors as tables: one row per factor, or per extreme feature."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor._arrays import to_numpy
 from superfactor.interpretation.markers import read_markers
-from superfactor.interpretation.models import fitted_model
-from superfactor.interpretation.view import factor_view, view_names
+from superfactor.interpretation.view import factor_view
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -59,38 +57,6 @@ def direction(coef: Any, classes: Sequence[str] | None, outputs: Sequence[str]) 
     scores = np.append(0.0, coef)  # the first class is what the others are compared with
     words = f"higher → {classes[int(np.argmax(scores))]}"
     return words if len(classes) == 2 else f"{words}, lower → {classes[int(np.argmin(scores))]}"
-
-
-def covariate_effects(model: Any) -> DataFrame:
-    """One row per covariate: what it adds to the outcome beside the factors.
-
-    Parameters
-    ----------
-    model : fitted model
-        As for `factor_view`, but no FactorView.
-
-    Returns
-    -------
-    table : DataFrame
-        Index ``covariate``: covariate columns of X first, then those given to ``fit``, by their
-        names or else x<j> and "covariate 0", …. One column ``coef[<output>]`` per output: what one
-        unit of the covariate adds to the log-odds of that class against the first one (logistic
-        link), or to that target in its units, the factors being held fixed. A unit is one as the
-        estimator sees it: after a StandardScaler a standard deviation for covariate columns of X,
-        and always the original unit for covariates given to ``fit``, which pass no scaler. No rows
-        for a model without covariates.
-
-    Notes
-    -----
-    The coefficients are shrunk by the ridge λ like all others, and their errors are not estimated.
-    """
-    import pandas as pd
-
-    fitted = fitted_model(model)
-    coef = np.asarray(to_numpy(fitted.estimator.covariate_coef_), dtype=np.float64)
-    outputs = view_names(fitted)["outputs"]
-    index = pd.Index(fitted.covariate_names, name="covariate", dtype=object)
-    return pd.DataFrame(coef.T, index=index, columns=[f"coef[{name}]" for name in outputs])
 
 
 def top_features(

@@ -1,0 +1,338 @@
+"""Covariates as clinicians read them: an odds ratio or a slope, its interval, and the same per s.d.
+
+The interval comes from the curvature of F at the fit. With D = [codes, covariates, 1] (n, d) and the
+coefficients θ = (β, γ, intercept), d for each of κ outputs, the activations are a = Dθ and
+
+    H = Σ_i w_i c_i (∇²ℓ_i ⊗ d_i d_iᵀ) + P,        J = Σ_i w_i c_i² (∇²ℓ_i ⊗ d_i d_iᵀ) + P,
+
+w sample weights, c class weights, P the curvature of the ridges. F is a negative log-posterior, so that H⁻¹ is
+the covariance of θ in Laplace's approximation; class weights bend F but are no further samples, hence
+H⁻¹JH⁻¹, which without them is H⁻¹. Squared errors are one in units of 2σ²: there it is 2σ²H⁻¹, σ² from the residuals.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+from sklearn.base import is_classifier
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from superfactor._arrays import to_numpy
+from superfactor.estimators import inputs
+from superfactor.estimators.covariates import labelled
+from superfactor.estimators.parameters import shown
+from superfactor.interpretation.data import model_data
+from superfactor.interpretation.models import FittedModel, fitted_model
+from superfactor.interpretation.view import view_names
+from superfactor.losses import SquaredError, resolve_link
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def covariate_effects(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    covariates: Any = None,
+    sample_weight: Any = None,
+    *,
+    positive: Any = None,
+    level: float = 0.95,
+) -> DataFrame:
+    """One row per covariate and output: what the covariate adds to the outcome beside the factors.
+
+    Parameters
+    ----------
+    model : fitted model
+        As for `factor_view`, but no FactorView.
+    X, y, covariates, sample_weight : the training data, in the form ``model.fit`` took; optional
+        Without them there are estimates only. X may be left out where all covariates were given to ``fit``
+        beside it; the model keeps the codes.
+    positive : label, optional
+        With two classes: the one whose odds are shown, ``classes_[1]`` by default.
+    level : float, default=0.95
+        Of the intervals.
+
+    Returns
+    -------
+    table : DataFrame
+        All covariates for the first output, then for the next. Columns:
+
+        - ``covariate``: what is compared, ``age (per unit)`` or ``sex: M vs F``, the reference last;
+        - ``column``: its name in ``covariate_names_``, ``age`` or ``sex=M``;
+        - ``output``, ``against``: the class and the one it is compared with, or the target and None;
+        - ``kind``: "odds ratio", or "slope" in regression; "coefficient" where the link is not logistic;
+        - ``coef``: what one unit adds to the log-odds, the target or the score, the factors being held fixed;
+        - ``estimate``: of that kind, exp(coef) for odds ratios and else coef.
+
+        And with the training data:
+
+        - ``low``, ``high``: the interval of ``estimate``; NaN where there is none;
+        - ``standard_error``: of ``coef``;
+        - ``sd``: standard deviation of the covariate in the training samples, weighted;
+        - ``estimate_per_sd``, ``low_per_sd``, ``high_per_sd``: the same for one ``sd`` more instead of one unit.
+
+        No rows for a model without covariates.
+
+    Notes
+    -----
+    A unit is the user's: the scalers of scikit-learn in a Pipeline are undone, and covariates given to ``fit`` pass
+    none. After any other transformer it is a unit of what that hands on, and the name says so.
+
+    The intervals are approximate: normal, from the curvature of the objective at the fit in the coefficients of
+    factors and covariates together. The factors themselves are held fixed, as if they had been known before, and
+    the ridges count as a prior that shrinks towards no effect. Where factors had to be searched among many more
+    features than samples, the truth is less certain than the interval says: resample (bootstrap) to see that.
+    Class weights are allowed for. The feature model has no intervals, since the codes of its samples have
+    seen their labels.
+    """
+    import pandas as pd
+
+    if not isinstance(level, Real) or not 0 < level < 1:
+        raise ValueError(f"level={shown(level)}: a number between 0 and 1 is required")
+    fitted = fitted_model(model)
+    estimator = fitted.estimator
+    units, scaled_by = _units(fitted)
+    sign, outputs, against = _outputs(fitted, positive)
+    kind = _kind(estimator)
+    table = _Table(kind == "odds ratio")
+    names, coef = fitted.covariate_names, sign * _array(estimator.covariate_coef_) * units  # (κ, q)
+    label = labelled(fitted.covariate_levels)
+    q, kappa = len(names), len(outputs)
+    table.columns = {
+        "covariate": [label.get(name, f"{name} (per unit{scaled_by})") for name in names] * kappa,
+        "column": names * kappa,
+        "output": np.repeat(np.array(outputs, dtype=object), q),
+        "against": np.full(q * kappa, against, dtype=object),
+        "kind": np.full(q * kappa, kind, dtype=object),
+        "coef": coef.ravel(),
+    }
+    table.estimate("estimate", coef)
+    if X is not None or y is not None or covariates is not None:
+        data = _training_data(fitted, X, y, covariates, sample_weight)
+        error, quantile = _errors(estimator, data, (1 + float(level)) / 2) if q else (coef, 0.0)
+        error, spread = error * units, data.spread / units
+        reach = quantile * error
+        table.estimate("low", coef - reach)
+        table.estimate("high", coef + reach)
+        table.columns["standard_error"] = error.ravel()
+        table.columns["sd"] = np.tile(spread, kappa)
+        table.estimate("estimate_per_sd", coef * spread)
+        table.estimate("low_per_sd", (coef - reach) * spread)
+        table.estimate("high_per_sd", (coef + reach) * spread)
+    return pd.DataFrame(table.columns)
+
+
+class _Table:
+    """Columns of the result; estimates are exponentials where they are odds ratios."""
+
+    def __init__(self, exponential: bool):
+        self.exponential = exponential
+        self.columns: dict[str, Any] = {}
+
+    def estimate(self, name: str, values: Any) -> None:
+        with np.errstate(over="ignore"):  # an odds ratio may be infinite
+            self.columns[name] = (np.exp(values) if self.exponential else values).ravel()
+
+
+def _kind(estimator: Any) -> str:
+    if not is_classifier(estimator):
+        return "slope"
+    return "odds ratio" if estimator.link == "logistic" else "coefficient"
+
+
+def _outputs(fitted: FittedModel, positive: Any) -> tuple[float, tuple[str, ...], str | None]:
+    """The sign of the coefficients to show, the names of the outputs, and what they are compared with."""
+    names = view_names(fitted)
+    classes = names["classes"]
+    if classes is None:
+        return 1.0, names["outputs"], None
+    if positive is not None and str(positive) not in classes:
+        raise ValueError(f"positive={shown(positive)}: no class of the model, {shown(classes)}")
+    if positive is not None and len(classes) == 2 and str(positive) == classes[0]:
+        return -1.0, (classes[0],), classes[1]
+    return 1.0, names["outputs"], classes[0]
+
+
+def _units(fitted: FittedModel) -> tuple[Any, str]:
+    """One unit of the user's as the estimator sees it, (q,); and what to say where that is not known."""
+    estimator = fitted.estimator
+    columns = estimator.covariate_columns_
+    units = np.ones(len(fitted.covariate_names))
+    if not columns:
+        return units, ""
+    for step in fitted.steps:
+        if not isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler | MinMaxScaler):
+            return np.ones_like(units), f" after {type(step).__name__}"
+        if step.scale_ is not None:
+            # Words pass no scaler: where there is one, a covariate column of X is a column of γ.
+            scale = _array(step.scale_)[columns]
+            units[: len(columns)] *= scale if isinstance(step, MinMaxScaler) else 1 / scale
+    return units, ""
+
+
+# --- the curvature at the fit ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Training:
+    """The training samples of positive weight.
+
+    Attributes
+    ----------
+    codes : (n, r)
+    covariates : (n, q)
+    targets : (n, κ), one-hot without class 0, or real
+    weight, class_weight : (n,)
+    """
+
+    codes: Any
+    covariates: Any
+    targets: Any
+    weight: Any
+    class_weight: Any
+
+    @property
+    def spread(self) -> Any:
+        """Standard deviations (q,) of the covariates as the estimator sees them."""
+        mean = np.average(self.covariates, axis=0, weights=self.weight)
+        return np.sqrt(np.average((self.covariates - mean) ** 2, axis=0, weights=self.weight))
+
+
+def _training_data(
+    fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_weight: Any
+) -> _Training:
+    estimator, codes = fitted.estimator, _array(fitted.estimator.codes_)
+    if y is None:
+        raise ValueError("y=None: intervals need y beside X or covariates; give all or none")
+    if X is not None:
+        data = model_data(fitted, X, y, covariates, "covariate_effects")
+        y, beside = data.y, data.covariates
+        if estimator.model == "filter":
+            codes = data.X @ _array(estimator.components_).T
+    elif estimator.covariate_columns_ or estimator.constraint is not None:
+        raise ValueError(
+            "X=None: the model has covariate columns in X, or a constraint; intervals need X"
+        )
+    else:
+        given = estimator._check_covariates(covariates, codes, "covariate_effects")
+        beside = inputs.as_numpy(estimator._regressors(None, given))
+        check = inputs.check_labels if is_classifier(estimator) else inputs.check_real_targets
+        y = check(y, codes, type(estimator).__name__)
+    inputs.check_length("y", y, codes)
+    if len(y) != len(estimator.codes_):
+        raise ValueError(
+            f"X: {len(y)} samples, but the model was fitted to {len(estimator.codes_)}; intervals need "
+            "the training data"
+        )
+    weight = inputs.check_weights(sample_weight, codes)
+    weight = np.ones(len(y)) if weight is None else weight
+    kept = weight > 0
+    weight, y = weight[kept], y[kept]
+    targets, factor = _targets(estimator, y, weight)
+    beside = np.empty((len(codes), 0)) if beside is None else _array(beside)
+    return _Training(codes[kept], beside[kept], targets, weight, factor)
+
+
+def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Any]:
+    """Targets (n, κ) and class weights (n,)."""
+    if not is_classifier(estimator):
+        return y.reshape(len(y), -1), np.ones(len(y))
+    classes = estimator.classes_
+    unknown = sorted(set(y.tolist()) - set(classes.tolist()))
+    if unknown:
+        raise ValueError(
+            f"y: {shown(unknown[0])} is no class of the model, {shown(classes.tolist())}"
+        )
+    numbers = np.searchsorted(classes, y)
+    factor = inputs.check_class_weight(estimator.class_weight, classes, numbers, weight)
+    one_hot = (numbers[:, None] == np.arange(1, len(classes))).astype(np.float64)
+    return one_hot, np.ones(len(y)) if factor is None else factor
+
+
+def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, float]:
+    """Standard errors (κ, q) of γ as the estimator sees it, NaN where unknown; and the quantile to go with."""
+    kappa, q = len(estimator.coef_), data.covariates.shape[1]
+    if estimator.model == "feature":
+        warnings.warn(
+            "model='feature': no intervals of the covariates, since its codes have seen the labels; "
+            "model='filter' has them",
+            UserWarning,
+            stacklevel=3,
+        )
+        return np.full((kappa, q), np.nan), 0.0
+    n, r = data.codes.shape
+    intercept = [np.ones((n, 1))] if estimator.fit_intercept else []
+    D = np.hstack([data.codes, data.covariates, *intercept])
+    activations = (
+        data.codes @ _array(estimator.coef_).T
+        + data.covariates @ _array(estimator.covariate_coef_).T
+        + _array(estimator.intercept_)
+    )
+    classifies = is_classifier(estimator)
+    loss = resolve_link(estimator.link, kappa) if classifies else SquaredError()
+    bends = loss.curvature(activations, data.targets).matrices()
+    ridge = np.kron(np.eye(kappa), _ridge(estimator, D.shape[1]))
+    loss_weight = data.weight * data.class_weight
+    H = _curvature(D, bends, loss_weight) + ridge
+    try:
+        inverse = _inverse(H)
+    except np.linalg.LinAlgError:  # something about γ is not determined at all
+        return np.full((kappa, q), np.nan), 0.0
+    covariance = inverse
+    if np.ptp(data.class_weight) > 0:
+        covariance = inverse @ (_curvature(D, bends, loss_weight * data.class_weight) + ridge) @ inverse
+    variance = np.diag(covariance).reshape(kappa, -1)
+    if classifies:
+        return np.sqrt(variance[:, r : r + q]), float(ndtri(probability))
+    fitted_numbers = np.sum(inverse * (H - ridge)) / kappa  # of parameters, shrunk ones in part
+    free = max(float(np.sum(data.weight)) - fitted_numbers, 1.0)
+    sigma2 = data.weight @ (data.targets - activations) ** 2 / free  # (κ,)
+    variance = 2 * sigma2[:, None] * variance
+    return np.sqrt(variance[:, r : r + q]), float(stdtrit(free, probability))
+
+
+def _curvature(D: Any, bends: Any, weight: Any) -> Any:
+    """Σ_i weight_i (bends_i ⊗ d_i d_iᵀ), (κd, κd), output by output."""
+    kappa, d = bends.shape[-1], D.shape[1]
+    H = np.empty((kappa, d, kappa, d))
+    for c in range(kappa):
+        for e in range(c + 1):
+            H[c, :, e, :] = D.T @ ((weight * bends[:, c, e])[:, None] * D)
+            H[e, :, c, :] = H[c, :, e, :].T
+    return H.reshape(kappa * d, kappa * d)
+
+
+def _ridge(estimator: Any, size: int) -> Any:
+    """The curvature (d, d) of λ‖Wβ‖² + Σ_j ρ_j γ_j² for one output; the intercept is free."""
+    W = _array(estimator.components_)
+    lam = float(getattr(estimator, "lam_", estimator.lam))
+    rho = _array(getattr(estimator, "lam_covariates_", lam))
+    r, q = len(W), estimator.covariate_coef_.shape[1]
+    P = np.zeros((size, size))
+    P[:r, :r] = 2 * lam * (W @ W.T)
+    covariates = np.arange(r, r + q)
+    P[covariates, covariates] = 2 * rho
+    return P
+
+
+def _inverse(H: Any) -> Any:
+    """H⁻¹ of a positive definite matrix in coordinates of any unit; LinAlgError where it is not."""
+    scale = np.sqrt(np.diag(H))
+    if not np.all(scale > 0):
+        raise np.linalg.LinAlgError
+    scaled = H / np.outer(scale, scale)
+    # Not a condition number but how much of any one coordinate the others leave: exact collinearity is none.
+    if np.linalg.eigvalsh(scaled)[0] < 1e-12:
+        raise np.linalg.LinAlgError
+    return np.linalg.inv(scaled) / np.outer(scale, scale)
+
+
+def _array(values: Any) -> Any:
+    return np.asarray(to_numpy(values) if hasattr(values, "shape") else values, dtype=np.float64)
