@@ -99,7 +99,8 @@ class TestInputs:
         accuracy = np.mean(model.predict(X[40:], covariates=Z[40:]) == y[40:])
         assert f"{100 * accuracy:.1f} %" in text
         assert "after a StandardScaler their unit is one standard deviation" in text
-        for name, value in covariate_effects(model)["coef[class 1]"].items():
+        names = covariate_effects(model)["column"]
+        for name, value in zip(names, model[-1].covariate_coef_[0], strict=True):
             shown = f"{value:.3f}".replace("-", "−")
             assert f'<th scope="row">{name}</th><td class=number>{shown}</td>' in text
 

@@ -65,26 +65,29 @@ def show_covariates(model: Any, X: Any, y: Any, screen: Screen) -> list[dict[str
 
     with screen.step("covariates"):
         effects = covariate_effects(model, X, y)
-    for output, rows in effects.groupby("output", sort=False):
-        kind, against = rows["kind"].iloc[0], rows["against"].iloc[0]
+    records: list[dict[str, Any]] = effects.to_dict("records")  # type: ignore[assignment]
+    for output in dict.fromkeys(row["output"] for row in records):
+        rows = [row for row in records if row["output"] == output]
+        kind, against = rows[0]["kind"], rows[0]["against"]
         screen.table(
             f"Covariates: {kind} of {output} against {against}, with 95 % interval",
             [("covariate", "left"), (kind, "right"), ("per s.d.", "right")],
-            [[row.covariate, *_with_interval(row)] for row in rows.itertuples()],
+            [[row["covariate"], *_with_interval(row)] for row in rows],
         )
-    return list(effects.to_dict("records"))
+    return records
 
 
-def _with_interval(row: Any) -> tuple[str, str]:
+def _with_interval(row: dict[str, Any]) -> tuple[str, str]:
     """``1.04 (1.01 to 1.08)``, and the estimate per standard deviation."""
     import math
 
-    known = math.isfinite(row.low) and math.isfinite(row.high)
-    digits = _decimals(row.high - row.low if known else row.estimate - 1)
-    shown = _ratio(row.estimate, digits)
+    estimate, low, high = (row[name] for name in ("estimate", "low", "high"))
+    known = math.isfinite(low) and math.isfinite(high)
+    digits = _decimals(high - low if known else estimate - 1)
+    shown = _ratio(estimate, digits)
     if known:
-        shown += f" ({_ratio(row.low, digits)} to {_ratio(row.high, digits)})"
-    return shown, _ratio(row.estimate_per_sd, 2)
+        shown += f" ({_ratio(low, digits)} to {_ratio(high, digits)})"
+    return shown, _ratio(row["estimate_per_sd"], 2)
 
 
 def _decimals(size: float) -> int:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from superfactor._arrays import Array, cast, moved, namespace
 from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.blockwise import by_blocks
-from superfactor.estimators.covariates import CovariateEncoder, codes_inside, learn_inside
+from superfactor.estimators.covariates import CovariateEncoder, as_table, codes_inside, learn_inside
 from superfactor.estimators.importances import FeatureImportancesMixin
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
 from superfactor.losses import Loss
@@ -143,6 +143,7 @@ class SupervisedFactorization(
         stated : Stated
         """
         X, self._words_inside = learn_inside(X, self.covariate_columns)
+        covariates = as_table(covariates)
         self._words_beside = CovariateEncoder.learn(covariates)
         data: Any = None
         if in_passes and not (isinstance(X, np.memmap) and placing.leaves_cpu(self.device)):
@@ -318,6 +319,7 @@ class SupervisedFactorization(
 
     def _check_covariates(self, covariates: Any, X: Array, method: str) -> Array | None:
         """The covariates beside X, checked; words as positions of their levels."""
+        covariates = as_table(covariates)
         inputs.check_same_names(covariates, self._covariate_names)
         codes = self._words_beside.codes(covariates, self._covariate_names)
         return inputs.check_covariates(codes, X, self._n_extra_covariates, method)
@@ -435,7 +437,8 @@ class SupervisedFactorization(
     def covariate_levels_(self) -> dict[str, list[str]]:
         inside, beside = self._names_of_covariates()
         own = self._words_inside.named(inside) | self._words_beside.named(beside)
-        return own | self._names.get("levels", {})
+        given: dict[str, list[str]] = self._names.get("levels", {})
+        return own | given
 
     def _names_of_covariates(self) -> tuple[list[str], list[str]]:
         """Those in X and those beside it, as they were given."""

@@ -43,8 +43,8 @@ class CovariateEncoder:
 
     Notes
     -----
-    ``encode`` is ``expand(codes(table))``: codes have one number for each cell, the cell itself or the position
-    of its level, and stand where the table stood; indicators are made of them where they are needed.
+    ``encode`` is ``expand(codes(table))``: codes have one number for each cell, the cell itself or the
+    position of its level, and stand where the table stood; indicators are made of them where needed.
     """
 
     levels: dict[int, list[str]] = field(default_factory=dict)
@@ -84,11 +84,14 @@ class CovariateEncoder:
         if table is None or not self.levels:
             return table
         names = names or inputs.column_names(table)
+        given = columns_of(table)
+        if not given:
+            return table  # no table, which is for others to say
         columns = [
             _positions(column, self.levels[j], f"{said} {_name(names, j)!r}", place)
             if j in self.levels
             else _floats(column, f"{said} {_name(names, j)!r}", place)
-            for j, column in enumerate(columns_of(table))
+            for j, column in enumerate(given)
         ]
         return np.stack(columns, axis=1)
 
@@ -169,18 +172,23 @@ class Columns:
     positions: Sequence[int]
 
 
+def as_table(covariates: Any) -> Any:
+    """A Series as a table of one column, which keeps its name; anything else as it is."""
+    return covariates.to_frame() if hasattr(covariates, "to_frame") else covariates
+
+
 def columns_of(table: Any) -> list[Any]:
-    """The columns of a table one by one: Series where it has them, NumPy arrays otherwise; none of no table."""
+    """The columns of a table one by one, Series where it has them, else NumPy arrays; [] of no table."""
     if isinstance(table, Columns):
         return [_column(table.table, j) for j in table.positions]
-    if hasattr(table, "to_frame"):  # a Series
-        return [table]
+    table = as_table(table)
     if isinstance(table, list | tuple):
         try:
             table = np.array(table, dtype=object)  # numbers beside words stay numbers
         except ValueError:  # ragged, which is for others to say
             return []
-    if not _may_hold_words(table) or np.ndim(table) not in (1, 2):
+    table = inputs.as_numpy(table)
+    if not (_is_frame(table) or isinstance(table, np.ndarray)) or np.ndim(table) not in (1, 2):
         return []
     if np.ndim(table) == 1:
         return [table]
@@ -195,9 +203,11 @@ def _column(table: Any, j: int) -> Any:
 
 def _may_hold_words(table: Any) -> bool:
     """A DataFrame of pandas or polars, or an array of something else than numbers."""
-    if hasattr(table, "iloc") or hasattr(table, "get_columns"):
-        return True
-    return isinstance(table, np.ndarray) and table.dtype.kind in "bOUT"
+    return _is_frame(table) or (isinstance(table, np.ndarray) and table.dtype.kind in "bOUT")
+
+
+def _is_frame(table: Any) -> bool:
+    return hasattr(table, "iloc") or hasattr(table, "get_columns")
 
 
 def _chosen(names: Sequence[str] | None, positions: Sequence[int]) -> list[Any]:
@@ -238,7 +248,10 @@ def _is_number(cell: Any) -> bool:
 def _is_missing(cell: Any) -> bool:
     if isinstance(cell, float | np.floating):
         return bool(np.isnan(cell))
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType")  # pandas', which may be absent
+    return cell is None or type(cell).__name__ in (
+        "NAType",
+        "NaTType",
+    )  # pandas', which may be absent
 
 
 def _words(column: Any) -> list[str]:

@@ -5,9 +5,10 @@ coefficients θ = (β, γ, intercept), d for each of κ outputs, the activations
 
     H = Σ_i w_i c_i (∇²ℓ_i ⊗ d_i d_iᵀ) + P,        J = Σ_i w_i c_i² (∇²ℓ_i ⊗ d_i d_iᵀ) + P,
 
-w sample weights, c class weights, P the curvature of the ridges. F is a negative log-posterior, so that H⁻¹ is
-the covariance of θ in Laplace's approximation; class weights bend F but are no further samples, hence
-H⁻¹JH⁻¹, which without them is H⁻¹. Squared errors are one in units of 2σ²: there it is 2σ²H⁻¹, σ² from the residuals.
+w sample weights, c class weights, P the curvature of the ridges. F is a negative log-posterior, so that
+H⁻¹ is the covariance of θ in Laplace's approximation; class weights bend F but are no further samples,
+hence H⁻¹JH⁻¹, which without them is H⁻¹. Squared errors are one in units of 2σ²: there it is 2σ²H⁻¹, σ²
+from the residuals.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from superfactor._arrays import to_numpy
 from superfactor.estimators import inputs
 from superfactor.estimators.covariates import labelled
+from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.interpretation.data import model_data
 from superfactor.interpretation.models import FittedModel, fitted_model
@@ -76,21 +78,21 @@ def covariate_effects(
         - ``low``, ``high``: the interval of ``estimate``; NaN where there is none;
         - ``standard_error``: of ``coef``;
         - ``sd``: standard deviation of the covariate in the training samples, weighted;
-        - ``estimate_per_sd``, ``low_per_sd``, ``high_per_sd``: the same for one ``sd`` more instead of one unit.
+        - ``estimate_per_sd``, ``low_per_sd``, ``high_per_sd``: the same for one ``sd`` more, not one unit.
 
         No rows for a model without covariates.
 
     Notes
     -----
-    A unit is the user's: the scalers of scikit-learn in a Pipeline are undone, and covariates given to ``fit`` pass
-    none. After any other transformer it is a unit of what that hands on, and the name says so.
+    A unit is the user's: the scalers of scikit-learn in a Pipeline are undone, and covariates given to
+    ``fit`` pass none. After any other transformer it is a unit of what that hands on, and the name says so.
 
-    The intervals are approximate: normal, from the curvature of the objective at the fit in the coefficients of
-    factors and covariates together. The factors themselves are held fixed, as if they had been known before, and
-    the ridges count as a prior that shrinks towards no effect. Where factors had to be searched among many more
-    features than samples, the truth is less certain than the interval says: resample (bootstrap) to see that.
-    Class weights are allowed for. The feature model has no intervals, since the codes of its samples have
-    seen their labels.
+    The intervals are approximate: normal, from the curvature of the objective at the fit in the
+    coefficients of factors and covariates together. The factors themselves are held fixed, as if they had
+    been known before, and the ridges count as a prior that shrinks towards no effect. Where factors had to be
+    searched among many more features than samples, the truth is less certain than the interval says:
+    resample (bootstrap) to see that. Class weights are allowed for. The feature model has no intervals,
+    since the codes of its samples have seen their labels.
     """
     import pandas as pd
 
@@ -168,6 +170,8 @@ def _units(fitted: FittedModel) -> tuple[Any, str]:
     if not columns:
         return units, ""
     for step in fitted.steps:
+        if isinstance(step, IndicatorColumns):  # before any scaler; numbers stay as they are
+            continue
         if not isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler | MinMaxScaler):
             return np.ones_like(units), f" after {type(step).__name__}"
         if step.scale_ is not None:
@@ -257,7 +261,7 @@ def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Any]:
 
 
 def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, float]:
-    """Standard errors (κ, q) of γ as the estimator sees it, NaN where unknown; and the quantile to go with."""
+    """Standard errors (κ, q) of γ as the estimator sees it, NaN where unknown; and the quantile."""
     kappa, q = len(estimator.coef_), data.covariates.shape[1]
     if estimator.model == "feature":
         warnings.warn(
@@ -287,7 +291,9 @@ def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, f
         return np.full((kappa, q), np.nan), 0.0
     covariance = inverse
     if np.ptp(data.class_weight) > 0:
-        covariance = inverse @ (_curvature(D, bends, loss_weight * data.class_weight) + ridge) @ inverse
+        covariance = (
+            inverse @ (_curvature(D, bends, loss_weight * data.class_weight) + ridge) @ inverse
+        )
     variance = np.diag(covariance).reshape(kappa, -1)
     if classifies:
         return np.sqrt(variance[:, r : r + q]), float(ndtri(probability))

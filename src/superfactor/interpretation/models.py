@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor.estimators import SMFClassifier, SMFRegressor
+from superfactor.estimators.indicators import IndicatorColumns
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,10 @@ class FittedModel:
     @property
     def covariate_levels(self) -> dict[str, list[str]]:
         """The levels, the reference first, of covariates that are words."""
-        return dict(self.estimator.covariate_levels_)
+        levels = dict(self.estimator.covariate_levels_)
+        for step in self.steps:
+            levels |= step.levels_ if isinstance(step, IndicatorColumns) else {}
+        return levels
 
     @property
     def _column_names(self) -> Any:

@@ -23,6 +23,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.covariates import CovariateEncoder, learn_inside
+from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
 from superfactor.losses import Link
@@ -232,11 +233,6 @@ class SMFClassifierCV(
         parameters.check_parameters(base)  # now, and not after the search
         numbers, words_inside = learn_inside(X, self.covariate_columns)
         words_beside = CovariateEncoder.learn(covariates)
-        if words_inside.levels and self.preprocess is not None:
-            raise ValueError(
-                f"covariate_columns={shown(self.covariate_columns)}: words in X cannot pass "
-                f"preprocess={self.preprocess!r}; give these columns to fit as covariates=, or None is allowed"
-            )
         data = inputs.check_data(self, inputs.as_numpy(numbers), reset=True)
         labels = inputs.check_labels(inputs.as_numpy(y), data, type(self).__name__)
         self.classes_ = np.unique(labels)
@@ -395,7 +391,12 @@ class SMFClassifierCV(
         self.best_estimator_: Any = smf
         if scaler is not None:
             scaler.set_output(transform="pandas" if hasattr(X, "columns") else "default")
-            self.best_estimator_ = Pipeline([("scaler", scaler), ("smf", smf)])
+            steps = [("scaler", scaler), ("smf", smf)]
+            if learn_inside(X, self.covariate_columns)[1].levels:  # words pass no scaler
+                words = IndicatorColumns(self.covariate_columns).fit(X)
+                smf.set_params(covariate_columns=words.covariate_columns_)
+                steps.insert(0, ("words", words.set_output(transform="pandas")))
+            self.best_estimator_ = Pipeline(steps)
             given = {f"smf__{name}": value for name, value in given.items()}
             given["scaler__sample_weight"] = weight
         with progress.task_of("refit", self.best_estimator_):
