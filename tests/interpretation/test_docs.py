@@ -1,12 +1,15 @@
-"""The page about interpretation shows what its code prints."""
+"""The pages about interpretation and covariates show what their code prints."""
 
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "interpretation.md"
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_outputs_on_the_page_are_real():
-    result = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
+@pytest.mark.parametrize("page", ["interpretation", "covariates"])
+def test_outputs_on_the_page_are_real(page):
+    result = doctest.testfile(str(DOCS / f"{page}.md"), module_relative=False, encoding="utf-8")
     assert result.attempted > 10
     assert result.failed == 0

@@ -122,10 +122,12 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     covariate_columns_ : list of int
         `covariate_columns` as positions in X.
     n_covariates_in_ : int
-        How many covariates ``fit`` was given beside X.
+        How many columns of covariates ``fit`` was given beside X.
     covariate_names_ : NumPy array of shape (n_covariates,)
         Names of the columns of ``covariate_coef_``: without names x<j> for column j of X, and
-        "covariate 0", … for those beside it.
+        "covariate 0", … for those beside it; ``sex=M`` for the indicator of a level.
+    covariate_levels_ : dict from str to list of str
+        The levels of covariates that are words, the reference first, by the name of the covariate.
     intercept_ : array of shape (κ,)
     classes_ : NumPy array of shape (κ + 1,)
     xi_, lam_ : float
@@ -260,8 +262,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Labels of any sortable kind, two classes or more.
-        covariates : array-like of shape (n_samples, n_covariates), optional
-            Enter the classifier as they are. Given here, they are needed for prediction too.
+        covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
+            Enter the classifier as they are, words (strings, categories, booleans) as indicators
+            against their most frequent level. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies every term of a sample; 0 leaves it out.
 

@@ -112,10 +112,12 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     covariate_columns_ : list of int
         `covariate_columns` as positions in X.
     n_covariates_in_ : int
-        How many covariates ``fit`` was given beside X.
+        How many columns of covariates ``fit`` was given beside X.
     covariate_names_ : NumPy array of shape (n_covariates,)
         Names of the columns of ``covariate_coef_``: without names x<j> for column j of X, and
-        "covariate 0", … for those beside it.
+        "covariate 0", … for those beside it; ``sex=M`` for the indicator of a level.
+    covariate_levels_ : dict from str to list of str
+        The levels of covariates that are words, the reference first, by the name of the covariate.
     intercept_ : array of shape (n_targets,)
     xi_, lam_ : float
         ξ and λ of the fit, those of the paper's F.
@@ -207,8 +209,9 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         ----------
         X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        covariates : array-like of shape (n_samples, n_covariates), optional
-            Enter the regression as they are. Given here, they are needed for prediction too.
+        covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
+            Enter the regression as they are, words (strings, categories, booleans) as indicators
+            against their most frequent level. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies every term of a sample; 0 leaves it out.
 
