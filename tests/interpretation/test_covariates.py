@@ -369,6 +369,7 @@ def test_what_is_not_determined_has_no_interval():
     extra = np.c_[sides(len(y)), np.zeros(len(y))]
     y = sides(len(y), seed=6)[:, 0]
     fit = regressor(lam=0.0).fit(X, y, covariates=extra)
+    fit.lam_covariates_ = np.zeros(3)
     effects = covariate_effects(fit, X, y, extra)
     assert effects["low"].isna().all()
 

@@ -82,10 +82,9 @@ def _with_interval(row: dict[str, Any]) -> tuple[str, str]:
     import math
 
     estimate, low, high = (row[name] for name in ("estimate", "low", "high"))
-    known = math.isfinite(low) and math.isfinite(high)
-    digits = _decimals(high - low if known else estimate - 1)
+    digits = _decimals(estimate - 1 if math.isnan(low) else high - low)
     shown = _ratio(estimate, digits)
-    if known:
+    if not math.isnan(low):
         shown += f" ({_ratio(low, digits)} to {_ratio(high, digits)})"
     return shown, _ratio(row["estimate_per_sd"], 2)
 
@@ -94,12 +93,16 @@ def _decimals(size: float) -> int:
     """As many as it takes to see a difference of this size: 2 to 6."""
     import math
 
-    return 2 if not size else min(max(-math.floor(math.log10(abs(size))), 2), 6)
+    return min(max(-math.floor(math.log10(abs(size))), 2), 6) if 0 < abs(size) < 1 else 2
 
 
 def _ratio(value: float, decimals: int) -> str:
-    """Fixed digits where that is readable, powers of ten for what is far from 1."""
-    return f"{value:.{decimals}f}" if 0.01 <= abs(value) < 1e4 else f"{value:.1e}"
+    """A ratio with these decimals, fewer where it is large; what is far from 1 only as such."""
+    if value >= 1e4:
+        return ">9999"
+    if value < 0.01 and decimals == 2:
+        return "<0.01"
+    return f"{value:.{min(decimals, 0 if value >= 100 else 1 if value >= 10 else decimals)}f}"
 
 
 def show_stability(stability: Any, screen: Screen) -> list[dict[str, Any]] | None:
