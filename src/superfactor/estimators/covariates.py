@@ -129,7 +129,7 @@ def learn_inside(X: Any, columns: Any) -> tuple[Any, CovariateEncoder]:
 
     Before it X as numbers, with the positions of levels in place of words.
     """
-    if columns is None or not _may_hold_words(X) or np.ndim(X) != 2:
+    if columns is None or not _may_hold_words(X) or not (_is_frame(X) or X.ndim == 2):
         return X, CovariateEncoder()
     names = inputs.column_names(X)
     positions = inputs.covariate_indices(columns, X.shape[1], names)
@@ -188,11 +188,11 @@ def columns_of(table: Any) -> list[Any]:
         except ValueError:  # ragged, which is for others to say
             return []
     table = inputs.as_numpy(table)
-    if not (_is_frame(table) or isinstance(table, np.ndarray)) or np.ndim(table) not in (1, 2):
-        return []
-    if np.ndim(table) == 1:
+    if isinstance(table, np.ndarray) and table.ndim == 1:
         return [table]
-    return [_column(table, j) for j in range(table.shape[1])]
+    if _is_frame(table) or (isinstance(table, np.ndarray) and table.ndim == 2):
+        return [_column(table, j) for j in range(table.shape[1])]
+    return []
 
 
 def _column(table: Any, j: int) -> Any:
