@@ -119,7 +119,10 @@ def examine(
         setting.note(f"{data.name}: rank {rank}, as {len(y)} samples allow no {study.rank}")
     table = pd.DataFrame(data.X, columns=data.features)
     model = _supervised(rank, setting.seed).fit(table, y)
-    views = dict(zip(KINDS, (factor_view(model), unsupervised(model, table, y)), strict=True))
+    # The paper shows the factors of the fit, with the class of interest up.
+    supervised = factor_view(model, rotation="variance", positive=1)
+    plain = unsupervised(model, table, y, rotation="variance", positive=1)
+    views = dict(zip(KINDS, (supervised, plain), strict=True))
     advance()
     given = setting.options.get("markers")
     listed = markers.known_markers(study.tissue, given)

@@ -140,7 +140,7 @@ def _factorized(model: SMFClassifier, X: Any, Z: Any, *, signed: bool) -> Fit:
     def score(rows: Any) -> Any:
         return model.predict_proba(X[rows], covariates=_part(Z, rows))[:, 1]
 
-    view = factor_view(model)
+    view = factor_view(model, rotation="variance", positive=model.classes_[1])
     topics = _topics(view.coef[0], view.scaled, signed)
     return Fit(score, topics, f"ξ = {model.xi:.2g}, λ = {model.lam:.2g}")
 

@@ -42,7 +42,15 @@ def reconstruction(view):
     return view.codes @ view.weights
 
 
+def of_outputs(activations, classes=None):
+    """Activations against the first class (n, κ) as a view shows them, two classes with the second up."""
+    if classes is None or len(classes) == 2:
+        return activations
+    every = np.hstack([np.zeros((len(activations), 1)), activations])
+    return every - every.mean(axis=1, keepdims=True)
+
+
 def activations(view):
-    """What the factors add to the activations of the training samples (n, κ), from the view alone."""
+    """What the factors add to the outputs of the training samples (n, outputs), from the view alone."""
     spread = view.codes.std(axis=0)
     return view.codes @ (view.coef / np.where(spread > 0, spread, 1)).T

@@ -31,7 +31,8 @@ def one_by_one(fit, X, y, parts, n, weight=None):
     """Frequencies and similarities the slow way: refits to the raw rows, every matching tried."""
     from itertools import permutations
 
-    view, r = factor_view(fit), len(factor_view(fit).weights)
+    view = factor_view(fit, rotation="variance")
+    r = len(view.weights)
     weight = np.ones(len(y)) if weight is None else weight
     counts, similarity = {}, []
     for rows in parts:
@@ -98,7 +99,7 @@ def test_same_as_refits_one_by_one(model, shape, weighted):
     X = X.to_numpy()
     weight = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
     fit = classifier(model, rank=2, tol=1e-10).fit(X, y, sample_weight=weight)
-    found = stability(fit, X, y, 4, n=3, sample_weight=weight, random_state=3)
+    found = stability(fit, X, y, 4, n=3, rotation="variance", sample_weight=weight, random_state=3)
     ones = np.ones(len(y))
     parts = list(resampling._resamples(y, ones, 4, 0.8, 2, 3))
     frequency, similarity = one_by_one(fit, X, y, parts, 3, weight)

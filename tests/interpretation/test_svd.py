@@ -99,7 +99,7 @@ def test_preprocessing_and_covariates_are_those_of_the_model():
 def test_it_is_the_limit_of_much_reconstruction(classes):
     X, y = table(classes=classes)
     fit = pipeline(rank=2, xi=1e5).fit(X, y)
-    view, limit = unsupervised(fit, X, y), factor_view(fit)
+    view, limit = unsupervised(fit, X, y), factor_view(fit, rotation="variance")
     np.testing.assert_allclose(view.share, limit.share, atol=1e-4)
     np.testing.assert_allclose(activations(view), activations(limit), atol=1e-2)
 

@@ -35,16 +35,21 @@ def test_one_row_per_factor(model):
     shown, view = supervised_factors(fit), factor_view(fit)
     assert list(shown.index) == [1, 2, 3]
     assert shown.index.name == "factor"
-    assert list(shown) == ["share_of_variance", "coef[tumoral]", "coef[unclear]", "direction"]
+    coef = ["coef[normal]", "coef[tumoral]", "coef[unclear]"]
+    assert list(shown) == ["role", "share_of_variance", *coef, "direction"]
+    assert list(shown["role"]) == ["predictive", "predictive", "background"]
     np.testing.assert_array_equal(shown["share_of_variance"], view.share)
-    np.testing.assert_array_equal(shown[["coef[tumoral]", "coef[unclear]"]].T, view.coef)
+    np.testing.assert_array_equal(shown[coef].T, view.coef)
 
 
 def test_direction_of_two_classes_is_the_one_that_becomes_more_likely():
     X, y = table()
     fit = pipeline(rank=2).fit(X, y)
     view = factor_view(fit)
-    assert list(supervised_factors(fit)["direction"]) == ["higher → tumoral"] * 2
+    shown = supervised_factors(fit)
+    assert list(shown["direction"]) == ["higher → tumoral", "no effect"]
+    assert list(shown["role"]) == ["predictive", "background"]
+    assert list(supervised_factors(fit, rotation="variance")["role"]) == ["predictive"] * 2
     moved = X + 3 * view.codes[:, 0].std() * view.weights[0] * fit[0].scale_
     assert np.all(fit.predict_proba(moved)[:, 1] > fit.predict_proba(X)[:, 1])
 
@@ -52,15 +57,16 @@ def test_direction_of_two_classes_is_the_one_that_becomes_more_likely():
 @pytest.mark.parametrize(
     ("coef", "direction"),
     [
-        ([2.0, 1.0], "higher → b, lower → a"),
-        ([2.0, -1.0], "higher → b, lower → c"),
-        ([-2.0, -1.0], "higher → a, lower → b"),
-        ([0.0, 0.0], "no effect"),
+        ([-1.0, 1.0, 0.0], "higher → b, lower → a"),
+        ([0.0, 2.0, -2.0], "higher → b, lower → c"),
+        ([2.0, -1.0, -1.0], "higher → a, lower → b"),
+        ([0.0, 0.0, 0.0], "no effect"),
     ],
-    ids=["base-low", "both", "base-high", "none"],
+    ids=["first-low", "first-between", "first-high", "none"],
 )
 def test_directions_of_several_classes_count_the_first_one(view, coef, direction):
-    shown = replace(view, coef=np.tile(coef, (2, 1)).T, classes=("a", "b", "c"), outputs=("b", "c"))
+    classes = ("a", "b", "c")
+    shown = replace(view, coef=np.tile(coef, (2, 1)).T, classes=classes, outputs=classes)
     assert list(supervised_factors(shown)["direction"]) == [direction] * 2
 
 
@@ -68,7 +74,7 @@ def test_direction_of_a_regression_is_the_target_it_moves_most():
     X, _ = table()
     Y = np.stack([0.1 * X["gene2"], 5 * X["gene0"]], axis=1)
     shown = supervised_factors(regressor(rank=2).fit(X - X.mean(), Y - Y.mean(axis=0)))
-    assert list(shown) == ["share_of_variance", "coef[y0]", "coef[y1]", "direction"]
+    assert list(shown) == ["role", "share_of_variance", "coef[y0]", "coef[y1]", "direction"]
     assert shown["direction"][1] == "higher → larger y1"
 
 

@@ -3,12 +3,14 @@
 ================ ===============================================================================
 file             idea
 ================ ===============================================================================
-``view``         ``FactorView``: factors in a fixed order and sign
+``view``         ``FactorView``: factors in a fixed rotation, order and sign
+``outcome``      which rows of coefficients are shown, and which class is up
 ``tables``       one row per factor, or per extreme feature
 ``covariates``   one row per covariate beside them: odds ratio or slope, and its interval
 ``svd``          the same view of plain SVD, for comparison
 ``matching``     which factor of one view is which of another
 ``resampling``   refits on parts of the samples, factors matched to the fit
+``predictive``   the rotation that tells predictive factors from the background
 ``rotation``     varimax
 ``markers``      notes on features a user knows already
 ``models``       what counts as a fitted model, and the names of its features

@@ -70,8 +70,13 @@ def matched(view: FactorView, other: FactorView) -> Matched:
     return Matched(shown, beside, order + 1, similarity)
 
 
-def match(reference: Any, atoms: Any) -> tuple[Any, Any, Any, Any]:
+def match(reference: Any, atoms: Any, kinds: Any = None) -> tuple[Any, Any, Any, Any]:
     """Pairs of rows of the reference (r, p) and of the atoms (s, p), k = min(r, s) of them.
+
+    Parameters
+    ----------
+    kinds : (r,) and (s,) bool, optional
+        Rows of the same kind are paired first, however alike others are.
 
     Returns
     -------
@@ -81,7 +86,10 @@ def match(reference: Any, atoms: Any) -> tuple[Any, Any, Any, Any]:
     similarity : (k,), |cosine|; 0 where a row is zero
     """
     cosine = _directions(reference) @ _directions(atoms).T
-    rows, order = linear_sum_assignment(np.abs(cosine), maximize=True)
+    gain = np.abs(cosine)
+    if kinds is not None:  # one pair of a kind is worth more than all cosines
+        gain = gain + len(gain) * np.equal.outer(*map(np.asarray, kinds))
+    rows, order = linear_sum_assignment(gain, maximize=True)
     paired = cosine[rows, order]
     return rows, order, np.where(paired < 0, -1.0, 1.0), np.abs(paired)
 

@@ -15,10 +15,19 @@ from superfactor.estimators.parameters import seed_of
 from superfactor.interpretation.data import ModelData, model_data, refittable
 from superfactor.interpretation.matching import match
 from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.outcome import Outcome
+from superfactor.interpretation.predictive import predictive_turn
 from superfactor.interpretation.progress import reporting
 from superfactor.interpretation.rotation import varimax
 from superfactor.interpretation.tables import check_count, extremes, top_features
-from superfactor.interpretation.view import factor_view, filled
+from superfactor.interpretation.view import (
+    FactorView,
+    Unordered,
+    factor_view,
+    filled,
+    unordered,
+    which_rotation,
+)
 from superfactor.spectrum import Compression, DataMatrix, compress
 
 if TYPE_CHECKING:
@@ -37,11 +46,14 @@ class Stability:
     similarity : (n_resamples, r)
         |cosine| between each factor of the model and the one matched to it: 1 is the same factor.
     n_resamples : int
+    predictive : (r,) bool, or None where nobody has said
+        Which factors carry the classifier; the others are background.
     """
 
     table: DataFrame
     similarity: Any
     n_resamples: int
+    predictive: Any = None
 
 
 def stability(
@@ -53,6 +65,7 @@ def stability(
     n: int = 5,
     fraction: float = 0.8,
     rotation: str | None = None,
+    positive: Any = None,
     covariates: Any = None,
     sample_weight: Any = None,
     random_state: Any = None,
@@ -66,7 +79,8 @@ def stability(
     repeated: this is the stability of the factors, given those. Each resample is weighted up to the
     weight of all samples, so that ξ and λ mean the same in every fit. Factors of a refit are matched
     one to one to those of the model such that the sum of |cosine| of their atoms is largest, and
-    take their signs.
+    take their signs. In the predictive rotation a predictive factor is matched to predictive ones
+    only, and background to background: what a factor does is part of what it is.
 
     Refits are full fits but for the certificate, other starts included where an optimum is hard to
     prove; wide X is compressed once for all of them. The time is mostly that of `n_resamples` fits
@@ -82,8 +96,10 @@ def stability(
         Features at each end of a factor, as in `top_features`.
     fraction : float, default=0.8
         Share of the samples of each class in a resample, between 0 and 1.
-    rotation : None or "varimax", default=None
+    rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`; refits are turned likewise.
+    positive : class label, optional
+        As in `factor_view`.
     random_state : int, Generator, RandomState or None, default=None
         For the choice of samples. None is a fixed seed.
     progress : None, True or function of (done, total), default=None
@@ -103,7 +119,8 @@ def stability(
     """
     check_count("n_resamples", n_resamples)
     fitted = fitted_model(model)
-    view = factor_view(model, rotation=rotation)
+    view = factor_view(model, rotation=rotation, positive=positive)
+    rotation = which_rotation(rotation, view.weights, view.codes)
     table = top_features(view, n)
     data = model_data(fitted, X, y, covariates, "stability")
     weight = inputs.check_weights(sample_weight, data.X)
@@ -119,17 +136,35 @@ def stability(
     with reporting(progress, "Refitting on resamples") as report:
         refits = _refits(estimator, _compressed(data, small), weight, parts, n_jobs)
         report(0, n_resamples)
-        for done, atoms in enumerate(refits, start=1):
-            if small is not None:
-                atoms = small.expand(atoms.T).T
-            if rotation is not None:
-                atoms = varimax(atoms).T @ atoms
-            _, order, signs, similarity[done - 1] = match(view.weights, atoms)
+        for done, factors in enumerate(refits, start=1):
+            atoms, kinds = _turned(factors, rotation, view, small)
+            _, order, signs, similarity[done - 1] = match(view.weights, atoms, kinds)
             atoms = atoms[order] * signs[:, None]
             returns += _returned(ends, [extremes(row, n) for row in atoms])
             report(done, n_resamples)
     table["frequency"] = returns / n_resamples
-    return Stability(table, similarity, n_resamples)
+    return Stability(table, similarity, n_resamples, view.predictive)
+
+
+def _turned(
+    factors: Unordered, rotation: str, view: FactorView, small: Compression | None
+) -> tuple[Any, Any]:
+    """The atoms (r, p) of a refit in a rotation; and which ones of the view and of it carry the classifier.
+
+    Coordinates of the row space have the lengths and angles of X, which is all that the predictive
+    turn looks at; varimax looks at the weights themselves.
+    """
+    atoms, kinds = filled(factors.weights, factors.share), None
+    if rotation == "predictive":
+        by_codes = view.model == "feature"
+        turn = predictive_turn(atoms, factors.codes, factors.effect, orthonormal_codes=by_codes)
+        atoms = turn.inverse @ atoms
+        kinds = view.predictive, np.arange(len(atoms)) < turn.predictive
+    if small is not None:
+        atoms = small.expand(atoms.T).T
+    if rotation == "varimax":
+        atoms = varimax(atoms).T @ atoms
+    return atoms, kinds
 
 
 def _resamples(
@@ -170,24 +205,24 @@ def _compressed(data: ModelData, small: Compression | None) -> ModelData:
 
 def _refits(
     estimator: Any, data: ModelData, weight: Any, parts: list[Any], n_jobs: int | None
-) -> Iterator[Any]:
-    """The atoms (r, p) of each refit, in order."""
+) -> Iterator[Unordered]:
+    """The factors of each refit, in order."""
     from joblib import Parallel, delayed
 
     jobs = (delayed(_refit)(estimator, data, weight, rows) for rows in parts)
-    atoms: Iterator[Any] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    return atoms
+    factors: Iterator[Unordered] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    return factors
 
 
-def _refit(estimator: Any, data: ModelData, weight: Any, rows: Any) -> Any:
-    """The atoms (r, p) of a fit to some of the samples."""
+def _refit(estimator: Any, data: ModelData, weight: Any, rows: Any) -> Unordered:
+    """The factors of a fit to some of the samples."""
     refit = clone(estimator).fit(
         inputs.take(data.X, rows, axis=0),
         data.y[rows],
         covariates=None if data.covariates is None else data.covariates[rows],
         sample_weight=weight[rows] * (weight.sum() / weight[rows].sum()),
     )
-    return filled(refit.components_.astype(np.float64), refit.explained_variance_ratio_)
+    return unordered(refit, Outcome.of(refit))
 
 
 def _returned(ends: list[tuple[Any, Any]], again: list[tuple[Any, Any]]) -> Any:

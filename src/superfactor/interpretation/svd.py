@@ -11,15 +11,29 @@ from scipy.sparse.linalg import svds
 from superfactor.estimators.parameters import check_rank
 from superfactor.interpretation.data import ModelData, model_data, refittable
 from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.outcome import Outcome
 from superfactor.interpretation.tables import check_count
-from superfactor.interpretation.view import FactorView, arrange, view_names
+from superfactor.interpretation.view import (
+    FactorView,
+    Unordered,
+    arrange,
+    check_rotation,
+    view_names,
+)
 from superfactor.models import model_named
 from superfactor.options import Options
 from superfactor.spectrum import DataMatrix, compress, truncated_svd
 
 
 def unsupervised(
-    model: Any, X: Any, y: Any, *, covariates: Any = None, n_components: int | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    covariates: Any = None,
+    n_components: int | None = None,
+    rotation: str | None = None,
+    positive: Any = None,
 ) -> FactorView:
     """What the factors would be without supervision, at the same rank and on the same data.
 
@@ -33,6 +47,10 @@ def unsupervised(
     X, y, covariates : the training data, in the form ``model.fit`` took
     n_components : int, optional
         The rank, if not that of the model.
+    rotation : None, "predictive", "variance" or "varimax", default=None
+        None is "variance" here: the principal axes themselves, which is what readers know of X.
+    positive : class label, optional
+        As in `factor_view`.
 
     Returns
     -------
@@ -40,6 +58,7 @@ def unsupervised(
         With ``model="svd"`` and ``supervised=False``, in the order and sign `factor_view` explains.
         It may stand wherever a model may: ``top_features(unsupervised(model, X, y))``.
     """
+    check_rotation(rotation)
     fitted = fitted_model(model)
     rank = fitted.estimator.n_components if n_components is None else n_components
     check_count("n_components", rank)
@@ -47,8 +66,10 @@ def unsupervised(
     check_rank(rank, *data.X.shape)
     U, values, atoms, share = _svd(data.X, rank)
     effect = _regression(fitted.estimator, data, U, values)
+    outcome = Outcome.of(fitted.estimator, positive)
+    factors = Unordered(atoms.T, U * values, outcome.shown(effect), share, np.eye(rank))
     names = view_names(fitted) | {"model": "svd", "supervised": False}
-    return arrange(atoms.T, U * values, effect, share, names)
+    return arrange(factors.rotated(rotation or "variance", "svd"), outcome, names)
 
 
 def _svd(X: Any, rank: int) -> tuple[Any, Any, Any, Any]:

@@ -16,47 +16,58 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 ENDS = ("high", "low")
+ROLES = {True: "predictive", False: "background"}
 
 
-def supervised_factors(model: Any, *, rotation: str | None = None) -> DataFrame:
+def supervised_factors(
+    model: Any, *, rotation: str | None = None, positive: Any = None
+) -> DataFrame:
     """One row per factor: how much of X it holds, and what it says about the outcome.
 
     Parameters
     ----------
     model : fitted model or FactorView
         As for `factor_view`, which explains order and sign.
-    rotation : None or "varimax", default=None
+    rotation : None, "predictive", "variance" or "varimax", default=None
+        As in `factor_view`.
+    positive : class label, optional
+        The class that is up, as in `factor_view`.
 
     Returns
     -------
     table : DataFrame
         Index ``factor`` 1, …, r. Columns:
 
+        - ``role``: "predictive", or "background" where a factor has no part in the prediction;
         - ``share_of_variance``: share of the sum of squares of X, variance where X is centred;
         - ``coef[<output>]``, one per output: what one standard deviation of the factor adds to the
-          log-odds of that class against the first one, or to that target in its units;
+          log-odds of the positive class; with three classes or more, of each class against the
+          mean of all; or to that target in its units;
         - ``direction`` in words: the class that becomes more likely as the factor goes up, with
           three classes or more also the one as it goes down; or the target it raises.
     """
     import pandas as pd
 
-    view = factor_view(model, rotation=rotation)
-    columns: dict[str, Any] = {"share_of_variance": view.share}
+    view = factor_view(model, rotation=rotation, positive=positive)
+    columns: dict[str, Any] = {
+        "role": [ROLES[bool(carries)] for carries in view.predictive],
+        "share_of_variance": view.share,
+    }
     columns |= {f"coef[{name}]": row for name, row in zip(view.outputs, view.coef, strict=True)}
     columns["direction"] = [direction(column, view.classes, view.outputs) for column in view.coef.T]
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(view.share) + 1, name="factor"))
 
 
 def direction(coef: Any, classes: Sequence[str] | None, outputs: Sequence[str]) -> str:
-    """What goes with high values of a factor, given its coefficients (κ,): a class, or a target's size."""
+    """What goes with high values of a factor, given its coefficients: a class, or a target's size."""
     if not np.any(coef):
         return "no effect"
+    leading = int(np.argmax(np.abs(coef)))
     if classes is None:
-        leading = int(np.argmax(np.abs(coef)))
         return f"higher → {'larger' if coef[leading] > 0 else 'smaller'} {outputs[leading]}"
-    scores = np.append(0.0, coef)  # the first class is what the others are compared with
-    words = f"higher → {classes[int(np.argmax(scores))]}"
-    return words if len(classes) == 2 else f"{words}, lower → {classes[int(np.argmin(scores))]}"
+    if len(outputs) == 1:  # one of two classes
+        return f"{'higher' if coef[0] > 0 else 'lower'} → {outputs[0]}"
+    return f"higher → {outputs[int(np.argmax(coef))]}, lower → {outputs[int(np.argmin(coef))]}"
 
 
 def top_features(
@@ -64,6 +75,7 @@ def top_features(
     n: int = 5,
     *,
     rotation: str | None = None,
+    positive: Any = None,
     markers: str | os.PathLike[str] | DataFrame | dict[Any, Any] | None = None,
 ) -> DataFrame:
     """The most extreme features at both ends of each factor.
@@ -75,7 +87,10 @@ def top_features(
     n : int, default=5
         How many at each end, at most: the high end has features of positive weight only, the low
         end of negative weight, so that no feature is at both and a one-sided factor has one end.
-    rotation : None or "varimax", default=None
+    rotation : None, "predictive", "variance" or "varimax", default=None
+        As in `factor_view`.
+    positive : class label, optional
+        The class that is up, as in `factor_view`.
     markers : path of a CSV file, DataFrame or dict, optional
         Known features and a note on each, as `read_markers` takes them.
 
@@ -90,7 +105,7 @@ def top_features(
     import pandas as pd
 
     check_count("n", n)
-    view = factor_view(model, rotation=rotation)
+    view = factor_view(model, rotation=rotation, positive=positive)
     rows = [
         (factor, end, rank, view.features[i], scaled[i])
         for factor, scaled in enumerate(view.scaled, start=1)
