@@ -10,6 +10,7 @@ from tests.plotting.models import cancer, made_view, wine
 from superfactor import SMFClassifier, SMFRegressor
 from superfactor.interpretation import factor_view
 from superfactor.plotting import FactorsDisplay
+from superfactor.plotting.drawing import COLORS, MUTED
 
 
 def labels(ax):
@@ -58,7 +59,7 @@ def test_coefficients_are_written_and_drawn_above_the_features():
     display = FactorsDisplay.from_estimator(model)
     largest = np.abs(view.coef).max()
     for j, ax in enumerate(display.axes_[0]):
-        assert labels(ax)[:2] == list(view.outputs)
+        assert labels(ax)[:3] == list(view.outputs) == list(view.classes)
         bars = ax.containers[0]
         np.testing.assert_allclose([bar.get_width() for bar in bars], view.coef[:, j] / largest)
         assert min(bar.get_y() for bar in bars) > max(bar.get_y() for bar in display.bars_[0, j])
@@ -262,3 +263,25 @@ def test_bad_input_is_named_in_one_line():
         with pytest.raises(ValueError, match=line) as caught:
             call()
         assert "\n" not in str(caught.value)
+
+
+def test_background_factors_are_called_so_and_grey():
+    X, y, model = cancer()
+    display = FactorsDisplay.from_estimator(model, X, y, positive="benign")
+    titles = [ax.get_title() for ax in display.axes_[0]]
+    assert [title.split(":")[0] for title in titles] == ["Factor 1", "Background 2", "Background 3"]
+    assert {to_hex(bar.get_facecolor()).upper() for bar in display.bars_[0, 1]} == set(MUTED)
+    assert {to_hex(bar.get_facecolor()).upper() for bar in display.bars_[0, 0]} == set(COLORS[:2])
+    assert "log-odds of “benign”" in display.figure_.get_suptitle()
+    assert "Grey: background" in display.figure_.get_suptitle()
+    assert labels(display.axes_[0, 0])[0] == "benign"
+
+
+def test_coefficients_of_both_kinds_have_one_scale():
+    X, y, model = cancer()
+    display = FactorsDisplay.from_estimator(model, X, y, rotation="variance")
+    lengths, written = [], []
+    for ax in display.axes_.ravel():
+        lengths.append(ax.containers[0][0].get_width())
+        written.append(float(ax.texts[0].get_text().replace("−", "-")))
+    np.testing.assert_allclose(lengths, np.array(written) / np.abs(written).max(), atol=0.01)

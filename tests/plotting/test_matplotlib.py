@@ -73,9 +73,11 @@ def test_importing_the_room_imports_no_matplotlib():
 
 def test_the_public_names():
     assert sorted(plotting.__all__) == [
+        "BiplotDisplay",
         "CVSurfaceDisplay",
         "ConvergenceDisplay",
         "FactorsDisplay",
+        "HeatmapDisplay",
         "SamplesDisplay",
         "ScreeDisplay",
         "StabilityDisplay",

@@ -154,3 +154,31 @@ def test_bad_input_is_named_in_one_line(arguments, line):
 def test_a_view_codes_no_other_samples():
     with pytest.raises(ValueError, match="X: None is required with a FactorView"):
         SamplesDisplay.from_estimator(made_view(2), np.ones((3, 60)))
+
+
+def test_an_ellipse_holds_95_percent_of_a_normal_class():
+    rng = np.random.default_rng(0)
+    codes = rng.standard_normal((20_000, 2)) @ [[2.0, 1.0], [0.0, 0.5]] + [3.0, -1.0]
+    y = np.full(20_000, "a", dtype=object)
+    y[:4] = "few"
+    display = SamplesDisplay(codes, y, factors=["1", "2"], classes=["a", "few"]).plot()
+    assert list(display.ellipses_) == ["a"]
+    patch = display.ellipses_["a"]
+    inside = patch.get_path().contains_points(
+        patch.get_patch_transform().inverted().transform(codes)
+    )
+    assert abs(inside.mean() - 0.95) < 0.005
+    assert (
+        not SamplesDisplay(codes, y, factors=["1", "2"], classes=["a"])
+        .plot(ellipse=False)
+        .ellipses_
+    )
+
+
+def test_axes_say_which_factor_is_background():
+    X, y, model = cancer()
+    display = SamplesDisplay.from_estimator(model, X, y)
+    assert "background" not in display.ax_.get_xlabel()
+    assert display.ax_.get_ylabel().startswith("factor 2 (background, ")
+    turned = SamplesDisplay.from_estimator(model, X, y, positive="benign")
+    np.testing.assert_allclose(turned.codes[:, 0], -display.codes[:, 0], atol=1e-8)

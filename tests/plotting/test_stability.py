@@ -53,3 +53,12 @@ def test_few_factors_and_the_users_axes():
     assert display.ax_ is axes[0]
     with pytest.raises(ValueError, match="ax: 5 axes for 3 panels"):
         StabilityDisplay.from_stability(found, ax=axes, max_factors=3)
+
+
+def test_background_factors_are_called_so():
+    X, y, model = wine()
+    display = StabilityDisplay.from_estimator(model, X, y, 2, n=2, positive="class_2")
+    names = [ax.get_title().split(":")[0] for ax in display.axes_]
+    assert names == ["Factor 1", "Factor 2", "Background 3"]
+    colors = {bar.get_facecolor() for bar in display.bars_[2]}
+    assert colors != {bar.get_facecolor() for bar in display.bars_[0]}

@@ -5,6 +5,8 @@ file            idea
 =============== ================================================================================
 ``factors``     the most extreme features of each factor, under its coefficients
 ``samples``     samples in the space of two factors, coloured by class
+``biplot``      the same, with arrows for the top features
+``heatmap``     the top features in all samples, clustered
 ``scree``       how much each direction of X holds, with the elbow
 ``convergence`` the objective against iterations or seconds
 ``cv_surface``  the cross-validated score over ξ and λ
@@ -18,17 +20,21 @@ matplotlib is needed once something is drawn: ``pip install "superfactor[plot]"`
 shows a figure, closes one or changes matplotlib's settings.
 """
 
+from superfactor.plotting.biplot import BiplotDisplay
 from superfactor.plotting.convergence import ConvergenceDisplay
 from superfactor.plotting.cv_surface import CVSurfaceDisplay
 from superfactor.plotting.factors import FactorsDisplay
+from superfactor.plotting.heatmap import HeatmapDisplay
 from superfactor.plotting.samples import SamplesDisplay
 from superfactor.plotting.scree import ScreeDisplay
 from superfactor.plotting.stability import StabilityDisplay
 
 __all__ = [
+    "BiplotDisplay",
     "CVSurfaceDisplay",
     "ConvergenceDisplay",
     "FactorsDisplay",
+    "HeatmapDisplay",
     "SamplesDisplay",
     "ScreeDisplay",
     "StabilityDisplay",

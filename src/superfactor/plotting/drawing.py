@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from superfactor.interpretation import FactorView
 from superfactor.interpretation.tables import check_count
 from superfactor.plotting.lettering import SMALL, shorten
 
@@ -27,6 +28,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 # One shape per class as well, so that a plot printed in grey says the same.
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", "h")
 POSITIVE, NEGATIVE = COLORS[0], COLORS[1]
+MUTED = ("#8A8F94", "#BFC3C7")  # high and low end of a factor that has no part in the prediction
 ROW = 0.17  # inches a bar takes
 
 
@@ -186,6 +188,11 @@ def features_down(table: Any, factor: int, start: float) -> tuple[Any, np.ndarra
     places = start - np.arange(len(rows), dtype=float)
     places[len(high) :] -= 0.6
     return rows.iloc[[*high, *low[::-1]]], places
+
+
+def called(view: FactorView, j: int) -> str:
+    """The name of factor j, which says where it is background; its number is that of all tables."""
+    return f"{'Factor' if view.predictive[j] else 'Background'} {j + 1}"
 
 
 def how_many(total: int, most: int | None) -> int:

@@ -35,10 +35,11 @@ SHORTEST = 1.5  # inches a row's title takes
 class FactorsDisplay:
     """The most extreme features of each factor, under the factor's coefficients.
 
-    One panel per factor. The grey band on top holds its coefficients: by how much the log-odds of a
-    class against the base class (the prediction, in regression) change with one standard deviation
-    of the factor. Below are the features at both ends with their weights, the largest being ±1.
-    Bars to the right are positive (blue), bars to the left negative (orange).
+    One panel per factor, predictive ones first. The grey band on top holds its coefficients: by how
+    much the log-odds of the positive class change with one standard deviation of the factor; with
+    several classes those of each class against the mean of all, and in regression the prediction.
+    Below are the features at both ends with their weights, the largest being ±1. Bars to the right are
+    positive (blue), bars to the left negative (orange); those of background factors are grey.
 
     Parameters
     ----------
@@ -95,6 +96,7 @@ class FactorsDisplay:
         covariates: Any = None,
         n: int = 5,
         rotation: str | None = None,
+        positive: Any = None,
         markers: Any = None,
         compare: bool = True,
         max_factors: int | None = None,
@@ -113,7 +115,10 @@ class FactorsDisplay:
             As ``model.fit`` took them.
         n : int, default=5
             Features at each end of a factor.
-        rotation : None or "varimax", default=None
+        rotation : None, "predictive", "variance" or "varimax", default=None
+        positive : class label, optional
+            The class that is up; both as in `superfactor.interpretation.factor_view`. Factors of the
+            SVD stay its principal axes, unless the rotation is "varimax".
         markers : dict, DataFrame or path of a CSV, optional
             Known features and a note on each.
         compare : bool, default=True
@@ -126,14 +131,16 @@ class FactorsDisplay:
         display : FactorsDisplay
         """
         drawing.pyplot()  # say that it is missing before the work, not after
-        view = factor_view(model, rotation=rotation)
+        view = factor_view(model, rotation=rotation, positive=positive)
         if (X is None) != (y is None):
             missing, given = ("X", "y") if X is None else ("y", "X")
             raise ValueError(f"{missing}=None with {given} given: both or neither are required")
         other = None
         if compare and X is not None:
-            other = unsupervised(model, X, y, covariates=covariates)
-            other = factor_view(other, rotation=rotation)
+            axes = rotation if rotation == "varimax" else None
+            other = unsupervised(
+                model, X, y, covariates=covariates, rotation=axes, positive=positive
+            )
         display = cls(view, unsupervised=other, n=n, markers=markers)
         return display.plot(ax, max_factors=max_factors, **kwargs)
 
@@ -192,13 +199,17 @@ class FactorsDisplay:
         first = f"The first {shown} of {total} factors. " if shown < total else ""
         if view.classes is None:
             change = "change of the prediction"
+        elif len(view.outputs) == 1:
+            name = lettering.shorten(view.outputs[0], lettering.NAMES)
+            change = f"change of the log-odds of “{name}”"
         else:
-            base = lettering.shorten(view.classes[0], lettering.NAMES)
-            change = f"change of the log-odds against “{base}”"
+            change = "change of the log-odds of each class, against the mean of all,"
         sentences = [
             f"{first}Grey band: {change} with one standard deviation of the factor.",
             "Below: weights of the most extreme features, the largest being ±1.",
         ]
+        if not all(view.predictive[:shown]):
+            sentences.append("Grey: background factors, which have no part in the prediction.")
         if self.unsupervised is not None:
             sentences.append(
                 "Each SVD factor is matched to the one above it; similarity 1 is the same factor."
@@ -216,7 +227,7 @@ class _Row:
 
     @classmethod
     def of(cls, view: FactorView, shown: int) -> Self:
-        titles = [f"Factor {k + 1}: {_share(view, k)}" for k in range(shown)]
+        titles = [f"{drawing.called(view, k)}: {_share(view, k)}" for k in range(shown)]
         return cls(view, list(range(shown)), titles)
 
     @classmethod
@@ -245,6 +256,7 @@ class _Shared:
     notes: dict[str, str]
     most: int
     left: float
+    largest: float
 
     @classmethod
     def of(cls, display: FactorsDisplay, kinds: list[_Row], room: float) -> Self:
@@ -256,7 +268,10 @@ class _Shared:
         left = (
             max(lettering.inches(names.values()), lettering.inches(outputs.values(), "bold")) + 0.1
         )
-        return cls(tables, names, outputs, notes, max(map(drawing.longest, tables)), left)
+        most = max(map(drawing.longest, tables))
+        # One scale for all coefficients, of both kinds of factors.
+        largest = max(float(np.abs(kind.view.coef).max()) for kind in kinds) or 1.0
+        return cls(tables, names, outputs, notes, most, left, largest)
 
 
 def _draw_factor(
@@ -269,7 +284,9 @@ def _draw_factor(
     ax.axhspan(0.6, 0.5 - outputs, color="0.5", alpha=0.18, linewidth=0)
     # Paler where the labels had no say, so that rows that take turns are told apart.
     kwargs = {"alpha": 1.0 if view.supervised else 0.6} | kwargs
-    largest = float(np.abs(view.coef).max()) or 1.0
+    if not view.predictive[j]:
+        kwargs = {"color": [drawing.MUTED[end == "low"] for end in rows["end"]]} | kwargs
+    largest = shared.largest
     _signed_bars(ax, tops, coef / largest, alpha=kwargs["alpha"])
     bars = _signed_bars(ax, places, rows["weight"], **kwargs)
     ax.axvline(0, color="0.3", linewidth=0.8)

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+FEWEST = 5  # samples of a class that has an ellipse
+QUANTILE = 5.991464547107979  # of χ² with two degrees of freedom, 95 %
+
+
 class SamplesDisplay:
     """Samples by their codes, coloured by class (or by the target, in regression).
 
-    With two factors a scatter plot; with one, a row of points per class.
+    With two factors a scatter plot, with an ellipse around each class that holds 95 % of it were it
+    normal; with one factor, a row of points per class.
 
     Parameters
     ----------
@@ -39,6 +44,8 @@ class SamplesDisplay:
     figure_ : Figure
     points_ : dict of PathCollection
         By class; one entry "all" where there are none.
+    ellipses_ : dict of Ellipse
+        By class, of those that have one.
 
     Examples
     --------
@@ -78,6 +85,8 @@ class SamplesDisplay:
         covariates: Any = None,
         factors: int | Sequence[int] = (1, 2),
         rotation: str | None = None,
+        positive: Any = None,
+        ellipse: bool = True,
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
@@ -96,36 +105,38 @@ class SamplesDisplay:
             Accepted as everywhere; codes do not depend on them.
         factors : int or one or two of them, default=(1, 2)
             Numbers of the factors, from 1 in display order. A model with one factor shows that.
-        rotation : None or "varimax", default=None
-        ax, **kwargs
+        rotation : None, "predictive", "variance" or "varimax", default=None
+        positive : class label, optional
+            The class that is up; both as in `superfactor.interpretation.factor_view`.
+        ellipse, ax, **kwargs
             See ``plot``.
 
         Returns
         -------
         display : SamplesDisplay
         """
-        view = factor_view(model, rotation=rotation)
-        chosen = _check_factors(factors, len(view.weights))
-        codes = view.codes if X is None else _codes(model, view, X, covariates)
-        labels, classes = _labels(y, len(codes), view.classes)
+        view = factor_view(model, rotation=rotation, positive=positive)
+        chosen = check_factors(factors, len(view.weights))
+        codes = view.codes if X is None else codes_of(model, view, X, covariates)
+        labels, classes = labels_of(y, len(codes), view.classes)
         display = cls(
             codes[:, [j - 1 for j in chosen]],
             labels,
-            factors=[
-                f"factor {j} ({drawing.percent(view.share[j - 1])} of variance)" for j in chosen
-            ],
+            factors=axis_names(view, chosen),
             classes=classes,
             target=view.outputs[0],
         )
-        return display.plot(ax, **kwargs)
+        return display.plot(ax, ellipse=ellipse, **kwargs)
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+    def plot(self, ax: Axes | None = None, *, ellipse: bool = True, **kwargs: Any) -> Self:
         """Draw the samples.
 
         Parameters
         ----------
         ax : Axes, optional
             None makes a new figure.
+        ellipse : bool, default=True
+            Draw the 95 % normal ellipse of each class of at least 5 samples, in two factors.
         **kwargs
             Passed on to ``Axes.scatter``.
 
@@ -143,8 +154,9 @@ class SamplesDisplay:
         size = float(np.clip(600 / np.sqrt(max(len(codes), 1)), 12, 32))
         look = {"s": size, "alpha": 0.8 if len(codes) < 1500 else 0.5} | kwargs
         ax.set_xlabel(self.factors[0])
+        self.ellipses_: dict[str, Any] = {}
         if self.classes is not None:
-            self.points_ = self._by_class(ax, codes, look)
+            self.points_ = self._by_class(ax, codes, look, ellipse)
         elif self.y is not None:
             self.points_ = self._by_value(ax, codes, look)
         else:
@@ -157,13 +169,17 @@ class SamplesDisplay:
         drawing.tidy(ax)
         return self
 
-    def _by_class(self, ax: Axes, codes: np.ndarray, look: dict[str, Any]) -> dict[str, Any]:
+    def _by_class(
+        self, ax: Axes, codes: np.ndarray, look: dict[str, Any], ellipse: bool
+    ) -> dict[str, Any]:
         """One colour and shape per class, and a legend; along one factor a row per class instead."""
         points, y, classes = {}, np.asarray(self.y), self.classes or ()
         for k, name in enumerate(classes):
             mine = codes[y == name]
             height = mine[:, 1] if codes.shape[1] > 1 else _scattered(len(mine)) - k
             points[name] = ax.scatter(mine[:, 0], height, **drawing.point_style(k) | look)
+            if ellipse and codes.shape[1] > 1 and len(mine) >= FEWEST:
+                self.ellipses_[name] = _draw_ellipse(ax, mine, drawing.style(k)["color"])
         if codes.shape[1] > 1:
             scale = float(np.sqrt(32 / np.mean(look["s"])))
             drawing.add_legend(ax, points, beside=True, markerscale=scale)
@@ -184,7 +200,31 @@ class SamplesDisplay:
         return {"all": points}
 
 
-def _check_factors(factors: Any, r: int) -> list[int]:
+def axis_names(view: FactorView, chosen: Sequence[int]) -> list[str]:
+    """What the axes of these factors (from 1) are called."""
+    shares = [f"{drawing.percent(view.share[j - 1])} of variance" for j in chosen]
+    return [
+        f"factor {j} ({share})" if view.predictive[j - 1] else f"factor {j} (background, {share})"
+        for j, share in zip(chosen, shares, strict=True)
+    ]
+
+
+def _draw_ellipse(ax: Axes, points: np.ndarray, color: str) -> Any:
+    """The ellipse that holds 95 % of a normal distribution with mean and covariance of points (n, 2)."""
+    from matplotlib.patches import Ellipse
+
+    values, axes = np.linalg.eigh(np.cov(points.T))
+    width, height = 2 * np.sqrt(QUANTILE * np.clip(values, 0, None))
+    angle = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
+    patch = Ellipse(tuple(points.mean(axis=0)), width, height, angle=angle)
+    patch.set(facecolor=color, edgecolor="none", alpha=0.08, zorder=0.5)
+    edge = Ellipse(patch.center, width, height, angle=angle)
+    edge.set(fill=False, edgecolor=color, linewidth=1.0, alpha=0.9, zorder=0.6)
+    ax.add_patch(patch)
+    return ax.add_patch(edge)
+
+
+def check_factors(factors: Any, r: int) -> list[int]:
     """One or two numbers from 1 to r."""
     chosen: list[Any] = [factors] if isinstance(factors, Integral) else list(factors)
     if r == 1 and chosen == [1, 2]:
@@ -195,7 +235,7 @@ def _check_factors(factors: Any, r: int) -> list[int]:
     return [int(j) for j in chosen]
 
 
-def _codes(model: Any, view: FactorView, X: Any, covariates: Any) -> Any:
+def codes_of(model: Any, view: FactorView, X: Any, covariates: Any) -> Any:
     """Codes (n, r) of new samples, in the order, sign and rotation of the view."""
     if isinstance(model, FactorView):
         raise ValueError("X: None is required with a FactorView, which cannot code other samples")
@@ -204,7 +244,7 @@ def _codes(model: Any, view: FactorView, X: Any, covariates: Any) -> Any:
     return np.asarray(as_numpy(codes)) @ view.turn
 
 
-def _labels(y: Any, n: int, classes: Any) -> tuple[np.ndarray | None, list[str] | None]:
+def labels_of(y: Any, n: int, classes: Any) -> tuple[np.ndarray | None, list[str] | None]:
     """y (n,) as strings with all classes, those of the model first; or as numbers and None."""
     if y is None:
         return None, None

@@ -21,7 +21,7 @@ class StabilityDisplay:
 
     The title of a panel says how much the factor itself changes: the median over resamples of the
     cosine between it and the factor matched to it, 1 being the same factor. Features of the high
-    end are on top, those of the low end below and hatched.
+    end are on top, those of the low end below and hatched. Background factors are grey.
 
     Parameters
     ----------
@@ -64,6 +64,7 @@ class StabilityDisplay:
         n: int = 5,
         fraction: float = 0.8,
         rotation: str | None = None,
+        positive: Any = None,
         covariates: Any = None,
         sample_weight: Any = None,
         random_state: Any = None,
@@ -77,7 +78,7 @@ class StabilityDisplay:
 
         Parameters
         ----------
-        model, X, y, n_resamples, n, fraction, rotation, covariates, sample_weight
+        model, X, y, n_resamples, n, fraction, rotation, positive, covariates, sample_weight
             See `superfactor.interpretation.stability`.
         random_state, progress, n_jobs
             See `superfactor.interpretation.stability`.
@@ -97,6 +98,7 @@ class StabilityDisplay:
             n=n,
             fraction=fraction,
             rotation=rotation,
+            positive=positive,
             covariates=covariates,
             sample_weight=sample_weight,
             random_state=random_state,
@@ -152,10 +154,13 @@ class StabilityDisplay:
         self.axes_ = drawing.panels(ax, cells, size, spacing)
         self.bars_ = []
         for j, panel in enumerate(self.axes_):
-            self.bars_.append(_draw_factor(panel, table, j + 1, names, kwargs))
+            carries = self.stability.predictive is None or self.stability.predictive[j]
+            look = kwargs if carries else {"color": drawing.MUTED[0]} | kwargs
+            self.bars_.append(_draw_factor(panel, table, j + 1, names, look))
             panel.set_ylim(-most - 0.2, 0.6)  # the same scale in all panels
             alike = float(np.median(similarity[:, j]))
-            panel.set_title(f"Factor {j + 1}: similarity {alike:.2f}", fontsize=9)
+            name = f"Factor {j + 1}" if carries else f"Background {j + 1}"
+            panel.set_title(f"{name}: similarity {alike:.2f}", fontsize=9)
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         if ax is None:

@@ -1,0 +1,278 @@
+"""`HeatmapDisplay`: the top features in all samples, both put beside those they are like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor.estimators.inputs import as_numpy
+from superfactor.interpretation import FactorView, factor_view, top_features
+from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.tables import check_count
+from superfactor.plotting import drawing, lettering
+from superfactor.plotting.samples import check_factors, labels_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SATURATED = 2.5  # standard deviations
+HEAT = 4.6  # inches the samples take
+TREE, STRIP, GAP = 0.5, 0.13, 0.03  # inches
+
+
+class HeatmapDisplay:
+    """The top features (rows) in the samples (columns), both clustered, under the classes.
+
+    Each feature is shown in its own standard deviations from its mean, blue below and red above.
+    Trees are those of Ward's method, so that features that go together and samples that are alike
+    stand side by side; mixOmics calls the same picture cim.
+
+    Parameters
+    ----------
+    values : array of shape (n_features, n_samples)
+    features : sequence of n_features names
+    y : array of shape (n_samples,), optional
+        Labels as strings, or real targets.
+    classes : sequence of str, optional
+        All labels, in the order of the legend. None where y is real.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        Of the image.
+    figure_ : Figure
+    image_ : AxesImage
+    features_ : list of int
+        Positions of the features from top to bottom.
+    samples_ : list of int
+        Positions of the samples from left to right.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.plotting import HeatmapDisplay
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = SMFClassifier(2).fit(X.apply(scale), y)
+    >>> display = HeatmapDisplay.from_estimator(model, X.apply(scale), y, n=3)
+    >>> len(display.samples_)
+    178
+    """
+
+    def __init__(self, values: Any, features: Sequence[str], y: Any = None, classes: Any = None):
+        self.values = values
+        self.features = features
+        self.y = y
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        factors: int | Sequence[int] | None = None,
+        n: int = 10,
+        rotation: str | None = None,
+        positive: Any = None,
+        max_samples: int = 500,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot the top features of a fitted model in samples.
+
+        Parameters
+        ----------
+        model : SMFClassifier, SMFRegressor, a pipeline that ends in one, SMFClassifierCV
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            As ``model.predict`` takes it.
+        y : array-like of shape (n_samples,), optional
+            Labels (targets), for the strip above.
+        factors : int or one or two of them, optional
+            Whose top features, from 1 in display order; all predictive ones by default.
+        n : int, default=10
+            Features at each end of a factor.
+        rotation, positive
+            See `superfactor.interpretation.factor_view`.
+        max_samples : int, default=500
+            Of more samples every so many-th is shown, class by class.
+        ax, **kwargs
+            See ``plot``.
+
+        Returns
+        -------
+        display : HeatmapDisplay
+        """
+        drawing.pyplot()  # say that it is missing before the work, not after
+        check_count("n", n)
+        check_count("max_samples", max_samples)
+        view, fitted = factor_view(model, rotation=rotation, positive=positive), fitted_model(model)
+        columns = _top(view, factors, n)
+        seen = as_numpy(fitted.estimator.split_columns(fitted.preprocess(X))[0])
+        values = seen[:, columns]
+        values = values.toarray() if sp.issparse(values) else np.asarray(values, dtype=float)
+        labels, classes = labels_of(y, len(values), view.classes)
+        shown = _some(labels if classes else None, len(values), max_samples)
+        display = cls(
+            _standardised(values)[shown].T,
+            [view.features[i] for i in columns],
+            None if labels is None else labels[shown],
+            classes,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw image, trees, classes and names.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            None makes a figure that is large enough. Trees and names stand around the axes.
+        **kwargs
+            Passed on to ``Axes.imshow``.
+
+        Returns
+        -------
+        self
+        """
+        values = np.asarray(self.values, dtype=float)
+        names = lettering.short_names(self.features, lettering.room_for_names(ax, 1))
+        self.ax_ = ax = self._axes(ax, names)
+        self.figure_ = ax.figure
+        box = ax.get_window_extent()
+        width, height = (float(side) / float(ax.figure.dpi) for side in (box.width, box.height))
+        tree = ax.inset_axes((-(TREE + GAP) / width, 0, TREE / width, 1))
+        self.features_ = _draw_tree(tree, values, sideways=True)
+        top = 1 + (STRIP + 2 * GAP if self.y is not None else GAP) / height
+        tree = ax.inset_axes((0, top, 1, TREE / height))
+        self.samples_ = _draw_tree(tree, values.T, sideways=False)
+        look = {"cmap": "RdBu_r", "vmin": -SATURATED, "vmax": SATURATED} | kwargs
+        shown = values[np.ix_(self.features_, self.samples_)]
+        look = {"aspect": "auto", "interpolation": "nearest"} | look
+        self.image_ = ax.imshow(shown, **look)
+        ax.set_xticks([])
+        ax.set_xlabel(f"{values.shape[1]} samples", fontsize=9)
+        ax.yaxis.tick_right()
+        places = range(len(self.features_))
+        lettering.name_rows(ax, places, [names[self.features[i]] for i in self.features_])
+        for spine in ax.spines.values():
+            spine.set_visible(False)
+        if self.y is not None:
+            strip = ax.inset_axes((0, 1 + GAP / height, 1, STRIP / height))
+            beyond = (lettering.inches(names.values()) + 0.1) / width if self._crowded else 0.0
+            self._draw_strip(strip, 1 + beyond, (TREE + GAP + STRIP) / STRIP)
+        bar = ax.inset_axes((0, -0.32 / height, min(1.3 / width, 0.4), 0.08 / height))
+        scale = ax.figure.colorbar(self.image_, cax=bar, orientation="horizontal")
+        scale.set_ticks([-2, 0, 2], labels=["−2", "0", "2 s.d."])
+        scale.outline.set_visible(False)  # type: ignore[operator]
+        bar.tick_params(labelsize=7, length=2)
+        return self
+
+    def _axes(self, ax: Axes | None, names: dict[str, str]) -> Axes:
+        """Those of the user, or of a figure with room for what stands around them."""
+        if ax is not None:
+            return ax
+        classes = self.classes or ()
+        name = lettering.inches(names.values()) + 0.2
+        legend = -(-len(classes) // 20) * (
+            0.5 + lettering.inches(lettering.shorten(c, 160) for c in classes)
+        )
+        right = name + legend if self._crowded else max(name, legend)
+        left, bottom, top = TREE + 0.1, 0.62, TREE + STRIP + 0.15
+        tall = max(1.2, drawing.ROW * len(self.features), 0.19 * min(len(classes), 20) - top)
+        size = left + HEAT + right, bottom + tall + top
+        spacing = {
+            "left": left / size[0],
+            "right": 1 - right / size[0],
+            "bottom": bottom / size[1],
+            "top": 1 - top / size[1],
+        }
+        made: Axes = drawing.panels(None, [(0, 0)], size, spacing)[0]
+        return made
+
+    @property
+    def _crowded(self) -> bool:
+        """Is the legend longer than the tree is high? Then it stands beyond the names."""
+        return len(self.classes or ()) > 4
+
+    def _draw_strip(self, ax: Axes, right: float, top: float) -> None:
+        """Class (or target) of each sample, and a legend of the classes beside the tree."""
+        from matplotlib.colors import ListedColormap, to_rgb
+        from matplotlib.patches import Patch
+
+        look = {"aspect": "auto", "interpolation": "nearest"}
+        y = np.asarray(self.y)[self.samples_]
+        if self.classes is None:
+            ax.imshow(y[None, :].astype(float), cmap="cividis", **look)
+        else:
+            colors = [drawing.style(k)["color"] for k in range(len(self.classes))]
+            # A hatch is too small here: where colours come again they come paler.
+            shades = [
+                tuple(1 - (1 - part) * 0.55 ** (k // len(drawing.COLORS)) for part in to_rgb(color))
+                for k, color in enumerate(colors)
+            ]
+            number = {name: k for k, name in enumerate(self.classes)}
+            codes = np.array([[number[name] for name in y]])
+            most = max(len(shades) - 1, 1)
+            ax.imshow(codes, cmap=ListedColormap(shades), vmin=0, vmax=most, **look)
+            entries = {
+                name: Patch(color=shade) for name, shade in zip(self.classes, shades, strict=True)
+            }
+            place = {"bbox_to_anchor": (right, top), "handlelength": 1.0, "handleheight": 1.0}
+            drawing.add_legend(ax, entries, beside=True, **place)
+        ax.set_axis_off()
+
+
+def _top(view: FactorView, factors: Any, n: int) -> list[int]:
+    """Positions of the top features of the factors, each once."""
+    chosen = np.flatnonzero(view.predictive) + 1
+    if factors is not None:
+        chosen = np.array(check_factors(factors, len(view.weights)))
+    elif not len(chosen):
+        chosen = np.array([1])
+    from dataclasses import replace
+
+    numbered = replace(view, features=np.arange(len(view.features)))  # names may be the same
+    table = top_features(numbered, n)
+    return list(dict.fromkeys(int(i) for i in table[table["factor"].isin(chosen)]["feature"]))
+
+
+def _some(labels: Any, n: int, most: int) -> Any:
+    """Positions of at most so many samples, evenly over each class, ascending."""
+    if n <= most:
+        return np.arange(n)
+    order = np.arange(n) if labels is None else np.argsort(labels.astype(str), kind="stable")
+    return np.sort(order[np.linspace(0, n - 1, most).astype(int)])
+
+
+def _standardised(values: Any) -> Any:
+    spread = values.std(axis=0)
+    return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def _draw_tree(ax: Axes, rows: Any, *, sideways: bool) -> list[int]:
+    """Ward's tree of the rows (k, m) at the left or on top; returns their order along it."""
+    from scipy.cluster.hierarchy import dendrogram, linkage
+
+    ax.set_axis_off()
+    k = len(rows)
+    if k < 2:
+        return list(range(k))
+    links = linkage(rows, "ward", optimal_ordering=k <= 300)
+    tree = dendrogram(links, no_plot=True)
+    for across, along in zip(tree["icoord"], tree["dcoord"], strict=True):
+        places = (np.array(across) - 5) / 10  # leaves at 0, 1, …
+        x, y = (-np.array(along), places) if sideways else (places, np.array(along))
+        ax.plot(x, y, color="0.35", linewidth=0.5, solid_joinstyle="miter")
+    if sideways:
+        ax.set_ylim(k - 0.5, -0.5)
+        ax.margins(x=0)
+    else:
+        ax.set_xlim(-0.5, k - 0.5)
+        ax.margins(y=0)
+    return [int(i) for i in tree["leaves"]]
