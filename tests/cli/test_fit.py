@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
-from tests.cli.command import QUICK, cohort, roles, superfactor
+from tests.cli.command import QUICK, cohort, refused, roles, superfactor
 
 from superfactor import SMFClassifierCV
 from superfactor.cli import model_file
@@ -313,3 +313,25 @@ def test_covariates_of_several_classes_and_of_the_feature_model(tmp_path):
     done = superfactor(*words, "--model", "feature")
     assert "note: model='feature': no intervals of the covariates" in done.err
     assert " to " not in next(x for x in done.out.splitlines() if x.startswith("age (per unit)"))
+
+
+def test_factors_that_predict_come_first_and_the_rest_is_background(table, tmp_path):
+    words = ("fit", table, *roles(), *QUICK, "--out", tmp_path / "m")
+    told = superfactor(*words, "--stability", "2", "--json").json
+    assert [factor["role"] for factor in told["factors"]] == ["predictive", "background"]
+    assert [factor["role"] for factor in told["stability"]] == ["predictive", "background"]
+    assert told["factors"][0]["coef"]["tumoral"] > 0
+    assert told["factors"][1]["coef"] == {"tumoral": 0.0}
+    assert "background" in superfactor(*words).out
+
+
+def test_the_user_chooses_rotation_and_class(table, tmp_path):
+    words = ("fit", table, *roles(), *QUICK, "--out", tmp_path / "m", "--positive", "normal")
+    told = superfactor(*words, "--rotation", "variance", "--json").json
+    assert [factor["role"] for factor in told["factors"]] == ["predictive"] * 2
+    assert all(factor["coef"]["normal"] > 0 for factor in told["factors"])
+    for more, line in [
+        (("--rotation", "promax"), "--rotation promax: predictive, variance, varimax is required"),
+        (("--positive", "cured"), "--positive cured: one of the labels normal, tumoral"),
+    ]:
+        assert line in refused("fit", table, *roles(), *QUICK, "--out", tmp_path / "x", *more)

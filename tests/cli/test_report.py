@@ -77,3 +77,17 @@ def test_other_labels_are_not_the_table_of_the_fit(model, tmp_path):
     line = refused("report", model, tmp_path / "changed.csv", "--out", tmp_path / "r.html")
     assert "labels have changed" in line
     assert not (tmp_path / "r.html").exists()
+
+
+def test_the_model_remembers_how_factors_are_shown(table, tmp_path):
+    out, first, second, third = (tmp_path / name for name in ("m", "1.html", "2.html", "3.html"))
+    shown = ("--rotation", "variance", "--positive", "normal")
+    words = ("fit", table, *roles(), *QUICK, "--out", out, "--report", first, *shown)
+    assert superfactor(*words).code == 0
+    assert superfactor("report", out, table, "--out", second).code == 0
+    assert content(first) == content(second)
+    other = ("--rotation", "predictive", "--positive", "tumoral")
+    assert superfactor("report", out, table, "--out", third, *other).code == 0
+    assert content(third) != content(second)
+    line = refused("report", out, table, "--out", third, "--positive", "cured")
+    assert "--positive cured: one of the labels normal, tumoral is required" in line

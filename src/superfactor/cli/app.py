@@ -25,9 +25,11 @@ from superfactor.cli.options import (
     Log2,
     Markers,
     Model,
+    Positive,
     Quiet,
     Rank,
     Resamples,
+    Rotation,
     Seed,
     Standardize,
     Table,
@@ -129,6 +131,8 @@ def fit(
     cv: Folds = None,
     markers: Markers = None,
     stability: Resamples = 0,
+    rotation: Rotation = None,
+    positive: Positive = None,
     certify: Certify = "residual",
     report: Annotated[
         Path | None, typer.Option(metavar="HTML", help="Write a page about the model, too.")
@@ -144,7 +148,9 @@ def fit(
     from superfactor.cli import fit
 
     settings = _settings(rank, xi, lam, model, standardize, balance, seed, cv, test_size, certify)
-    outputs = fit.Outputs(out, report, markers, stability, shlex.join(_command))
+    outputs = fit.Outputs(
+        out, report, markers, stability, shlex.join(_command), rotation=rotation, positive=positive
+    )
     screen = Screen(quiet=quiet, as_json=json)
     fit.run(table, _columns(target, id, covariates, drop), log2, settings, outputs, screen)
 
@@ -211,6 +217,8 @@ def report(
     ],
     markers: Markers = None,
     stability: Resamples = 0,
+    rotation: Rotation = None,
+    positive: Positive = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -221,7 +229,7 @@ def report(
     from superfactor.cli import report
 
     screen = Screen(quiet=quiet, as_json=json)
-    report.run(model, table, out, markers, stability, screen)
+    report.run(model, table, out, markers, stability, screen, rotation, positive)
 
 
 # --- from words to values --------------------------------------------------------------------------

@@ -4,24 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
+from superfactor.cli.errors import UserError
 from superfactor.cli.screen import Screen
 
 # Features shown at each end of a factor.
 SHOWN = 3
 
 
-def show_factors(model: Any, screen: Screen, markers: Any = None) -> list[dict[str, Any]]:
-    """Print one row a factor, and return all of it as plain values.
+def check_shown(rotation: str | None, positive: str | None, classes: Any) -> None:
+    """Words of `--rotation` and `--positive` that mean something for labels of these classes."""
+    from superfactor.interpretation.view import ROTATIONS
+
+    if rotation is not None and rotation not in ROTATIONS:
+        raise UserError(f"--rotation {rotation}: {', '.join(ROTATIONS)} is required")
+    known = [str(label) for label in classes]
+    if positive is not None and positive not in known:
+        raise UserError(f"--positive {positive}: one of the labels {', '.join(known)} is required")
+
+
+def show_factors(
+    model: Any,
+    screen: Screen,
+    markers: Any = None,
+    rotation: str | None = None,
+    positive: str | None = None,
+) -> list[dict[str, Any]]:
+    """Print one row a factor, those that predict first, and return all of it as plain values.
 
     Parameters
     ----------
     model : fitted model
     markers : dict from feature to note, or None
         Features with a note are shown with it.
+    rotation, positive : as in `superfactor.interpretation.factor_view`
     """
     from superfactor.interpretation import factor_view, supervised_factors, top_features
 
-    view = factor_view(model)
+    view = factor_view(model, rotation=rotation, positive=positive)
     table, top = supervised_factors(view), top_features(view, 5, markers=markers)
     top = top.astype({"weight": float})
     factors = [_plain(number, row, top) for number, row in table.iterrows()]
@@ -42,9 +61,7 @@ def _show(factors: list[dict[str, Any]], outputs: tuple[str, ...], screen: Scree
         [
             str(factor["factor"]),
             f"{factor['share_of_variance']:.1%}",
-            f"{factor['coef'][outputs[0]]:+.2f}"
-            if binary
-            else factor["direction"].replace(", ", "\n"),
+            _says(factor, outputs),
             _end(factor["high"]),
             _end(factor["low"]),
         ]
@@ -53,18 +70,30 @@ def _show(factors: list[dict[str, Any]], outputs: tuple[str, ...], screen: Scree
     screen.table(title, columns, rows)
 
 
-def show_covariates(model: Any, X: Any, y: Any, screen: Screen) -> list[dict[str, Any]]:
+def _says(factor: dict[str, Any], outputs: tuple[str, ...]) -> str:
+    """What a factor says about the outcome, in a cell."""
+    if factor["role"] == "background":
+        return "background"
+    if len(outputs) == 1:
+        return f"{factor['coef'][outputs[0]]:+.2f}"
+    return str(factor["direction"]).replace(", ", "\n")
+
+
+def show_covariates(
+    model: Any, X: Any, y: Any, screen: Screen, positive: str | None = None
+) -> list[dict[str, Any]]:
     """Print what each covariate does, class by class, if there are any; return it as plain values.
 
     Parameters
     ----------
     model : fitted model
     X, y : what it was fitted to
+    positive : with two classes the one whose odds are shown; None for the usual
     """
     from superfactor.interpretation import covariate_effects
 
     with screen.step("covariates"):
-        effects = covariate_effects(model, X, y)
+        effects = covariate_effects(model, X, y, positive=positive)
     records: list[dict[str, Any]] = effects.to_dict("records")  # type: ignore[assignment]
     for output in dict.fromkeys(row["output"] for row in records):
         rows = [row for row in records if row["output"] == output]
@@ -116,14 +145,27 @@ def show_stability(stability: Any, screen: Screen) -> list[dict[str, Any]] | Non
         return None
     import numpy as np
 
+    from superfactor.interpretation.tables import ROLES
+
     similarity = np.median(stability.similarity, axis=0)
     frequency = stability.table.groupby("factor")["frequency"].mean()
-    found = [
-        {"factor": number, "similarity": float(cosine), "frequency": float(frequency[number])}
-        for number, cosine in enumerate(similarity, start=1)
+    found: list[dict[str, Any]] = [
+        {
+            "factor": number,
+            "role": ROLES[bool(carries)],
+            "similarity": float(cosine),
+            "frequency": float(frequency.get(number, 0.0)),
+        }
+        for number, (cosine, carries) in enumerate(
+            zip(similarity, stability.predictive, strict=True), start=1
+        )
     ]
-    rows = [[str(f["factor"]), f"{f['similarity']:.2f}", f"{f['frequency']:.0%}"] for f in found]
-    columns = [(name, "right") for name in ("factor", "similarity", "top features that return")]
+    rows = [
+        [str(f["factor"]), f["role"], f"{f['similarity']:.2f}", f"{f['frequency']:.0%}"]
+        for f in found
+    ]
+    columns = [("factor", "right"), ("role", "left")]
+    columns += [(name, "right") for name in ("similarity", "top features that return")]
     screen.table(f"Stability over {stability.n_resamples} resamples", columns, rows)
     return found
 
@@ -137,6 +179,7 @@ def _plain(number: Any, row: Any, top: Any) -> dict[str, Any]:
     coef = {key[5:-1]: float(row[key]) for key in row.index if key.startswith("coef[")}
     return {
         "factor": int(number),
+        "role": str(row["role"]),
         "share_of_variance": float(row["share_of_variance"]),
         "coef": coef,
         "direction": str(row["direction"]),

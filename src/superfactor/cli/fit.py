@@ -8,7 +8,7 @@ from typing import Any
 
 from superfactor.cli import model_file, prepare, summary
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.factors import show_covariates, show_factors, show_stability
+from superfactor.cli.factors import check_shown, show_covariates, show_factors, show_stability
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import check_paths
 from superfactor.cli.prepare import Columns
@@ -26,6 +26,7 @@ class Outputs:
     markers : file with known features, or None
     stability : number of resamples, 0 for none
     command : the shell command, to be written down
+    rotation, positive : how factors are shown, None for the usual
     """
 
     out: Path
@@ -33,6 +34,13 @@ class Outputs:
     markers: Path | None = None
     stability: int = 0
     command: str = ""
+    rotation: str | None = None
+    positive: str | None = None
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """How factors are shown, for everything that shows them."""
+        return {"rotation": self.rotation, "positive": self.positive}
 
 
 def run(
@@ -43,6 +51,7 @@ def run(
     markers = read_markers(outputs.markers)
     with screen.step("read"):
         samples = prepare.for_fitting(path, columns, log2, screen)
+    check_shown(outputs.rotation, outputs.positive, sorted(set(samples.y.tolist())))
     learned = learn(samples, settings, screen)
     with few_threads(samples.X):
         finish(learned, log2, outputs, screen, markers=markers)
@@ -60,8 +69,10 @@ def finish(
     """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
     _note(learned, markers, screen)
     X, y = learned.part(learned.train)
-    stability = resampled(learned.model, X, y, outputs.stability, learned.settings.seed, screen)
-    about = metadata(learned, log2, outputs.command)
+    stability = resampled(
+        learned.model, X, y, outputs.stability, learned.settings.seed, screen, **outputs.shown
+    )
+    about = metadata(learned, log2, outputs.command) | outputs.shown
     with screen.step("save"), screen.progress("saving the model"):
         model_file.save(outputs.out, learned.model, about)
     files = {"model": str(outputs.out)}
@@ -70,8 +81,8 @@ def finish(
             _write_page(learned, log2, outputs, stability, markers, baselines, screen)
         files["report"] = str(outputs.report)
     summary.describe(learned, log2, screen)
-    factors = show_factors(learned.model, screen, markers)
-    covariates = show_covariates(learned.model, X, y, screen)
+    factors = show_factors(learned.model, screen, markers, **outputs.shown)
+    covariates = show_covariates(learned.model, X, y, screen, outputs.positive)
     returns = show_stability(stability, screen)
     summary.verdict(learned, baselines or {}, screen)
     screen.say()
@@ -112,8 +123,10 @@ def read_markers(path: Path | None) -> dict[str, str] | None:
         return read(path)
 
 
-def resampled(model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Screen) -> Any:
-    """The Stability of a model, or None where no resamples are asked for."""
+def resampled(
+    model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Screen, **shown: Any
+) -> Any:
+    """The Stability of a model, its factors as they are `shown`; None where no resamples are asked for."""
     if not resamples:
         return None
     from superfactor.interpretation import stability
@@ -123,7 +136,7 @@ def resampled(model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Scr
         screen.progress(f"refitting to {resamples} resamples") as progress,
         as_user_error("--stability: "),
     ):
-        return stability(model, X, y, resamples, random_state=seed, progress=progress)
+        return stability(model, X, y, resamples, random_state=seed, progress=progress, **shown)
 
 
 def page_notes(log2: bool, notes: list[str]) -> list[str]:
@@ -162,4 +175,5 @@ def _write_page(
         ids=[*samples.ids[learned.train], *samples.ids[held_out]],
         command=outputs.command,
         notes=page_notes(log2, screen.notes),
+        **outputs.shown,
     )

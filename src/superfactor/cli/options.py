@@ -96,5 +96,22 @@ Resamples = Annotated[
         "--stability", min=0, metavar="N", help="Refit to N resamples: which features come back?"
     ),
 ]
+Rotation = Annotated[
+    str | None,
+    typer.Option(
+        metavar="predictive|variance|varimax",
+        help="How factors are shown: those that predict first and the rest as background, in the "
+        "order of the fit, or with few large weights each.",
+        show_default="predictive",
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LABEL",
+        help="The class that is up in factors.",
+        show_default="the rarer of two",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

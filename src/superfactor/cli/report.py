@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError
-from superfactor.cli.factors import show_stability
+from superfactor.cli.factors import check_shown, show_stability
 from superfactor.cli.fit import page_notes, read_markers, resampled
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
@@ -24,20 +24,30 @@ def run(
     markers: Path | None,
     stability: int,
     screen: Screen,
+    rotation: str | None = None,
+    positive: str | None = None,
 ) -> None:
-    """Write the page; samples that the model was not fitted to count as held out."""
+    """Write the page; samples that the model was not fitted to count as held out.
+
+    Factors are shown as `rotation` and `positive` say, or else as they were when the model was fitted.
+    """
     from superfactor.report import write_report
 
     check_paths({"--out": out}, path, model, markers)
     notes = read_markers(markers)
     loaded = open_model(model, screen)
     about = loaded.metadata
+    shown: dict[str, Any] = {
+        "rotation": rotation or about.get("rotation"),
+        "positive": positive or about.get("positive"),
+    }
+    check_shown(shown["rotation"], shown["positive"], about["classes"])
     with screen.step("read"):
         samples = read_for(loaded, path, None, screen, labels=True)
     train, others = _parts(loaded, samples)
     X, y = samples.X[train], samples.y[train]
     with few_threads(X):
-        found = resampled(loaded.estimator, X, y, stability, about["seed"], screen)
+        found = resampled(loaded.estimator, X, y, stability, about["seed"], screen, **shown)
     returns = show_stability(found, screen)
     with screen.step("report"):
         write_report(
@@ -55,6 +65,7 @@ def run(
             ids=[*samples.ids[train], *samples.ids[others]],
             command=about["command"],
             notes=page_notes(about["log2"], screen.notes),
+            **shown,
         )
     screen.fields(
         [

@@ -30,7 +30,7 @@ from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.interpretation.data import model_data
 from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.view import view_names
+from superfactor.interpretation.outcome import Outcome
 from superfactor.losses import SquaredError, resolve_link
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def covariate_effects(
         Without them there are estimates only. X may be left out where all covariates were given to ``fit``
         beside it; the model keeps the codes.
     positive : label, optional
-        With two classes: the one whose odds are shown, ``classes_[1]`` by default.
+        With two classes: the one whose odds are shown, by default the rarer one, as for `factor_view`.
     level : float, default=0.95
         Of the intervals.
 
@@ -151,15 +151,13 @@ def _kind(estimator: Any) -> str:
 
 def _outputs(fitted: FittedModel, positive: Any) -> tuple[float, tuple[str, ...], str | None]:
     """The sign of the coefficients to show, the names of the outputs, and what they are compared with."""
-    names = view_names(fitted)
-    classes = names["classes"]
-    if classes is None:
-        return 1.0, names["outputs"], None
-    if positive is not None and str(positive) not in classes:
-        raise ValueError(f"positive={shown(positive)}: no class of the model, {shown(classes)}")
-    if positive is not None and len(classes) == 2 and str(positive) == classes[0]:
-        return -1.0, (classes[0],), classes[1]
-    return 1.0, names["outputs"], classes[0]
+    outcome = Outcome.of(fitted.estimator, positive)
+    if outcome.classes is None:
+        return 1.0, outcome.outputs, None
+    first, *others = outcome.classes
+    if outcome.outputs == (first,):  # two classes, and the first one is up
+        return -1.0, (first,), others[0]
+    return 1.0, tuple(others), first
 
 
 def _units(fitted: FittedModel) -> tuple[Any, str]:

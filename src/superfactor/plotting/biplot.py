@@ -155,7 +155,7 @@ class BiplotDisplay:
         }
         for side in (-1, 1):
             mine = np.flatnonzero(np.where(ends[:, 0] < 0, -1, 1) == side)
-            _name(ax, side, [self.features[i] for i in mine], ends[mine])
+            _name(ax, side, [self.features[int(i)] for i in mine], ends[mine])
         return self
 
 
@@ -167,7 +167,12 @@ def _most_at_a_side(weights: Any) -> int:
 def _arrow(ax: Axes, end: Any) -> Any:
     from matplotlib.patches import FancyArrowPatch
 
-    look = {"arrowstyle": "-|>", "mutation_scale": 8, "color": "0.15", "linewidth": 0.9}
+    look: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 8,
+        "color": "0.15",
+        "linewidth": 0.9,
+    }
     return ax.add_patch(FancyArrowPatch((0, 0), tuple(end), shrinkA=0, shrinkB=0, zorder=3, **look))
 
 
@@ -192,8 +197,14 @@ def _name(ax: Axes, side: int, names: list[str], ends: Any) -> None:
             parse_math=False,
         )
         inner = at - side * (lettering.text_width(name) / lettering.axes_width(ax) + 0.005)
-        line = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 1}
-        start = {"xytext": (inner, place), "textcoords": "axes fraction"}
+        line: dict[str, Any] = {
+            "arrowstyle": "-",
+            "color": "0.6",
+            "linewidth": 0.5,
+            "shrinkA": 0,
+            "shrinkB": 1,
+        }
+        start: dict[str, Any] = {"xytext": (inner, place), "textcoords": "axes fraction"}
         ax.annotate("", tuple(ends[i]), **start, arrowprops=line)
 
 

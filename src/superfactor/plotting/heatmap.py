@@ -151,7 +151,7 @@ class HeatmapDisplay:
         top = 1 + (STRIP + 2 * GAP if self.y is not None else GAP) / height
         tree = ax.inset_axes((0, top, 1, TREE / height))
         self.samples_ = _draw_tree(tree, values.T, sideways=False)
-        look = {"cmap": "RdBu_r", "vmin": -SATURATED, "vmax": SATURATED} | kwargs
+        look: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -SATURATED, "vmax": SATURATED} | kwargs
         shown = values[np.ix_(self.features_, self.samples_)]
         look = {"aspect": "auto", "interpolation": "nearest"} | look
         self.image_ = ax.imshow(shown, **look)
@@ -169,7 +169,7 @@ class HeatmapDisplay:
         bar = ax.inset_axes((0, -0.32 / height, min(1.3 / width, 0.4), 0.08 / height))
         scale = ax.figure.colorbar(self.image_, cax=bar, orientation="horizontal")
         scale.set_ticks([-2, 0, 2], labels=["−2", "0", "2 s.d."])
-        scale.outline.set_visible(False)  # type: ignore[operator]
+        scale.outline.set_visible(False)
         bar.tick_params(labelsize=7, length=2)
         return self
 
@@ -205,14 +205,14 @@ class HeatmapDisplay:
         from matplotlib.colors import ListedColormap, to_rgb
         from matplotlib.patches import Patch
 
-        look = {"aspect": "auto", "interpolation": "nearest"}
+        look: dict[str, Any] = {"aspect": "auto", "interpolation": "nearest"}
         y = np.asarray(self.y)[self.samples_]
         if self.classes is None:
             ax.imshow(y[None, :].astype(float), cmap="cividis", **look)
         else:
             colors = [drawing.style(k)["color"] for k in range(len(self.classes))]
             # A hatch is too small here: where colours come again they come paler.
-            shades = [
+            shades: list[Any] = [
                 tuple(1 - (1 - part) * 0.55 ** (k // len(drawing.COLORS)) for part in to_rgb(color))
                 for k, color in enumerate(colors)
             ]
@@ -223,7 +223,11 @@ class HeatmapDisplay:
             entries = {
                 name: Patch(color=shade) for name, shade in zip(self.classes, shades, strict=True)
             }
-            place = {"bbox_to_anchor": (right, top), "handlelength": 1.0, "handleheight": 1.0}
+            place: dict[str, Any] = {
+                "bbox_to_anchor": (right, top),
+                "handlelength": 1.0,
+                "handleheight": 1.0,
+            }
             drawing.add_legend(ax, entries, beside=True, **place)
         ax.set_axis_off()
 
