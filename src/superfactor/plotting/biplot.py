@@ -137,7 +137,7 @@ class BiplotDisplay:
         -------
         self
         """
-        rows = _most_at_a_side(self.weights)
+        rows, own = _most_at_a_side(self.weights), ax is None
         self.ax_ = ax = drawing.single(ax, (8.0, max(4.4, 0.8 + 0.17 * rows)))
         self.figure_ = ax.figure
         self.samples.plot(ax, ellipse=ellipse, **{"alpha": 0.6} | kwargs)
@@ -153,6 +153,9 @@ class BiplotDisplay:
         self.arrows_ = {
             name: _arrow(ax, end) for name, end in zip(self.features, ends, strict=True)
         }
+        if own:  # the legend takes its place now: names are measured against what is left
+            figure: Any = self.figure_
+            figure.get_layout_engine().execute(figure)
         for side in (-1, 1):
             mine = np.flatnonzero(np.where(ends[:, 0] < 0, -1, 1) == side)
             _name(ax, side, [self.features[int(i)] for i in mine], ends[mine])
