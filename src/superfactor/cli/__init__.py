@@ -29,7 +29,7 @@ from collections.abc import Sequence
 __all__ = ["main"]
 
 # What the extra `cli` brings; numpy and scikit-learn come with the package itself.
-_EXTRA = ("typer", "rich", "pandas", "pyarrow", "skops")
+_EXTRA = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

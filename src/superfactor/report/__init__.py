@@ -1,18 +1,24 @@
 """One self-contained HTML page about a fitted classifier.
 
-================ ===============================================================================
-file             idea
-================ ===============================================================================
-``writing``      ``write_report``
-``facts``        everything the page tells, computed once
-``nameless``     a model without the names of its columns, for speed
-``evaluation``   accuracy with its interval, ROC, confusion
-``certificate``  the proof of optimality in plain words
-``sections/``    one file per tab: numbers, text and tables, and what is drawn there
-``page``         sections, payload, style and script in one file
-``text``         names, numbers and tables, escaped
-``assets/``      the style sheet and the scripts that draw, one file per figure
-================ ===============================================================================
+===================== ==========================================================================
+file                  idea
+===================== ==========================================================================
+``writing``           ``write_report``
+``facts``             everything the page tells, computed once
+``nameless``          a model without the names of its columns, for speed
+``evaluation``        accuracy with its interval, ROC, confusion
+``verdict``           what the first box says, and its colour
+``certificate``       the proof of optimality in plain words
+``ellipses``          where 95 % of a class would lie
+``heat_map``          the top features against the samples, both clustered
+``methods_paragraph`` what to write in the paper
+``sections/``         one file per tab: plain values, and what is drawn there
+``templates/``        one file per tab: what is said, in HTML; everything is escaped
+``formats``           names and numbers as text, one function for each kind
+``glossary``          words that are explained on hover
+``page``              sections, payload, style and script in one file
+``assets/``           the style sheet and the scripts that draw, one file per figure
+===================== ==========================================================================
 """
 
 from superfactor.report.writing import write_report

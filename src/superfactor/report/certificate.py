@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from superfactor.report.text import number, percent, plural
+from superfactor.report.formats import gap, number, objective, plural
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Proof:
     """badge: two or three words; level: "proven", "bounded" or "open"; sentence: what it means."""
 
     badge: str
@@ -17,18 +17,18 @@ class Verdict:
     sentence: str
 
 
-def in_plain_words(certificate: Any, rank: int) -> Verdict:
+def in_plain_words(certificate: Any, rank: int) -> Proof:
     """What the certificate (a `Certificate` or None) proves about `rank` factors."""
     factors = f"set of {plural(rank, 'factor')}" if rank > 1 else "single factor"
     if certificate is None:
-        return Verdict(
+        return Proof(
             "Not checked",
             "open",
             f"Whether another {factors} would fit these data better was not checked for this model.",
         )
     if certificate.is_global:
         proof = "It is proven" if certificate.exact else "A numerical check indicates"
-        return Verdict(
+        return Proof(
             "Proven optimal" if certificate.exact else "Optimal, by estimate",
             "proven" if certificate.exact else "bounded",
             f"{proof} that no other {factors} of this kind fits these training data better: "
@@ -36,23 +36,18 @@ def in_plain_words(certificate: Any, rank: int) -> Verdict:
         )
     if certificate.relative_gap < 1:
         proof = "" if certificate.exact else " (one quantity was estimated)"
-        return Verdict(
-            f"Within {_share(certificate.relative_gap)}",
+        return Proof(
+            f"Within {gap(certificate.relative_gap)}",
             "bounded",
             f"No other {factors} of this kind can improve the part of the fit that the class labels "
-            f"influence by more than {_share(certificate.relative_gap)}{proof}.",
+            f"influence by more than {gap(certificate.relative_gap)}{proof}.",
         )
-    return Verdict(
+    return Proof(
         "Not proven",
         "open",
         f"The fit may well be the best possible, but this is not proven: another {factors} that fits "
         "these training data better cannot be ruled out.",
     )
-
-
-def _share(gap: float) -> str:
-    """A share that is never rounded down to nothing."""
-    return percent(gap, 1) if gap >= 1e-3 else f"{number(100 * gap, 2)} %"
 
 
 CAVEAT = (
@@ -67,8 +62,8 @@ def technical(certificate: Any) -> list[tuple[str, str]]:
     c = certificate
     rows = [
         ("Statement", str(c)),
-        ("Objective F", number(c.objective, 8)),
-        ("Lower bound", number(c.lower_bound, 8)),
+        ("Objective F", objective(c.objective)),
+        ("Lower bound", objective(c.lower_bound)),
         ("Gap", number(c.gap)),
         ("Relative gap (of the supervised part)", number(c.relative_gap)),
         ("Bound computed", f"{c.method}, {'exact' if c.exact else 'one singular value estimated'}"),

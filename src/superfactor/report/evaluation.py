@@ -36,6 +36,7 @@ class Evaluation:
     accuracy: float
     interval: tuple[float, float]
     balanced_accuracy: float
+    balanced_interval: tuple[float, float]
     log_loss: float
     confusion: Any
     curves: tuple[Curve, ...]
@@ -66,6 +67,7 @@ def evaluate(truth: Any, probabilities: Any) -> Evaluation:
         accuracy=right / n,
         interval=wilson(right, n),
         balanced_accuracy=float(np.nanmean(recall)),
+        balanced_interval=balanced_interval(confusion),
         log_loss=float(log_loss(truth, probabilities, labels=np.arange(classes))),
         confusion=confusion,
         curves=tuple(_curves(truth, probabilities)),
@@ -79,6 +81,22 @@ def wilson(right: int, n: int) -> tuple[float, float]:
     half = _NORMAL_975 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
     # The proportion itself is inside, which rounding could undo at 0 and 1.
     return max(min(centre - half, p), 0.0), min(max(centre + half, p), 1.0)
+
+
+def balanced_interval(confusion: Any) -> tuple[float, float]:
+    """Approximate 95 % interval of the balanced accuracy of a confusion matrix (c, c).
+
+    The mean of c recalls r_k = right_k/n_k has variance Σ r_k(1 − r_k)/n_k / c². As in Agresti and
+    Coull's interval of one proportion, z²/2 right and z²/2 wrong samples are added to every class, so
+    that a class of few samples that were all recognised is not taken for certain.
+    """
+    n = confusion.sum(axis=1)
+    right, n = np.diag(confusion)[n > 0], n[n > 0]
+    z2 = _NORMAL_975**2
+    recall = (right + z2 / 2) / (n + z2)
+    half = _NORMAL_975 * math.sqrt(np.sum(recall * (1 - recall) / (n + z2))) / len(n)
+    observed, centre = float(np.mean(right / n)), float(np.mean(recall))
+    return max(min(centre - half, observed), 0.0), min(max(centre + half, observed), 1.0)
 
 
 def _curves(truth: Any, probabilities: Any) -> list[Curve]:

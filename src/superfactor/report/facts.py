@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,18 @@ import numpy as np
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import as_numpy
 from superfactor.estimators.parameters import shown
-from superfactor.interpretation import FactorView, Matched, factor_view, matched, unsupervised
+from superfactor.interpretation import (
+    FactorView,
+    Matched,
+    covariate_effects,
+    factor_view,
+    matched,
+    unsupervised,
+)
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.evaluation import Evaluation, evaluate
 from superfactor.report.nameless import without_names
-from superfactor.report.text import LONGEST_CLASS, label
+from superfactor.report.formats import LONGEST_CLASS, label
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,7 @@ class Facts:
     train: Samples
     test: Samples | None
     search: Any = None
+    nested: Any = None  # NestedScores
     stability: Any = None
     markers: Mapping[str, str] = field(default_factory=dict)
     baselines: Mapping[str, float] = field(default_factory=dict)
@@ -63,10 +72,18 @@ class Facts:
     command: str | None = None
     notes: tuple[str, ...] = ()
 
+    covariate_table: Any = None  # DataFrame of `covariate_effects`; None without covariates
+
     @property
     def rank(self) -> int:
         """The number of factors r."""
         return len(self.view.weights)
+
+    @property
+    def predictive(self) -> list[bool] | None:
+        """Which factors carry the classifier; None where the view does not tell them apart."""
+        kinds = getattr(self.view, "predictive", None)
+        return None if kinds is None else [bool(kind) for kind in kinds]
 
     @property
     def samples(self) -> Samples:
@@ -101,7 +118,8 @@ def gather(
     if (X_test is None) != (y_test is None):
         missing = "y_test" if y_test is None else "X_test"
         raise ValueError(f"{missing}=None: X_test and y_test are required together, or neither")
-    view, names = factor_view(model), _names(ids, X, X_test)
+    view, names = shown_factors(model), _names(ids, X, X_test)
+    effects = _covariate_table(model, fitted, X, y, covariates)
     bare, (X, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(X)
     train = _samples("y", estimator, view, names[0], seen, y, covariates)
@@ -121,8 +139,35 @@ def gather(
         factorized=as_numpy(estimator.split_columns(seen)[0]),
         train=train,
         test=test,
+        covariate_table=effects,
         **told,
     )
+
+
+def shown_factors(model: Any) -> FactorView:
+    """The factors in the rotation that the whole page shows."""
+    return factor_view(model)
+
+
+def class_effects(view: FactorView) -> Any:
+    """What one standard deviation of each factor does to the classes.
+
+    Two classes: (1, r), the change of the log-odds of the second. Several: (c, r), the change of the
+    log-probability of every class against the mean over all, so that no class is left out: the
+    coefficients against the first class, whose own is 0, minus their mean.
+    """
+    if len(view.coef) == 1:
+        return view.coef
+    scores = np.vstack([np.zeros(view.coef.shape[1]), view.coef])
+    return scores - scores.mean(axis=0)
+
+
+def _covariate_table(model: Any, fitted: Any, X: Any, y: Any, covariates: Any) -> Any:
+    if not fitted.covariate_names:
+        return None
+    known = signature(covariate_effects).parameters
+    data = {"X": X, "y": y, "covariates": covariates}
+    return covariate_effects(model, **{name: data[name] for name in data if name in known})
 
 
 def _samples(

@@ -1,33 +1,33 @@
-"""The page: sections, payload, style and script in one HTML file."""
+"""The page: sections, payload, style and script in one HTML file, put together by templates."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+import re
 from datetime import UTC, datetime
 from functools import cache
-from html import escape
 from importlib.resources import files
-from string import Template
 from typing import Any
 
 import superfactor
 from superfactor.report.facts import Facts
-from superfactor.report.section import Section
+from superfactor.report.formats import FILTERS, plural
+from superfactor.report.glossary import GLOSSARY
 from superfactor.report.sections import (
     choice,
     convergence,
     factors,
     features,
+    glossary,
+    paper,
     prediction,
     reproduce,
     result,
     samples,
     stability,
 )
-from superfactor.report.text import percent, plural
 
 # In the order of the tabs.
 SECTIONS = (
@@ -35,11 +35,13 @@ SECTIONS = (
     prediction,
     factors,
     samples,
+    features,
+    stability,
     choice,
     convergence,
-    stability,
-    features,
+    paper,
     reproduce,
+    glossary,
 )
 # In the order in which they build on each other; start.js sets them to work.
 SCRIPTS = (
@@ -48,9 +50,12 @@ SCRIPTS = (
     "scales",
     "figures",
     "classes",
+    "download",
     "roc",
     "factors",
     "samples",
+    "biplot",
+    "heatmap",
     "scree",
     "surface",
     "convergence",
@@ -65,49 +70,57 @@ _EARLY = 'document.documentElement.classList.add("js");'
 
 def render(facts: Facts) -> str:
     """The whole page as text."""
+    template = templates().get_template("page.html")
     sections = [s for s in (module.section(facts) for module in SECTIONS) if s is not None]
     script, now = _script(), datetime.now(UTC)
-    return Template(_asset("page.html")).substitute(
-        policy=_policy(_EARLY, script),
-        version=escape(superfactor.__version__),
-        title=escape(facts.title),
-        lead=escape(_lead(facts)),
-        style=_asset("page.css"),
-        early=_EARLY,
-        tabs="".join(f'<a href="#{s.id}">{escape(s.tab)}</a>' for s in sections),
-        sections="\n".join(_panel(s) for s in sections),
+    page: str = template.render(
+        facts=facts,
+        sections=sections,
+        version=superfactor.__version__,
         written=f"{now.day} {now:%B %Y, %H:%M} UTC",
+        policy=_policy(_EARLY, script),
+        style=_style(),
+        early=_EARLY,
+        script=script,
         payload=embedded(
             {"classes": facts.classes} | {s.id: s.payload for s in sections if s.payload}
         ),
-        script=script,
     )
+    return page
+
+
+@cache
+def templates() -> Any:
+    """The environment of the templates: everything is escaped, and a missing value is an error."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError(
+            'the report needs Jinja2, which is not installed: pip install "superfactor[report]"'
+        ) from error
+    environment = Environment(
+        loader=PackageLoader("superfactor.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= FILTERS
+    environment.globals |= {"plural": plural, "glossary": GLOSSARY, "term_id": term_id}
+    return environment
+
+
+def term_id(term: str) -> str:
+    """The address of a term in the glossary."""
+    if term not in GLOSSARY:
+        raise KeyError(f"term={term!r}: not in the glossary")
+    return "term-" + re.sub(r"[^\w]+", "-", term)
 
 
 def embedded(payload: Any) -> str:
     """JSON that no HTML parser takes for anything else, whatever the data are called."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return text.translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
-
-
-def _lead(facts: Facts) -> str:
-    """One sentence on top."""
-    what = f" of {facts.target}" if facts.target else ""
-    found = facts.evaluation
-    where = "training" if facts.test is None else "held-out"
-    return (
-        f"{plural(facts.rank, 'factor')} of {plural(len(facts.view.features), 'feature')}, learned "
-        f"together with a classifier{what} ({plural(len(facts.classes), 'class')}) from "
-        f"{plural(len(facts.train), 'sample')}: {percent(found.accuracy)} of {found.n:,} {where} "
-        "samples are predicted right."
-    )
-
-
-def _panel(section: Section) -> str:
-    return (
-        f'<section class="panel" id="{section.id}" aria-labelledby="{section.id}-heading">'
-        f'<h2 id="{section.id}-heading">{escape(section.heading)}</h2>\n{section.html}\n</section>'
-    )
 
 
 def _policy(*scripts: str) -> str:
@@ -126,8 +139,13 @@ def _sha256(text: str) -> str:
 @cache
 def _script() -> str:
     """The scripts as one, their names to themselves."""
-    parts: Iterable[str] = (_asset(f"{name}.js") for name in SCRIPTS)
-    return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();"
+    parts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    return '(() => {\n"use strict";\n' + re.sub(r"(?m)^\s*//.*\n|^\s+", "", parts) + "})();"
+
+
+@cache
+def _style() -> str:
+    return re.sub(r"(?m)^\s+|/\*[^*]*\*/\n?", "", _asset("page.css"))
 
 
 @cache

@@ -8,19 +8,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Section:
-    """What stands in a tab.
+    """What stands in a tab; ``templates/<id>.html`` says it.
 
     Attributes
     ----------
-    id : its address and its key in the payload
+    id : its address, its template and its key in the payload
     tab : a word
     heading : a line
-    html : text and tables, complete without scripts
+    told : plain values that the template reads
     payload : what the figures of the tab are drawn from; anything `json` can write
     """
 
     id: str
     tab: str
     heading: str
-    html: str
+    told: dict[str, Any] = field(default_factory=dict)
     payload: dict[str, Any] = field(default_factory=dict)

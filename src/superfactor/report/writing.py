@@ -11,7 +11,7 @@ from superfactor._files import replacing
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
 from superfactor.report.page import render
-from superfactor.report.text import LONGEST_NOTE, label
+from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.selection import SMFClassifierCV
 
 
@@ -26,6 +26,7 @@ def write_report(
     covariates: Any = None,
     covariates_test: Any = None,
     search: Any = None,
+    nested: Any = None,
     stability: Any = None,
     markers: Any = None,
     baselines: Mapping[str, float] | None = None,
@@ -38,8 +39,9 @@ def write_report(
     """Write a page about a fitted classifier: one HTML file that loads nothing from anywhere.
 
     The file appears complete or not at all: it is written under another name in the same folder and
-    renamed. It holds names and weights of the top features and the positions of up to 2,000 samples,
-    not X.
+    renamed. It holds names and weights of the top features, the positions of up to 2,000 samples and, for
+    a heat map, the values of up to 40 features in up to 240 samples; nothing else of X. It needs Jinja2
+    (``pip install "superfactor[report]"``).
 
     Parameters
     ----------
@@ -58,6 +60,9 @@ def write_report(
     search : SMFClassifierCV, optional
         The fitted search that chose the model, for its scree and scores; `model` itself where it is
         one.
+    nested : NestedScores, optional
+        From `superfactor.selection.nested_scores`: the headline, with the measures of the model and
+        its rivals on the same folds. Without it the headline rests on the held-out samples.
     stability : Stability, optional
         From `superfactor.interpretation.stability`.
     markers : path of a CSV file, DataFrame or dict, optional
@@ -97,6 +102,7 @@ def write_report(
         covariates_test=covariates_test,
         ids=ids,
         search=search,
+        nested=nested,
         stability=stability,
         markers={} if markers is None else read_markers(markers),
         baselines={} if baselines is None else baselines,

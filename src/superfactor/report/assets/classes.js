@@ -22,3 +22,11 @@ function sign(index, line) {
     : svg("path", {d: shapeOf(index, 5), class: "sample filled"});
   return svg("svg", {viewBox: "-8 -8 16 16", class: colourOf(index), "aria-hidden": "true"}, inside);
 }
+
+// A name for a legend, cut where it would fill a line; the tooltip has all of it.
+function legendName(index, more = "") {
+  const text = cut(classes[index], 250, 14);
+  const whole = classes[index] + more;
+  return text === classes[index] ? [whole]
+    : [html("span", {"data-tip": whole, "aria-hidden": "true"}, text + more), html("span", {class: "unseen"}, whole)];
+}

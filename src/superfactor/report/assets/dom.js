@@ -16,7 +16,7 @@ const html = (tag, attributes = {}, ...children) => fill(document.createElement(
 const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-// Three significant digits, with a real minus sign; – where there is no number.
+// Numbers with a meaning come as text, written once for tables and figures; this is for ticks and places.
 function shown(value, digits = 3) {
   if (value === null || value === undefined) return "–";
   const size = Math.abs(value);
@@ -25,10 +25,8 @@ function shown(value, digits = 3) {
   return text.replace("-", "−");
 }
 
-const signed = (value, places = 3) => {
-  const text = Math.abs(value).toFixed(places);
-  return Number(text) === 0 ? text : (value > 0 ? "+" : "−") + text;
-};
+// The number in a text such as −0.12, +3 or 96 %.
+const numeric = (text) => Number.parseFloat(text.replaceAll("−", "-").replaceAll(",", "")) || 0;
 const percent = (share) => `${shown(100 * share)} %`;
 // Moves along a path: [[x, y], …] to "M…L…".
 const path = (points) => "M" + points.map(([x, y]) => `${x.toFixed(2)},${y.toFixed(2)}`).join("L");

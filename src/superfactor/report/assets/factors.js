@@ -13,7 +13,8 @@ figure("factors", (node, width) => {
   supervised.forEach((_, j) => {
     if (one !== "all" && j + 1 !== Number(one)) return;
     const sides = kinds.map(([, factors]) => factorSide(factors, j, perEnd, side));
-    const title = show === "plain" ? `SVD factor ${plain[j].number}, beside factor ${j + 1}` : `Factor ${j + 1}`;
+    const kind = supervised[j].kind === "background" ? ", background" : "";
+    const title = show === "plain" ? `SVD factor ${plain[j].number}, beside factor ${j + 1}` : `Factor ${j + 1}${kind}`;
     node.append(html("div", {class: "factor"}, html("h3", {}, title), html("div", {class: "sides"}, ...sides)));
   });
 }, "factor", "per-end", "compare");
@@ -26,11 +27,10 @@ function factorSide(factors, j, perEnd, width) {
   const parts = html("div", {class: "parts"});
   let part = width;
   if (factor.coef.length === 1) {
-    head.append(` · coefficient ${signed(factor.coef[0], 2)} towards ${classes[1]}`);
+    head.append(` · coefficient ${factor.coef[0][1]} towards ${classes[1]}`);
   } else {
-    const largest = Math.max(...factors.flatMap((f) => f.coef.map(Math.abs)));
     if (width >= 440) part = (width - 18) / 2;
-    parts.append(coefficientBars(called, factor.coef, largest, part));
+    parts.append(coefficientBars(called, factor.coef, part));
   }
   parts.append(featureBars(called, factor, perEnd, part));
   return html("div", {class: "side"}, head, parts);
@@ -60,17 +60,22 @@ function bothSides(label, title, rows, largest, width) {
     ...nodes);
 }
 
-function coefficientBars(label, coef, largest, width) {
-  const rows = coef.map((value, i) => ({
-    name: classes[i + 1], value, gap: 0, lines: [classes[i + 1], `coefficient ${signed(value, 2)} against ${classes[0]}`],
+// One scale for all factors, supervised or not.
+const allCoef = [...payload.factors.supervised, ...payload.factors.plain].flatMap((f) => f.coef);
+const largestCoef = allCoef.reduce((most, one) => (Math.abs(one[0]) > Math.abs(most[0]) ? one : most), [0, "0"]);
+
+function coefficientBars(label, coef, width) {
+  const rows = coef.map(([value, said], i) => ({
+    name: classes[i], value, gap: 0, lines: [classes[i], `coefficient ${said} against the mean over classes`],
   }));
-  return bothSides(`Coefficients of ${label}`, `Coefficients, largest ${shown(largest)}`, rows, largest, width);
+  const title = `Coefficients, full length ${largestCoef[1].replace(/[+−]/, "")}`;
+  return bothSides(`Coefficients of ${label}`, title, rows, Math.abs(largestCoef[0]), width);
 }
 
 function featureBars(label, factor, perEnd, width) {
   const row = (end) => ([name, scaled, weight, note], i) => ({
-    name, value: scaled, strong: note !== undefined, gap: end === "high" ? 0 : 8,
-    lines: [name, `weight ${signed(scaled)} of the largest, ${shown(weight)} in units of the fit`, `place ${i + 1} at the ${end} end`]
+    name, value: numeric(scaled), strong: note !== undefined, gap: end === "high" ? 0 : 8,
+    lines: [name, `weight ${scaled} of the largest, ${weight} in units of the fit`, `place ${i + 1} at the ${end} end`]
       .concat(note === undefined ? [] : [note]),
   });
   const high = factor.high.slice(0, perEnd).map(row("high"));

@@ -15,16 +15,22 @@ function watchFeatures() {
   byId("copy-csv").addEventListener("click", async () => {
     report((await copyText(csv(table))) ? "copied" : "the browser does not allow copying; download instead");
   });
-  byId("download-csv").addEventListener("click", () => download("top-features.csv", csv(table)));
-  byId("copy-command").addEventListener("click", async () => {
-    byId("copied").textContent = (await copyText(byId("command").textContent)) ? "copied" : "please copy it by hand";
-  });
+  byId("download-csv").addEventListener("click", () => saveFile("top-features.csv", new Blob([csv(table)], {type: "text/csv"})));
+}
+
+function watchCopying() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.addEventListener("click", async () => {
+      const done = await copyText(byId(button.dataset.copy).textContent);
+      button.nextElementSibling.textContent = done ? "copied" : "please copy it by hand";
+    });
+  }
 }
 
 // The rows that are not hidden, with plain minus signs for other programs.
 function csv(table) {
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const number = (text) => (/^−[\d.]+(e[−+]?\d+)?$/.test(text) ? text.replaceAll("−", "-") : text);
+  const number = (text) => (/^[−\d.]+(e[−+]?\d+)?$/.test(text) ? text.replaceAll("−", "-") : text);
   return [...table.rows]
     .filter((row) => !row.hidden)
     .map((row) => [...row.cells].map((cell) => quoted(number(cell.textContent))).join(","))
@@ -43,13 +49,4 @@ async function copyText(text) {
     area.remove();
     return done;
   }
-}
-
-function download(name, text) {
-  const url = URL.createObjectURL(new Blob([text], {type: "text/csv"}));
-  const link = html("a", {href: url, download: name});
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }

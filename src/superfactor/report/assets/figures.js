@@ -12,6 +12,8 @@ function figure(name, draw, ...controls) {
   for (const id of controls) byId(id)?.addEventListener("change", () => redraw(own, own.drawn));
 }
 
+const figureNamed = (name) => figures.find((own) => own.node.dataset.figure === name);
+
 function redraw(own, width) {
   hideTooltip();
   own.drawn = width;
@@ -63,4 +65,10 @@ function cut(text, width, size = 12) {
   let kept = letters.length - 1;
   while (kept > 1 && ruler.measureText(keeping(kept)).width > width) kept -= 1;
   return keeping(kept);
+}
+
+// A name in a drawing: where it is cut, a tooltip of its own has all of it.
+function nameText(name, room, attributes) {
+  const text = cut(name, room);
+  return svg("text", {...attributes, "data-tip": text === name ? null : name}, text);
 }

@@ -14,7 +14,7 @@ figure("roc", (node, width) => {
       [classes[curve.class], `area under the curve ${curve.area}`]);
   });
   const legend = curves.map((curve) => html("li", {},
-    html("span", {}, sign(curve.class, true), `${classes[curve.class]}, area ${curve.area}`)));
+    html("span", {}, sign(curve.class, true), ...legendName(curve.class, `, area ${curve.area}`))));
   const area = curves.length ? `area from ${curves.map((c) => c.area).sort()[0]}` : "no class with and without samples";
   node.append(
     html("ul", {class: "legend"}, ...legend),

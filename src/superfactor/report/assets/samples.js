@@ -1,36 +1,71 @@
-// The samples on two factors, or on one factor by class.
+// The samples on two factors, or on one factor by class; each factor has one axis in all pictures.
 
+const space = payload.samples;
 const hiddenClasses = new Set();
+const hasHeldOut = space.points.some((p) => p[1] === 1);
+const SAMPLE_FIGURES = ["overview", "samples", "biplot"];
 
-figure("samples", (node, width) => {
-  const shownPoints = payload.samples.points.filter(wanted);
-  const across = Number(byId("x-factor").value);
-  const up = byId("y-factor").value;
-  const byClass = up === "class";
-  const height = byClass ? 60 + Math.max(classes.length * 42, 180) : Math.round(Math.min(Math.max(width * 0.62, 320), 580));
-  const left = byClass ? Math.min(150, width * 0.3) : 62;
-  const box = {left, right: width - 12, top: 26, bottom: height - 52};
-  const everyone = payload.samples.points;
-  const x = linear(around(everyone.map((p) => p[6][across])), [box.left, box.right]);
-  const y = byClass
-    ? linear([-0.5, classes.length - 0.5], [box.top, box.bottom])
-    : linear(around(everyone.map((p) => p[6][Number(up)])), [box.bottom, box.top]);
-  const radius = width < 600 || shownPoints.length > 800 ? 3.5 : 4.5;
-  const marks = shownPoints.map((point, i) => {
-    const [, heldOut, truth, , , , codes] = point;
-    const place = byClass ? truth + scatter(i) : codes[Number(up)];
-    const filled = heldOut || !hasHeldOut ? " filled" : "";
-    return mark(
-      svg("path", {d: shapeOf(truth, radius), class: `sample${filled} ${colourOf(truth)}`, transform: `translate(${x(codes[across]).toFixed(1)},${y(place).toFixed(1)})`}),
-      sampleLines(point));
+const boxOf = (width) => ({left: 62, right: width - 12, top: 26, bottom: Math.round(Math.min(Math.max(width * 0.62, 320), 580)) - 52});
+const radiusOf = (width, count) => (width < 600 || count > 800 ? 3.5 : 4.5);
+
+// Axes, ellipses and marks of factor `across` against factor `up`; `draw` makes the mark of a point at its place.
+function plane(name, width, across, up, points, draw) {
+  const box = boxOf(width);
+  const x = linear(space.range[across], [box.left, box.right]);
+  const y = linear(space.range[up], [box.bottom, box.top]);
+  const outlines = space.ellipses.map((e, c) => (e === null || hiddenClasses.has(c) ? null
+    : svg("path", {class: `ellipse ${colourOf(c)}`, "stroke-dasharray": dashOf(c), d: ellipsePath(e, across, up, x, y)})));
+  const clip = svg("clipPath", {id: `clip-${name}`}, svg("rect", {x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top}));
+  return {box, x, y, height: box.bottom + 52, nodes: [
+    leftAxis(y, box.left, box.right, space.names[up]),
+    bottomAxis(x, [box.left, box.right], box.bottom, space.names[across], {ticks: width < 600 ? 4 : 8}),
+    clip, svg("g", {"clip-path": `url(#clip-${name})`, "aria-hidden": "true"}, ...outlines),
+    ...points.map((point) => draw(point, x(point[6][across]), y(point[6][up])))]};
+}
+
+// Mean + radius·L(cos t, sin t), with L the Cholesky factor of the covariance on the two factors.
+function ellipsePath({mean, covariance, radius}, a, b, x, y) {
+  const at = (i, j) => covariance[Math.max(i, j) * (Math.max(i, j) + 1) / 2 + Math.min(i, j)];
+  const first = Math.sqrt(at(a, a));
+  const slant = first ? at(a, b) / first : 0;
+  const second = Math.sqrt(Math.max(at(b, b) - slant * slant, 0));
+  const points = Array.from({length: 73}, (_, k) => {
+    const [c, s] = [Math.cos(k * Math.PI / 36), Math.sin(k * Math.PI / 36)];
+    return [x(mean[a] + radius * first * c), y(mean[b] + radius * (slant * c + second * s))];
   });
-  const vertical = byClass ? classAxis(y, box) : leftAxis(y, box.left, box.right, `Factor ${Number(up) + 1}`);
-  const label = `${shownPoints.length} samples, factor ${across + 1} across, ${byClass ? "one row a class" : `factor ${Number(up) + 1} up`}`;
-  node.append(legendOfClasses(node), drawing(width, height, label, vertical,
-    bottomAxis(x, [box.left, box.right], box.bottom, `Factor ${across + 1}`, {ticks: width < 600 ? 4 : 8}), ...marks));
-}, "x-factor", "y-factor", "which-samples");
+  return path(points) + "Z";
+}
 
-const hasHeldOut = payload.samples.points.some((p) => p[1] === 1);
+function sampleMark(radius, more = "") {
+  return (point, x, y) => {
+    const filled = point[1] || !hasHeldOut ? " filled" : "";
+    return svg("path", {d: shapeOf(point[2], radius), class: `sample${filled}${more} ${colourOf(point[2])}`, transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`});
+  };
+}
+
+function drawSamples(node, name, width, points, across, up) {
+  const draw = sampleMark(radiusOf(width, points.length));
+  const told = (point, x, y) => mark(draw(point, x, y), sampleLines(point));
+  const label = `${points.length} samples, factor ${across + 1} across, ${up === "class" ? "one row a class" : `factor ${Number(up) + 1} up`}`;
+  if (up === "class") {
+    const box = {left: Math.min(150, width * 0.3), right: width - 12, top: 26, bottom: 8 + Math.max(classes.length * 42, 180)};
+    const x = linear(space.range[across], [box.left, box.right]);
+    const y = linear([-0.5, classes.length - 0.5], [box.top, box.bottom]);
+    node.append(legendOfClasses(name), drawing(width, box.bottom + 52, label, classAxis(y, box),
+      bottomAxis(x, [box.left, box.right], box.bottom, space.names[across], {ticks: width < 600 ? 4 : 8}),
+      ...points.map((point, i) => told(point, x(point[6][across]), y(point[2] + scatter(i))))));
+    return;
+  }
+  const {height, nodes} = plane(name, width, across, Number(up), points, told);
+  node.append(legendOfClasses(name), drawing(width, height, label, ...nodes));
+}
+
+figure("overview", (node, width) => {
+  const points = space.points.filter((p) => !hiddenClasses.has(p[2]));
+  drawSamples(node, "overview", width, points, 0, space.names.length > 1 ? 1 : "class");
+});
+figure("samples", (node, width) => drawSamples(node, "samples", width, space.points.filter(wanted),
+  Number(byId("x-factor").value), byId("y-factor").value), "x-factor", "y-factor", "which-samples");
 
 function wanted(point) {
   const which = byId("which-samples").value;
@@ -41,8 +76,8 @@ function wanted(point) {
 
 function sampleLines([id, heldOut, truth, predicted, best, own]) {
   const lines = [id, `${classes[truth]}, ${heldOut ? "held out" : "training"}`];
-  lines.push(`predicted ${classes[predicted]}, probability ${shown(best)}`);
-  if (predicted !== truth) lines.push(`probability of ${classes[truth]}: ${shown(own)}`);
+  lines.push(`predicted ${classes[predicted]}, probability ${best}`);
+  if (predicted !== truth) lines.push(`probability of ${classes[truth]}: ${own}`);
   return lines;
 }
 
@@ -50,18 +85,18 @@ function sampleLines([id, heldOut, truth, predicted, best, own]) {
 const scatter = (i) => (((i * 0.618034) % 1) - 0.5) * 0.6;
 
 function classAxis(y, box) {
-  const names = classes.map((name, i) => svg("text", {x: box.left - 8, y: y(i) + 4, "text-anchor": "end"}, cut(name, box.left - 10)));
+  const names = classes.map((name, i) => nameText(name, box.left - 10, {x: box.left - 8, y: y(i) + 4, "text-anchor": "end"}));
   return svg("g", {class: "axis", "aria-hidden": "true"}, ...names);
 }
 
-function legendOfClasses(node) {
-  const items = classes.map((name, i) => {
-    const button = html("button", {type: "button", "aria-pressed": String(!hiddenClasses.has(i))}, sign(i), name);
+// Pressing a class hides or shows it in all pictures of samples.
+function legendOfClasses(name) {
+  const items = classes.map((_, i) => {
+    const button = html("button", {type: "button", "aria-pressed": String(!hiddenClasses.has(i))}, sign(i), ...legendName(i));
     button.addEventListener("click", () => {
       if (!hiddenClasses.delete(i)) hiddenClasses.add(i);
-      const own = figures.find((f) => f.node === node);
-      redraw(own, own.drawn);
-      node.querySelectorAll(".legend button")[i].focus();
+      for (const own of SAMPLE_FIGURES.map(figureNamed)) if (own?.drawn) redraw(own, own.drawn);
+      figureNamed(name).node.querySelectorAll(".legend button")[i].focus();
     });
     return html("li", {}, button);
   });

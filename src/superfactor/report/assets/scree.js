@@ -1,7 +1,7 @@
 // Share of variance of each further factor of a plain SVD.
 
 figure("scree", (node, width) => {
-  const {share, rank, elbow} = payload.choice.scree;
+  const {share, said, rank, elbow} = payload.choice.scree;
   const height = Math.round(Math.min(Math.max(width * 0.4, 240), 340));
   const right = width - 12;
   const x = linear([0.4, share.length + 0.6], [58, right]);
@@ -9,7 +9,7 @@ figure("scree", (node, width) => {
   const room = x(2) - x(1);
   const bars = share.map((value, i) => mark(
     svg("rect", {class: `bar ${i < rank ? "chosen" : "plain"}`, x: x(i + 1) - room * 0.38, width: room * 0.76, y: y(value), height: Math.max(height - 52 - y(value), 0.5)}),
-    [`Factor ${i + 1}`, `${percent(value)} of the variance`, i < rank ? "used by the model" : "not used"]));
+    [`Factor ${i + 1}`, `${said[i]} of the variance`, i < rank ? "used by the model" : "not used"]));
   const count = share.length;
   const line = (value, name, level) => value > count ? [] : [
     svg("line", {class: "reference", x1: x(value + 0.5), x2: x(value + 0.5), y1: 26, y2: height - 52}),

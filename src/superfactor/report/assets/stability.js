@@ -1,14 +1,14 @@
 // How often the top features return under resampling.
 
 figure("stability", (node, width) => {
-  const {features, similarity} = payload.stability;
+  const {features, names, similarity} = payload.stability;
   // As many columns of at least 19rem as the style sheet makes of this width.
   const columns = Math.max(1, Math.floor((width + 40) / 344));
   const side = (width + 40) / columns - 40;
   const cards = similarity.map(([low, middle, high], j) => {
     const own = features.filter((f) => f.factor === j + 1);
-    return html("div", {class: "side factor"}, html("h3", {}, `Factor ${j + 1}`),
-      html("p", {}, `similarity ${middle.toFixed(2)} (10 % to 90 %: ${low.toFixed(2)} to ${high.toFixed(2)})`),
+    return html("div", {class: "side factor"}, html("h3", {}, names[j]),
+      html("p", {}, `similarity ${middle} (10 % to 90 %: ${low} to ${high})`),
       frequencyBars(`Factor ${j + 1}`, own, side));
   });
   node.append(html("div", {class: "sides"}, ...cards));
@@ -22,10 +22,10 @@ function frequencyBars(label, features, width) {
     return mark(
       svg("g", {class: end},
         svg("rect", {class: "track-line", x: start, y: y + 3, width: reach, height: ROW - 6, rx: 1.5}),
-        svg("rect", {class: "bar", x: start, y: y + 3, width: Math.max(frequency * reach, 0.5), height: ROW - 6, rx: 1.5}),
+        svg("rect", {class: "bar", x: start, y: y + 3, width: Math.max(numeric(frequency) / 100 * reach, 0.5), height: ROW - 6, rx: 1.5}),
         svg("text", {x: start - 8, y: y + 13.5, "text-anchor": "end"}, cut(name, start - 10)),
-        svg("text", {class: "quiet", x: start + reach + 6, y: y + 13.5}, `${Math.round(100 * frequency)} %`)),
-      [name, `returns in ${percent(frequency)} of the resamples`, `${end} end, weight ${signed(weight)} of the largest`]);
+        svg("text", {class: "quiet", x: start + reach + 6, y: y + 13.5}, frequency)),
+      [name, `returns in ${frequency} of the resamples`, `${end} end, weight ${weight} of the largest`]);
   });
   return drawing(width, features.length * ROW + 8, `Frequencies of the top features of ${label}`, ...rows);
 }

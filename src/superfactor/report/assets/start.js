@@ -14,5 +14,7 @@ function watchTheme() {
 
 watchTheme();
 watchFeatures();
+watchCopying();
+watchSaving();
 makeTabs();
 watchSize();

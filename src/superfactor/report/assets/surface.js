@@ -2,7 +2,7 @@
 
 figure("surface", (node, width) => {
   const {surfaces, scorer} = payload.choice;
-  const {model, rank, xi, lam, mean, spread, chosen} = surfaces[Number(byId("surface")?.value ?? 0)];
+  const {model, rank, xi, lam, mean, said, spread, chosen} = surfaces[Number(byId("surface")?.value ?? 0)];
   const everything = surfaces.flatMap((s) => s.mean.flat()).filter((value) => value !== null);
   const low = Math.min(...everything);
   const high = Math.max(...everything);
@@ -15,18 +15,18 @@ figure("surface", (node, width) => {
     const box = {x: left + j * cell + 1, y: bottom - (i + 1) * tall + 1, width: cell - 2, height: tall - 2, rx: 2};
     const rect = svg("rect", {...box, class: value === null ? "heat missing" : "heat"});
     rect.style.setProperty("--share", high > low && value !== null ? (value - low) / (high - low) : 0.5);
-    const text = cell < 40 || value === null ? null
-      : svg("text", {x: box.x + box.width / 2, y: box.y + box.height / 2 + 4, "text-anchor": "middle"}, value.toFixed(3).replace("-", "−"));
+    const text = cell < 48 || value === null ? null
+      : svg("text", {x: box.x + box.width / 2, y: box.y + box.height / 2 + 4, "text-anchor": "middle"}, said[i][j]);
     const picked = chosen && chosen[0] === i && chosen[1] === j;
     const ring = picked ? svg("rect", {...box, class: "pick"}) : null;
     return mark(svg("g", {}, rect, text, ring), [
-      `${scorer} ${shown(value, 4)} ± ${shown(spread[i][j], 2)}`, `ξ = ${shown(xi[j])}, λ = ${shown(lam[i])}`]
+      `${scorer} ${said[i][j]} ± ${spread[i][j]}`, `ξ = ${xi[j]}, λ = ${lam[i]}`]
       .concat(picked ? ["chosen"] : []));
   }));
   const every = Math.ceil(58 / cell);
   const names = [
-    ...xi.map((value, j) => j % every ? null : svg("text", {x: left + (j + 0.5) * cell, y: bottom + 18, "text-anchor": "middle"}, shown(value, 2))),
-    ...lam.map((value, i) => svg("text", {x: left - 8, y: bottom - (i + 0.5) * tall + 4, "text-anchor": "end"}, shown(value, 2))),
+    ...xi.map((value, j) => j % every ? null : svg("text", {x: left + (j + 0.5) * cell, y: bottom + 18, "text-anchor": "middle"}, value)),
+    ...lam.map((value, i) => svg("text", {x: left - 8, y: bottom - (i + 0.5) * tall + 4, "text-anchor": "end"}, value)),
     svg("text", {x: left + (xi.length * cell) / 2, y: bottom + 40, "text-anchor": "middle"}, "ξ, weight of the reconstruction"),
     svg("text", {x: 0, y: 12}, "λ, ridge"),
   ];

@@ -1,16 +1,28 @@
-// One tooltip for all marks. A mark knows its lines; the first is its name.
+// One tooltip for all: marks of figures, words of the glossary, names that are cut. The first line is the name.
 
 const tooltip = byId("tooltip");
 const linesOf = new WeakMap();
 
 // Makes a node of a figure a mark: a tooltip for eyes, a label for ears, a stop for the arrow keys.
+// Lines may depend on where the pointer is: then they are a function of its place, or of nothing.
 function mark(node, lines) {
   linesOf.set(node, lines);
-  return fill(node, {"data-mark": "", role: "img", tabindex: -1, "aria-label": lines.join(", ")}, []);
+  const said = typeof lines === "function" ? lines() : lines;
+  return fill(node, {"data-mark": "", role: "img", tabindex: -1, "aria-label": said.join(", ")}, []);
 }
 
-function showTooltip(node, x, y) {
-  tooltip.replaceChildren(...linesOf.get(node).map((line) => html("div", {}, line)));
+function linesAt(node, place) {
+  if (node.dataset.term) {
+    const meaning = byId(node.dataset.term);
+    return [meaning.previousElementSibling.textContent, meaning.textContent];
+  }
+  if (node.dataset.tip) return [node.dataset.tip];
+  const lines = linesOf.get(node);
+  return typeof lines === "function" ? lines(place) : lines;
+}
+
+function showTooltip(node, x, y, place) {
+  tooltip.replaceChildren(...linesAt(node, place).map((line) => html("div", {}, line)));
   tooltip.hidden = false;
   const {width, height} = tooltip.getBoundingClientRect();
   const left = Math.min(Math.max(x - width / 2, 8), document.documentElement.clientWidth - width - 8);
@@ -20,15 +32,15 @@ function showTooltip(node, x, y) {
 }
 
 const hideTooltip = () => { tooltip.hidden = true; };
-const markAt = (event) => event.target.closest?.("[data-mark]");
+const explained = (event) => event.target.closest?.("[data-tip], [data-term], [data-mark]");
 
 document.addEventListener("pointermove", (event) => {
-  const node = markAt(event);
-  if (node) showTooltip(node, event.clientX, event.clientY);
-  else if (!document.activeElement?.matches("[data-mark]")) hideTooltip();
+  const node = explained(event);
+  if (node) showTooltip(node, event.clientX, event.clientY, event);
+  else if (!document.activeElement?.matches("[data-tip], [data-term], [data-mark]")) hideTooltip();
 });
 document.addEventListener("focusin", (event) => {
-  const node = markAt(event);
+  const node = explained(event);
   if (!node) return hideTooltip();
   const box = node.getBoundingClientRect();
   showTooltip(node, box.left + box.width / 2, box.top);
@@ -38,7 +50,7 @@ document.addEventListener("scroll", hideTooltip, {passive: true});
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return hideTooltip();
-  const node = markAt(event);
+  const node = event.target.closest?.("[data-mark]");
   const steps = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity};
   if (!node || !(event.key in steps)) return;
   event.preventDefault();

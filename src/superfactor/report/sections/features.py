@@ -1,46 +1,93 @@
-"""All top features in one table, to search and to take along."""
+"""The top features: a clustered heat map, and all of them in one table to search and to take along."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from superfactor.interpretation.tables import ENDS, extremes
 from superfactor.report.facts import Facts
+from superfactor.report.formats import LONGEST_NOTE, deviations, label
+from superfactor.report.heat_map import FARTHEST, heat_map
 from superfactor.report.section import Section
 from superfactor.report.sections.factors import per_end
+from superfactor.report.sections.samples import thinned
 from superfactor.report.sections.stability import frequencies
-from superfactor.report.text import LONGEST_NOTE, fixed, label, table
 
-_TOOLS = """<div class="controls tools">
-<label class="control">Search <input type="search" id="search" autocomplete="off" spellcheck="false"></label>
-<button type="button" id="copy-csv">Copy as CSV</button>
-<button type="button" id="download-csv">Download CSV</button>
-<span id="found" class="quiet" role="status"></span></div>"""
+# Of the heat map, at most.
+MOST_ROWS = 40
+MOST_COLUMNS = 240
+# Levels of colour on either side of the middle.
+LEVELS = 8
 
 
 def section(facts: Facts) -> Section:
     """The extreme features of every factor."""
-    returned = frequencies(facts)
-    head = ["Feature", "Factor", "End", "Rank", "Weight, scaled", "Weight"]
-    head += ["Returns"] if returned else []
-    head += ["Note"] if facts.markers else []
-    kind = "features noted" if facts.markers else "features"
-    view, most, rows = facts.view, per_end(facts.rank), []
+    returned, view, most, rows = frequencies(facts), facts.view, per_end(facts.rank), []
     for j, scaled in enumerate(view.scaled):
         for end, positions in zip(ENDS, extremes(scaled, most), strict=True):
             for rank, i in enumerate(positions, start=1):
                 name = view.features[i]
-                row = [label(name), str(j + 1), end, str(rank), fixed(float(scaled[i]))]
-                row.append(f"{view.weights[j, i]:.4g}".replace("-", "−"))
-                row += [returned.get((j + 1, end, name), "")] if returned else []
-                row += (
-                    [label(facts.markers[name], LONGEST_NOTE) if name in facts.markers else ""]
-                    if facts.markers
-                    else []
+                rows.append(
+                    {
+                        "name": label(name),
+                        "factor": j + 1,
+                        "end": end,
+                        "rank": rank,
+                        "scaled": float(scaled[i]),
+                        "weight": float(view.weights[j, i]),
+                        "returns": returned.get((j + 1, end, name), ""),
+                        "note": label(facts.markers[name], LONGEST_NOTE) if name in facts.markers else "",
+                    }
                 )
-                rows.append(row)
-    html = (
-        f"<p>Up to {most} features at each end of each supervised factor. Scaled weights lie "
-        "between −1 and 1, the others are in the units of the fit.</p>"
-        + _TOOLS
-        + table("Top features", head, rows, numbers=range(1, 7 if returned else 6), kind=kind)
-    )
-    return Section("features", "Features", "The top features of every factor", html)
+    shown = _heat_map(facts)
+    told = {"per_end": most, "rows": rows, "returned": bool(returned), "heat_map": shown["told"]}
+    payload = {"heatMap": shown["payload"]}
+    return Section("features", "Features", "The top features of every factor", told, payload)
+
+
+def _heat_map(facts: Facts) -> dict[str, Any]:
+    chosen = _heat_features(facts)
+    kept = thinned(facts.train.truth, MOST_COLUMNS)
+    X = facts.factorized[:, chosen][kept]
+    X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)
+    found = heat_map(X)
+    levels = np.rint(np.clip(found.values / FARTHEST, -1, 1) * LEVELS).astype(int)
+    samples = kept[found.columns]
+    means = np.array(
+        [X[facts.train.truth[kept] == c].mean(axis=0) for c in range(len(facts.classes))]
+    )  # (c, k)
+    spread = X.std(axis=0)
+    means = (means - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    payload = {
+        "features": [label(facts.view.features[chosen[i]]) for i in found.rows],
+        "samples": [facts.train.ids[i] for i in samples],
+        "classes": facts.train.truth[samples].tolist(),
+        # A letter a cell: "a" is the lowest level.
+        "levels": ["".join(chr(ord("a") + LEVELS + level) for level in row) for row in levels],
+        "steps": LEVELS,
+        "farthest": FARTHEST,
+        "means": [[deviations(m) for m in means[:, i]] for i in found.rows],
+        "rowTree": np.round(found.row_tree, 3).tolist(),
+        "columnTree": np.round(found.column_tree, 3).tolist(),
+    }
+    told = {"features": len(chosen), "samples": len(kept), "total": len(facts.train), "farthest": FARTHEST}
+    return {"told": told, "payload": payload}
+
+
+def _heat_features(facts: Facts) -> Any:
+    """Positions of the features: the ends of the predictive factors, or of the first, in turn."""
+    kinds = facts.predictive or [True] * facts.rank
+    ends = [
+        end
+        for scaled, kind in zip(facts.view.scaled, kinds, strict=True)
+        if kind
+        for end in extremes(scaled, MOST_ROWS // 2)
+    ]
+    chosen: dict[int, None] = {}
+    for place in range(MOST_ROWS // 2):
+        for end in ends:
+            if place < len(end) and len(chosen) < MOST_ROWS:
+                chosen[int(end[place])] = None
+    return np.array(list(chosen) or [0])

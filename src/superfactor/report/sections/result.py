@@ -1,94 +1,95 @@
-"""What was fitted, how good it is, and what is proven about it."""
+"""The first tab: is it any good, what are the factors, where do the samples lie."""
 
 from __future__ import annotations
 
 import math
-from html import escape
+from typing import Any
 
 import numpy as np
 
-from superfactor.report.certificate import CAVEAT, in_plain_words, technical
-from superfactor.report.evaluation import Evaluation
+from superfactor.interpretation.tables import direction, extremes
+from superfactor.report.certificate import in_plain_words
 from superfactor.report.facts import Facts, Samples
+from superfactor.report.formats import label
 from superfactor.report.section import Section
 from superfactor.report.sections.choice import cross_validated
-from superfactor.report.text import (
-    caption_of,
-    details,
-    fixed,
-    frame,
-    label,
-    number,
-    pairs,
-    percent,
-    plural,
-    table,
-)
+from superfactor.report.verdict import verdict_of
 
-_MODELS = {
-    "filter": "filter (SMF-W): predicts from projections of the features on the factors",
-    "feature": "feature (SMF-H): predicts from the samples' codes",
-}
+# Of each end of a factor.
+FEATURES_SHOWN = 4
+# More factors than these are left to their own tab.
+FACTORS_SHOWN = 8
 
 
 def section(facts: Facts) -> Section:
-    """The first tab."""
-    evaluation = facts.evaluation
-    parts = [
-        _cards(facts, evaluation),
-        _honesty(facts),
-        _certificate(facts),
-        _baselines(facts, evaluation),
+    """Verdict, measures of prediction, factors, samples, what was fitted."""
+    estimator = facts.estimator
+    training, *held_out = (
+        np.bincount(s.truth, minlength=len(facts.classes)).tolist()
+        for s in (facts.train, facts.test)
+        if s is not None
+    )
+    told = {
+        "verdict": verdict_of(facts),
+        "proof": in_plain_words(estimator.certificate_, facts.rank),
+        "nested": None if facts.nested is None else nested_table(facts.nested),
+        "frequency_loss": _frequency_loss(facts),
+        "validated": cross_validated(facts),
+        "baselines": _baselines(facts),
+        "factors": _factors(facts),
+        "hidden_factors": max(0, facts.rank - FACTORS_SHOWN),
+        "model": estimator.model,
+        "steps": [type(step).__name__ for step in facts.steps],
+        "share": float(np.sum(facts.view.share)),
+        "xi": fitted_parameter(estimator, "xi"),
+        "lam": fitted_parameter(estimator, "lam"),
+        "seconds": estimator.history_["seconds"][-1] if estimator.history_["seconds"] else math.nan,
+        "counts": list(zip(facts.classes, training, *held_out, strict=True)),
+    }
+    return Section("result", "Result", "What was found", told)
+
+
+def fitted_parameter(estimator: Any, name: str) -> float:
+    """ξ or λ as the fit used it, where the setting may have been a word."""
+    return float(getattr(estimator, f"{name}_", getattr(estimator, name)))
+
+
+def nested_table(nested: Any) -> dict[str, Any]:
+    """The measures of this model and its rivals on the same folds, one row each."""
+    metrics, beside = list(nested.summary), nested.differences
+    rows = [
+        {"name": "", "own": True, "cells": _cells(nested.summary, metrics), "difference": None},
+        *(
+            {
+                "name": label(rival),
+                "own": False,
+                "cells": _cells(found, metrics),
+                "difference": beside.get(rival),
+            }
+            for rival, found in nested.rivals.items()
+        ),
     ]
-    parts += [_fitted(facts), _notes(facts)]
-    return Section(
-        "result",
-        "Result",
-        "What was fitted, and how good it is",
-        "\n".join(part for part in parts if part),
-    )
+    compared = {str(difference["metric"]) for difference in beside.values()}
+    return {
+        "metrics": metrics,
+        "rows": rows,
+        "differences": bool(beside),
+        "metric": compared.pop() if len(compared) == 1 else "",
+    }
 
 
-# --- the figures at the top ----------------------------------------------------------------------
-
-
-def _cards(facts: Facts, evaluation: Evaluation) -> str:
-    """Key figures; measured on held-out samples where there are any."""
-    where = "Training" if facts.test is None else "Held-out"
-    low, high = evaluation.interval
-    right = round(evaluation.accuracy * evaluation.n)
-    several = (
-        "mean over classes, each against the rest"
-        if len(facts.classes) > 2
-        else "1 is perfect, 0.5 guessing"
-    )
-    cards = [
-        (
-            f"{where} accuracy",
-            percent(evaluation.accuracy),
-            f"95 % interval {percent(low)} to {percent(high)} · {right:,} of {evaluation.n:,} right",
-        ),
-        (
-            "Balanced accuracy",
-            percent(evaluation.balanced_accuracy),
-            "mean over classes of those recognised",
-        ),
-        ("Area under ROC", fixed(evaluation.area), several),
-        (
-            "Log loss",
-            fixed(evaluation.log_loss),
-            f"class frequencies alone: {fixed(_frequency_loss(facts))} · smaller is better",
-        ),
-    ]
-    validated = cross_validated(facts)
-    if validated is not None:
-        cards.insert(0 if facts.test is None else 1, validated)
-    inside = "".join(
-        f'<div class="card"><dt>{escape(name)}</dt><dd><strong>{escape(value)}</strong>'
-        f"<span>{escape(note)}</span></dd></div>"
-        for name, value, note in cards
-    )
-    return f'<dl class="cards">{inside}</dl>'
+def _cells(found: Any, metrics: list[str]) -> list[dict[str, Any] | None]:
+    """Mean, low and high of each measure; an interval where both ends are numbers."""
+    cells: list[dict[str, Any] | None] = []
+    for name in metrics:
+        value = found.get(name)
+        if value is None:
+            cells.append(None)
+            continue
+        low, high = (value.get(end) for end in ("low", "high"))
+        known = all(v is not None and math.isfinite(v) for v in (low, high))
+        cells.append({"mean": value["mean"], "low": low, "high": high, "interval": known})
+    return cells
 
 
 def _frequency_loss(facts: Facts) -> float:
@@ -99,121 +100,44 @@ def _frequency_loss(facts: Facts) -> float:
     return float(-np.mean(log_frequencies[facts.samples.truth]))
 
 
-def _honesty(facts: Facts) -> str:
-    if facts.test is not None:
-        return ""
-    better = (
-        "the cross-validated score beside them is the honest one, though slightly high as the best of "
-        "the settings tried."
-        if facts.search is not None
-        else "judge the model by samples it has not seen, or by cross-validation."
-    )
-    return (
-        '<p class="callout warning"><strong>No held-out samples.</strong> The training figures on this '
-        f"page are optimistic, since the model has seen these samples and their labels; {better}</p>"
-    )
-
-
-# --- certificate ---------------------------------------------------------------------------------
-
-
-def _certificate(facts: Facts) -> str:
-    certificate = facts.estimator.certificate_
-    verdict = in_plain_words(certificate, facts.rank)
-    numbers = (
-        "" if certificate is None else details("Technical numbers", pairs(technical(certificate)))
-    )
-    return (
-        f'<section class="certificate {verdict.level}"><h3>Is this the best possible fit?</h3>'
-        f'<p><span class="badge">{escape(verdict.badge)}</span> {escape(verdict.sentence)}</p>'
-        f'<p class="quiet">{escape(CAVEAT)}</p>{numbers}</section>'
-    )
-
-
-# --- beside others -------------------------------------------------------------------------------
-
-
-def _baselines(facts: Facts, evaluation: Evaluation) -> str:
-    if facts.test is None and not facts.baselines:
-        return ""
-    rows = [(label(name), float(value)) for name, value in facts.baselines.items()]
+def _baselines(facts: Facts) -> list[dict[str, Any]]:
+    """Accuracies on the held-out samples, best first; the model itself on top."""
+    rows = [{"name": label(name), "value": float(v)} for name, v in facts.baselines.items()]
     if facts.test is not None:
         common = int(np.argmax(_counts(facts.train, len(facts.classes))))
         always = float(np.mean(facts.test.truth == common))
-        rows.append((f"Always “{facts.classes[common]}”, the most frequent class", always))
-    rows.sort(key=lambda row: -row[1])
-    own = [] if facts.test is None else [("This model", evaluation.accuracy)]
-    body = "".join(_bar_row(name, value, name == "This model") for name, value in own + rows)
-    caption = "Accuracy on the held-out samples"
-    return "<h3>Beside other methods</h3>" + frame(
-        caption,
-        f'<table class="baselines">{caption_of(caption)}<thead><tr><th scope="col">Method</th>'
-        '<th scope="col" class="number">Accuracy</th><th scope="col" class="wide">0 to 100 %</th></tr>'
-        f"</thead><tbody>{body}</tbody></table>",
-    )
+        rows.append({"name": None, "always": facts.classes[common], "value": always})
+    rows.sort(key=lambda row: -row["value"])
+    if facts.test is not None:
+        rows.insert(0, {"name": None, "own": True, "value": facts.evaluation.accuracy})
+    for row in rows:
+        value = row["value"]
+        row["own"] = row.get("own", False)
+        row["width"] = 100 * min(max(value, 0.0), 1.0) if math.isfinite(value) else 0.0
+    return rows
 
 
-def _bar_row(name: str, value: float, own: bool) -> str:
-    width = 100 * min(max(value, 0.0), 1.0) if math.isfinite(value) else 0.0
-    return (
-        f'<tr{" class=own" if own else ""}><th scope="row">{escape(name)}</th>'
-        f'<td class="number">{percent(value)}</td>'
-        f'<td class="wide"><span class="track"><span style="width:{width:.1f}%"></span></span></td></tr>'
-    )
-
-
-# --- what was fitted -----------------------------------------------------------------------------
-
-
-def _fitted(facts: Facts) -> str:
-    estimator, view = facts.estimator, facts.view
-    n, p = len(facts.train), len(view.features)
-    rows = [
-        (
-            "Samples",
-            f"{n:,} for training" + (f", {len(facts.test):,} held out" if facts.test else ""),
-        ),
-        ("Features", f"{p:,}"),
-    ]
-    if facts.covariates:
-        rows.append(("Covariates beside the factors", f"{len(facts.covariates):,}"))
-    if facts.target:
-        rows.append(("Target", facts.target))
-    rows += [
-        ("Preprocessing", " → ".join(type(step).__name__ for step in facts.steps) or "none"),
-        ("Model", _MODELS[estimator.model]),
-        (
-            "Factors (rank)",
-            f"{facts.rank}, with {percent(float(np.sum(view.share)))} of the variance",
-        ),
-        ("ξ, weight of the reconstruction", number(float(estimator.xi))),
-        ("λ, ridge", number(float(estimator.lam))),
-        ("Solver", f"{plural(estimator.n_iter_, 'iteration')}, {number(_seconds(facts))} s"),
-    ]
-    head = ["Class", "Training"] + (["Held-out"] if facts.test else [])
-    counts = [_counts(s, len(facts.classes)) for s in (facts.train, facts.test) if s is not None]
-    classes = [[name, *(f"{c[i]:,}" for c in counts)] for i, name in enumerate(facts.classes)]
-    return (
-        '<h3>What was fitted</h3><div class="columns">'
-        + pairs(rows)
-        + table("Samples by class", head, classes, numbers=(1, 2))
-        + "</div>"
-    )
+def _factors(facts: Facts) -> list[dict[str, Any]]:
+    """A row each, predictive ones first."""
+    view, kinds = facts.view, facts.predictive
+    order = sorted(range(facts.rank), key=lambda j: kinds is not None and not kinds[j])
+    rows = []
+    for j in order[:FACTORS_SHOWN]:
+        high, low = (
+            [label(view.features[i]) for i in end] for end in extremes(view.scaled[j], FEATURES_SHOWN)
+        )
+        rows.append(
+            {
+                "number": j + 1,
+                "predictive": None if kinds is None else kinds[j],
+                "direction": direction(view.coef[:, j], facts.classes, facts.classes[1:]),
+                "share": float(view.share[j]),
+                "high": high,
+                "low": low,
+            }
+        )
+    return rows
 
 
 def _counts(samples: Samples, classes: int) -> np.ndarray:
     return np.bincount(samples.truth, minlength=classes)
-
-
-def _seconds(facts: Facts) -> float:
-    return (
-        facts.estimator.history_["seconds"][-1] if facts.estimator.history_["seconds"] else math.nan
-    )
-
-
-def _notes(facts: Facts) -> str:
-    if not facts.notes:
-        return ""
-    return (
-        "<h3>Notes</h3><ul>" + "".join(f"<li>{escape(note)}</li>" for note in facts.notes) + "</ul>"
-    )

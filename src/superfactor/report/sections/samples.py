@@ -1,4 +1,4 @@
-"""The samples in the space of the factors."""
+"""The samples in the space of the factors, with the features that point the same way."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.interpretation.tables import extremes
+from superfactor.report.ellipses import Ellipse, ellipse
 from superfactor.report.facts import Facts, Samples
+from superfactor.report.formats import compact, correlation, label, probability
 from superfactor.report.section import Section
-from superfactor.report.text import compact, controls, figure, fixed, select, table
 
 # More points than this hide each other, and make the page heavy.
 MOST_TRAINING = 1200
@@ -17,15 +19,15 @@ MOST_HELD_OUT = 800
 MOST_CODES = 60_000
 # A rare class keeps at least this many of its points.
 FEWEST_OF_CLASS = 10
+# Features of each end of a factor that may become arrows, fewer where there are many factors.
+ARROWS_PER_END = 6
+MOST_ARROWS = 60
+# An ellipse may widen the picture by this share of the range of the points, and is cut beyond.
+ROOM_FOR_ELLIPSES = 0.35
 
 
 def section(facts: Facts) -> Section:
-    """Scatter of two factors at a time, and the class means."""
-    factors = [(str(j), f"Factor {j + 1}") for j in range(facts.rank)]
-    by_class = ("class", "classes, one row each")
-    show = [("all", "all"), ("wrong", "wrongly predicted")]
-    if facts.test is not None:
-        show[1:1] = [("0", "training"), ("1", "held-out")]
+    """Scatter of two factors at a time, biplot, and the class means."""
     parts = [
         (s, thinned(s.truth, min(most, MOST_CODES // facts.rank)), held_out)
         for s, most, held_out in [
@@ -34,40 +36,30 @@ def section(facts: Facts) -> Section:
         ]
         if s is not None
     ]
-    total, drawn = sum(len(s) for s, _, _ in parts), sum(len(kept) for _, kept, _ in parts)
-    caption = "Each mark is a sample; colour and shape are its class" + (
-        ", filled marks are held out and open ones were used for training. "
-        if facts.test is not None
-        else ". All samples were used for training. "
-    )
-    if drawn < total:
-        caption += (
-            f"Of {total:,} samples, {drawn:,} are drawn: every class evenly thinned, always the same "
-            "ones. "
-        )
-    caption += (
-        "Positions do not use the labels of the samples: they are computed as for a new sample."
-    )
-    html = (
-        figure(
-            "samples",
-            caption,
-            controls(
-                select("x-factor", "Across", factors, "0"),
-                select("y-factor", "Up", [*factors, by_class], "1" if facts.rank > 1 else "class"),
-                select("which-samples", "Show", show),
-            ),
-        )
-        + "<h3>Where the classes lie</h3>"
-        + _means(facts)
-    )
-    return Section(
-        "samples",
-        "Samples",
-        "The samples in the space of the factors",
-        html,
-        {"points": [p for part in parts for p in _points(*part)]},
-    )
+    codes = np.vstack([s.codes for s, _, _ in parts])
+    truth = np.concatenate([s.truth for s, _, _ in parts])
+    ellipses = [ellipse(codes[truth == c]) for c in range(len(facts.classes))]
+    told = {
+        "factors": factor_names(facts),
+        "total": sum(len(s) for s, _, _ in parts),
+        "drawn": sum(len(kept) for _, kept, _ in parts),
+        "means": _means(facts),
+    }
+    payload = {
+        "points": [p for part in parts for p in _points(*part)],
+        "names": factor_names(facts),
+        "range": [compact(ends) for ends in ranges(codes, ellipses)],
+        "ellipses": [None if e is None else _ellipse(e) for e in ellipses],
+        "centre": compact(facts.train.codes.mean(axis=0)),
+        "arrows": _arrows(facts),
+    }
+    return Section("samples", "Samples", "The samples in the space of the factors", told, payload)
+
+
+def factor_names(facts: Facts) -> list[str]:
+    """Factor 1, …; background factors are called so."""
+    kinds = facts.predictive or [True] * facts.rank
+    return [f"Factor {j + 1}" + ("" if kind else " (background)") for j, kind in enumerate(kinds)]
 
 
 def thinned(truth: Any, most: int) -> Any:
@@ -83,6 +75,19 @@ def thinned(truth: Any, most: int) -> Any:
     return np.sort(np.concatenate(kept))
 
 
+def ranges(codes: Any, ellipses: list[Ellipse | None]) -> Any:
+    """(r, 2): the axis of each factor, the same in every picture."""
+    low, high = codes.min(axis=0), codes.max(axis=0)
+    margin = (high - low) * 0.04 + (high == low)
+    room = (high - low) * ROOM_FOR_ELLIPSES
+    ends = [e.extent() for e in ellipses if e is not None]
+    least = np.min([low, *(a for a, _ in ends)], axis=0)
+    most = np.max([high, *(b for _, b in ends)], axis=0)
+    return np.column_stack(
+        [np.maximum(least, low - room) - margin, np.minimum(most, high + room) + margin]
+    )
+
+
 def _points(samples: Samples, kept: Any, held_out: int) -> list[list[Any]]:
     """Name, held out?, class, predicted class, its probability, that of the true class, codes."""
     predicted = np.argmax(samples.probabilities, axis=1)
@@ -92,20 +97,48 @@ def _points(samples: Samples, kept: Any, held_out: int) -> list[list[Any]]:
             held_out,
             int(samples.truth[i]),
             int(predicted[i]),
-            *compact(
-                [
-                    samples.probabilities[i, predicted[i]],
-                    samples.probabilities[i, samples.truth[i]],
-                ],
-                3,
-            ),
+            probability(samples.probabilities[i, predicted[i]]),
+            probability(samples.probabilities[i, samples.truth[i]]),
             compact(samples.codes[i]),
         ]
         for i in kept
     ]
 
 
-def _means(facts: Facts) -> str:
+def _ellipse(own: Ellipse) -> dict[str, Any]:
+    lower = own.covariance[np.tril_indices(len(own.mean))]
+    return {"mean": compact(own.mean), "covariance": compact(lower), "radius": round(own.radius, 4)}
+
+
+def _arrows(facts: Facts) -> list[list[Any]]:
+    """Factor, name, and correlation with all factors, of the features at its ends, in their order."""
+    most = min(ARROWS_PER_END, max(MOST_ARROWS // facts.rank, 2))
+    chosen = []
+    for j, scaled in enumerate(facts.view.scaled):
+        both = np.concatenate(extremes(scaled, most))
+        chosen += [(j, int(i)) for i in both[np.argsort(-np.abs(scaled[both]), kind="stable")]]
+    if not chosen:
+        return []
+    found = correlations(facts.factorized[:, [i for _, i in chosen]], facts.train.codes)
+    return [
+        [j, label(facts.view.features[i]), *([f(c) for c in own] for f in (_place, correlation))]
+        for (j, i), own in zip(chosen, found.tolist(), strict=True)
+    ]
+
+
+def correlations(X: Any, codes: Any) -> Any:
+    """(k, r) between the columns of X (n, k), dense or sparse, and of the codes (n, r); 0 without variance."""
+    X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)
+    X, codes = ((A - A.mean(axis=0)) for A in (X, codes))
+    X, codes = (A / np.where((size := np.linalg.norm(A, axis=0)) > 0, size, 1) for A in (X, codes))
+    return np.clip(X.T @ codes, -1, 1)
+
+
+def _place(value: float) -> float:
+    return round(value, 3)
+
+
+def _means(facts: Facts) -> list[dict[str, Any]]:
     """Mean and spread of every factor by class, in units of the spread of all training codes."""
     codes = facts.train.codes
     spread = codes.std(axis=0)
@@ -113,18 +146,6 @@ def _means(facts: Facts) -> str:
     rows = []
     for c, name in enumerate(facts.classes):
         own = standardised[facts.train.truth == c]
-        rows.append(
-            [
-                name,
-                *(
-                    f"{fixed(m, 2)} ± {fixed(s, 2)}"
-                    for m, s in zip(own.mean(0), own.std(0), strict=True)
-                ),
-            ]
-        )
-    caption = (
-        "Mean ± standard deviation of each class on each factor, training samples, in standard "
-        "deviations of all of them"
-    )
-    head = ["Class", *(f"Factor {j + 1}" if j == 0 else str(j + 1) for j in range(facts.rank))]
-    return table(caption, head, rows, numbers=range(1, facts.rank + 1))
+        cells = list(zip(own.mean(0).tolist(), own.std(0).tolist(), strict=True))
+        rows.append({"name": name, "cells": cells})
+    return rows

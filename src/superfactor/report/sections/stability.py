@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from superfactor.report.facts import Facts
+from superfactor.report.formats import frequency, label, similarity, weight
 from superfactor.report.section import Section
-from superfactor.report.text import compact, figure, fixed, label, plural, table
+from superfactor.report.sections.samples import factor_names
 
 
 def section(facts: Facts) -> Section | None:
@@ -14,50 +15,31 @@ def section(facts: Facts) -> Section | None:
     found = facts.stability
     if found is None:
         return None
-    similarity = np.asarray(found.similarity, dtype=float)
-    low, middle, high = np.quantile(similarity, [0.1, 0.5, 0.9], axis=0)
-    rows = [
-        [str(j + 1), fixed(middle[j], 2), f"{fixed(low[j], 2)} to {fixed(high[j], 2)}"]
-        for j in range(similarity.shape[1])
-    ]
+    quantiles = np.quantile(np.asarray(found.similarity, dtype=float), [0.1, 0.5, 0.9], axis=0).T
     features = [
-        {"factor": int(f), "end": str(e), "name": label(n), "weight": w, "frequency": q}
+        {
+            "factor": int(f),
+            "end": str(e),
+            "name": label(n),
+            "weight": weight(float(w)),
+            "frequency": frequency(float(q)),
+        }
         for f, e, n, w, q in zip(
-            found.table["factor"],
-            found.table["end"],
-            found.table["feature"],
-            compact(found.table["weight"]),
-            compact(found.table["frequency"]),
-            strict=True,
+            *(found.table[c] for c in ("factor", "end", "feature", "weight", "frequency")), strict=True
         )
     ]
-    caption = (
-        f"The model was refitted on {plural(int(found.n_resamples), 'resample')}, parts of the training "
-        "samples. Bars: how often a feature is again among the top features of the same end of the same "
-        "factor (blue: high end, orange: low end). The similarity of a factor is the |cosine| with its "
-        "counterpart in the refits: 1 is the same factor."
-    )
-    html = (
-        figure("stability", caption, kind="long")
-        + "<h3>Similarity of the factors</h3>"
-        + table(
-            "|Cosine| between a factor and its counterparts",
-            ["Factor", "Median |cosine|", "10 % to 90 %"],
-            rows,
-            numbers=(1, 2),
-        )
-    )
+    names = factor_names(facts)
     payload = {
         "features": features,
-        "similarity": [compact(q, 3) for q in zip(low, middle, high, strict=True)],
+        "names": names,
+        "similarity": [[similarity(q) for q in row] for row in quantiles],
     }
-    return Section(
-        "stability",
-        "Stability",
-        "Whether the factors come back without some of the samples",
-        html,
-        payload,
-    )
+    told = {
+        "resamples": int(found.n_resamples),
+        "rows": list(zip(names, quantiles.tolist(), strict=True)),
+    }
+    heading = "Whether the factors come back without some of the samples"
+    return Section("stability", "Stability", heading, told, payload)
 
 
 def frequencies(facts: Facts) -> dict[tuple[int, str, str], str]:
@@ -66,4 +48,4 @@ def frequencies(facts: Facts) -> dict[tuple[int, str, str], str]:
         return {}
     found = facts.stability.table
     rows = zip(found["factor"], found["end"], found["feature"], found["frequency"], strict=True)
-    return {(int(f), str(e), str(n)): fixed(float(q), 2) for f, e, n, q in rows}
+    return {(int(f), str(e), str(n)): frequency(float(q)) for f, e, n, q in rows}

@@ -1,0 +1,66 @@
+"""A clustered heat map: the top features of the factors against the samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+
+# Ordering the leaves takes cubic time.
+MOST_ORDERED = 150
+# Values beyond this many standard deviations have the colour of it.
+FARTHEST = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """Rows are features, columns samples, both in the order of their trees.
+
+    Attributes
+    ----------
+    values : (k, m), in standard deviations of each feature over these samples
+    rows, columns : (k,), (m,) positions in the input
+    row_tree, column_tree : (k − 1, 5), (m − 1, 5), one row a join: place and height of its two parts
+        and its own height; places count leaves from 0, heights are from 0 to 1
+    """
+
+    values: Any
+    rows: Any
+    columns: Any
+    row_tree: Any
+    column_tree: Any
+
+
+def heat_map(X: Any) -> HeatMap:
+    """Features and samples of X (m, k), m, k ≥ 1, clustered by average linkage.
+
+    The distance is Euclidean between standardised values; for features, whose standardised values all
+    have the same length, it is as good as one minus their correlation.
+    """
+    spread = X.std(axis=0)
+    Z = ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)).T
+    rows, row_tree = _clustered(Z)
+    columns, column_tree = _clustered(Z.T)
+    return HeatMap(Z[rows][:, columns], rows, columns, row_tree, column_tree)
+
+
+def _clustered(points: Any) -> tuple[Any, Any]:
+    """Order and tree of the rows of `points`."""
+    n = len(points)
+    if n < 2:
+        return np.arange(n), np.empty((0, 5))
+    joins = linkage(points, "average")
+    if n <= MOST_ORDERED:
+        joins = optimal_leaf_ordering(joins, points)
+    order = leaves_list(joins)
+    place, height = np.empty(2 * n - 1), np.zeros(2 * n - 1)
+    place[order] = np.arange(n)
+    highest = joins[-1, 2] or 1.0
+    tree = np.empty((n - 1, 5))
+    for k, (a, b, distance, _) in enumerate(joins):
+        a, b = int(a), int(b)
+        place[n + k], height[n + k] = (place[a] + place[b]) / 2, distance / highest
+        tree[k] = place[a], height[a], place[b], height[b], height[n + k]
+    return order, tree

@@ -1,0 +1,187 @@
+"""What to write in the paper: a paragraph for the methods section, with the numbers of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from superfactor.report.formats import (
+    count,
+    gap,
+    metric,
+    metric_difference,
+    metric_title,
+    parameter,
+    plural,
+)
+
+_STEPS = {
+    "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",
+    "MinMaxScaler": "scaled to the range 0 to 1 of the training samples",
+}
+_MODELS = {
+    "filter": "the filter model (SMF-W), in which the classifier reads projections of the features on "
+    "the factors",
+    "feature": "the feature model (SMF-H), in which the classifier reads the factor values that describe "
+    "each sample",
+}
+# In the order in which they are reported.
+_REPORTED = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss", "calibration")
+_INTERVAL = "95 % interval"
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a methods section has to tell.
+
+    Attributes
+    ----------
+    classes : name to number of training samples
+    n_features : int
+    covariates : names
+    steps : names of the transformers before the model
+    target : what the labels are called, or ""
+    model : "filter" or "feature"
+    rank, xi, lam : of the fit, the paper's r, ξ and λ
+    balanced : whether classes were weighted equally
+    chosen : ``scorer``, ``splits`` and ``tried`` of the search; empty without one
+    nested : NestedScores or None
+    held_out : measure to (value, low, high); empty without held-out samples
+    n_held_out : int
+    certificate : Certificate or None
+    notes : further sentences on the data
+    version : of superfactor
+    """
+
+    classes: Mapping[str, int]
+    n_features: int
+    model: str
+    rank: int
+    xi: float
+    lam: float
+    version: str
+    covariates: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    target: str = ""
+    balanced: bool = False
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    nested: Any = None
+    held_out: Mapping[str, tuple[float, float | None, float | None]] = field(default_factory=dict)
+    n_held_out: int = 0
+    certificate: Any = None
+    notes: tuple[str, ...] = ()
+
+
+def methods_paragraph(facts: Study) -> str:
+    """Plain text, one paragraph: data, preprocessing, model, choice, performance, proof, software."""
+    parts = [_data(facts), _preprocessing(facts), _model(facts), _choice(facts)]
+    parts += [_nested(facts.nested) if facts.nested is not None else _held_out(facts)]
+    parts += [_certificate(facts), f"Analyses used superfactor {facts.version} for Python."]
+    return " ".join(part for part in parts if part)
+
+
+def _data(facts: Study) -> str:
+    total = sum(facts.classes.values())
+    groups = ", ".join(f"{count(n)} {name}" for name, n in facts.classes.items())
+    what = f" {facts.target}" if facts.target else " the class"
+    beside = ""
+    if facts.covariates:
+        beside = f", with {_listed(facts.covariates)} as {'covariates' if len(facts.covariates) > 1 else 'covariate'}"
+    return (
+        f"We predicted{what} from {plural(facts.n_features, 'feature')} in {plural(total, 'sample')} "
+        f"({groups}){beside}."
+    )
+
+
+def _preprocessing(facts: Study) -> str:
+    said = [_STEPS.get(step, f"transformed by {step}") for step in facts.steps]
+    first = f"Features were {_listed(said)}." if said else "Features were used as they were."
+    return " ".join([first, *(note for note in facts.notes if note.startswith("Feature"))])
+
+
+def _model(facts: Study) -> str:
+    covariates = "; covariates entered the classifier beside the factors" if facts.covariates else ""
+    balanced = " Classes were weighted equally." if facts.balanced else ""
+    return (
+        f"Supervised matrix factorization was fitted with {plural(facts.rank, 'factor')} by "
+        f"{_MODELS.get(facts.model, f'the {facts.model} model')}{covariates}. The reconstruction of the "
+        f"features had weight ξ = {parameter(facts.xi)} and the ridge penalty was λ = "
+        f"{parameter(facts.lam)}.{balanced}"
+    )
+
+
+def _choice(facts: Study) -> str:
+    chosen = facts.chosen
+    if not chosen or chosen["tried"] < 2:
+        return ""
+    return (
+        f"Rank, ξ and λ were chosen among {plural(chosen['tried'], 'setting')} by the {chosen['scorer']} in "
+        f"{chosen['splits']}-fold cross-validation."
+    )
+
+
+def _nested(nested: Any) -> str:
+    said = _measures(
+        {m: (v["mean"], v.get("low"), v.get("high")) for m, v in nested.summary.items()}
+    )
+    text = (
+        "Predictive performance was estimated by repeated nested cross-validation, in which all choices "
+        f"were made anew within the training part of every fold: {said}."
+    )
+    for rival, beside in nested.differences.items():
+        name = str(beside["metric"])
+        low, high = (metric_difference(beside[end], name) for end in ("low", "high"))
+        text += (
+            f" The difference in {metric_title(name).lower()} to {rival} on the same folds was "
+            f"{metric_difference(beside['mean'], name)} ({_INTERVAL} {low} to {high}, corrected for the "
+            "overlap of training sets after Nadeau and Bengio)."
+        )
+    return text
+
+
+def _held_out(facts: Study) -> str:
+    if not facts.held_out:
+        return ""
+    return (
+        f"On {plural(facts.n_held_out, 'held-out sample')} that took no part in the fit: "
+        f"{_measures(facts.held_out)}."
+    )
+
+
+def _measures(values: Mapping[str, tuple[float, float | None, float | None]]) -> str:
+    """Balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), …"""
+    order = [*(m for m in _REPORTED if m in values), *(m for m in values if m not in _REPORTED)]
+    said = []
+    for name in order:
+        mean, low, high = values[name]
+        title = metric_title(name)
+        title = title if title.startswith("ROC") else title[:1].lower() + title[1:]
+        interval = (
+            "" if low is None or high is None else f" ({_INTERVAL} {metric(low, name)} to {metric(high, name)})"
+        )
+        said.append(f"{title} {metric(mean, name)}{interval}")
+    return ", ".join(said)
+
+
+def _certificate(facts: Study) -> str:
+    proof = facts.certificate
+    if proof is None:
+        return ""
+    if proof.is_global:
+        how = "a certificate of global optimality" if proof.exact else "a numerical check of global optimality"
+        return (
+            f"The solution passed {how}: no other {plural(facts.rank, 'factor')} of this kind fit the training "
+            "data better by the model's objective."
+        )
+    if proof.relative_gap < 1:
+        return (
+            "A lower bound on the objective showed that no other factors of this kind could improve its "
+            f"supervised part by more than {gap(proof.relative_gap)}."
+        )
+    return ""
+
+
+def _listed(names: Any) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else str(last)
