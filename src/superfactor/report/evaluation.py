@@ -86,17 +86,15 @@ def wilson(right: int, n: int) -> tuple[float, float]:
 def balanced_interval(confusion: Any) -> tuple[float, float]:
     """Approximate 95 % interval of the balanced accuracy of a confusion matrix (c, c).
 
-    The mean of c recalls r_k = right_k/n_k has variance Σ r_k(1 − r_k)/n_k / c². As in Agresti and
-    Coull's interval of one proportion, z²/2 right and z²/2 wrong samples are added to every class, so
-    that a class of few samples that were all recognised is not taken for certain.
+    The mean of the recalls r_k with their Wilson intervals (l_k, u_k) has the interval from
+    mean − √Σ(r_k − l_k)²/c to mean + √Σ(u_k − r_k)²/c (Zou and Donner's MOVER).
     """
-    n = confusion.sum(axis=1)
-    right, n = np.diag(confusion)[n > 0], n[n > 0]
-    z2 = _NORMAL_975**2
-    recall = (right + z2 / 2) / (n + z2)
-    half = _NORMAL_975 * math.sqrt(np.sum(recall * (1 - recall) / (n + z2))) / len(n)
-    observed, centre = float(np.mean(right / n)), float(np.mean(recall))
-    return max(min(centre - half, observed), 0.0), min(max(centre + half, observed), 1.0)
+    counts = [(int(row[k]), int(row.sum())) for k, row in enumerate(confusion) if row.sum()]
+    recall = np.array([right / n for right, n in counts])
+    low, high = np.array([wilson(right, n) for right, n in counts]).T
+    mean, c = float(recall.mean()), len(counts)
+    down, up = (float(np.linalg.norm(recall - end)) / c for end in (low, high))
+    return max(mean - down, 0.0), min(mean + up, 1.0)
 
 
 def _curves(truth: Any, probabilities: Any) -> list[Curve]:

@@ -23,8 +23,8 @@ from superfactor.interpretation import (
 )
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.evaluation import Evaluation, evaluate
-from superfactor.report.nameless import without_names
 from superfactor.report.formats import LONGEST_CLASS, label
+from superfactor.report.nameless import without_names
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,12 @@ class Facts:
     def rank(self) -> int:
         """The number of factors r."""
         return len(self.view.weights)
+
+    @property
+    def up(self) -> int:
+        """With two classes: the number of the one whose log-odds the coefficients change."""
+        assert self.view.classes is not None
+        return self.view.classes.index(self.view.outputs[0])
 
     @property
     def predictive(self) -> list[bool] | None:
@@ -152,14 +158,33 @@ def shown_factors(model: Any) -> FactorView:
 def class_effects(view: FactorView) -> Any:
     """What one standard deviation of each factor does to the classes.
 
-    Two classes: (1, r), the change of the log-odds of the second. Several: (c, r), the change of the
-    log-probability of every class against the mean over all, so that no class is left out: the
-    coefficients against the first class, whose own is 0, minus their mean.
+    Two classes: (1, r), the change of the log-odds of ``view.outputs[0]``. Several: (c, r), the change of
+    the log-probability of every class against the mean over all, so that no class is left out: where
+    coefficients are against the first class, whose own is 0, their mean is taken off.
     """
-    if len(view.coef) == 1:
+    assert view.classes is not None
+    if len(view.coef) in (1, len(view.classes)):
         return view.coef
     scores = np.vstack([np.zeros(view.coef.shape[1]), view.coef])
     return scores - scores.mean(axis=0)
+
+
+def directions(view: FactorView, classes: list[str]) -> list[tuple[str, str]]:
+    """For each factor the class that becomes more likely as it goes up, and as it goes down.
+
+    Two classes need the first alone; both are empty for a factor without effect.
+    """
+    found = []
+    for effect in class_effects(view).T:
+        if not effect.any():
+            found.append(("", ""))
+        elif len(effect) == 1:
+            assert view.classes is not None
+            shown = view.classes.index(view.outputs[0])
+            found.append((classes[shown if effect[0] > 0 else 1 - shown], ""))
+        else:
+            found.append((classes[int(np.argmax(effect))], classes[int(np.argmin(effect))]))
+    return found
 
 
 def _covariate_table(model: Any, fitted: Any, X: Any, y: Any, covariates: Any) -> Any:

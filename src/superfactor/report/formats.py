@@ -84,7 +84,11 @@ def fixed(value: float | None, places: int = 3) -> str:
 def signed(value: float | None, places: int) -> str:
     """The same with a plus sign where it is positive."""
     text = fixed(value, places)
-    return text if value is None or text.startswith(("−", NONE)) or not text.strip("0.") else f"+{text}"
+    return (
+        text
+        if value is None or text.startswith(("−", NONE)) or not text.strip("0.")
+        else f"+{text}"
+    )
 
 
 def count(value: int) -> str:
@@ -186,13 +190,24 @@ def ratio(value: float | None) -> str:
 # --- measures of prediction -----------------------------------------------------------------------
 
 _SHARES = ("accuracy", "balanced_accuracy", "balanced accuracy")
-_TITLES = {"roc_auc": "ROC area", "neg_log_loss": "Log-likelihood"}
+_TITLES = {"roc_auc": "ROC area", "brier": "Brier score"}
+_TERMS = {
+    "balanced_accuracy": "balanced accuracy",
+    "roc_auc": "ROC area",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+}
 
 
 def metric_title(name: str) -> str:
     """A measure as the page calls it: balanced_accuracy is Balanced accuracy."""
     words = name.replace("_", " ")
     return _TITLES.get(name, words[:1].upper() + words[1:])
+
+
+def metric_term(name: str) -> str:
+    """The word of the glossary that explains the measure; empty where there is none."""
+    return "calibration" if name.startswith("calibration") else _TERMS.get(name, "")
 
 
 def metric(value: float | None, name: str) -> str:
@@ -210,6 +225,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     for function in (
         label, shortened, number, count, share, gap, frequency, points, area, loss, coefficient, weight,
         raw_weight, similarity, correlation, deviations, probability, parameter, objective, seconds, ratio,
-        metric_title, metric, metric_difference,
+        metric_title, metric_term, metric, metric_difference,
     )
 }  # fmt: skip

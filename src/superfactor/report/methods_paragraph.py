@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,8 +28,7 @@ _MODELS = {
     "each sample",
 }
 # In the order in which they are reported.
-_REPORTED = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss", "calibration")
-_INTERVAL = "95 % interval"
+_REPORTED = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ def _data(facts: Study) -> str:
     what = f" {facts.target}" if facts.target else " the class"
     beside = ""
     if facts.covariates:
-        beside = f", with {_listed(facts.covariates)} as {'covariates' if len(facts.covariates) > 1 else 'covariate'}"
+        role = "covariates" if len(facts.covariates) > 1 else "covariate"
+        beside = f", with {_listed(facts.covariates)} as {role}"
     return (
         f"We predicted{what} from {plural(facts.n_features, 'feature')} in {plural(total, 'sample')} "
         f"({groups}){beside}."
@@ -101,7 +102,9 @@ def _preprocessing(facts: Study) -> str:
 
 
 def _model(facts: Study) -> str:
-    covariates = "; covariates entered the classifier beside the factors" if facts.covariates else ""
+    covariates = (
+        "; covariates entered the classifier beside the factors" if facts.covariates else ""
+    )
     balanced = " Classes were weighted equally." if facts.balanced else ""
     return (
         f"Supervised matrix factorization was fitted with {plural(facts.rank, 'factor')} by "
@@ -125,17 +128,23 @@ def _nested(nested: Any) -> str:
     said = _measures(
         {m: (v["mean"], v.get("low"), v.get("high")) for m, v in nested.summary.items()}
     )
+    splits, repeats = (getattr(nested, name, None) for name in ("n_splits", "n_repeats"))
+    folds = f"{splits}-fold " if splits else ""
+    times = f", repeated {repeats} times," if repeats and repeats > 1 else ","
     text = (
-        "Predictive performance was estimated by repeated nested cross-validation, in which all choices "
-        f"were made anew within the training part of every fold: {said}."
+        f"Predictive performance was estimated by {folds}nested cross-validation{times} in which all "
+        f"choices were made anew within the training part of every fold: {said}."
     )
-    for rival, beside in nested.differences.items():
-        name = str(beside["metric"])
-        low, high = (metric_difference(beside[end], name) for end in ("low", "high"))
+    differences = [
+        f"{metric_difference(d['mean'], d['metric'])} "
+        f"({metric_difference(d['low'], d['metric'])} to {metric_difference(d['high'], d['metric'])}) "
+        f"in {_called(d['metric'])} against {rival}"
+        for rival, d in nested.differences.items()
+    ]
+    if differences:
         text += (
-            f" The difference in {metric_title(name).lower()} to {rival} on the same folds was "
-            f"{metric_difference(beside['mean'], name)} ({_INTERVAL} {low} to {high}, corrected for the "
-            "overlap of training sets after Nadeau and Bengio)."
+            f" On the same folds the differences were {_listed(differences)}, with 95 % intervals corrected "
+            "for overlapping training sets after Nadeau and Bengio."
         )
     return text
 
@@ -150,18 +159,22 @@ def _held_out(facts: Study) -> str:
 
 
 def _measures(values: Mapping[str, tuple[float, float | None, float | None]]) -> str:
-    """Balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), …"""
+    """Balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), accuracy …"""
     order = [*(m for m in _REPORTED if m in values), *(m for m in values if m not in _REPORTED)]
-    said = []
+    said, called = [], "95 % interval "
     for name in order:
         mean, low, high = values[name]
-        title = metric_title(name)
-        title = title if title.startswith("ROC") else title[:1].lower() + title[1:]
-        interval = (
-            "" if low is None or high is None else f" ({_INTERVAL} {metric(low, name)} to {metric(high, name)})"
-        )
-        said.append(f"{title} {metric(mean, name)}{interval}")
+        interval = ""
+        if low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
+            interval = f" ({called}{metric(low, name)} to {metric(high, name)})"
+            called = ""  # said once
+        said.append(f"{_called(name)} {metric(mean, name)}{interval}")
     return ", ".join(said)
+
+
+def _called(name: str) -> str:
+    title = metric_title(name)
+    return title if title.startswith("ROC") else title[:1].lower() + title[1:]
 
 
 def _certificate(facts: Study) -> str:
@@ -169,10 +182,14 @@ def _certificate(facts: Study) -> str:
     if proof is None:
         return ""
     if proof.is_global:
-        how = "a certificate of global optimality" if proof.exact else "a numerical check of global optimality"
+        how = (
+            "a certificate of global optimality"
+            if proof.exact
+            else "a numerical check of global optimality"
+        )
         return (
-            f"The solution passed {how}: no other {plural(facts.rank, 'factor')} of this kind fit the training "
-            "data better by the model's objective."
+            f"The solution passed {how}: no other {plural(facts.rank, 'factor')} of this kind fit the "
+            "training data better by the model's objective."
         )
     if proof.relative_gap < 1:
         return (

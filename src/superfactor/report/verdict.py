@@ -47,7 +47,9 @@ def _of_held_out(facts: Facts) -> Told:
         return Told(
             "unknown",
             "How well the model predicts new samples is not known from this page.",
-            ("The held-out samples are all of one class, so that nothing can be told apart in them.",),
+            (
+                "The held-out samples are all of one class, so that nothing can be told apart in them.",
+            ),
             ("Judge it by nested cross-validation, or hold out samples of every class.",),
         )
     guessing = 1 / int((present > 0).sum())
@@ -86,7 +88,9 @@ def _of_held_out(facts: Facts) -> Told:
 
 
 def _of_training(facts: Facts) -> Told:
-    sentences = ["The training figures on this page are optimistic: the model has seen these samples."]
+    sentences = [
+        "The training figures on this page are optimistic: the model has seen these samples."
+    ]
     if facts.search is not None:
         sentences.append(
             "The cross-validated score is the honest one, though slightly high as the best of the "

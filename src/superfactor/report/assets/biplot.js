@@ -12,15 +12,17 @@ figure("biplot", (node, width) => {
   const [x1, y1] = [x(space.centre[across]), y(space.centre[up])];
   const [wide, tall] = [Math.min(x1 - box.left, box.right - x1), Math.min(y1 - box.top, box.bottom - y1)];
   const taken = [];
+  const names = [];
   const arrows = features.map((f) => {
     const [x2, y2] = [x1 + f.u * wide, y1 - f.v * tall];
+    names.push(arrowName(f.name, x1, x2, y2, box, taken));
     return mark(svg("g", {class: "arrow"}, svg("path", {class: "reach", d: path([[x1, y1], [x2, y2]])}),
-      svg("path", {class: "shaft", d: path([[x1, y1], [x2, y2]]) + arrowHead(x1, y1, x2, y2)}),
-      arrowName(f.name, x1, x2, y2, box, taken)),
+      svg("path", {class: "shaft", d: path([[x1, y1], [x2, y2]]) + arrowHead(x1, y1, x2, y2)})),
     [f.name, `correlation ${f.said[across]} with factor ${across + 1}`, `correlation ${f.said[up]} with factor ${up + 1}`]);
   });
   node.append(legendOfClasses("biplot"), drawing(width, height,
-    `${points.length} samples and ${arrows.length} features, factor ${across + 1} across, factor ${up + 1} up`, ...nodes, ...arrows));
+    `${points.length} samples and ${arrows.length} features, factor ${across + 1} across, factor ${up + 1} up`, ...nodes, ...arrows,
+    svg("g", {"aria-hidden": "true"}, ...names)));
 }, "biplot-x", "biplot-y", "biplot-arrows");
 
 function arrowHead(x1, y1, x2, y2) {

@@ -1,6 +1,6 @@
 // Any figure as a file: its drawings and texts as one SVG with the styles they have now, or that as PNG.
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order",
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "paint-order",
   "font-size", "font-weight", "font-family", "text-anchor"];
 const pixel = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d", {willReadFrequently: true});
 const plainColours = new Map();
@@ -63,8 +63,10 @@ function picture(plot) {
   const margin = 12;
   const box = plot.getBoundingClientRect();
   const place = (inner) => ({x: inner.left - box.left + margin, y: inner.top - box.top + margin});
-  const [width, height] = [Math.ceil(box.width) + 2 * margin, Math.ceil(box.height) + 2 * margin];
   const ground = plainColour(getComputedStyle(plot.closest(".panel")).backgroundColor);
+  // As wide as what is drawn, which may be less than its place.
+  const right = Math.max(...[...plot.querySelectorAll("svg, li, p, h3")].map((node) => node.getBoundingClientRect().right));
+  const [width, height] = [Math.ceil(right - box.left) + 2 * margin, Math.ceil(box.height) + 2 * margin];
   const drawings = [...plot.querySelectorAll("svg")].map((node) => {
     const inner = node.getBoundingClientRect();
     return fill(styledCopy(node), {...place(inner), width: inner.width, height: inner.height, overflow: "visible"}, []);

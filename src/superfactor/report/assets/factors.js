@@ -27,7 +27,7 @@ function factorSide(factors, j, perEnd, width) {
   const parts = html("div", {class: "parts"});
   let part = width;
   if (factor.coef.length === 1) {
-    head.append(` · coefficient ${factor.coef[0][1]} towards ${classes[1]}`);
+    head.append(` · coefficient ${factor.coef[0][1]} towards ${classes[payload.factors.up]}`);
   } else {
     if (width >= 440) part = (width - 18) / 2;
     parts.append(coefficientBars(called, factor.coef, part));

@@ -4,7 +4,8 @@ figure("heatmap", (node, width) => {
   const map = payload.features.heatMap;
   const [rows, columns] = [map.features.length, map.samples.length];
   const side = width < 600 ? 24 : 60;
-  const names = Math.min(190, width * 0.34);
+  ruler.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  const names = Math.min(200, width * 0.34, 14 + Math.max(...map.features.map((name) => ruler.measureText(name).width)));
   const [left, right] = [side + 4, width - names];
   const [strip, top, tall] = [50, 66, 15];
   const bottom = top + rows * tall;
@@ -22,7 +23,7 @@ figure("heatmap", (node, width) => {
     own.style.setProperty("--share", Math.abs(k - map.steps) / map.steps);
     return own;
   });
-  const stripes = classes.map((_, c) => svg("path", {class: `bar ${colourOf(c)}`, d: runs((j) => map.classes[j] === c, (j) => box(j, strip, 12))}));
+  const stripes = classes.map((_, c) => svg("path", {class: `bar ${colourOf(c)}`, d: runs((j) => map.classes[j] === c, (j) => box(j, strip + 12 * bandOf(c)[0], 12 * bandOf(c)[1]))}));
   const stripMark = mark(svg("g", {}, ...stripes, svg("rect", {x: left, y: strip, width: right - left, height: 12, fill: "transparent"})),
     (event) => (event ? [who(acrossOf(event))] : ["Classes of the samples"]));
   const rowMarks = map.features.map((name, i) => mark(
@@ -55,6 +56,10 @@ figure("heatmap", (node, width) => {
     svg("path", {class: "tree", d: trees.join("")}), ...levels, stripMark, ...rowMarks,
     svg("g", {class: "axis", "aria-hidden": "true"}, ...scale, ...ends));
   const legend = classes.map((_, i) => html("li", {}, html("span", {}, svg("svg", {viewBox: "-8 -8 16 16", class: colourOf(i), "aria-hidden": "true"},
-    svg("rect", {class: "bar", x: -6, y: -6, width: 12, height: 12})), ...legendName(i))));
+    svg("rect", {class: "bar", x: -6, y: -6 + 12 * bandOf(i)[0], width: 12, height: 12 * bandOf(i)[1]})), ...legendName(i))));
   node.append(html("ul", {class: "legend"}, ...legend), picture);
 });
+
+// Classes of one colour differ in which part of the strip they fill: start and size.
+const BANDS = [[0, 1], [0, 0.5], [0.5, 0.5], [0.25, 0.5], [0, 0.25]];
+const bandOf = (index) => BANDS[Math.floor(index / COLOURS) % BANDS.length];

@@ -14,7 +14,7 @@ function plane(name, width, across, up, points, draw) {
   const x = linear(space.range[across], [box.left, box.right]);
   const y = linear(space.range[up], [box.bottom, box.top]);
   const outlines = space.ellipses.map((e, c) => (e === null || hiddenClasses.has(c) ? null
-    : svg("path", {class: `ellipse ${colourOf(c)}`, "stroke-dasharray": dashOf(c), d: ellipsePath(e, across, up, x, y)})));
+    : svg("path", {class: `ellipse ${colourOf(c)}${classes.length > 4 ? " many" : ""}`, "stroke-dasharray": dashOf(c), d: ellipsePath(e, across, up, x, y)})));
   const clip = svg("clipPath", {id: `clip-${name}`}, svg("rect", {x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top}));
   return {box, x, y, height: box.bottom + 52, nodes: [
     leftAxis(y, box.left, box.right, space.names[up]),

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from superfactor.interpretation import FactorView
-from superfactor.interpretation.tables import direction, extremes
-from superfactor.report.facts import Facts, class_effects
+from superfactor.interpretation.tables import extremes
+from superfactor.report.facts import Facts, class_effects, directions
 from superfactor.report.formats import (
     LONGEST_NOTE,
     coefficient,
@@ -38,8 +38,9 @@ def section(facts: Facts) -> Section:
         row |= {"number": int(number), "beside": int(partner) + 1, "similarity": float(alike)}
     told = {
         "counts": [n for n in (5, 10, 20) if n <= per_end(facts.rank)],
-        # Two classes have one coefficient, that of the second; several have one each.
-        "columns": facts.classes[1:] if len(facts.classes) == 2 else facts.classes,
+        # Two classes have one coefficient, that of one of them; several have one each.
+        "columns": [facts.classes[facts.up]] if len(facts.classes) == 2 else facts.classes,
+        "against": facts.classes[1 - facts.up] if len(facts.classes) == 2 else "",
         "supervised": own,
         "plain": beside,
         "covariates": covariates(facts),
@@ -49,6 +50,7 @@ def section(facts: Facts) -> Section:
         for factor, kind in zip(supervised, kinds, strict=True):
             factor["kind"] = "predictive" if kind else "background"
     payload = {
+        "up": facts.up,
         "supervised": supervised,
         "plain": [
             factor | {"number": row["number"], "similarity": similarity(row["similarity"])}
@@ -65,13 +67,13 @@ def per_end(rank: int) -> int:
 
 def _rows(view: FactorView, classes: list[str]) -> list[dict[str, Any]]:
     """Share, coefficients and direction of each factor."""
-    effects = class_effects(view)
+    effects, towards = class_effects(view), directions(view, classes)
     return [
         {
             "number": j + 1,
             "share": float(view.share[j]),
             "effects": effects[:, j].tolist(),
-            "direction": direction(view.coef[:, j], classes, classes[1:]),
+            "direction": towards[j],
         }
         for j in range(len(view.weights))
     ]
@@ -84,8 +86,13 @@ def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any
             [_bar(view, j, i, markers) for i in end]
             for end in extremes(scaled, per_end(len(view.scaled)))
         )
-        coef = [[place, coefficient(e)] for place, e in zip(compact(effects[:, j]), effects[:, j], strict=True)]
-        factors.append({"share": share(float(view.share[j])), "coef": coef, "high": high, "low": low})
+        coef = [
+            [place, coefficient(e)]
+            for place, e in zip(compact(effects[:, j]), effects[:, j], strict=True)
+        ]
+        factors.append(
+            {"share": share(float(view.share[j])), "coef": coef, "high": high, "low": low}
+        )
     return factors
 
 

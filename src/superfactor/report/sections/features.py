@@ -38,7 +38,9 @@ def section(facts: Facts) -> Section:
                         "scaled": float(scaled[i]),
                         "weight": float(view.weights[j, i]),
                         "returns": returned.get((j + 1, end, name), ""),
-                        "note": label(facts.markers[name], LONGEST_NOTE) if name in facts.markers else "",
+                        "note": label(facts.markers[name], LONGEST_NOTE)
+                        if name in facts.markers
+                        else "",
                     }
                 )
     shown = _heat_map(facts)
@@ -72,7 +74,12 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
         "rowTree": np.round(found.row_tree, 3).tolist(),
         "columnTree": np.round(found.column_tree, 3).tolist(),
     }
-    told = {"features": len(chosen), "samples": len(kept), "total": len(facts.train), "farthest": FARTHEST}
+    told = {
+        "features": len(chosen),
+        "samples": len(kept),
+        "total": len(facts.train),
+        "farthest": FARTHEST,
+    }
     return {"told": told, "payload": payload}
 
 

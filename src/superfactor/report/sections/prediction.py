@@ -26,12 +26,16 @@ def section(facts: Facts) -> Section:
     ]
     told = {
         "confusion": [
-            [{"count": int(n), "share": n / max(int(row.sum()), 1), "right": i == j} for j, n in enumerate(row)]
+            [
+                {"count": int(n), "share": n / max(int(row.sum()), 1), "right": i == j}
+                for j, n in enumerate(row)
+            ]
             for i, row in enumerate(found.confusion)
         ],
         "by_class": _by_class(facts),
         # The energies of the exact codes are no calibrated probabilities.
-        "energies": model_named(estimator.model).codes_see_labels and estimator.prediction == "exact",
+        "energies": model_named(estimator.model).codes_see_labels
+        and estimator.prediction == "exact",
     }
     return Section(
         "prediction",

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.interpretation.tables import direction, extremes
+from superfactor.interpretation.tables import extremes
 from superfactor.report.certificate import in_plain_words
-from superfactor.report.facts import Facts, Samples
+from superfactor.report.facts import Facts, Samples, directions
 from superfactor.report.formats import label
 from superfactor.report.section import Section
 from superfactor.report.sections.choice import cross_validated
@@ -31,11 +31,12 @@ def section(facts: Facts) -> Section:
     )
     told = {
         "verdict": verdict_of(facts),
+        "certified": estimator.certificate_ is not None,
         "proof": in_plain_words(estimator.certificate_, facts.rank),
         "nested": None if facts.nested is None else nested_table(facts.nested),
         "frequency_loss": _frequency_loss(facts),
         "validated": cross_validated(facts),
-        "baselines": _baselines(facts),
+        "baselines": _baselines(facts) if facts.nested is None or facts.baselines else [],
         "factors": _factors(facts),
         "hidden_factors": max(0, facts.rank - FACTORS_SHOWN),
         "model": estimator.model,
@@ -55,41 +56,30 @@ def fitted_parameter(estimator: Any, name: str) -> float:
 
 
 def nested_table(nested: Any) -> dict[str, Any]:
-    """The measures of this model and its rivals on the same folds, one row each."""
-    metrics, beside = list(nested.summary), nested.differences
-    rows = [
-        {"name": "", "own": True, "cells": _cells(nested.summary, metrics), "difference": None},
-        *(
-            {
-                "name": label(rival),
-                "own": False,
-                "cells": _cells(found, metrics),
-                "difference": beside.get(rival),
-            }
-            for rival, found in nested.rivals.items()
-        ),
-    ]
-    compared = {str(difference["metric"]) for difference in beside.values()}
+    """The measures of this model and its rivals on the same folds: a row a measure, a column a method."""
+    methods = {"This model": nested.summary} | {label(k): v for k, v in nested.rivals.items()}
     return {
-        "metrics": metrics,
-        "rows": rows,
-        "differences": bool(beside),
-        "metric": compared.pop() if len(compared) == 1 else "",
+        "methods": list(methods),
+        "rows": [
+            {"metric": name, "cells": [_cell(found.get(name)) for found in methods.values()]}
+            for name in nested.summary
+        ],
+        "differences": [_cell(nested.differences.get(rival)) for rival in nested.rivals]
+        if nested.differences
+        else [],
+        "compared": next((str(d["metric"]) for d in nested.differences.values()), ""),
+        "splits": getattr(nested, "n_splits", None),
+        "repeats": getattr(nested, "n_repeats", None),
     }
 
 
-def _cells(found: Any, metrics: list[str]) -> list[dict[str, Any] | None]:
-    """Mean, low and high of each measure; an interval where both ends are numbers."""
-    cells: list[dict[str, Any] | None] = []
-    for name in metrics:
-        value = found.get(name)
-        if value is None:
-            cells.append(None)
-            continue
-        low, high = (value.get(end) for end in ("low", "high"))
-        known = all(v is not None and math.isfinite(v) for v in (low, high))
-        cells.append({"mean": value["mean"], "low": low, "high": high, "interval": known})
-    return cells
+def _cell(value: Any) -> dict[str, Any] | None:
+    """Mean, low and high; an interval where both ends are numbers."""
+    if value is None or not math.isfinite(value["mean"]):
+        return None
+    low, high = (value.get(end) for end in ("low", "high"))
+    known = all(v is not None and math.isfinite(v) for v in (low, high))
+    return {"mean": value["mean"], "low": low, "high": high, "interval": known}
 
 
 def _frequency_loss(facts: Facts) -> float:
@@ -102,7 +92,9 @@ def _frequency_loss(facts: Facts) -> float:
 
 def _baselines(facts: Facts) -> list[dict[str, Any]]:
     """Accuracies on the held-out samples, best first; the model itself on top."""
-    rows = [{"name": label(name), "value": float(v)} for name, v in facts.baselines.items()]
+    rows: list[dict[str, Any]] = [
+        {"name": label(name), "value": float(value)} for name, value in facts.baselines.items()
+    ]
     if facts.test is not None:
         common = int(np.argmax(_counts(facts.train, len(facts.classes))))
         always = float(np.mean(facts.test.truth == common))
@@ -120,17 +112,19 @@ def _baselines(facts: Facts) -> list[dict[str, Any]]:
 def _factors(facts: Facts) -> list[dict[str, Any]]:
     """A row each, predictive ones first."""
     view, kinds = facts.view, facts.predictive
+    towards = directions(view, facts.classes)
     order = sorted(range(facts.rank), key=lambda j: kinds is not None and not kinds[j])
     rows = []
     for j in order[:FACTORS_SHOWN]:
         high, low = (
-            [label(view.features[i]) for i in end] for end in extremes(view.scaled[j], FEATURES_SHOWN)
+            [label(view.features[i]) for i in end]
+            for end in extremes(view.scaled[j], FEATURES_SHOWN)
         )
         rows.append(
             {
                 "number": j + 1,
                 "predictive": None if kinds is None else kinds[j],
-                "direction": direction(view.coef[:, j], facts.classes, facts.classes[1:]),
+                "direction": towards[j],
                 "share": float(view.share[j]),
                 "high": high,
                 "low": low,

@@ -127,7 +127,7 @@ def _arrows(facts: Facts) -> list[list[Any]]:
 
 
 def correlations(X: Any, codes: Any) -> Any:
-    """(k, r) between the columns of X (n, k), dense or sparse, and of the codes (n, r); 0 without variance."""
+    """(k, r) between columns of X (n, k), dense or sparse, and of the codes (n, r); 0 without variance."""
     X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)
     X, codes = ((A - A.mean(axis=0)) for A in (X, codes))
     X, codes = (A / np.where((size := np.linalg.norm(A, axis=0)) > 0, size, 1) for A in (X, codes))

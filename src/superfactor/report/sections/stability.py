@@ -25,7 +25,8 @@ def section(facts: Facts) -> Section | None:
             "frequency": frequency(float(q)),
         }
         for f, e, n, w, q in zip(
-            *(found.table[c] for c in ("factor", "end", "feature", "weight", "frequency")), strict=True
+            *(found.table[c] for c in ("factor", "end", "feature", "weight", "frequency")),
+            strict=True,
         )
     ]
     names = factor_names(facts)
