@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,43 @@ class Case:
     def write(self, path: Path, **changed: Any) -> Path:
         told = {"X_test": self.X_test, "y_test": self.y_test} | self.told | changed
         return write_report(path, self.model, self.X, self.y, **told)
+
+
+def nested_like(grade: str) -> SimpleNamespace:
+    """What the page reads of the `NestedScores` of two classes, with numbers made up."""
+
+    def around(value: float, width: float = 0.05) -> dict[str, float]:
+        return {"mean": value, "low": value - width, "high": value + width}
+
+    names = ("accuracy", "balanced_accuracy", "roc_auc", "log_loss", "calibration_slope")
+
+    def summary(*values: float) -> dict[str, dict[str, float]]:
+        return {name: around(value) for name, value in zip(names, values, strict=False)}
+
+    rivals = {
+        "PCA + logistic regression": summary(0.86, 0.86, 0.92, 0.35, 0.8),
+        "always the most frequent class": summary(0.51, 0.5, 0.5, 0.69),
+    }
+    own = summary(0.91, 0.91, 0.96, 0.25, 0.93)
+    differences = {
+        rival: {"metric": "balanced_accuracy"}
+        | around(own["balanced_accuracy"]["mean"] - found["balanced_accuracy"]["mean"], 0.04)
+        for rival, found in rivals.items()
+    }
+    verdict = SimpleNamespace(
+        grade=grade,
+        headline=f"This is {grade}.",
+        sentences=("A sentence.", "Another <b>one</b>."),
+        advice=("Try this.",),
+    )
+    return SimpleNamespace(
+        summary=own,
+        rivals=rivals,
+        differences=differences,
+        n_splits=5,
+        n_repeats=2,
+        verdict=verdict,
+    )
 
 
 def table(n: int, p: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:

@@ -1,15 +1,18 @@
 """The page in a real browser: it opens, draws, answers mouse and keyboard, and asks for nothing."""
 
 import re
+from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 import pytest
-from tests.report.conftest import CASES
+from matplotlib import image as matplotlib_image
+from tests.report.conftest import CASES, nested_like
 
 from superfactor.interpretation import factor_view, matched, unsupervised
 
 NARROW, WIDE = {"width": 400, "height": 800}, {"width": 1400, "height": 900}
-FIGURES = ["prediction", "factors", "samples", "choice", "convergence"]
+FIGURES = ["result", "prediction", "factors", "samples", "features", "choice", "convergence"]
 
 
 def tabs_of(opened):
@@ -77,9 +80,9 @@ class TestTabs:
             ("ArrowRight", "prediction"),
             ("ArrowRight", "factors"),
             ("ArrowLeft", "prediction"),
-            ("End", "reproduce"),
+            ("End", "glossary"),
             ("ArrowRight", "result"),
-            ("ArrowLeft", "reproduce"),
+            ("ArrowLeft", "glossary"),
             ("Home", "result"),
         ]:
             page.page.keyboard.press(key)
@@ -168,9 +171,9 @@ class TestSamples:
     def test_axes_and_selection(self, opened, many):
         page = opened("many", viewport=WIDE)
         page.tab("samples")
-        marks = page.page.locator("#samples .plot > svg [data-mark]")
+        marks = page.page.locator("[data-figure=samples] > svg [data-mark]")
         assert marks.count() == 160
-        label = page.page.locator("#samples .plot > svg")
+        label = page.page.locator("[data-figure=samples] > svg")
         before = marks.first.get_attribute("transform")
         page.page.select_option("#x-factor", value="6")
         page.page.select_option("#y-factor", "class")
@@ -178,7 +181,7 @@ class TestSamples:
         assert marks.first.get_attribute("transform") != before
         page.page.select_option("#which-samples", "1")
         assert marks.count() == len(many.X_test)
-        assert page.page.locator("#samples .plot > svg .sample:not(.filled)").count() == 0
+        assert page.page.locator("[data-figure=samples] > svg .sample:not(.filled)").count() == 0
         page.page.select_option("#which-samples", "wrong")
         predicted = [*many.model.predict(many.X), *many.model.predict(many.X_test)]
         assert marks.count() == sum(
@@ -189,23 +192,179 @@ class TestSamples:
         page = opened("two_classes", viewport=WIDE)
         page.tab("samples")
         page.page.select_option("#which-samples", "1")
-        page.page.locator("#samples [data-mark][aria-label^='sample 61,']").focus()
+        page.page.locator("[data-figure=samples] [data-mark][aria-label^='sample 61,']").focus()
         lines = tooltip(page).split("\n")
         probabilities = two_classes.model.predict_proba(two_classes.X_test)[1]
         assert lines[:2] == ["sample 61", f"{two_classes.y_test[1]}, held out"]
-        best = f"{probabilities.max():.3g}"
+        best = f"{probabilities.max():.3f}" if probabilities.max() < 0.9995 else "> 0.999"
         assert lines[2] == f"predicted class {probabilities.argmax()}, probability {best}"
 
     def test_classes_can_be_hidden(self, opened):
         page = opened("two_classes", viewport=WIDE)
         page.tab("samples")
-        marks = page.page.locator("#samples .plot > svg [data-mark]")
+        marks = page.page.locator("[data-figure=samples] > svg [data-mark]")
         everyone = marks.count()
-        page.page.locator("#samples .legend button").first.click()
+        page.page.locator("[data-figure=samples] .legend button").first.click()
         assert marks.count() == everyone // 2
         assert page.page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "false"
         page.page.keyboard.press("Enter")
         assert marks.count() == everyone
+
+
+class TestSaving:
+    def saved(self, page, figure, kind, path):
+        with page.page.expect_download(timeout=20_000) as started:
+            page.page.click(f"[data-save={kind}][data-of={figure}]")
+        assert started.value.suggested_filename == f"{figure}.{kind}"
+        started.value.save_as(path)
+        return path
+
+    @pytest.mark.parametrize("name", ["two_classes", "hostile"])
+    def test_every_figure_is_an_svg_that_needs_nothing_else(self, opened, tmp_path, name):
+        page = opened(name, viewport=WIDE)
+        for tab in tabs_of(page):
+            page.tab(tab)
+            for button in page.page.locator(f"#{tab} [data-save=svg]").all():
+                figure = button.get_attribute("data-of")
+                path = self.saved(page, figure, "svg", tmp_path / f"{figure}.svg")
+                root = ElementTree.parse(path).getroot()
+                assert float(root.get("width")) > 100 and float(root.get("height")) > 50
+                nodes = list(root.iter())
+                assert {node.tag.rpartition("}")[2] for node in nodes} <= {
+                    "svg", "g", "path", "rect", "line", "circle", "text", "clipPath",
+                }  # fmt: skip
+                text = path.read_text(encoding="utf-8")
+                assert not re.search(r"class=|style=|var\(|light-dark|color-mix|href|<script", text)
+                drawn = page.page.locator(f"[data-figure={figure}] svg text").all_text_contents()
+                assert set(drawn) <= {node.text for node in nodes}
+        assert page.said == []
+
+    @pytest.mark.parametrize("figure", ["overview", "roc"])
+    def test_png_has_twice_the_size_and_the_colours_of_the_page(self, opened, tmp_path, figure):
+        page = opened("two_classes", viewport=WIDE, color_scheme="dark")
+        page.tab({"overview": "result", "roc": "prediction"}[figure])
+        svg = ElementTree.parse(self.saved(page, figure, "svg", tmp_path / "a.svg")).getroot()
+        path = self.saved(page, figure, "png", tmp_path / "a.png")
+        data = path.read_bytes()
+        assert data[:8] == b"\x89PNG\r\n\x1a\n"
+        size = [int.from_bytes(data[i : i + 4], "big") for i in (16, 20)]
+        assert size == [2 * int(svg.get(side)) for side in ("width", "height")]
+        pixels = matplotlib_image.imread(path)[..., :3]
+        assert pixels[0, 0].mean() < 0.2  # the dark ground
+        colours = {tuple(c) for c in np.rint(pixels.reshape(-1, 3) * 255).astype(int).tolist()}
+        assert len(colours) > 20  # something is drawn on it
+        assert page.said == []
+
+
+class TestBiplot:
+    def test_arrows_are_the_top_features_of_the_two_factors(self, opened, many):
+        page = opened("many", viewport=WIDE)
+        page.tab("samples")
+        arrows = page.page.locator("[data-figure=biplot] .arrow")
+        page.page.select_option("#biplot-arrows", "6")
+        page.page.select_option("#biplot-x", "2")
+        page.page.select_option("#biplot-y", "5")
+        view = factor_view(many.model)
+        expected = [
+            view.features[i] for j in (2, 5) for i in np.argsort(-np.abs(view.weights[j]))[:3]
+        ]
+        names = [label.split(",")[0] for label in labels_of(arrows)]
+        assert names == list(dict.fromkeys(expected))
+        arrows.first.focus()
+        X, codes = many.X.to_numpy(), many.model.transform(many.X) @ view.turn
+        r = np.corrcoef(X[:, list(view.features).index(names[0])], codes[:, 2])[0, 1]
+        shown = f"correlation {'+' if r > 0 else '−'}{abs(r):.2f} with factor 3"
+        assert shown in tooltip(page)
+
+    def test_samples_lie_where_they_lie_in_the_other_pictures(self, opened):
+        page = opened("many", viewport=WIDE)
+        places = []
+        for tab, figure in [("result", "overview"), ("samples", "samples"), ("samples", "biplot")]:
+            page.tab(tab)
+            places.append(
+                page.page.locator(f"[data-figure={figure}] > svg").evaluate(
+                    """(drawing) => [...drawing.querySelectorAll(".sample, .ellipse")]
+                      .map((node) => node.getAttribute("transform") ?? node.getAttribute("d"))"""
+                )
+            )
+        assert places[0] == places[1] == places[2]
+        assert len(places[0]) == 160 + 10
+
+
+def labels_of(marks):
+    return marks.evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")
+
+
+class TestHeatMap:
+    def test_rows_tell_their_means_and_cells_their_sample(self, opened, two_classes):
+        page = opened("two_classes", viewport=WIDE)
+        page.tab("features")
+        rows = page.page.locator("[data-figure=heatmap] .row")
+        X = two_classes.X
+        name = labels_of(rows)[0].split(",")[0]
+        rows.first.focus()
+        lines = tooltip(page).split("\n")
+        z = (X[name] - X[name].mean()) / X[name].std(ddof=0)
+        for c, line in zip(("class 0", "class 1"), lines[1:], strict=True):
+            mean = f"{z[two_classes.y == c].mean():.2f}".replace("-", "−")
+            assert line == f"mean of {c}: {mean} s.d."
+        frame = rows.first.locator(".frame")
+        box = frame.bounding_box()
+        page.page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
+        feature, sample, value = tooltip(page).split("\n")
+        who = sample.split(",")[0]
+        assert feature == name and who in X.index
+        level = float(re.search(r"[−\d.]+", value)[0].replace("−", "-"))
+        assert level == pytest.approx(np.clip(z[who], -3, 3), abs=3 / 8 / 2 + 0.05)
+
+    def test_every_class_can_be_told_in_the_strip(self, opened):
+        page = opened("many", viewport=WIDE)
+        page.tab("features")
+        signs = page.page.locator("[data-figure=heatmap] .legend svg").evaluate_all(
+            "nodes => nodes.map((n) => n.getAttribute('class') + n.firstChild.getAttribute('height'))"
+        )
+        assert len(set(signs)) == 10
+
+
+# Texts of the open tab that are cut, without a tooltip on them, around them or in them.
+CUT = """() => [...document.querySelectorAll(".panel:not([hidden]) :is(text, .legend li, td, th, .verdict)")]
+  .filter((node) => node.textContent.includes("…") && !node.closest("[data-tip], [data-mark]"))
+  .filter((node) => !node.querySelector("[data-tip]"))
+  .map((node) => node.textContent)"""
+
+
+def test_long_names_are_never_cut_without_a_tooltip(opened):
+    page = opened("hostile", viewport=NARROW)
+    for tab in tabs_of(page):
+        page.tab(tab)
+        # Features of more than 200 letters are cut once, where the page is written.
+        assert [text for text in page.page.evaluate(CUT) if len(text) < 190] == []
+
+
+@pytest.mark.parametrize("grade", ["better", "not shown", "worse"])
+def test_the_verdict_has_the_colour_of_its_grade_and_optimality_has_none(
+    browser, two_classes, tmp_path, grade
+):
+    path = two_classes.write(tmp_path / "page.html", nested=nested_like(grade))
+    context = browser.new_context(color_scheme="light")
+    page = context.new_page()
+    page.goto(path.as_uri())
+    box = page.locator(".verdict")
+    assert box.locator(".headline").inner_text() == f"This is {grade}."
+    assert "Another <b>one</b>." in box.inner_text() and "Try this." in box.inner_text()
+
+    def rgb(node, name):
+        style = node.evaluate(f"node => getComputedStyle(node).{name}")
+        return [int(v) for v in re.findall(r"\d+", style)[:3]]
+
+    red, green, blue = rgb(box.locator(".headline"), "color")
+    assert {"better": green > red, "not shown": red > green > blue, "worse": red > 2 * green}[grade]
+    proof = rgb(page.locator(".proof .badge"), "color")
+    assert max(proof) - min(proof) < 30  # grey
+    cell = page.locator("table.nested tr", has_text="Balanced accuracy").first.locator("td").first
+    assert cell.inner_text().split("\n") == ["91.0 %", "86.0 % to 96.0 %"]
+    assert page.locator(".card").count() == 0
+    context.close()
 
 
 def test_other_choices(opened):
@@ -267,10 +426,15 @@ class TestFeatures:
         copied = page.page.evaluate("navigator.clipboard.readText()")
         assert copied.startswith("Feature,Factor,End,Rank,")
         page.tab("reproduce")
-        page.page.click("#copy-command")
-        page.page.locator("#copied", has_text="copied").wait_for()
+        page.page.click("[data-copy=command]")
+        page.page.locator("#reproduce [role=status]", has_text="copied").wait_for()
         copied = page.page.evaluate("navigator.clipboard.readText()")
         assert copied == "superfactor fit table.csv --target kind"
+        page.tab("paper")
+        page.page.click("[data-copy=paragraph]")
+        page.page.locator("#paper [role=status]", has_text="copied").wait_for()
+        copied = page.page.evaluate("navigator.clipboard.readText()")
+        assert copied == page.page.locator("#paragraph").inner_text()
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])
@@ -294,11 +458,11 @@ def test_colours_follow_the_system_and_the_button(opened, system):
 def test_figures_follow_the_width(opened):
     page = opened("two_classes", viewport=WIDE)
     page.tab("samples")
-    drawing = page.page.locator("#samples .plot > svg")
+    drawing = page.page.locator("[data-figure=samples] > svg")
     wide = int(drawing.get_attribute("width"))
     page.page.set_viewport_size(NARROW)
     # Waiting for an expression would need eval, which the page forbids.
-    page.page.locator(f"#samples .plot > svg:not([width='{wide}'])").wait_for()
+    page.page.locator(f"[data-figure=samples] > svg:not([width='{wide}'])").wait_for()
     assert int(drawing.get_attribute("width")) < wide
     assert drawing.bounding_box()["width"] <= NARROW["width"]
 
@@ -308,7 +472,7 @@ def test_paper_shows_everything(opened, name):
     page = opened(name, viewport=WIDE, color_scheme="dark")
     page.tab("samples")
     page.page.emulate_media(media="print")
-    page.page.locator("#samples .plot > svg[width='680']").wait_for()
+    page.page.locator("[data-figure=samples] > svg[width='680']").wait_for()
     for tab in tabs_of(page):
         assert page.page.locator(f"#{tab}").is_visible()
         assert page.page.locator(f"#{tab} h2").is_visible()
@@ -358,8 +522,9 @@ def test_without_scripts_the_numbers_are_there(opened, name, request):
 
 def test_training_figures_are_called_optimistic(opened):
     page = opened("training_only", viewport=WIDE)
-    assert "optimistic" in page.page.locator(".callout.warning").inner_text()
-    assert page.page.locator(".card dt").first.inner_text() == "Training accuracy"
+    verdict = page.page.locator(".verdict.unknown").inner_text()
+    assert "not known" in verdict and "optimistic" in verdict
+    assert page.page.locator(".card dt").first.inner_text() == "Training balanced accuracy"
 
 
 def test_the_cross_validated_score_comes_first_without_held_out_samples(

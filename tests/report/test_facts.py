@@ -6,7 +6,7 @@ from tests.report.conftest import scaled, table
 from superfactor import SMFClassifier
 from superfactor.interpretation import factor_view, unsupervised
 from superfactor.interpretation.models import fitted_model
-from superfactor.report.facts import gather
+from superfactor.report.facts import class_effects, directions, gather
 from superfactor.report.nameless import without_names
 from superfactor.report.sections import choice, factors
 from superfactor.report.sections.samples import thinned
@@ -96,7 +96,7 @@ def test_bars_are_the_extreme_features(two_classes):
         order = np.argsort(-weights)
         assert [bar[0] for bar in factor["high"][:5]] == list(facts.view.features[order[:5]])
         assert [bar[0] for bar in factor["low"][:5]] == list(facts.view.features[order[::-1][:5]])
-        assert factor["high"][0][1] == pytest.approx(weights[order[0]], rel=1e-3)
+        assert factor["high"][0][1] == f"+{weights[order[0]]:.3f}"
     notes = {
         bar[3]
         for factor in payload
@@ -122,5 +122,37 @@ def test_surfaces_hold_every_score_of_the_search(two_classes):
         search.best_params_["model"],
         search.best_params_["n_components"],
     )
-    assert chosen["xi"][column] == pytest.approx(search.best_params_["xi"], rel=1e-3)
-    assert chosen["lam"][row] == pytest.approx(search.best_params_["lam"], rel=1e-3)
+    assert float(chosen["xi"][column]) == pytest.approx(search.best_params_["xi"], rel=1e-2)
+    assert float(chosen["lam"][row]) == pytest.approx(search.best_params_["lam"], rel=1e-2)
+    assert chosen["said"][row][column] == f"{100 * search.best_score_:.1f} %"
+
+
+def test_every_class_has_an_effect_and_the_probabilities_follow_it(many):
+    """Moving all samples along a factor changes log-probabilities by these effects, up to a constant."""
+    facts = facts_of(many.model, many.X, many.y)
+    effects = class_effects(facts.view)
+    assert effects.shape == (10, facts.rank)
+    np.testing.assert_allclose(effects.sum(axis=0), 0, atol=1e-12)
+    estimator = many.model[-1]
+    X = many.model[0].transform(many.X)
+    for j in (0, 3):
+        step = 1e-3 * facts.view.codes[:, j].std()
+        before, after = (
+            np.log(estimator.predict_proba(X + t * facts.view.weights[j])) for t in (0, step)
+        )
+        change = (after - before)[:, None, :] - (after - before)[:, :, None]  # of each against each
+        expected = 1e-3 * (effects[None, :, j] - effects[:, None, j])
+        np.testing.assert_allclose(change[0].T, expected.T, atol=1e-5)
+
+
+def test_directions_name_the_class_that_gains(two_classes, many):
+    facts = facts_of(two_classes.model, two_classes.X, two_classes.y)
+    for (up, down), effect in zip(
+        directions(facts.view, facts.classes), facts.view.coef.T, strict=True
+    ):
+        shown = facts.view.classes.index(facts.view.outputs[0])
+        assert (up, down) == (facts.classes[shown if effect[0] > 0 else 1 - shown], "")
+    facts = facts_of(many.model, many.X, many.y)
+    effects = class_effects(facts.view)
+    for (up, down), effect in zip(directions(facts.view, facts.classes), effects.T, strict=True):
+        assert (up, down) == (facts.classes[effect.argmax()], facts.classes[effect.argmin()])

@@ -44,7 +44,7 @@ function arrowName(name, x1, x2, y2, box, taken) {
       && taken.every((other) => own.left > other.right + 3 || own.right < other.left - 3 || own.top > other.bottom || own.bottom < other.top);
     if (free) {
       taken.push(own);
-      return svg("text", {class: "note", x: left, y: y2 + shift + 4}, text);
+      return svg("text", {class: "note", x: left, y: y2 + shift + 4, "data-tip": text === name ? null : name}, text);
     }
   }
   return null;

@@ -39,14 +39,24 @@ document.addEventListener("pointermove", (event) => {
   if (node) showTooltip(node, event.clientX, event.clientY, event);
   else if (!document.activeElement?.matches("[data-tip], [data-term], [data-mark]")) hideTooltip();
 });
-document.addEventListener("focusin", (event) => {
-  const node = explained(event);
-  if (!node) return hideTooltip();
+function showBeside(node) {
   const box = node.getBoundingClientRect();
   showTooltip(node, box.left + box.width / 2, box.top);
+}
+
+document.addEventListener("focusin", (event) => {
+  const node = explained(event);
+  if (node) showBeside(node);
+  else hideTooltip();
 });
 document.addEventListener("focusout", hideTooltip);
-document.addEventListener("scroll", hideTooltip, {passive: true});
+// What has the focus is scrolled into view, and takes its tooltip along.
+document.addEventListener("scroll", () => {
+  const focused = document.activeElement?.closest("[data-tip], [data-term], [data-mark]");
+  if (tooltip.hidden) return;
+  if (focused) showBeside(focused);
+  else hideTooltip();
+}, {passive: true, capture: true});
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return hideTooltip();
