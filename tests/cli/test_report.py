@@ -28,7 +28,7 @@ def test_order_of_the_samples_does_not_matter(model, table, tmp_path):
     for path, name in ((table, "1.html"), (shuffled, "2.html")):
         assert superfactor("report", model, path, "--out", tmp_path / name).code == 0
     pages = [content(tmp_path / name) for name in ("1.html", "2.html")]
-    accuracy = [re.search(r"[\d.]+ ?% of 10 held-out samples", page).group() for page in pages]
+    accuracy = [re.search(r"on 10 held-out samples: [\d.]+ %", page).group() for page in pages]
     assert accuracy[0] == accuracy[1]
 
 

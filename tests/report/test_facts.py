@@ -1,3 +1,5 @@
+from inspect import signature
+
 import numpy as np
 import pytest
 from sklearn.preprocessing import MinMaxScaler
@@ -156,3 +158,25 @@ def test_directions_name_the_class_that_gains(two_classes, many):
     effects = class_effects(facts.view)
     for (up, down), effect in zip(directions(facts.view, facts.classes), effects.T, strict=True):
         assert (up, down) == (facts.classes[effect.argmax()], facts.classes[effect.argmin()])
+
+
+def test_the_rotation_and_the_class_that_is_up_are_the_callers_choice():
+    X, y = table(60, 12, 2)
+    model = scaled(n_components=3, xi=0.05, lam=0.5).fit(X, y)
+    turned = factor_view(model, rotation="varimax")
+    facts = facts_of(model, X, y, rotation="varimax")
+    np.testing.assert_array_equal(facts.view.weights, turned.weights)
+    codes = model.transform(X) @ turned.turn
+    np.testing.assert_allclose(facts.train.codes, codes, atol=1e-10)
+
+
+@pytest.mark.skipif(
+    "positive" not in signature(factor_view).parameters, reason="factor_view knows no positive="
+)
+@pytest.mark.parametrize("positive", ["class 0", "class 1"])
+def test_the_class_that_is_up_is_up_in_all_factors(positive):
+    X, y = table(60, 12, 2)
+    model = scaled(n_components=2, xi=0.05, lam=0.5).fit(X, y)
+    facts = facts_of(model, X, y, positive=positive)
+    assert facts.classes[facts.up] == positive and facts.plain.view.outputs == (positive,)
+    assert directions(facts.view, facts.classes)[0][0] == positive

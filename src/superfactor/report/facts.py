@@ -112,6 +112,8 @@ def gather(
     covariates: Any,
     covariates_test: Any,
     ids: Sequence[Any] | None,
+    rotation: str | None = None,
+    positive: Any = None,
     **told: Any,
 ) -> Facts:
     """The facts of a classifier; `told` are those the caller knows (search, title, …)."""
@@ -124,8 +126,9 @@ def gather(
     if (X_test is None) != (y_test is None):
         missing = "y_test" if y_test is None else "X_test"
         raise ValueError(f"{missing}=None: X_test and y_test are required together, or neither")
-    view, names = shown_factors(model), _names(ids, X, X_test)
-    effects = _covariate_table(model, fitted, X, y, covariates)
+    up = {} if positive is None else {"positive": positive}
+    view, names = factor_view(model, rotation=rotation, **up), _names(ids, X, X_test)
+    effects = _covariate_table(model, fitted, view, X, y, covariates)
     bare, (X, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(X)
     train = _samples("y", estimator, view, names[0], seen, y, covariates)
@@ -133,7 +136,7 @@ def gather(
     if X_test is not None:
         new = bare.preprocess(X_test)
         test = _samples("y_test", estimator, view, names[1], new, y_test, covariates_test)
-    plain = unsupervised(estimator, seen, y, covariates=covariates)
+    plain = unsupervised(estimator, seen, y, covariates=covariates, **up)
     return Facts(
         model=model,
         estimator=fitted.estimator,
@@ -148,11 +151,6 @@ def gather(
         covariate_table=effects,
         **told,
     )
-
-
-def shown_factors(model: Any) -> FactorView:
-    """The factors in the rotation that the whole page shows."""
-    return factor_view(model)
 
 
 def class_effects(view: FactorView) -> Any:
@@ -187,11 +185,17 @@ def directions(view: FactorView, classes: list[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _covariate_table(model: Any, fitted: Any, X: Any, y: Any, covariates: Any) -> Any:
+def _covariate_table(
+    model: Any, fitted: Any, view: FactorView, X: Any, y: Any, covariates: Any
+) -> Any:
+    """The effects of covariates on the same class as those of the factors; None without covariates."""
     if not fitted.covariate_names:
         return None
     known = signature(covariate_effects).parameters
     data = {"X": X, "y": y, "covariates": covariates}
+    if len(view.outputs) == 1:
+        assert view.classes is not None
+        data["positive"] = fitted.estimator.classes_[view.classes.index(view.outputs[0])]
     return covariate_effects(model, **{name: data[name] for name in data if name in known})
 
 

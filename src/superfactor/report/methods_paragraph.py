@@ -174,7 +174,7 @@ def _measures(values: Mapping[str, tuple[float, float | None, float | None]]) ->
 
 def _called(name: str) -> str:
     title = metric_title(name)
-    return title if title.startswith("ROC") else title[:1].lower() + title[1:]
+    return title if title.startswith(("ROC", "Brier")) else title[:1].lower() + title[1:]
 
 
 def _certificate(facts: Study) -> str:

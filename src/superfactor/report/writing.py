@@ -28,6 +28,8 @@ def write_report(
     search: Any = None,
     nested: Any = None,
     stability: Any = None,
+    rotation: str | None = None,
+    positive: Any = None,
     markers: Any = None,
     baselines: Mapping[str, float] | None = None,
     title: str | None = None,
@@ -65,6 +67,9 @@ def write_report(
         its rivals on the same folds. Without it the headline rests on the held-out samples.
     stability : Stability, optional
         From `superfactor.interpretation.stability`.
+    rotation, positive : optional
+        Which factors the page shows and which class is up, as in
+        `superfactor.interpretation.factor_view`; `stability` should have been given the same.
     markers : path of a CSV file, DataFrame or dict, optional
         Known features and a note on each, as `superfactor.interpretation.read_markers` takes them.
     baselines : dict from name to accuracy on the held-out samples, optional
@@ -104,6 +109,8 @@ def write_report(
         search=search,
         nested=nested,
         stability=stability,
+        rotation=rotation,
+        positive=positive,
         markers={} if markers is None else read_markers(markers),
         baselines={} if baselines is None else baselines,
         title=label(

@@ -4,10 +4,10 @@ figure("biplot", (node, width) => {
   const [across, up] = [Number(byId("biplot-x").value), Number(byId("biplot-y").value)];
   const points = space.points.filter((p) => !hiddenClasses.has(p[2]));
   const {box, x, y, height, nodes} = plane("biplot", width, across, up, points, sampleMark(3, " faint"));
-  // The top features of both factors, half of the arrows each; one of both ends of a list is not drawn twice.
+  // The top features of both factors, half of the arrows each; a feature of both is drawn once.
   const half = Number(byId("biplot-arrows").value) / (across === up ? 1 : 2);
   const chosen = [...new Set([across, up])].flatMap((j) => space.arrows.filter((arrow) => arrow[0] === j).slice(0, half));
-  const features = [...new Map(chosen.map(([, name, places, said]) => [name, {name, said, u: places[across], v: places[up]}])).values()];
+  const features = [...new Map(chosen.map(([, name, said]) => [name, {name, said, u: numeric(said[across]), v: numeric(said[up])}])).values()];
   // A correlation of 1 reaches the edge that is nearer.
   const [x1, y1] = [x(space.centre[across]), y(space.centre[up])];
   const [wide, tall] = [Math.min(x1 - box.left, box.right - x1), Math.min(y1 - box.top, box.bottom - y1)];

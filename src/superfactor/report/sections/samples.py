@@ -121,7 +121,7 @@ def _arrows(facts: Facts) -> list[list[Any]]:
         return []
     found = correlations(facts.factorized[:, [i for _, i in chosen]], facts.train.codes)
     return [
-        [j, label(facts.view.features[i]), *([f(c) for c in own] for f in (_place, correlation))]
+        [j, label(facts.view.features[i]), [correlation(c) for c in own]]
         for (j, i), own in zip(chosen, found.tolist(), strict=True)
     ]
 
@@ -132,10 +132,6 @@ def correlations(X: Any, codes: Any) -> Any:
     X, codes = ((A - A.mean(axis=0)) for A in (X, codes))
     X, codes = (A / np.where((size := np.linalg.norm(A, axis=0)) > 0, size, 1) for A in (X, codes))
     return np.clip(X.T @ codes, -1, 1)
-
-
-def _place(value: float) -> float:
-    return round(value, 3)
 
 
 def _means(facts: Facts) -> list[dict[str, Any]]:
