@@ -3,7 +3,7 @@ from inspect import signature
 import numpy as np
 import pytest
 from sklearn.preprocessing import MinMaxScaler
-from tests.report.conftest import scaled, table
+from tests.report.conftest import nested_like, scaled, table
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import factor_view, unsupervised
@@ -180,3 +180,22 @@ def test_the_class_that_is_up_is_up_in_all_factors(positive):
     facts = facts_of(model, X, y, positive=positive)
     assert facts.classes[facts.up] == positive and facts.plain.view.outputs == (positive,)
     assert directions(facts.view, facts.classes)[0][0] == positive
+
+
+def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_there_are_any(
+    training_only,
+):
+    case = training_only
+    assert facts_of(case.model, case.X, case.y).judged_by == "training"
+    rng = np.random.default_rng(0)
+    blind = rng.dirichlet([1, 1], len(case.y))
+    nested = nested_like("not shown")
+    nested.predictions = blind
+    facts = facts_of(case.model, case.X, case.y, nested=nested)
+    assert facts.judged_by == "out-of-fold"
+    guessed = np.unique(case.y)[blind.argmax(axis=1)]
+    assert facts.evaluation.accuracy == np.mean(guessed == case.y)
+    nested.predictions = blind[:-1]  # of other samples
+    assert facts_of(case.model, case.X, case.y, nested=nested).judged_by == "training"
+    held_out = facts_of(case.model, case.X, case.y, case.X, case.y, nested=nested)
+    assert held_out.judged_by == "held-out"

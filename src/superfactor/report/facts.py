@@ -96,9 +96,25 @@ class Facts:
         """Those the model is judged by: held out where there are any."""
         return self.train if self.test is None else self.test
 
+    @property
+    def out_of_fold(self) -> Any:
+        """(n, c) probabilities of the training samples by models that had not seen them; None without."""
+        found: Any = getattr(self.nested, "predictions", None)
+        same = found is not None and np.shape(found) == self.train.probabilities.shape
+        return found if same and np.isfinite(found).all() else None
+
+    @property
+    def judged_by(self) -> str:
+        """The samples that the figures are of: "held-out", "out-of-fold" or, optimistic, "training"."""
+        if self.test is not None:
+            return "held-out"
+        return "training" if self.out_of_fold is None else "out-of-fold"
+
     @cached_property
     def evaluation(self) -> Evaluation:
-        """The figures of `samples`."""
+        """The figures of `samples`, by models that had not seen them where there are any."""
+        if self.judged_by == "out-of-fold":
+            return evaluate(self.train.truth, np.asarray(self.out_of_fold, dtype=float))
         return evaluate(self.samples.truth, self.samples.probabilities)
 
 
