@@ -243,7 +243,7 @@ def test_small_classes_make_fewer_folds(tmp_path):
 def test_everything_is_chosen_without_options(table, tmp_path):
     done = superfactor("fit", table, *roles(), "--out", tmp_path / "m", "--json")
     assert done.json["selection"]["settings"] > 1
-    assert done.json["params"]["n_components"] == done.json["selection"]["elbow"]
+    assert done.json["params"]["n_components"] in (2, 3)  # two classes, or half as many again
 
 
 def test_results_do_not_change_from_run_to_run(table, tmp_path):

@@ -60,7 +60,7 @@ def test_a_search_keeps_its_scree():
     search = SMFClassifierCV(xi=1.0, lam=1.0, cv=2, preprocess="standardize").fit(X, y)
     display = ScreeDisplay.from_estimator(search)
     assert display.scree is search.scree_
-    assert display.elbow_.get_xdata()[0] == search.best_params_["n_components"]
+    assert display.elbow_.get_xdata()[0] == search.scree_.elbow
 
 
 def test_keywords_reach_the_line():

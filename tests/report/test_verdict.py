@@ -166,7 +166,7 @@ class TestCovariates:
         X, y = table(40, 12, 2)
         model = SMFClassifier(1, covariate_columns=[0], xi=0.1, lam=0.1).fit(X, y)
         monkeypatch.setattr(
-            facts_module, "covariate_effects", lambda model, X=None, y=None: effects
+            facts_module, "covariate_effects", lambda model, *data, positive: effects
         )
         return covariates(facts_of(model, X, y))
 
@@ -198,14 +198,3 @@ class TestCovariates:
         ]
         assert found["right"] == [False, True, True, True, True]
         assert found["against"] == "class 0" and found["ratios"]
-
-    def test_short_tables_and_bare_coefficients(self, monkeypatch):
-        index = pd.Index(["age"], name="covariate")
-        short = pd.DataFrame(
-            {"odds_ratio": [1.5], "low": [1.1], "high": [2.0], "per_sd": [2.5]}, index
-        )
-        found = self.rows(monkeypatch, short)
-        assert found["rows"] == [["age", "1.50", "1.10 to 2.00", "2.50"]]
-        bare = self.rows(monkeypatch, pd.DataFrame({"coef[class 1]": [0.123]}, index))
-        assert (bare["head"], bare["rows"]) == (["Covariate", "class 1"], [["age", "+0.12"]])
-        assert not bare["ratios"]

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tests.report.conftest import CASES, scaled, table
 
 from superfactor import SMFClassifier, SMFRegressor
-from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation import covariate_effects
 from superfactor.report import page, write_report, writing
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Turn:
-    """Codes (n, r) become ``codes @ M``, weights (r, p) ``inverse @ weights``, effects ``effect @ inverse.T``.
+    """Codes (n, r) become ``codes @ M``, weights (r, p) ``inverse @ weights``, effects ``effect @ inverse.T``
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def predictive_turn(weights: Any, codes: Any, effect: Any, *, orthonormal_codes:
 
 def _basis(side: Any, orthonormal_codes: bool) -> tuple[Any, Any]:
     """B (r, r) and its inverse: codes·B and B⁻¹·weights have the columns of `side` orthonormal."""
-    T = np.linalg.qr(side, mode="r")
+    T: Any = np.linalg.qr(side, mode="r")
     if orthonormal_codes:
         return np.linalg.inv(T), T
     return T.T, np.linalg.inv(T).T

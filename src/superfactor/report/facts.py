@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -207,12 +206,8 @@ def _covariate_table(
     """The effects of covariates on the same class as those of the factors; None without covariates."""
     if not fitted.covariate_names:
         return None
-    known = signature(covariate_effects).parameters
-    data = {"X": X, "y": y, "covariates": covariates}
-    if len(view.outputs) == 1:
-        assert view.classes is not None
-        data["positive"] = fitted.estimator.classes_[view.classes.index(view.outputs[0])]
-    return covariate_effects(model, **{name: data[name] for name in data if name in known})
+    positive = view.outputs[0] if len(view.outputs) == 1 else None
+    return covariate_effects(model, X, y, covariates, positive=positive)
 
 
 def _samples(

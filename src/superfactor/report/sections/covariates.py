@@ -1,27 +1,12 @@
-"""Covariates as clinicians read them: whatever `covariate_effects` tells, in words and columns."""
+"""Covariates as clinicians read them: `covariate_effects` in words and columns."""
 
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from superfactor.report.facts import Facts
-from superfactor.report.formats import coefficient, label, number, ratio
-
-_TITLES = {
-    "covariate": "Covariate",
-    "output": "Class",
-    "odds_ratio": "Odds ratio",
-    "low": "95 % interval",
-    "per_sd": "Per standard deviation",
-    "estimate_per_sd": "Per standard deviation",
-    "low_per_sd": "95 % interval",
-    "coef": "Coefficient",
-}
-# The low end of an interval stands for both; the others are for computing, not for reading.
-_ENDS = {"low": "high", "low_per_sd": "high_per_sd"}
-_LEFT_OUT = {*_ENDS.values(), "column", "against", "kind", "standard_error", "sd"}
+from superfactor.report.formats import coefficient, label, ratio
 
 
 def covariates(facts: Facts) -> dict[str, Any] | None:
@@ -29,47 +14,25 @@ def covariates(facts: Facts) -> dict[str, Any] | None:
     table = facts.covariate_table
     if table is None:
         return None
-    if table.index.name is not None:
-        table = table.reset_index()
-    columns = [str(name) for name in table.columns if name not in _LEFT_OUT]
-    kinds = table["kind"].tolist() if "kind" in table else []
-    if "estimate" in columns:
-        columns.remove("coef")
-    if "output" in columns and table["output"].nunique() == 1:
-        columns.remove("output")
-    ratios = "odds ratio" in kinds or "odds_ratio" in columns
-    against = table["against"].iloc[0] if "against" in table else facts.classes[0]
-    titles = _TITLES | ({"estimate": kinds[0].capitalize()} if kinds else {})
+    kind, against = table["kind"].iloc[0], table["against"].iloc[0]
+    shown = ratio if kind == "odds ratio" else coefficient
+    several = table["output"].nunique() > 1
+    head = ["Covariate", *["Class"] * several, kind.capitalize(), "95 % interval"]
+    head += ["Per standard deviation", "95 % interval"]
+
+    def interval(row: dict[str, Any], unit: str) -> str:
+        ends = row[f"low{unit}"], row[f"high{unit}"]
+        return " to ".join(map(shown, ends)) if all(map(math.isfinite, ends)) else "–"
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        words = [row["covariate"], *[row["output"]] * several]
+        numbers = [(shown(row[f"estimate{unit}"]), interval(row, unit)) for unit in ("", "_per_sd")]
+        return [*map(label, words), *numbers[0], *numbers[1]]
+
     return {
-        "head": [_title(name, titles) for name in columns],
-        "right": [table[name].dtype.kind in "fiu" for name in columns],
-        "rows": [
-            [_cell(name, row, ratios) for name in columns] for row in table.to_dict("records")
-        ],
-        "ratios": ratios,
-        "intervals": "low" in columns,
+        "head": head,
+        "right": [False] * (1 + several) + [True] * 4,
+        "rows": [cells(row) for row in table.to_dict("records")],
+        "ratios": kind == "odds ratio",
         "against": "" if against is None else label(against),
-        # Estimates undo the scaling; bare coefficients do not.
-        "scaled": not ratios and bool(facts.steps and facts.estimator.covariate_columns_),
     }
-
-
-def _title(name: str, titles: dict[str, str]) -> str:
-    inside = re.fullmatch(r"coef\[(.*)\]", name, re.DOTALL)
-    return label(inside[1]) if inside else titles.get(name, label(name.replace("_", " ")))
-
-
-def _cell(name: str, row: dict[str, Any], ratios: bool) -> str:
-    value = row[name]
-    if name in _ENDS:
-        ends = (value, row[_ENDS[name]])
-        known = all(end is not None and math.isfinite(end) for end in ends)
-        return " to ".join(_number(name, end, ratios) for end in ends) if known else "–"
-    return _number(name, value, ratios) if isinstance(value, float) else label(value)
-
-
-def _number(name: str, value: float, ratios: bool) -> str:
-    if name.startswith("coef"):
-        return coefficient(value)
-    effect = name.startswith(("estimate", "low", "odds", "per_sd"))
-    return (ratio(value) if ratios else coefficient(value)) if effect else number(value)
