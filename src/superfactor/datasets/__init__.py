@@ -4,6 +4,7 @@ from superfactor.datasets.files import DataNotFound
 from superfactor.datasets.job_postings import Postings, load_job_postings
 from superfactor.datasets.microarrays import Microarray, find_microarrays, load_microarray
 from superfactor.datasets.mnist import Images, load_mnist
+from superfactor.datasets.prostate import load_prostate
 from superfactor.datasets.simulator import Simulation, simulate
 from superfactor.datasets.tables import read_table
 
@@ -17,6 +18,7 @@ __all__ = [
     "load_job_postings",
     "load_microarray",
     "load_mnist",
+    "load_prostate",
     "read_table",
     "simulate",
 ]
