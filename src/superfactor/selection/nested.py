@@ -1,0 +1,412 @@
+"""How well the whole procedure predicts: repeated nested cross-validation, beside simpler methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from superfactor._arrays import one_blas_thread
+from superfactor.estimators import inputs
+from superfactor.estimators.parameters import shown
+from superfactor.selection.coordinates import FoldRows
+from superfactor.selection.measures import (
+    LOSSES,
+    METRICS,
+    bounded,
+    calibration,
+    chance_of,
+    corrected_interval,
+    headline_metric,
+    measures,
+)
+from superfactor.selection.outer import MODEL, OuterFold, Split, stratified, units_of
+from superfactor.selection.permutation import PermutationTest, shuffled
+from superfactor.selection.rivals import FREQUENT
+from superfactor.selection.search import SMFClassifierCV
+from superfactor.selection.verdict import Verdict, judge
+
+# Up to these numbers of samples, so many repeats: few samples need them most, and cost least.
+REPEATS = ((150, 3), (1000, 2))
+#: Of each class, samples or groups: one to judge by, two for the choice.
+FEWEST_UNITS = 3
+# Up to here, matrices are too small for threads to pay.
+_SMALL_SIDE = 1000
+_NORMAL_975 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class NestedScores:
+    """Figures of samples that the models had not seen, over all folds and repeats.
+
+    Attributes
+    ----------
+    classes : (c,)
+    counts : (c,) samples of each class
+    n_splits, n_repeats : outer folds, and how often they were drawn
+    headline : the metric that counts, "accuracy", or "balanced_accuracy" where classes are unequal
+    folds : method → metric → (n_repeats, n_splits); the model itself is "model"
+    repeats : method → metric → (n_repeats,), for two classes with slope and intercept of the calibration
+    summary : metric → mean, low, high of the model: 95 % intervals corrected for shared training samples
+    rivals : rival → the same
+    differences : rival → metric (the headline), mean, low, high of the model's score less the rival's
+    predictions : (n, c) out-of-fold probabilities of the first repeat
+    predicted : (n,) class numbers by the mean out-of-fold probabilities of all repeats
+    chance : p-value of `predicted` against labels that know nothing of them
+    chosen : parameters of every choice, repeat by repeat and fold by fold
+    permutation : shuffled labels, or None
+    verdict : all of it in words
+    """
+
+    classes: Any
+    counts: Any
+    n_splits: int
+    n_repeats: int
+    headline: str
+    folds: dict[str, dict[str, Any]]
+    repeats: dict[str, dict[str, Any]]
+    summary: dict[str, dict[str, float]]
+    rivals: dict[str, dict[str, dict[str, float]]]
+    differences: dict[str, dict[str, Any]]
+    predictions: Any
+    predicted: Any
+    chance: float
+    chosen: tuple[dict[str, Any], ...]
+    permutation: PermutationTest | None
+    verdict: Verdict
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as scripts get them; the verdict too."""
+        return {
+            "n_splits": self.n_splits,
+            "n_repeats": self.n_repeats,
+            "headline": self.headline,
+            "summary": self.summary,
+            "rivals": self.rivals,
+            "differences": self.differences,
+            "chance": self.chance,
+            "repeats": {
+                method: {metric: values.tolist() for metric, values in found.items()}
+                for method, found in self.repeats.items()
+            },
+            "permutation": None if self.permutation is None else self.permutation.as_dict(),
+            "verdict": self.verdict.as_dict(),
+        }
+
+
+def nested_scores(
+    X: Any,
+    y: Any,
+    *,
+    search: SMFClassifierCV | None = None,
+    covariates: Any = None,
+    groups: Any = None,
+    preprocess: str | None = "standardize",
+    covariate_columns: Any = None,
+    covariate_names: Sequence[str] = (),
+    n_splits: int = 5,
+    n_repeats: int | str = "auto",
+    rivals: bool = True,
+    permutations: int = 0,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> NestedScores:
+    """Repeated nested cross-validation of a search, beside simpler methods on the same folds.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Labels; three samples of each class at least.
+    search : SMFClassifierCV, optional
+        Made anew in every outer fold, on its training part. Default ``SMFClassifierCV(scoring="neg_log_loss")``
+        with `preprocess` and `covariate_columns` as given here. Where its `cv` is None or a number, the
+        inner folds are stratified and shuffled, and no more than the classes allow; None is 3.
+    covariates : array-like of shape (n_samples, n_covariates), optional
+        As for ``SMFClassifierCV.fit``.
+    groups : array-like of shape (n_samples,), optional
+        Samples of one group, repeated measures of one patient, never lie on both sides of a fold.
+    preprocess, covariate_columns
+        As for `SMFClassifierCV`; where there is a `search`, its own count.
+    covariate_names : sequence of str, optional
+        What the verdict calls the covariates.
+    n_splits : int, default=5
+        Outer folds; fewer where the rarest class has fewer samples (or groups).
+    n_repeats : int or "auto", default="auto"
+        How often the folds are drawn. "auto" is 3 up to 150 samples, 2 up to 1,000, 1 beyond.
+    rivals : bool, default=True
+        Tuned PCA + logistic regression and ridge logistic regression too, and the covariates alone where
+        there are any. Always the most frequent class is there in any case.
+    permutations : int, default=0
+        How often to shuffle the labels for a p-value: one repeat each, with the whole choice in it.
+    random_state : int, default=0
+    n_jobs : int or None, default=None
+        Outer folds to work on at once, as in joblib.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every outer fold.
+
+    Returns
+    -------
+    NestedScores
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor.selection import nested_scores
+    >>> X, y = load_iris(return_X_y=True)
+    >>> nested_scores(X, y, n_repeats=1, rivals=False).verdict.grade
+    'better'
+    """
+    if search is None:
+        search = SMFClassifierCV(
+            preprocess=preprocess, covariate_columns=covariate_columns, scoring="neg_log_loss"
+        )
+    data = inputs.check_data(clone(search), inputs.as_numpy(X), reset=True)
+    labels = inputs.check_labels(inputs.as_numpy(y), data, "nested_scores")
+    columns = inputs.covariate_indices(
+        search.covariate_columns, data.shape[1], inputs.column_names(X)
+    )
+    extra = inputs.check_covariates(inputs.as_numpy(covariates), data, None, "fit")
+    samples = FoldRows(*inputs.split_columns(data, columns), extra, None, search.preprocess)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if groups is not None:
+        groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
+    _check(classes, codes, groups, n_splits, n_repeats, permutations)
+
+    n_splits = min(n_splits, *units_of(codes, groups))
+    repeats = _repeats(len(codes)) if n_repeats == "auto" else int(n_repeats)
+    splits = [stratified(codes, groups, n_splits, random_state + r) for r in range(repeats)]
+    work = OuterFold(search, samples, codes, groups, len(classes), random_state)
+    run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
+    with one_blas_thread if min(data.shape) <= _SMALL_SIDE else nullcontext():
+        done = run(
+            delayed(work.probabilities)(train, test, with_rivals=rivals)
+            for repeat in splits
+            for train, test in repeat
+        )
+        found = [probabilities for probabilities, _ in done]
+        table = _Table(codes, len(classes), splits, found)
+        permutation = None
+        if permutations:
+            permutation = _permuted(work, table, permutations, random_state, run)
+    return _concluded(
+        classes, groups, table, tuple(c for _, c in done), permutation, covariate_names
+    )
+
+
+def _repeats(n: int) -> int:
+    return next((repeats for most, repeats in REPEATS if n <= most), 1)
+
+
+def _check(
+    classes: Any, codes: Any, groups: Any, n_splits: int, n_repeats: Any, permutations: int
+) -> None:
+    if len(classes) < 2:
+        raise ValueError(f"y: one class only, {shown(classes[0])}; two or more are required")
+    if groups is not None and len(groups) != len(codes):
+        raise ValueError(
+            f"groups: {len(groups)} values for {len(codes)} samples; one for each is required"
+        )
+    if n_splits < 2:
+        raise ValueError(f"n_splits={n_splits}: a number from 2 is required")
+    if n_repeats != "auto" and (isinstance(n_repeats, str) or n_repeats < 1):
+        raise ValueError(f"n_repeats={n_repeats!r}: 'auto' or a number from 1 is required")
+    if permutations < 0:
+        raise ValueError(f"permutations={permutations}: a number from 0 is required")
+    units = units_of(codes, groups)
+    if min(units) < FEWEST_UNITS:
+        what = "samples" if groups is None else "groups"
+        raise ValueError(
+            f"y: class {shown(classes[int(np.argmin(units))])} has too few {what}, {min(units)}; nested "
+            f"cross-validation needs {FEWEST_UNITS} of each class"
+        )
+
+
+class _Run:
+    """Tasks here or in other processes, counted."""
+
+    def __init__(self, n_jobs: int | None, progress: Callable[[int, int], Any] | None, total: int):
+        self._n_jobs, self._progress, self._total, self._done = n_jobs, progress, total, 0
+        self._tell()
+
+    def __call__(self, tasks: Iterable[Any]) -> list[Any]:
+        return list(self._counted(Parallel(n_jobs=self._n_jobs, return_as="generator")(tasks)))
+
+    def _counted(self, results: Iterable[Any]) -> Iterator[Any]:
+        for result in results:
+            self._done += 1
+            self._tell()
+            yield result
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+class _Table:
+    """Probabilities of all methods in all outer folds, and figures made of them.
+
+    Parameters
+    ----------
+    codes : class numbers (n,)
+    splits : of every repeat, a list of (train, test)
+    found : of every outer fold, repeat by repeat, a dict from method to probabilities (n_test, c)
+    """
+
+    def __init__(self, codes: Any, n_classes: int, splits: list[list[Split]], found: list[Any]):
+        self.codes, self.n_classes, self.splits = codes, n_classes, splits
+        self.methods = list(found[0])
+        # The class that is most frequent in all of them, also where a fold's training part has another.
+        self.frequent = int(np.bincount(codes).argmax())
+        size = (len(splits), len(codes), n_classes)
+        self.probabilities = {method: np.zeros(size) for method in self.methods}
+        each = iter(found)
+        for r, repeat in enumerate(splits):
+            for _, test in repeat:
+                for method, values in next(each).items():
+                    self.probabilities[method][r, test] = values
+
+    @property
+    def ratio(self) -> float:
+        """Test samples for each training sample."""
+        return 1 / (len(self.splits[0]) - 1)
+
+    def fold_scores(self, method: str) -> dict[str, Any]:
+        """Figures of each fold: metric → (repeats, folds)."""
+        found = [
+            [self._scored(method, r, test) for _, test in repeat]
+            for r, repeat in enumerate(self.splits)
+        ]
+        return {name: np.array([[f[name] for f in row] for row in found]) for name in METRICS}
+
+    def _scored(self, method: str, r: int, test: Any) -> dict[str, float]:
+        always = np.full(len(test), self.frequent) if method == FREQUENT else None
+        return measures(self.codes[test], self.probabilities[method][r, test], always)
+
+    def calibrations(self, method: str) -> list[dict[str, float]]:
+        """Of all samples of each repeat, for two classes."""
+        return [calibration(self.codes == 1, P[:, 1]) for P in self.probabilities[method]]
+
+
+def _permuted(
+    work: OuterFold, table: _Table, permutations: int, seed: int, run: _Run
+) -> PermutationTest:
+    splits = table.splits[0]
+    metric = headline_metric(np.bincount(table.codes))
+    rng = np.random.default_rng(seed)
+    labels = [shuffled(work.codes, work.groups, splits, rng) for _ in range(permutations)]
+    done = run(
+        delayed(work.choice)(rows, codes, train, test)
+        for train, test in splits
+        for rows in [work.samples.seen_by(train)]
+        for codes in labels
+    )
+    scores = np.empty((len(splits), permutations))
+    each = iter(done)
+    for k, (_, test) in enumerate(splits):
+        for i, codes in enumerate(labels):
+            probabilities, _chosen = next(each)
+            scores[k, i] = measures(codes[test], probabilities)[metric]
+    own = table.fold_scores(MODEL)[metric][0]
+    return PermutationTest(metric, float(own.mean()), scores.mean(axis=0))
+
+
+def _concluded(
+    classes: Any,
+    groups: Any,
+    table: _Table,
+    chosen: tuple[dict[str, Any], ...],
+    permutation: PermutationTest | None,
+    covariate_names: Sequence[str],
+) -> NestedScores:
+    counts = np.bincount(table.codes)
+    headline = headline_metric(counts)
+    folds = {method: table.fold_scores(method) for method in table.methods}
+    repeats: dict[str, dict[str, Any]] = {}
+    summaries: dict[str, dict[str, dict[str, float]]] = {}
+    for method, found in folds.items():
+        repeats[method] = {metric: np.nanmean(found[metric], axis=1) for metric in METRICS}
+        summaries[method] = {
+            metric: bounded(metric, corrected_interval(found[metric].ravel(), table.ratio))
+            for metric in METRICS
+        }
+        if len(classes) == 2 and method != FREQUENT:
+            fits = table.calibrations(method)
+            for name in ("slope", "intercept"):
+                values = np.array([fit[name] for fit in fits])
+                error = float(np.mean([fit[f"{name}_error"] for fit in fits]))
+                repeats[method][f"calibration_{name}"] = values
+                summaries[method][f"calibration_{name}"] = _around(float(values.mean()), error)
+    differences = {
+        rival: {"metric": headline}
+        | corrected_interval(
+            (folds[MODEL][headline] - folds[rival][headline]).ravel(), table.ratio
+        )
+        for rival in table.methods
+        if rival != MODEL
+    }
+    predicted = table.probabilities[MODEL].mean(axis=0).argmax(axis=1)
+    truth, votes, units = _voting(table, groups, predicted)
+    chance = chance_of(headline, truth, votes, len(classes))
+    verdict = judge(
+        headline,
+        summaries[MODEL][headline],
+        summaries[FREQUENT][headline]["mean"],
+        differences,
+        chance,
+        counts=dict(zip(classes.tolist(), np.bincount(truth).tolist(), strict=True)),
+        predicted=dict(
+            zip(
+                classes.tolist(),
+                np.bincount(predicted, minlength=len(classes)).tolist(),
+                strict=True,
+            )
+        ),
+        units=units,
+        covariates=covariate_names,
+        permutation=None if permutation is None else permutation.as_dict(),
+    )
+    return NestedScores(
+        classes=classes,
+        counts=counts,
+        n_splits=len(table.splits[0]),
+        n_repeats=len(table.splits),
+        headline=headline,
+        folds=folds,
+        repeats=repeats,
+        summary=summaries.pop(MODEL),
+        rivals=summaries,
+        differences=differences,
+        predictions=table.probabilities[MODEL][0],
+        predicted=predicted,
+        chance=chance,
+        chosen=chosen,
+        permutation=permutation,
+        verdict=verdict,
+    )
+
+
+def _voting(table: _Table, groups: Any, predicted: Any) -> tuple[Any, Any, str]:
+    """Who counts as one in the test against chance: a sample, or a group where it has one label.
+
+    Repeated measures of a patient are right or wrong together.
+    """
+    codes = table.codes
+    if groups is None:
+        return codes, predicted, "samples"
+    members = [np.flatnonzero(groups == g) for g in np.unique(groups)]
+    if any(len(np.unique(codes[m])) > 1 for m in members):
+        return codes, predicted, "samples"
+    mean = table.probabilities[MODEL].mean(axis=0)
+    votes = [int(mean[m].mean(axis=0).argmax()) for m in members]
+    return np.array([codes[m[0]] for m in members]), np.array(votes), "groups"
+
+
+def _around(mean: float, error: float) -> dict[str, float]:
+    return {"mean": mean, "low": mean - _NORMAL_975 * error, "high": mean + _NORMAL_975 * error}

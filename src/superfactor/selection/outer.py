@@ -1,0 +1,156 @@
+"""One outer fold of a nested cross-validation: everything is chosen on its training part.
+
+X is preprocessed by that part and turned into few coordinates with the same inner products once
+(`superfactor.selection.coordinates`); the search and its rivals all work on these. Inner folds only take their
+own means off. The variances they see are those of the whole outer training part, so that nothing of the
+outer test part reaches a choice.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from superfactor.estimators.inputs import take
+from superfactor.selection import rivals
+from superfactor.selection.coordinates import FoldRows
+from superfactor.selection.search import SMFClassifierCV
+
+#: The model among its rivals.
+MODEL = "model"
+# Of the choice inside an outer fold, unless the search says otherwise: fewer folds than a search of its own
+# has, since there is one in every outer fold.
+INNER_SPLITS = 3
+# Of the objective, relative: choices and probabilities then agree with exact ones to about three digits.
+TOLERANCE = 1e-3
+
+Split = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class OuterFold:
+    """All that outer folds share.
+
+    Attributes
+    ----------
+    search : SMFClassifierCV, not fitted
+    samples : X and covariates of all samples
+    codes : class numbers (n,)
+    groups : (n,) or None
+    n_classes : c
+    seed : of the inner folds
+    """
+
+    search: SMFClassifierCV
+    samples: FoldRows
+    codes: Any
+    groups: Any
+    n_classes: int
+    seed: int
+
+    def probabilities(
+        self, train: Any, test: Any, *, with_rivals: bool
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Probabilities (n_test, c) of every method, and what the model's choice was."""
+        rows = self.samples.seen_by(train)
+        inner = self.inner(self.codes, train)
+        own, chosen = self.choice(rows, self.codes, train, test, inner)
+        found = {MODEL: own}
+        if with_rivals:
+            found |= rivals.rival_probabilities(
+                *(rows, self.samples.n_covariates, self.codes, train, test, inner),
+                classes=self.n_classes,
+            )
+        shares = np.bincount(self.codes[train], minlength=self.n_classes) / len(train)
+        found[rivals.FREQUENT] = np.tile(shares, (len(test), 1))
+        return found, chosen
+
+    def inner(self, codes: Any, train: Any) -> list[Split]:
+        """Folds of the choice, positions within `train`."""
+        cv, own = self.search.cv, codes[train]
+        groups = None if self.groups is None else self.groups[train]
+        if cv is None or isinstance(cv, int):
+            most = max(2, min(units_of(own, groups)))
+            return stratified(own, groups, min(cv or INNER_SPLITS, most), self.seed)
+        if hasattr(cv, "split"):
+            return list(cv.split(np.zeros(len(own)), own, groups))
+        raise ValueError(
+            "search: its cv lists splits of all samples; None, a number or a splitter is required"
+        )
+
+    def choice(
+        self, rows: Any, codes: Any, train: Any, test: Any, inner: list[Split] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """The search on the rows at `train`: its probabilities (n_test, c) at `test`, and what it chose.
+
+        Parameters
+        ----------
+        rows : (n, m + q), as `FoldRows.seen_by(train)` gives them
+        codes : class numbers (n,), perhaps others than `self.codes`
+        inner : as `self.inner` gives them, the default
+        """
+        inner = self.inner(codes, train) if inner is None else inner
+        width, q = int(rows.shape[1]), self.samples.n_covariates
+        smallest = min(len(fit) for fit, _ in inner)
+        search = clone(self.search).set_params(
+            n_components=_possible(self.search.n_components, min(width - q, smallest)),
+            preprocess=None if self.samples.preprocess is None else "center",
+            covariate_columns=list(range(width - q, width)) or None,
+            cv=inner,
+            refit=True,
+            certify=None,
+            search="off",
+            tol=max(float(self.search.tol), TOLERANCE),
+            n_jobs=None,
+            verbose=0,
+        )
+        if search.scoring == "neg_log_loss":
+            search.set_params(scoring=log_likelihood)
+        search.fit(take(rows, train, axis=0), codes[train])
+        found = search.predict_proba(take(rows, test, axis=0))
+        found = rivals.aligned(found, search.classes_, self.n_classes)
+        return found, dict(search.best_params_)
+
+
+def log_likelihood(model: Any, X: Any, y: Any) -> float:
+    """`neg_log_loss` of class numbers, without checks that take longer, and with classes unknown to a model."""
+    known = np.asarray(model.classes_)
+    classes = int(max(known.max(), y.max())) + 1
+    return rivals.log_likelihood(y, rivals.aligned(model.predict_proba(X), known, classes))
+
+
+def units_of(codes: Any, groups: Any) -> list[int]:
+    """How many samples, or groups, have each class."""
+    if groups is None:
+        return [int(count) for count in np.unique(codes, return_counts=True)[1]]
+    return [len(np.unique(groups[codes == k])) for k in np.unique(codes)]
+
+
+def stratified(codes: Any, groups: Any, n_splits: int, seed: int) -> list[Split]:
+    """Shuffled folds, all classes in equal shares, groups (n,) on one side of each."""
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    splitter = kind(n_splits, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # A class with fewer samples than folds is absent from some test parts.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        splits = list(splitter.split(np.zeros(len(codes)), codes, groups))
+    if any(len(np.unique(codes[train])) < 2 for train, _ in splits):
+        raise ValueError(
+            "groups: without the groups of one fold a single class is left; more groups of each class "
+            "are required"
+        )
+    return splits
+
+
+def _possible(n_components: Any, largest: int) -> Any:
+    """The ranks asked for, as far as a fold allows them."""
+    if isinstance(n_components, str):
+        return n_components
+    if np.ndim(n_components) == 0:
+        return min(int(n_components), largest)
+    return [_possible(rank, largest) for rank in n_components]

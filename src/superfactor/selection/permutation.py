@@ -1,0 +1,80 @@
+"""How often shuffled labels are predicted as well as the true ones.
+
+Labels are shuffled within the outer folds of one repeat. Every fold keeps its classes, so that folds stay
+stratified and the same, and with them the coordinates of their samples, the dear part, which know no labels.
+If features and labels have nothing to do with each other, all such labels are equally likely given the
+folds; so the p-value holds exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """Scores of shuffled labels beside that of the true ones, on the same folds.
+
+    Attributes
+    ----------
+    metric : of the scores
+    score : with the true labels
+    scores : (N,) with shuffled ones
+    """
+
+    metric: str
+    score: float
+    scores: Any
+
+    @property
+    def reached(self) -> int:
+        """How many of the shuffled labels score at least as high as the true ones."""
+        return int(np.count_nonzero(self.scores >= self.score - 1e-12))
+
+    @property
+    def p_value(self) -> float:
+        """(1 + reached)/(1 + N)."""
+        return (1 + self.reached) / (1 + len(self.scores))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "metric": self.metric,
+            "score": self.score,
+            "n": len(self.scores),
+            "reached": self.reached,
+            "p_value": self.p_value,
+            "scores": self.scores.tolist(),
+        }
+
+
+def shuffled(codes: Any, groups: Any, splits: list[tuple[Any, Any]], rng: Any) -> Any:
+    """Class numbers (n,) with the labels of every test part shuffled among its samples.
+
+    Parameters
+    ----------
+    groups : (n,) or None
+        Where every group has one label, labels are shuffled among the groups of a fold; otherwise within
+        each group.
+    """
+    found = np.array(codes)
+    if groups is None:
+        blocks = [test for _, test in splits]
+    elif _one_label_each(codes, groups):
+        for _, test in splits:
+            names, first = np.unique(groups[test], return_index=True)
+            labels = rng.permutation(codes[test][first])
+            found[test] = labels[np.searchsorted(names, groups[test])]
+        return found
+    else:
+        blocks = [np.flatnonzero(groups == g) for g in np.unique(groups)]
+    for block in blocks:
+        found[block] = rng.permutation(codes[block])
+    return found
+
+
+def _one_label_each(codes: Any, groups: Any) -> bool:
+    return len(np.unique(np.column_stack([groups, codes]), axis=0)) == len(np.unique(groups))

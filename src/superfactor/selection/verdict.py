@@ -1,0 +1,224 @@
+"""The answer in words: is this better than guessing, and than simpler things?
+
+Everything a reader is told about performance is worded here, so that terminal, JSON and page say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from superfactor.selection.rivals import COVARIATES, FREQUENT
+
+BETTER, NOT_SHOWN, WORSE = "better", "not shown", "worse"
+# One-sided, as the end of a 95 % interval is.
+LEVEL = 0.025
+# Of the rarest class: with fewer, one sample more or less decides.
+FEWEST = 10
+
+_GRADES = {
+    BETTER: "Better than guessing",
+    NOT_SHOWN: "Not shown to be better than guessing",
+    WORSE: "Worse than guessing",
+}
+WORDS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "roc_auc": "ROC area",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "calibration_slope": "calibration slope",
+    "calibration_intercept": "calibration intercept",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the figures mean.
+
+    Attributes
+    ----------
+    grade : "better", "not shown" or "worse": than guessing
+    headline : one sentence with the figure that counts
+    sentences : what else to know
+    advice : what to try
+    """
+
+    grade: str
+    headline: str
+    sentences: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**asdict(self), "sentences": list(self.sentences), "advice": list(self.advice)}
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *self.sentences, *self.advice])
+
+
+def judge(
+    metric: str,
+    score: Mapping[str, float],
+    guess: float,
+    differences: Mapping[str, Mapping[str, Any]],
+    chance: float,
+    *,
+    counts: Mapping[Any, int],
+    predicted: Mapping[Any, int],
+    units: str = "samples",
+    covariates: Sequence[str] = (),
+    permutation: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """The verdict on figures of samples that the model had not seen.
+
+    "Better" takes two tests that agree, both at 2.5 %: the interval of the difference to always the most
+    frequent class lies above 0, and labels that know nothing of the predictions would rarely agree with
+    them as well. "Worse" likewise, the other way round.
+
+    Parameters
+    ----------
+    metric : what counts, "accuracy" or "balanced_accuracy"
+    score : mean, low, high of the model
+    guess : mean of always the most frequent class
+    differences : rival → mean, low, high of the model's score less that of the rival
+    chance : p-value of the second test
+    counts, predicted : class → how often it occurs, and is predicted
+    units : what is counted
+    covariates : their names
+    permutation : p_value and n of shuffled labels, if there were any
+    """
+    grade = grade_of(differences[FREQUENT], chance)
+    headline = (
+        f"{_GRADES[grade]}: {WORDS[metric]} {_percent(score['mean'])} (95 % interval "
+        f"{_percent(score['low'])} to {_percent(score['high'])}); guessing reaches {_percent(guess)}."
+    )
+    sentences = []
+    if permutation is not None:
+        reached = permutation["reached"]
+        sentences.append(
+            f"Shuffled labels reach this in {reached} of {permutation['n']} tries "
+            f"(p = {permutation['p_value']:.2g})."
+        )
+    if COVARIATES in differences:
+        sentences.append(_beside_covariates(differences[COVARIATES], covariates))
+    sentences += _beside_rivals(differences)
+    sentences += _classes(counts, predicted, units)
+    return Verdict(grade, headline, tuple(sentences), _advice(grade, differences, counts, predicted))
+
+
+def too_few(counts: Mapping[Any, int], needed: int) -> Verdict:
+    """Where a class has too few samples for any cross-validation."""
+    name, count = min(counts.items(), key=lambda item: item[1])
+    return Verdict(
+        NOT_SHOWN,
+        f"{_GRADES[NOT_SHOWN]}: class {str(name)!r} has {_counted(count, 'samples')}, too few to measure "
+        f"anything ({needed} are needed, a claim needs {FEWEST}).",
+        advice=(f"More samples of class {str(name)!r}, or leave it out.",),
+    )
+
+
+def grade_of(difference: Mapping[str, Any], chance: float) -> str:
+    """Better, not shown or worse: both tests have to agree."""
+    if difference["low"] > 0 and chance <= LEVEL:
+        return BETTER
+    # The same tables, from the other side; a share of exactly `chance` is part of both.
+    return WORSE if difference["high"] < 0 and chance >= 1 - LEVEL else NOT_SHOWN
+
+
+def _beside_covariates(difference: Mapping[str, Any], names: Sequence[str]) -> str:
+    what = _listed(names) or "the covariates"
+    say = "says" if len(names) == 1 else "say"
+    do = "does" if len(names) == 1 else "do"
+    if difference["low"] > 0:
+        return f"The features add to what {what} already {say}: {_points(difference)}."
+    if difference["high"] < 0:
+        return f"The features harm: {what} alone {do} better, by {_points(difference, sign=-1)}."
+    return f"The features are not shown to add to what {what} already {say}: {_points(difference)}."
+
+
+def _beside_rivals(differences: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """One sentence for each comparison, rivals with the same one together."""
+    found: dict[str, list[str]] = {"Better than": [], "As good as": [], "Worse than": []}
+    for name, difference in differences.items():
+        if name in (FREQUENT, COVARIATES):
+            continue
+        if difference["low"] > 0:
+            kind = "Better than"
+        elif difference["high"] < 0:
+            kind = "Worse than"
+        else:
+            kind = "As good as"
+        found[kind].append(f"{name} ({_points(difference)})")
+    hedge = {"As good as": ", as far as these samples can tell"}
+    return [
+        f"{kind} {_listed(names)}{hedge.get(kind, '')}." for kind, names in found.items() if names
+    ]
+
+
+def _classes(counts: Mapping[Any, int], predicted: Mapping[Any, int], units: str) -> list[str]:
+    never = [repr(str(name)) for name in counts if not predicted.get(name, 0)]
+    few = [
+        f"{_counted(count, units)} of class {str(name)!r}"
+        for name, count in counts.items()
+        if count < FEWEST
+    ]
+    sentences = []
+    if never:
+        plural = len(never) > 1
+        sentences.append(
+            f"Class{'es' * plural} {_listed(never)} {'are' if plural else 'is'} never predicted."
+        )
+    if few:
+        sentences.append(
+            f"Only {_listed(few)}: too few for a claim, which needs about {FEWEST} of each class."
+        )
+    return sentences
+
+
+def _advice(
+    grade: str,
+    differences: Mapping[str, Mapping[str, Any]],
+    counts: Mapping[Any, int],
+    predicted: Mapping[Any, int],
+) -> tuple[str, ...]:
+    never = any(not predicted.get(name, 0) for name in counts)
+    unequal = max(counts.values()) > 1.5 * max(min(counts.values()), 1)
+    advice = []
+    if never or (grade != BETTER and unequal):
+        advice.append("Let every class weigh the same: --balance, or class_weight='balanced'.")
+    if grade == NOT_SHOWN:
+        difference = differences[FREQUENT]
+        half = (difference["high"] - difference["low"]) / 2
+        if half == half:
+            advice.append(
+                f"More samples: these tell differences of about {100 * half:.0f} points from nothing; "
+                "four times as many tell half of that."
+            )
+        advice.append("Another number of factors, --rank 2,4,8; or other features.")
+    if grade == WORSE:
+        advice.append(
+            "Look for labels that are mixed up, or groups of samples that belong together: --group."
+        )
+    return tuple(advice)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def _points(difference: Mapping[str, Any], sign: int = 1) -> str:
+    low, high = sorted((sign * difference["low"], sign * difference["high"]))
+    mean = sign * difference["mean"]
+    return f"{100 * mean:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f}"
+
+
+def _counted(count: int, units: str) -> str:
+    return f"{count} {units[:-1] if count == 1 else units}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    words = [str(word) for word in words]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
