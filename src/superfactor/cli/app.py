@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from superfactor.cli.options import (
     Covariates,
     Drop,
     Folds,
+    Group,
     Id,
     Json,
     Kind,
@@ -25,9 +27,11 @@ from superfactor.cli.options import (
     Log2,
     Markers,
     Model,
+    Permutations,
     Positive,
     Quiet,
     Rank,
+    Repeats,
     Resamples,
     Rotation,
     Seed,
@@ -117,6 +121,7 @@ def fit(
     id: Id = None,
     covariates: Covariates = None,
     drop: Drop = None,
+    group: Group = None,
     rank: Rank = "auto",
     xi: Xi = "auto",
     lam: Lam = "auto",
@@ -124,9 +129,11 @@ def fit(
     standardize: Standardize = True,
     balance: Balance = False,
     log2: Log2 = False,
+    repeats: Repeats = "auto",
+    permutations: Permutations = 0,
     test_size: Annotated[
-        float, typer.Option(metavar="F", help="Share of the samples to hold out; 0 for none.")
-    ] = 0.25,
+        float, typer.Option(metavar="F", help="Share of the samples to hold out besides.")
+    ] = 0.0,
     seed: Seed = 0,
     cv: Folds = None,
     markers: Markers = None,
@@ -142,17 +149,24 @@ def fit(
 ) -> None:
     """Fit factors and classifier to a table and save the model.
 
-    Rank and weights are chosen by cross-validation on the samples that are not held out; the model
-    that is saved is fitted to those samples, and its accuracy measured on the others.
+    Rank and weights are chosen by cross-validation, and the model that is saved is fitted to all
+    samples. How well this predicts is measured by nested cross-validation: the whole choice is made
+    again without the samples it is judged by, beside simpler methods.
     """
     from superfactor.cli import fit
 
-    settings = _settings(rank, xi, lam, model, standardize, balance, seed, cv, test_size, certify)
+    settings = replace(
+        _settings(rank, xi, lam, model, standardize, balance, seed, cv, certify),
+        test_size=test_size,
+        repeats=_repeats(repeats),
+        permutations=permutations,
+    )
     outputs = fit.Outputs(
         out, report, markers, stability, shlex.join(_command), rotation=rotation, positive=positive
     )
     screen = Screen(quiet=quiet, as_json=json)
-    fit.run(table, _columns(target, id, covariates, drop), log2, settings, outputs, screen)
+    columns = _columns(target, id, covariates, drop, group)
+    fit.run(table, columns, log2, settings, outputs, screen)
 
 
 @app.command()
@@ -176,12 +190,30 @@ def predict(
 
 
 @app.command()
+def evaluate(
+    model: Model,
+    table: Table,
+    id: Id = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Measure a model on samples from elsewhere.
+
+    Needs the column with the labels, under the name it had when the model was fitted.
+    """
+    from superfactor.cli import evaluate
+
+    evaluate.run(model, table, id, Screen(quiet=quiet, as_json=json))
+
+
+@app.command()
 def select(
     table: Table,
     target: Target = None,
     id: Id = None,
     covariates: Covariates = None,
     drop: Drop = None,
+    group: Group = None,
     rank: Rank = "auto",
     xi: Xi = "auto",
     lam: Lam = "auto",
@@ -204,7 +236,7 @@ def select(
     from superfactor.cli import select
 
     settings = _settings(rank, xi, lam, model, standardize, balance, seed, cv)
-    columns = _columns(target, id, covariates, drop)
+    columns = _columns(target, id, covariates, drop, group)
     select.run(table, columns, log2, settings, out, Screen(quiet=quiet, as_json=json))
 
 
@@ -236,7 +268,11 @@ def report(
 
 
 def _columns(
-    target: str | None, id: str | None, covariates: list[str] | None, drop: list[str] | None
+    target: str | None,
+    id: str | None,
+    covariates: list[str] | None,
+    drop: list[str] | None,
+    group: str | None = None,
 ) -> Any:
     from superfactor.cli.prepare import Columns
 
@@ -244,7 +280,7 @@ def _columns(
         every = (name.strip() for value in values or [] for name in value.split(","))
         return tuple(dict.fromkeys(name for name in every if name))
 
-    return Columns(target, id, names(covariates), names(drop))
+    return Columns(target, id, names(covariates), names(drop), group)
 
 
 def _settings(
@@ -256,7 +292,6 @@ def _settings(
     balance: bool,
     seed: int,
     folds: int | None,
-    test_size: float = 0.0,
     certify: str = "residual",
 ) -> Any:
     from superfactor.cli.learning import Settings
@@ -274,11 +309,18 @@ def _settings(
         model=model,
         standardize=standardize,
         balance=balance,
-        test_size=test_size,
         seed=seed,
         folds=folds,
         certify=certify,
     )
+
+
+def _repeats(text: str) -> Any:
+    if text == "auto":
+        return text
+    if not text.isdecimal():
+        raise UserError(f"--repeats {text}: auto or a whole number from 0 is required")
+    return int(text)
 
 
 def _choice(option: str, text: str, kind: Any, allowed: Any, required: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from superfactor.cli import prepare
 from superfactor.cli.errors import UserError
@@ -13,7 +12,6 @@ from superfactor.cli.output import write_csv
 from superfactor.cli.prepare import Columns
 from superfactor.cli.screen import Screen
 
-BASELINE = "tuned PCA + logistic regression"
 TARGET = "diagnosis"
 RESAMPLES = 20
 
@@ -34,12 +32,10 @@ def run(folder: Path, command: str, screen: Screen) -> None:
 
 
 def _finish(learned: Learned, folder: Path, command: str, screen: Screen) -> None:
-    with screen.step("baseline"), screen.progress(f"fitting {BASELINE}"):
-        baselines = {BASELINE: _baseline(learned)}
     outputs = Outputs(
         folder / "model.skops", folder / "report.html", stability=RESAMPLES, command=command
     )
-    finish(learned, False, outputs, screen, baselines=baselines)
+    finish(learned, False, outputs, screen)
 
 
 def _write_table(path: Path) -> None:
@@ -49,19 +45,3 @@ def _write_table(path: Path) -> None:
     labels = data.target_names[data.target].tolist()
     rows = zip(labels, data.data.tolist(), strict=True)
     write_csv(path, [TARGET, *data.feature_names], ([label, *row] for label, row in rows))
-
-
-def _baseline(learned: Learned) -> float:
-    """Held-out accuracy of PCA + logistic regression, tuned on the same folds."""
-    from sklearn.decomposition import PCA
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    steps: list[Any] = [("scale", StandardScaler()), ("pca", PCA()), ("lr", LogisticRegression())]
-    grid = {"pca__n_components": [2, 3, 5, 10, 20], "lr__C": [0.01, 0.1, 1.0, 10.0]}
-    search = GridSearchCV(Pipeline(steps), grid, cv=learned.search.cv)
-    X, y = learned.part(learned.train)
-    search.fit(X, y)
-    return float(search.score(*learned.part(learned.held_out)))

@@ -64,7 +64,6 @@ def finish(
     screen: Screen,
     *,
     markers: dict[str, str] | None = None,
-    baselines: dict[str, float] | None = None,
 ) -> None:
     """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
     _note(learned, markers, screen)
@@ -78,13 +77,14 @@ def finish(
     files = {"model": str(outputs.out)}
     if outputs.report is not None:
         with screen.step("report"):
-            _write_page(learned, log2, outputs, stability, markers, baselines, screen)
+            _write_page(learned, log2, outputs, stability, markers, screen)
         files["report"] = str(outputs.report)
     summary.describe(learned, log2, screen)
     factors = show_factors(learned.model, screen, markers, **outputs.shown)
     covariates = show_covariates(learned.model, X, y, screen, outputs.positive)
     returns = show_stability(stability, screen)
-    summary.verdict(learned, baselines or {}, screen)
+    summary.performance(learned, screen)
+    summary.verdict(learned, screen)
     screen.say()
     screen.fields(list(files.items()))
     screen.finish(
@@ -94,7 +94,8 @@ def finish(
             "table": summary.table_facts(learned.samples),
             "params": about["params"],
             "selection": summary.selection_facts(learned.search),
-            "scores": learned.scores | ({"baselines": baselines} if baselines else {}),
+            "scores": learned.scores,
+            **summary.performance_facts(learned),
             "factors": factors,
             "covariates": covariates,
             "stability": returns,
@@ -150,15 +151,18 @@ def _write_page(
     outputs: Outputs,
     stability: Any,
     markers: dict[str, str] | None,
-    baselines: dict[str, float] | None,
     screen: Screen,
 ) -> None:
+    import inspect
+
     from superfactor.report import write_report
 
     assert outputs.report is not None
     samples, held_out = learned.samples, learned.held_out
     X, y = learned.part(learned.train)
     X_test, y_test = learned.part(held_out) if len(held_out) else (None, None)
+    known = inspect.signature(write_report).parameters
+    nested = {"nested": learned.nested} if "nested" in known else {}
     write_report(
         outputs.report,
         learned.model,
@@ -169,7 +173,7 @@ def _write_page(
         search=learned.search,
         stability=stability,
         markers=markers,
-        baselines=baselines,
+        **nested,
         title=f"Supervised factors of {samples.path.name}",
         target=samples.columns.target,
         ids=[*samples.ids[learned.train], *samples.ids[held_out]],

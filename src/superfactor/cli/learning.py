@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
@@ -25,6 +25,8 @@ class Settings:
     standardize : give every column mean 0 and variance 1; otherwise only the mean is taken off
     balance : let every class weigh the same in the loss, however many samples it has
     test_size : share of the samples to hold out, 0 for none
+    repeats : of the nested cross-validation, a number or "auto"; 0 for none
+    permutations : of the labels, for a p-value; 0 for none
     seed : of the split and the folds
     folds : of the cross-validation, 5 at most or as asked
     certify : "residual" or "ascent", the proof of optimality
@@ -36,7 +38,9 @@ class Settings:
     model: str = "filter"
     standardize: bool = True
     balance: bool = False
-    test_size: float = 0.25
+    test_size: float = 0.0
+    repeats: int | str = "auto"
+    permutations: int = 0
     seed: int = 0
     folds: int | None = None
     certify: str = "residual"
@@ -51,6 +55,8 @@ class Learned:
     search : SMFClassifierCV, fitted to the training samples
     train, held_out : positions of the samples in the table
     scores : "held_out" and "training", each a dict of figures or None where there are no samples
+    nested : NestedScores of the training samples, or None where nothing was measured
+    verdict : on the nested scores, or on what is missing for them; None where nobody asked
     """
 
     samples: PreparedTable
@@ -59,6 +65,8 @@ class Learned:
     train: Any
     held_out: Any
     scores: dict[str, Any]
+    nested: Any = None
+    verdict: Any = None
 
     @property
     def model(self) -> Any:
@@ -76,23 +84,59 @@ class Learned:
 
 
 def learn(samples: PreparedTable, settings: Settings, screen: Screen) -> Learned:
-    """Hold samples out, choose rank and weights on the others, fit, and score on those held out."""
+    """Choose rank and weights and fit, on all samples but those held out; measure by doing it again."""
     with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
         train, held_out = split(samples, settings)
         X, y = samples.X[train], samples.y[train]
-        search = search_for(samples, settings, y)
-        fit_search(search, X, y, progress)
+        groups = None if samples.groups is None else samples.groups[train]
+        search = search_for(samples, settings, y, groups)
+        fit_search(search, X, y, progress, groups)
     search.best_estimator_[-1].set_feature_names(samples.names, samples.encoding)
     learned = Learned(samples, settings, search, train, held_out, {})
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
-    return learned
+    if not settings.repeats:
+        return learned
+    with screen.step("measure"), screen.progress("measuring how well this predicts") as progress:
+        nested, verdict = measure(learned, progress)
+    return replace(learned, nested=nested, verdict=verdict)
 
 
-def fit_search(search: Any, X: Any, y: Any, progress: Any) -> None:
+def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
+    """Nested cross-validation of the samples learned from, and the verdict; None for too few samples."""
+    import numpy as np
+
+    from superfactor.selection import nested_scores
+    from superfactor.selection.nested import FEWEST_UNITS
+    from superfactor.selection.outer import units_of
+    from superfactor.selection.verdict import too_few
+
+    samples, settings = learned.samples, learned.settings
+    X, y = learned.part(learned.train)
+    groups = None if samples.groups is None else samples.groups[learned.train]
+    if min(units_of(y, groups)) < FEWEST_UNITS:
+        names, counts = np.unique(y, return_counts=True)
+        return None, too_few(dict(zip(names.tolist(), counts.tolist(), strict=True)), FEWEST_UNITS)
+    with as_user_error(), few_threads(X):
+        found = nested_scores(
+            X,
+            y,
+            # The folds inside are drawn for each part, and fewer.
+            search=search_for(samples, settings, y, groups).set_params(cv=None),
+            groups=groups,
+            covariate_names=tuple(samples.encoding),
+            n_repeats=settings.repeats,
+            permutations=settings.permutations,
+            random_state=settings.seed,
+            progress=progress,
+        )
+    return found, found.verdict
+
+
+def fit_search(search: Any, X: Any, y: Any, progress: Any, groups: Any = None) -> None:
     """Fit an SMFClassifierCV to X (n, p) and labels (n,), calling ``progress(done, total)``."""
     with as_user_error(), few_threads(X):
-        search.on_progress(progress).fit(X, y)
+        search.on_progress(progress).fit(X, y, groups=groups)
 
 
 def few_threads(X: Any) -> Any:
@@ -127,6 +171,8 @@ def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
             f"{samples.path}: class {str(classes[counts.argmin()])!r} has {counts.min()} sample(s); 3 are "
             "required, or 2 with --test-size 0"
         )
+    if samples.groups is not None:
+        return _split_groups(samples, settings)
     with as_user_error(f"--test-size {settings.test_size:g}: "):
         train, held_out = train_test_split(
             everyone, test_size=settings.test_size, stratify=samples.y, random_state=settings.seed
@@ -134,23 +180,42 @@ def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
     return np.sort(train), np.sort(held_out)
 
 
-def search_for(samples: PreparedTable, settings: Settings, y: Any) -> Any:
-    """The search with the folds these labels (n,) allow, not yet fitted."""
+def _split_groups(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
+    """As `split`, with every group on one side: one of as many folds as make a part of that size."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    from superfactor.selection.outer import units_of
+
+    parts = max(2, round(1 / settings.test_size))
+    if parts > min(units_of(samples.y, samples.groups)):
+        raise UserError(
+            f"--test-size {settings.test_size:g}: too small a share for the groups of "
+            f"{samples.columns.group!r}; a larger one, or more groups of each class, are required"
+        )
+    splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
+    return next(splitter.split(samples.X, samples.y, samples.groups))
+
+
+def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any = None) -> Any:
+    """The search with the folds these labels (n,) and groups allow, not yet fitted."""
     import numpy as np
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     from superfactor.selection import SMFClassifierCV
+    from superfactor.selection.outer import units_of
 
-    classes, counts = np.unique(y, return_counts=True)
-    fewest = int(counts.min())
+    classes = np.unique(y)
+    units = units_of(y, groups)
+    fewest = min(units)
     if fewest < 2:
         raise UserError(
-            f"{samples.path}: class {str(classes[counts.argmin()])!r} has one sample to learn from; "
-            "cross-validation needs 2 of each"
+            f"{samples.path}: class {str(classes[int(np.argmin(units))])!r} has one "
+            f"{'sample' if groups is None else 'group'} to learn from; cross-validation needs 2 of each"
         )
     folds = min(settings.folds or FOLDS, fewest)
     _check_ranks(settings.rank, len(y) - -(-len(y) // folds), samples.n_features)
     p, q = samples.n_features, samples.n_covariates
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
     # By log loss: probabilities are what people get, and accuracies tie (docs/selection.md).
     return SMFClassifierCV(
         settings.rank,
@@ -158,7 +223,7 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any) -> Any:
         xi=settings.xi,
         lam=settings.lam,
         preprocess="standardize" if settings.standardize else "center",
-        cv=StratifiedKFold(folds, shuffle=True, random_state=settings.seed),
+        cv=splitter(folds, shuffle=True, random_state=settings.seed),
         covariate_columns=list(range(p, p + q)) or None,
         scoring="neg_log_loss",
         class_weight="balanced" if settings.balance else None,

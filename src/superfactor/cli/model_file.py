@@ -38,23 +38,21 @@ class ModelFile:
 
 def save(path: Path, estimator: Any, metadata: dict[str, Any]) -> None:
     """Write a model, complete or not at all."""
-    import skops.io  # seconds: it lists all estimators of scikit-learn, and imports them for that
-
+    skops_io = _skops()
     content = {"superfactor_model": FORMAT, "estimator": estimator, "metadata": metadata}
     with replacing(path) as temporary:
-        skops.io.dump(content, temporary)
+        skops_io.dump(content, temporary)
 
 
 def load(path: Path) -> ModelFile:
     """Read a model; anything else is a UserError, and nothing of it is run."""
     with open(path, "rb"):  # a missing file is an OSError of the usual kind
         pass
-    import skops.io
-
+    skops_io = _skops()
     try:
-        wanted = skops.io.get_untrusted_types(file=path)
+        wanted = skops_io.get_untrusted_types(file=path)
         foreign = [name for name in wanted if not _is_ours(name)]
-        content = None if foreign else skops.io.load(path, trusted=wanted)
+        content = None if foreign else skops_io.load(path, trusted=wanted)
     except Exception as error:  # the many ways in which a file can be something else
         raise UserError(
             f"{path}: not a superfactor model ({_reason(error)}); a file that superfactor fit wrote is "
@@ -66,6 +64,25 @@ def load(path: Path) -> ModelFile:
             f"{', '.join(foreign[:3])}; a file that superfactor fit wrote is required"
         )
     return _checked(path, content)
+
+
+def _skops() -> Any:
+    """skops.io, imported without PyTorch.
+
+    skops lists all estimators of scikit-learn, and to find them imports every package in it, also the one
+    that adapts PyTorch, where that is installed: two seconds for nothing.
+    """
+    import sys
+
+    unwanted = "torch" not in sys.modules
+    if unwanted:
+        sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        import skops.io
+    finally:
+        if unwanted:
+            del sys.modules["torch"]
+    return skops.io
 
 
 def _checked(path: Path, content: Any) -> ModelFile:

@@ -79,7 +79,28 @@ Certify = Annotated[
         help="The proof of optimality: at no cost, or a tighter one in seconds to minutes.",
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the split and the folds.")]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Samples that belong together, as of one patient: they never lie on both sides of a fold.",
+        show_default=False,
+    ),
+]
+Repeats = Annotated[
+    str,
+    typer.Option(
+        metavar="N|auto",
+        help="How often to repeat the nested cross-validation; 0 to measure nothing.",
+    ),
+]
+Permutations = Annotated[
+    int,
+    typer.Option(
+        min=0, metavar="N", help="Shuffle the labels N times, for a p-value: as N repeats take."
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all random choices: the folds and what is held out.")]
 Folds = Annotated[
     int | None,
     typer.Option(

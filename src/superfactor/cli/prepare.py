@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ class Columns:
     id: str | None = None
     covariates: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class PreparedTable:
     ids : names of the samples (n,), their numbers from 1 where the table has none
     encoding : how the covariates became columns
     notes : what the user should know about how the table was read
+    groups : (n,) which samples belong together, or None
     """
 
     path: Path
@@ -55,6 +57,7 @@ class PreparedTable:
     ids: Any
     encoding: Encoding
     notes: tuple[str, ...] = ()
+    groups: Any = None
 
     @property
     def n_covariates(self) -> int:
@@ -85,7 +88,7 @@ def load(
     sample = columns.id or (CUMIDA[0] if cumida else None)
     if sample is None and names[0] == ROW_NAMES:
         sample = ROW_NAMES
-    return table, Columns(target, sample, columns.covariates, columns.drop)
+    return table, replace(columns, target=target, id=sample)
 
 
 def for_fitting(path: Path, columns: Columns, log2: bool, screen: Screen) -> PreparedTable:
@@ -102,7 +105,7 @@ def for_fitting(path: Path, columns: Columns, log2: bool, screen: Screen) -> Pre
 def _arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> PreparedTable:
     """Samples of a table whose target is known."""
     _check_roles(path, table, columns)
-    special = {columns.target, columns.id, *columns.covariates, *columns.drop}
+    special = {columns.target, columns.id, columns.group, *columns.covariates, *columns.drop}
     features = [name for name in table.columns if name not in special]
     if not features:
         raise UserError(
@@ -115,7 +118,8 @@ def _arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> P
     values = X[:, : len(features)]
     notes = [*_empty_levels(encoding), *about_identifiers(features, values, columns.id is not None)]
     notes += [] if log2 else about_intensities(values)
-    return PreparedTable(path, columns, X, names, y, ids, encoding, tuple(notes))
+    groups = None if columns.group is None else _groups(path, table, columns.group)
+    return PreparedTable(path, columns, X, names, y, ids, encoding, tuple(notes), groups)
 
 
 def for_model(
@@ -152,11 +156,27 @@ def sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:
     return ids, ids
 
 
+def _groups(path: Path, table: pd.DataFrame, column: str) -> Any:
+    """Which samples belong together (n,), as words."""
+    import numpy as np
+
+    cells = table[column]
+    if cells.isna().any():
+        raise UserError(
+            f"{path}: --group {column}: empty for {int(cells.isna().sum())} of {len(cells)} samples; "
+            "fill in or remove them"
+        )
+    return np.array([str(cell) for cell in cells])
+
+
 def _check_roles(path: Path, table: pd.DataFrame, columns: Columns) -> None:
     present = set(table.columns)
     asked = [("--target", columns.target), ("--id", columns.id)]
     asked += [("--covariates", name) for name in columns.covariates]
     asked += [("--drop", name) for name in columns.drop]
+    # Samples may be called by the name of their group.
+    if columns.group != columns.id:
+        asked.append(("--group", columns.group))
     for option, name in asked:
         if name is not None and name not in present:
             raise UserError(_unknown(path, option, name, table))

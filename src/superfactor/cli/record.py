@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.cli.learning import Learned
+from superfactor.cli.summary import performance_facts
 from superfactor.cli.trained import fingerprints
 
 _PARAMETERS = ("n_components", "model", "xi", "lam")
@@ -37,6 +38,8 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
             "class_weight": learned.search.class_weight,
         },
         "scores": learned.scores,
+        **performance_facts(learned),
+        "group": samples.columns.group,
         "seed": settings.seed,
         "search": _search(learned.search),
         "training_ids": names(samples.ids)[learned.train],

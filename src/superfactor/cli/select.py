@@ -24,8 +24,8 @@ def run(
     with screen.step("read"):
         samples = prepare.for_fitting(path, columns, log2, screen)
     with screen.step("select"), screen.progress("scoring settings") as progress:
-        search = search_for(samples, settings, samples.y).set_params(refit=False)
-        fit_search(search, samples.X, samples.y, progress)
+        search = search_for(samples, settings, samples.y, samples.groups).set_params(refit=False)
+        fit_search(search, samples.X, samples.y, progress, samples.groups)
     for note in samples.notes:
         screen.note(note)
     best, simple = choices(search)

@@ -8,6 +8,10 @@ from superfactor.cli.learning import Learned
 from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
 
+# By the grade of a verdict.
+STYLES = {"better": "bold green", "not shown": "bold yellow", "worse": "bold red"}
+NONE = {"mean": float("nan")}
+
 
 def describe(learned: Learned, log2: bool, screen: Screen) -> None:
     """What was read, and what was chosen."""
@@ -24,9 +28,9 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
             ("samples", f"{len(samples.y):,} ({', '.join(counted(samples.y))})"),
             (
                 "fitted to",
-                f"{len(learned.train):,}; the other {held:,} are held out to measure accuracy"
+                f"{len(learned.train):,}; the other {held:,} are held out"
                 if held
-                else "all of them; none are held out",
+                else "all of them",
             ),
             ("features", features),
             *([("covariates", ", ".join(samples.encoding))] if samples.encoding else []),
@@ -40,29 +44,88 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
     )
 
 
-def verdict(learned: Learned, baselines: dict[str, float], screen: Screen) -> None:
-    """How good it is on samples it has not seen, and what is proven."""
-    held = learned.scores["held_out"]
+def performance(learned: Learned, screen: Screen) -> None:
+    """Figures of samples that the models had not seen, this one beside simpler methods."""
+    nested = learned.nested
+    if nested is None:
+        return
+    from superfactor.selection.rivals import SHORT
+    from superfactor.selection.verdict import WORDS
+
+    others = [(name, SHORT[name]) for name in nested.rivals]
+    rows = [
+        [
+            WORDS[metric],
+            figure(metric, found["mean"]),
+            f"{figure(metric, found['low'])} to {figure(metric, found['high'])}"
+            if found["low"] == found["low"]
+            else "–",
+            *(figure(metric, nested.rivals[n].get(metric, NONE)["mean"]) for n, _ in others),
+        ]
+        for metric, found in nested.summary.items()
+        if metric != "calibration_intercept"
+    ]
+    times = f", {nested.n_repeats} times" if nested.n_repeats > 1 else ""
+    columns = [("", "left"), ("this model", "right"), ("95 % interval", "right")]
+    columns += [(short, "right") for _, short in others]
+    lead = next(i for i, row in enumerate(rows) if row[0] == WORDS[nested.headline])
+    screen.table(
+        f"On samples not seen: {nested.n_splits}-fold cross-validation{times}, the whole choice made inside",
+        columns,
+        rows,
+        chosen=lead,
+    )
+
+
+def verdict(learned: Learned, screen: Screen) -> None:
+    """What the figures mean, then what was held out, and what is proven, a line of its own."""
+    found = learned.verdict
+    if found is not None:
+        show_verdict(found, screen)
+    held, training = learned.scores["held_out"], learned.scores["training"]
     screen.say()
-    if held is None:
-        screen.say(
-            f"accuracy {learned.scores['training']['accuracy']:.1%} on the samples it was fitted to: "
-            "optimistic, none were held out"
-        )
-    else:
+    if held is not None:
         low, high = held["accuracy_interval_95"]
+        always = held["most_frequent_class"]
         screen.say(
-            f"accuracy {held['accuracy']:.1%} on {held['samples']} held-out samples (95 % interval "
-            f"{low:.0%} to {high:.0%})",
-            style="bold",
+            f"On {held['samples']} held-out samples: accuracy {held['accuracy']:.1%} (95 % interval "
+            f"{low:.1%} to {high:.1%}), always {always['label']!r} {always['accuracy']:.1%}; balanced "
+            f"accuracy {held['balanced_accuracy']:.1%}."
         )
-    scored = held or learned.scores["training"]
-    always = scored["most_frequent_class"]
-    for name, value in {**baselines, f"always {always['label']!r}": always["accuracy"]}.items():
-        screen.say(f"         {value:.1%} for {name} on the same samples")
-    screen.say(f"         balanced accuracy {scored['balanced_accuracy']:.1%}")
+    elif found is None:
+        screen.say(
+            f"accuracy {training['accuracy']:.1%} on the samples it was fitted to: optimistic, and nothing "
+            "was measured (--repeats 0)"
+        )
+    screen.say(f"Optimality: {learned.estimator.certificate_.statement}")
+
+
+def show_verdict(found: Any, screen: Screen) -> None:
+    """The headline, the sentences, the advice."""
     screen.say()
-    screen.say(learned.estimator.certificate_.statement)
+    screen.say(found.headline, style=STYLES[found.grade])
+    for sentence in found.sentences:
+        screen.say(sentence)
+    for advice in found.advice:
+        screen.say(f"Try: {advice[0].lower()}{advice[1:]}")
+
+
+def figure(metric: str, value: float) -> str:
+    """One number, with the digits that mean something."""
+    from superfactor.selection.measures import SHARES
+
+    if value != value:
+        return "–"
+    return f"{value:.1%}" if metric in SHARES else f"{value:.3f}"
+
+
+def performance_facts(learned: Learned) -> dict[str, Any]:
+    """The same figures and words for scripts."""
+    nested, found = learned.nested, learned.verdict
+    return {
+        "nested": None if nested is None else nested.as_dict(),
+        "verdict": None if found is None else found.as_dict(),
+    }
 
 
 def parameters(point: dict[str, Any]) -> str:

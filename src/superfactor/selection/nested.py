@@ -32,7 +32,7 @@ from superfactor.selection.search import SMFClassifierCV
 from superfactor.selection.verdict import Verdict, judge
 
 # Up to these numbers of samples, so many repeats: few samples need them most, and cost least.
-REPEATS = ((150, 3), (1000, 2))
+REPEATS = ((1000, 2),)
 #: Of each class, samples or groups: one to judge by, two for the choice.
 FEWEST_UNITS = 3
 # Up to here, matrices are too small for threads to pay.
@@ -139,7 +139,7 @@ def nested_scores(
     n_splits : int, default=5
         Outer folds; fewer where the rarest class has fewer samples (or groups).
     n_repeats : int or "auto", default="auto"
-        How often the folds are drawn. "auto" is 3 up to 150 samples, 2 up to 1,000, 1 beyond.
+        How often the folds are drawn. "auto" is 2 up to 1,000 samples, 1 beyond.
     rivals : bool, default=True
         Tuned PCA + logistic regression and ridge logistic regression too, and the covariates alone where
         there are any. Always the most frequent class is there in any case.

@@ -1,12 +1,11 @@
 """What a model has to be compared with: plain methods, tuned as carefully, on the same samples.
 
-They see the few coordinates that a fold has (`superfactor.selection.coordinates`), in which scikit-learn's
-fits take a millisecond or two. Each is tuned by its likelihood in the same inner folds as the model itself.
+They see the few coordinates that a fold has (`superfactor.selection.coordinates`), and each is tuned by its
+likelihood in the same inner folds as the model itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,23 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.linear_model import LogisticRegression
 
 from superfactor.selection.measures import SMALLEST
+from superfactor.selection.ridge import ridge_probabilities
 
 PCA_LR = "tuned PCA + logistic regression"
 RIDGE = "ridge logistic regression"
 COVARIATES = "covariates alone"
 FREQUENT = "always the most frequent class"
+#: Above a column of figures.
+SHORT = {PCA_LR: "PCA + LR", RIDGE: "ridge LR", COVARIATES: "covariates", FREQUENT: "guessing"}
 
-# Of data whose first principal component has variance 1.
-RIDGE_C = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
-PCA_C = (0.1, 1.0, 10.0, 100.0)
-PCA_RANKS = (2, 3, 5, 10, 20)
-COVARIATES_C = (0.01, 0.1, 1.0, 10.0)
-# Newton's matrix has this many rows at most; beyond, only gradients are used.
-_LARGEST_HESSIAN = 400
-
-#: From training rows, their class numbers and other rows to settings and their probabilities there, (n', c).
-Path = Callable[[Any, Any, Any], Iterable[tuple[Any, Any]]]
+# C as in scikit-learn, for data whose first principal component has variance 1.
+STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
+FEW_STRENGTHS = (0.1, 1.0, 10.0, 100.0)
+RANKS = (2, 3, 5, 10, 20)
+# Newton's matrices have this many rows at most; beyond, scikit-learn is asked, setting after setting.
+LARGEST_HESSIAN = 300
+# A component with this price is not there.
+_OFF = 1e12
 
 
 def rival_probabilities(
@@ -48,107 +48,77 @@ def rival_probabilities(
     classes : c
     """
     width = int(rows.shape[1]) - n_covariates
-    X, C = rows[:, :width], rows[:, width:] if n_covariates else None
-    if C is not None:
-        C = np.asarray(C.todense() if sp.issparse(C) else C)
-        spread = C[train].std(axis=0)
-        C = (C - C[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    X = X / _scale(X[train])
-    paths: dict[str, tuple[Any, Path]] = {
-        PCA_LR: (_beside(X, C), _pca_path(width)),
-        RIDGE: (_beside(X, C), _ridge_path(RIDGE_C)),
-    }
-    if C is not None:
-        paths[COVARIATES] = (C, _ridge_path(COVARIATES_C))
+    X, C = rows[:, :width], dense(rows[:, width:])
+    spread = C[train].std(axis=0)
+    C = (C - C[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    X = X / first_deviation(X[train])
+    splits = [(train[fit], train[score]) for fit, score in inner]
+
+    def tuned(method: Any) -> Any:
+        """Probabilities of the setting with the highest likelihood in the inner folds."""
+        likelihoods = np.zeros(0)
+        for seen, others in splits:
+            found = method(seen, others)
+            each = np.array([log_likelihood(codes[others], P) for P in found])
+            likelihoods = each if not likelihoods.size else likelihoods + each
+        return method(train, test)[int(likelihoods.argmax())]
+
+    def fitted(A: Any, seen: Any, B: Any, penalties: Any) -> Any:
+        known, own = np.unique(codes[seen], return_inverse=True)
+        found = _path(A, own, B, np.asarray(penalties), len(known))
+        return [aligned(P, known, classes) for P in found]
+
+    def pca(seen: Any, others: Any) -> Any:
+        # As many as every fold allows; where fewer, the last ranks are the same.
+        most = max(1, min(RANKS[-1], *(len(s) - 1 for s, _ in splits), width))
+        kind = TruncatedSVD if sp.issparse(X) else PCA
+        model = kind(n_components=most, random_state=0).fit(X[seen])
+        A, B = (np.hstack([model.transform(X[at]), C[at]]) for at in (seen, others))
+        number = np.arange(A.shape[1])
+        return fitted(
+            A,
+            seen,
+            B,
+            [
+                np.where((number >= rank) & (number < most), _OFF, 1 / strength)
+                for rank in sorted({min(rank, most) for rank in RANKS})
+                for strength in FEW_STRENGTHS
+            ],
+        )
+
+    def ridge(data: Any, strengths: tuple[float, ...]) -> Any:
+        penalties = [np.full(data.shape[1], 1 / strength) for strength in strengths]
+        return lambda seen, others: fitted(data[seen], seen, data[others], penalties)
+
+    both = X if not n_covariates else sp.hstack([X, C], "csr") if sp.issparse(X) else np.hstack([X, C])
+    methods = {PCA_LR: pca, RIDGE: ridge(both, STRENGTHS)}
+    if n_covariates:
+        methods[COVARIATES] = ridge(C, FEW_STRENGTHS)
     # The data have been checked.
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        return {
-            name: _tuned(path, data, codes, train, test, inner, classes)
-            for name, (data, path) in paths.items()
-        }
+        return {name: tuned(method) for name, method in methods.items()}
+
+
+def _path(A: Any, codes: Any, B: Any, penalties: Any, n_classes: int) -> Any:
+    """Probabilities (S, n', c) for `penalties` (S, d)."""
+    outputs = 1 if n_classes == 2 else n_classes
+    if not sp.issparse(A) and A.shape[1] * outputs <= LARGEST_HESSIAN:
+        return ridge_probabilities(A, codes, B, penalties, n_classes)
+    model = LogisticRegression(max_iter=300, warm_start=True)
+    found = []
+    for penalty in penalties:
+        # Every price is 1/C or that of a component that is not there.
+        kept = np.flatnonzero(penalty < _OFF)
+        own = model if len(kept) == len(penalty) else LogisticRegression(max_iter=300)
+        own.set_params(C=1 / penalty[kept[0]]).fit(A[:, kept], codes)
+        found.append(own.predict_proba(B[:, kept]))
+    return found
 
 
 def log_likelihood(codes: Any, probabilities: Any) -> float:
     """Mean logarithm of the probability (n, c) of the true class."""
     true = probabilities[np.arange(len(codes)), codes]
     return float(np.log(np.clip(true, SMALLEST, 1.0)).mean())
-
-
-def _tuned(
-    path: Path, data: Any, codes: Any, train: Any, test: Any, inner: Any, classes: int
-) -> Any:
-    """The probabilities (n_test, c) of the setting with the highest likelihood in the inner folds."""
-    heard: dict[Any, list[float]] = {}
-    for fit, score in inner:
-        seen, others = train[fit], train[score]
-        known = np.unique(codes[seen])
-        for setting, found in path(data[seen], codes[seen], data[others]):
-            likelihood = log_likelihood(codes[others], aligned(found, known, classes))
-            heard.setdefault(setting, []).append(likelihood)
-    # The largest ranks may be possible in some of the folds only.
-    mean = {setting: sum(found) for setting, found in heard.items() if len(found) == len(inner)}
-    best = max(mean, key=lambda setting: mean[setting])
-    known = np.unique(codes[train])
-    for setting, found in path(data[train], codes[train], data[test]):
-        if setting == best:
-            return aligned(found, known, classes)
-    raise AssertionError("a larger training part allows every setting of a smaller one")
-
-
-def _ridge_path(strengths: tuple[float, ...]) -> Path:
-    def path(A: Any, y: Any, B: Any) -> Iterable[tuple[Any, Any]]:
-        parameters = int(A.shape[1]) * max(len(np.unique(y)), 2) // 2
-        small = not sp.issparse(A) and parameters <= _LARGEST_HESSIAN
-        solver = "newton-cholesky" if small else "lbfgs"
-        model = LogisticRegression(solver=solver, warm_start=True, max_iter=300)
-        for C in strengths:
-            yield C, model.set_params(C=C).fit(A, y).predict_proba(B)
-
-    return path
-
-
-def _pca_path(width: int) -> Path:
-    """Principal components of the first `width` columns; the others, covariates, stay beside them."""
-    ridge = _ridge_path(PCA_C)
-
-    def path(A: Any, y: Any, B: Any) -> Iterable[tuple[Any, Any]]:
-        X, Z = A[:, :width], B[:, :width]
-        most = min(PCA_RANKS[-1], int(X.shape[0]) - 1, width)
-        kind = TruncatedSVD if sp.issparse(X) else PCA
-        model = kind(n_components=max(most, 1), random_state=0).fit(X)
-        scores, others = model.transform(X), model.transform(Z)
-        ranks = [rank for rank in PCA_RANKS if rank <= most] or [most]
-        for rank in ranks:
-            seen = _beside(scores[:, :rank], _dense(A[:, width:]))
-            new = _beside(others[:, :rank], _dense(B[:, width:]))
-            for C, found in ridge(seen, y, new):
-                yield (rank, C), found
-
-    return path
-
-
-def _scale(X: Any) -> float:
-    """The standard deviation along the first principal component (nearly), by a few power iterations."""
-    v = np.asarray(X[0].todense()).ravel() if sp.issparse(X) else np.array(X[0], dtype=float)
-    v = v + 1e-3 * np.abs(v).max() * np.random.default_rng(0).standard_normal(len(v))
-    size = 0.0
-    for _ in range(20):
-        norm = np.linalg.norm(v)
-        if norm == 0:
-            return 1.0
-        v = X.T @ (X @ (v / norm))
-        size = float(np.linalg.norm(v))
-    return float(np.sqrt(size / X.shape[0])) or 1.0
-
-
-def _beside(X: Any, C: Any) -> Any:
-    if C is None or C.shape[1] == 0:
-        return X
-    return sp.hstack([X, C], format="csr") if sp.issparse(X) else np.hstack([X, C])
-
-
-def _dense(X: Any) -> Any:
-    return np.asarray(X.todense()) if sp.issparse(X) else X
 
 
 def aligned(probabilities: Any, known: Any, classes: int) -> Any:
@@ -158,3 +128,20 @@ def aligned(probabilities: Any, known: Any, classes: int) -> Any:
     full = np.zeros((len(probabilities), classes))
     full[:, known] = probabilities
     return full
+
+
+def first_deviation(X: Any) -> float:
+    """The standard deviation of X (n, m) along its first principal component, nearly."""
+    v = np.random.default_rng(0).standard_normal(X.shape[1])
+    size = 0.0
+    for _ in range(20):  # of the power method
+        v = X.T @ (X @ (v / np.linalg.norm(v)))
+        size = float(np.linalg.norm(v))
+        if size == 0.0:
+            return 1.0
+    return float(np.sqrt(size / X.shape[0]))
+
+
+def dense(X: Any) -> Any:
+    """X as a NumPy array."""
+    return np.asarray(X.todense()) if sp.issparse(X) else np.asarray(X)

@@ -1,0 +1,123 @@
+"""How good a fitted model is on samples from elsewhere: figures, intervals and a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from superfactor.selection.measures import (
+    METRICS,
+    calibration,
+    chance_of,
+    headline_metric,
+    measures,
+)
+from superfactor.selection.rivals import FREQUENT
+from superfactor.selection.verdict import NOT_SHOWN, Verdict, judge
+
+DRAWS = 2000
+_NORMAL_975 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class ExternalScores:
+    """Figures of one set of samples.
+
+    Attributes
+    ----------
+    classes : (c,) that the model knows
+    headline : the metric that counts
+    summary : metric → mean, low, high; 95 % intervals by the bootstrap within classes
+    confusion : (c, c), row the true class, column the predicted one
+    chance : p-value of the predictions against labels that know nothing of them
+    verdict : all of it in words
+    """
+
+    classes: Any
+    headline: str
+    summary: dict[str, dict[str, float]]
+    confusion: Any
+    chance: float
+    verdict: Verdict
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as scripts get them; the verdict too."""
+        return {
+            "headline": self.headline,
+            "summary": self.summary,
+            "confusion": self.confusion.tolist(),
+            "chance": self.chance,
+            "verdict": self.verdict.as_dict(),
+        }
+
+
+def external_scores(codes: Any, probabilities: Any, classes: Any) -> ExternalScores:
+    """Figures of class numbers `codes` (n,) and `probabilities` (n, c) of the `classes` (c,).
+
+    Classes without samples take no part. Guessing is always the class that is most frequent here.
+    """
+    classes = np.asarray(classes)
+    predicted = probabilities.argmax(axis=1)
+    confusion = np.zeros((len(classes), len(classes)), dtype=int)
+    np.add.at(confusion, (codes, predicted), 1)
+    counts = confusion.sum(axis=1)
+    headline = headline_metric(counts[counts > 0])
+    found = measures(codes, probabilities)
+    drawn = _bootstrap(codes, probabilities)
+    summary = {metric: {"mean": found[metric], **_middle(drawn[metric])} for metric in METRICS}
+    if len(classes) == 2:
+        fit = calibration(codes == 1, probabilities[:, 1])
+        for name in ("slope", "intercept"):
+            half = _NORMAL_975 * fit[f"{name}_error"]
+            ends = {"low": fit[name] - half, "high": fit[name] + half}
+            summary[f"calibration_{name}"] = {"mean": fit[name], **ends}
+    chance = chance_of(headline, codes, predicted, len(classes))
+    names = classes.tolist()
+    present = {name: int(count) for name, count in zip(names, counts, strict=True) if count}
+    if len(present) < 2:
+        verdict = _one_class(next(iter(present)), summary["accuracy"])
+    else:
+        balanced = headline == "balanced_accuracy"
+        guess = 1 / len(present) if balanced else float(counts.max() / counts.sum())
+        ends = {name: value - guess for name, value in summary[headline].items()}
+        verdict = judge(
+            headline,
+            summary[headline],
+            guess,
+            {FREQUENT: {"metric": headline, **ends}},
+            chance,
+            counts=present,
+            predicted=dict(zip(names, confusion.sum(axis=0).tolist(), strict=True)),
+        )
+    return ExternalScores(classes, headline, summary, confusion, chance, verdict)
+
+
+def _bootstrap(codes: Any, probabilities: Any) -> dict[str, Any]:
+    """Figures of samples drawn with replacement from every class: metric → (DRAWS,)."""
+    rng = np.random.default_rng(0)
+    members = [np.flatnonzero(codes == k) for k in np.unique(codes)]
+    # The more samples, the more alike the draws, and the longer they take.
+    draws = DRAWS if len(codes) <= 2000 else DRAWS // 4
+    found = []
+    for _ in range(draws):
+        at = np.concatenate([rng.choice(own, len(own)) for own in members])
+        found.append(measures(codes[at], probabilities[at]))
+    return {metric: np.array([f[metric] for f in found]) for metric in METRICS}
+
+
+def _middle(values: Any) -> dict[str, float]:
+    if np.isnan(values).all():
+        return {"low": float("nan"), "high": float("nan")}
+    low, high = np.nanquantile(values, [0.025, 0.975])
+    return {"low": float(low), "high": float(high)}
+
+
+def _one_class(name: Any, accuracy: dict[str, float]) -> Verdict:
+    return Verdict(
+        NOT_SHOWN,
+        f"One class only, {str(name)!r}: {accuracy['mean']:.1%} of its samples are recognised, which says "
+        "nothing about the others.",
+        advice=("Samples of another class, from the same source, make a verdict possible.",),
+    )
