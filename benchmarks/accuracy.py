@@ -73,7 +73,7 @@ def _tables(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _compare(samples: PreparedTable, seed: int) -> dict[str, float]:
-    settings = Settings(test_size=0.5, seed=seed)
+    settings = Settings(test_size=0.5, repeats=0, seed=seed)
     learned = learn(samples, settings, SILENT)
     scores = {"superfactor": learned.scores["held_out"]["accuracy"]}
     train, test = split(samples, settings)

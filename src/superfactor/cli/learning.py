@@ -193,7 +193,8 @@ def _split_groups(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]
             f"{samples.columns.group!r}; a larger one, or more groups of each class, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
-    return next(splitter.split(samples.X, samples.y, samples.groups))
+    train, held_out = next(splitter.split(samples.X, samples.y, samples.groups))
+    return train, held_out
 
 
 def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any = None) -> Any:

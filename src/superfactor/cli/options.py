@@ -100,7 +100,10 @@ Permutations = Annotated[
         min=0, metavar="N", help="Shuffle the labels N times, for a p-value: as N repeats take."
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all random choices: the folds and what is held out.")]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, max=2**32 - 1, help="Of the folds and of what is held out."),
+]
 Folds = Annotated[
     int | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""How many factors, with which weights, and how well that predicts: scree, search, nested scores, a verdict."""
+"""How many factors, with which weights, and how well that predicts: scree, search, scores, verdict."""
 
 from superfactor.selection.nested import NestedScores, nested_scores
 from superfactor.selection.rank import Scree, elbow, scree

@@ -15,8 +15,6 @@ from scipy.stats import t as student
 
 #: In the order in which they are shown.
 METRICS = ("accuracy", "balanced_accuracy", "roc_auc", "log_loss", "brier")
-#: Where less is better.
-LOSSES = ("log_loss", "brier")
 #: These lie between 0 and 1, and so do their intervals.
 SHARES = ("accuracy", "balanced_accuracy", "roc_auc")
 # The largest class over the smallest: beyond, a share of right answers says more about the classes than
@@ -92,9 +90,7 @@ def calibration(positive: Any, probability: Any) -> dict[str, float]:
     x = np.clip(logit(probability), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
     A = np.column_stack([np.ones(len(x)), x])
     y, w = positive.astype(float), np.zeros(2)
-    nothing = dict.fromkeys(
-        ("slope", "intercept", "slope_error", "intercept_error"), float("nan")
-    )
+    nothing = dict.fromkeys(("slope", "intercept", "slope_error", "intercept_error"), float("nan"))
     if not 0 < y.mean() < 1 or np.ptp(x) < 1e-9:
         return nothing
     value = _deviance(A, y, w)

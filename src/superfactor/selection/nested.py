@@ -16,16 +16,15 @@ from superfactor.estimators import inputs
 from superfactor.estimators.parameters import shown
 from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.measures import (
-    LOSSES,
     METRICS,
     bounded,
-    calibration,
     chance_of,
     corrected_interval,
     headline_metric,
     measures,
 )
-from superfactor.selection.outer import MODEL, OuterFold, Split, stratified, units_of
+from superfactor.selection.out_of_fold import OutOfFold
+from superfactor.selection.outer import MODEL, OuterFold, stratified, units_of
 from superfactor.selection.permutation import PermutationTest, shuffled
 from superfactor.selection.rivals import FREQUENT
 from superfactor.selection.search import SMFClassifierCV
@@ -125,9 +124,9 @@ def nested_scores(
     y : array-like of shape (n_samples,)
         Labels; three samples of each class at least.
     search : SMFClassifierCV, optional
-        Made anew in every outer fold, on its training part. Default ``SMFClassifierCV(scoring="neg_log_loss")``
-        with `preprocess` and `covariate_columns` as given here. Where its `cv` is None or a number, the
-        inner folds are stratified and shuffled, and no more than the classes allow; None is 3.
+        Made anew in every outer fold, on its training part. Default
+        ``SMFClassifierCV(scoring="neg_log_loss")`` with `preprocess` and `covariate_columns` as given
+        here. Where its `cv` is None or a number, the inner folds are stratified and shuffled, and no more than the classes allow; None is 3.
     covariates : array-like of shape (n_samples, n_covariates), optional
         As for ``SMFClassifierCV.fit``.
     groups : array-like of shape (n_samples,), optional
@@ -191,7 +190,7 @@ def nested_scores(
             for train, test in repeat
         )
         found = [probabilities for probabilities, _ in done]
-        table = _Table(codes, len(classes), splits, found)
+        table = OutOfFold(codes, len(classes), splits, found)
         permutation = None
         if permutations:
             permutation = _permuted(work, table, permutations, random_state, run)
@@ -249,53 +248,8 @@ class _Run:
             self._progress(self._done, self._total)
 
 
-class _Table:
-    """Probabilities of all methods in all outer folds, and figures made of them.
-
-    Parameters
-    ----------
-    codes : class numbers (n,)
-    splits : of every repeat, a list of (train, test)
-    found : of every outer fold, repeat by repeat, a dict from method to probabilities (n_test, c)
-    """
-
-    def __init__(self, codes: Any, n_classes: int, splits: list[list[Split]], found: list[Any]):
-        self.codes, self.n_classes, self.splits = codes, n_classes, splits
-        self.methods = list(found[0])
-        # The class that is most frequent in all of them, also where a fold's training part has another.
-        self.frequent = int(np.bincount(codes).argmax())
-        size = (len(splits), len(codes), n_classes)
-        self.probabilities = {method: np.zeros(size) for method in self.methods}
-        each = iter(found)
-        for r, repeat in enumerate(splits):
-            for _, test in repeat:
-                for method, values in next(each).items():
-                    self.probabilities[method][r, test] = values
-
-    @property
-    def ratio(self) -> float:
-        """Test samples for each training sample."""
-        return 1 / (len(self.splits[0]) - 1)
-
-    def fold_scores(self, method: str) -> dict[str, Any]:
-        """Figures of each fold: metric → (repeats, folds)."""
-        found = [
-            [self._scored(method, r, test) for _, test in repeat]
-            for r, repeat in enumerate(self.splits)
-        ]
-        return {name: np.array([[f[name] for f in row] for row in found]) for name in METRICS}
-
-    def _scored(self, method: str, r: int, test: Any) -> dict[str, float]:
-        always = np.full(len(test), self.frequent) if method == FREQUENT else None
-        return measures(self.codes[test], self.probabilities[method][r, test], always)
-
-    def calibrations(self, method: str) -> list[dict[str, float]]:
-        """Of all samples of each repeat, for two classes."""
-        return [calibration(self.codes == 1, P[:, 1]) for P in self.probabilities[method]]
-
-
 def _permuted(
-    work: OuterFold, table: _Table, permutations: int, seed: int, run: _Run
+    work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run
 ) -> PermutationTest:
     splits = table.splits[0]
     metric = headline_metric(np.bincount(table.codes))
@@ -320,7 +274,7 @@ def _permuted(
 def _concluded(
     classes: Any,
     groups: Any,
-    table: _Table,
+    table: OutOfFold,
     chosen: tuple[dict[str, Any], ...],
     permutation: PermutationTest | None,
     covariate_names: Sequence[str],
@@ -345,14 +299,12 @@ def _concluded(
                 summaries[method][f"calibration_{name}"] = _around(float(values.mean()), error)
     differences = {
         rival: {"metric": headline}
-        | corrected_interval(
-            (folds[MODEL][headline] - folds[rival][headline]).ravel(), table.ratio
-        )
+        | corrected_interval((folds[MODEL][headline] - folds[rival][headline]).ravel(), table.ratio)
         for rival in table.methods
         if rival != MODEL
     }
     predicted = table.probabilities[MODEL].mean(axis=0).argmax(axis=1)
-    truth, votes, units = _voting(table, groups, predicted)
+    truth, votes, units = table.votes(groups)
     chance = chance_of(headline, truth, votes, len(classes))
     verdict = judge(
         headline,
@@ -390,22 +342,6 @@ def _concluded(
         permutation=permutation,
         verdict=verdict,
     )
-
-
-def _voting(table: _Table, groups: Any, predicted: Any) -> tuple[Any, Any, str]:
-    """Who counts as one in the test against chance: a sample, or a group where it has one label.
-
-    Repeated measures of a patient are right or wrong together.
-    """
-    codes = table.codes
-    if groups is None:
-        return codes, predicted, "samples"
-    members = [np.flatnonzero(groups == g) for g in np.unique(groups)]
-    if any(len(np.unique(codes[m])) > 1 for m in members):
-        return codes, predicted, "samples"
-    mean = table.probabilities[MODEL].mean(axis=0)
-    votes = [int(mean[m].mean(axis=0).argmax()) for m in members]
-    return np.array([codes[m[0]] for m in members]), np.array(votes), "groups"
 
 
 def _around(mean: float, error: float) -> dict[str, float]:

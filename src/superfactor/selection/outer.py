@@ -1,7 +1,7 @@
 """One outer fold of a nested cross-validation: everything is chosen on its training part.
 
 X is preprocessed by that part and turned into few coordinates with the same inner products once
-(`superfactor.selection.coordinates`); the search and its rivals all work on these. Inner folds only take their
+(`superfactor.selection.coordinates`); the search and its rivals work on these. Inner folds only take their
 own means off. The variances they see are those of the whole outer training part, so that nothing of the
 outer test part reaches a choice.
 """
@@ -118,7 +118,7 @@ class OuterFold:
 
 
 def log_likelihood(model: Any, X: Any, y: Any) -> float:
-    """`neg_log_loss` of class numbers, without checks that take longer, and with classes unknown to a model."""
+    """`neg_log_loss` of class numbers, without checks that take longer, classes unknown to a model too."""
     known = np.asarray(model.classes_)
     classes = int(max(known.max(), y.max())) + 1
     return rivals.log_likelihood(y, rivals.aligned(model.predict_proba(X), known, classes))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from superfactor.selection.measures import UNEQUAL
 from superfactor.selection.rivals import COVARIATES, FREQUENT
 
 BETTER, NOT_SHOWN, WORSE = "better", "not shown", "worse"
@@ -105,7 +106,9 @@ def judge(
         sentences.append(_beside_covariates(differences[COVARIATES], covariates))
     sentences += _beside_rivals(differences)
     sentences += _classes(counts, predicted, units)
-    return Verdict(grade, headline, tuple(sentences), _advice(grade, differences, counts, predicted))
+    return Verdict(
+        grade, headline, tuple(sentences), _advice(grade, differences, counts, predicted)
+    )
 
 
 def too_few(counts: Mapping[Any, int], needed: int) -> Verdict:
@@ -184,7 +187,7 @@ def _advice(
     predicted: Mapping[Any, int],
 ) -> tuple[str, ...]:
     never = any(not predicted.get(name, 0) for name in counts)
-    unequal = max(counts.values()) > 1.5 * max(min(counts.values()), 1)
+    unequal = max(counts.values()) > UNEQUAL * max(min(counts.values()), 1)
     advice = []
     if never or (grade != BETTER and unequal):
         advice.append("Let every class weigh the same: --balance, or class_weight='balanced'.")

@@ -1,0 +1,275 @@
+"""Nested cross-validation held against a loop of scikit-learn, and what must never happen in it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import kstest
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifierCV
+from superfactor.selection import nested_scores, outer
+from superfactor.selection.permutation import shuffled
+from superfactor.selection.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
+
+
+def patients(n=40, p=60, effect=2.0, seed=0):
+    """Wide, two classes, a few features that know them."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2 == 0, "ill", "well")
+    X = rng.normal(size=(n, p)) * rng.uniform(0.5, 20, size=p)
+    X[:, :4] += effect * X[:, :4].std(axis=0) * (y == "ill")[:, None]
+    return X, y
+
+
+def quick(**others):
+    return SMFClassifierCV(
+        2, xi=[0.01, 0.1], lam=[1.0, 10.0], scoring="neg_log_loss", certify=None, **others
+    )
+
+
+@pytest.mark.parametrize("preprocess", ["standardize", "center", None])
+@pytest.mark.parametrize("tall", [False, True])
+def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
+    monkeypatch.setattr(outer, "TOLERANCE", 1e-8)
+    X, y = patients(p=8 if tall else 60)
+    inner = StratifiedKFold(3, shuffle=True, random_state=7)
+    search = quick(cv=inner, preprocess=preprocess, search="off")
+    found = nested_scores(X, y, search=search, n_repeats=2, rivals=False)
+
+    scaler = StandardScaler(with_std=preprocess == "standardize")
+    inside = search.set_params(preprocess=None if preprocess is None else "center")
+    steps = [("scale", "passthrough" if preprocess is None else scaler), ("search", inside)]
+    for r in range(2):
+        cv = StratifiedKFold(5, shuffle=True, random_state=r)
+        P = cross_val_predict(Pipeline(steps), X, y, cv=cv, method="predict_proba")
+        if r == 0:
+            np.testing.assert_allclose(found.predictions, P, atol=1e-5)
+        right = [accuracy_score(y[t], np.unique(y)[P[t].argmax(axis=1)]) for _, t in cv.split(X, y)]
+        np.testing.assert_allclose(found.folds["model"]["accuracy"][r], right)
+    assert found.summary["accuracy"]["mean"] == found.folds["model"]["accuracy"].mean()
+    assert found.folds["model"]["log_loss"].shape == (2, 5)
+
+
+def test_the_default_says_what_the_data_say():
+    X, y = patients()
+    found = nested_scores(X, y, n_repeats=1)
+    assert (found.n_splits, found.n_repeats, found.headline) == (5, 1, "accuracy")
+    assert set(found.rivals) == {PCA_LR, RIDGE, FREQUENT}
+    assert found.rivals[FREQUENT]["accuracy"]["mean"] == 0.5
+    assert found.summary["accuracy"]["mean"] > 0.8
+    assert found.verdict.grade == "better"
+    assert len(found.chosen) == 5
+    assert set(found.summary) == set(found.rivals[RIDGE])
+    difference = found.folds["model"]["accuracy"] - found.folds[RIDGE]["accuracy"]
+    assert found.differences[RIDGE]["mean"] == pytest.approx(difference.mean())
+    plain = found.as_dict()
+    assert plain["summary"] == found.summary
+    assert plain["verdict"]["headline"] == found.verdict.headline
+
+
+def test_results_do_not_depend_on_processes_or_units():
+    X, y = patients(n=24, p=10)
+    here = nested_scores(X, y, search=quick(preprocess="standardize"), n_repeats=1)
+    there = nested_scores(X, y, search=quick(preprocess="standardize"), n_repeats=1, n_jobs=2)
+    np.testing.assert_array_equal(here.predictions, there.predictions)
+    scaled = nested_scores(1000 * X, y, search=quick(preprocess="standardize"), n_repeats=1)
+    np.testing.assert_allclose(here.predictions, scaled.predictions, atol=1e-6)
+
+
+def test_nothing_of_the_test_part_reaches_its_model():
+    X, y = patients()
+    first = nested_scores(X, y, search=quick(preprocess="standardize"), n_repeats=1)
+    _, test = next(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
+    other = X.copy()
+    other[test[0]] = 1e3 * np.random.default_rng(1).normal(size=X.shape[1])
+    again = nested_scores(other, y, search=quick(preprocess="standardize"), n_repeats=1)
+    same = test[1:]  # judged by models that never saw the sample that has changed
+    np.testing.assert_allclose(first.predictions[same], again.predictions[same], atol=1e-6)
+    assert abs(first.predictions - again.predictions).max() > 1e-3
+
+
+class TestCovariates:
+    def test_alone_and_beside(self):
+        X, y = patients(effect=0.0)
+        age = (y == "ill") + 0.2 * np.random.default_rng(0).normal(size=len(y))
+        names = ("age",)
+        apart = nested_scores(
+            X, y, covariates=age[:, None], n_repeats=1, covariate_names=names
+        )
+        assert apart.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
+        assert any("what age already says" in s for s in apart.verdict.sentences)
+        both = np.column_stack([X, age])
+        column = nested_scores(both, y, covariate_columns=[X.shape[1]], n_repeats=1)
+        assert column.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
+        assert any("what the covariates already say" in s for s in column.verdict.sentences)
+
+
+class TestGroups:
+    def test_never_cross_folds(self, monkeypatch):
+        X, y = patients(n=60, p=10)
+        groups = np.repeat(np.arange(20), 3)
+        y = np.where(groups % 2 == 0, "ill", "well")
+        seen = []
+        choice = outer.OuterFold.choice
+
+        def spied(self, rows, codes, train, test, inner=None):
+            assert not set(groups[train]) & set(groups[test])
+            for fit, score in inner:
+                assert not set(groups[train][fit]) & set(groups[train][score])
+            seen.append(test)
+            return choice(self, rows, codes, train, test, inner)
+
+        monkeypatch.setattr(outer.OuterFold, "choice", spied)
+        search = quick(preprocess="standardize")
+        nested_scores(X, y, search=search, groups=groups, n_repeats=2, rivals=False)
+        assert len(seen) == 10
+        assert sorted(np.concatenate(seen[:5])) == list(range(60))
+
+    def test_copies_of_a_sample_teach_nothing(self):
+        X, y = patients(n=20, p=40, effect=0.0)
+        groups = np.tile(np.arange(20), 3)
+        many = np.tile(X, (3, 1)), np.tile(y, 3)
+        search = SMFClassifierCV(2, xi=1e-4, lam=1e-4, preprocess="standardize")
+        without = nested_scores(*many, search=search, n_repeats=1, rivals=False)
+        within = nested_scores(*many, search=search, groups=groups, n_repeats=1, rivals=False)
+        assert without.summary["accuracy"]["mean"] > 0.95
+        assert within.summary["accuracy"]["mean"] < 0.8
+        assert within.verdict.grade == "not shown"
+
+    def test_too_few(self):
+        X, y = patients(n=20, p=5)
+        groups = np.where(y == "ill", np.arange(20) % 4, 9)
+        with pytest.raises(ValueError, match=r"class 'ill' has too few groups, 2|'well'"):
+            nested_scores(X, y, groups=groups)
+
+
+class TestPermutations:
+    def test_signal_is_seen(self):
+        X, y = patients()
+        search = quick(preprocess="standardize")
+        found = nested_scores(X, y, search=search, n_repeats=1, rivals=False, permutations=19)
+        assert found.permutation.p_value == 1 / 20
+        assert found.permutation.score == found.repeats["model"]["accuracy"][0]
+        assert "0 of 19 tries (p = 0.05)" in found.verdict.sentences[0]
+        assert found.as_dict()["permutation"]["p_value"] == 1 / 20
+
+    def test_p_values_of_noise_are_uniform(self):
+        p = []
+        search = SMFClassifierCV(1, xi=0.1, lam=10.0, preprocess="standardize", certify=None)
+        for seed in range(10):
+            X, y = patients(n=20, p=4, effect=0.0, seed=100 + seed)
+            found = nested_scores(
+                *(X, y), search=search, n_splits=2, n_repeats=1, rivals=False, permutations=4
+            )
+            p.append(found.permutation.p_value)
+        # Scores of few samples tie, so that p-values lie above those of a uniform law, not below.
+        assert kstest(p, "uniform", alternative="greater").pvalue > 0.01
+        assert min(p) < 0.7
+
+    def test_labels_stay_in_their_fold(self):
+        codes = np.arange(40) % 2
+        splits = outer.stratified(codes, None, 5, 0)
+        found = shuffled(codes, None, splits, np.random.default_rng(0))
+        assert (found != codes).any()
+        for _, test in splits:
+            assert sorted(found[test]) == sorted(codes[test])
+
+    def test_groups_keep_one_label(self):
+        groups = np.repeat(np.arange(20), 2)
+        codes = groups % 2
+        splits = outer.stratified(codes, groups, 5, 0)
+        found = shuffled(codes, groups, splits, np.random.default_rng(0))
+        assert all(len(set(found[groups == g])) == 1 for g in range(20))
+        assert (found != codes).any()
+
+    def test_labels_that_vary_within_groups_stay_there(self):
+        groups = np.repeat(np.arange(10), 4)
+        codes = np.tile([0, 0, 1, 1], 10)
+        splits = outer.stratified(codes, groups, 5, 0)
+        found = shuffled(codes, groups, splits, np.random.default_rng(0))
+        assert all(found[groups == g].sum() == 2 for g in range(10))
+        assert (found != codes).any()
+
+
+def test_several_classes():
+    X, y = load_wine(return_X_y=True)
+    found = nested_scores(X[::2], y[::2], search=quick(preprocess="standardize"), n_repeats=1)
+    assert found.predictions.shape == (89, 3)
+    assert found.verdict.grade == "better"
+    assert "calibration_slope" not in found.summary
+
+
+def test_sparse_data():
+    X, y = patients(p=12)
+    sparse = sp.csr_array(np.where(X > 0, X, 0.0))
+    found = nested_scores(sparse, y, search=quick(preprocess=None), n_repeats=1)
+    dense = nested_scores(sparse.toarray(), y, search=quick(preprocess=None), n_repeats=1)
+    np.testing.assert_allclose(found.predictions, dense.predictions, atol=1e-5)
+
+
+def test_ranks_are_no_larger_than_folds_allow():
+    X, y = patients(n=16, p=40)
+    search = SMFClassifierCV([2, 12], xi=0.1, lam=1.0, preprocess="standardize")
+    found = nested_scores(X, y, search=search, n_repeats=1, rivals=False)
+    assert max(point["n_components"] for point in found.chosen) <= 9
+
+
+def test_progress_and_small_classes():
+    X, y = patients(n=30, p=10)
+    y = np.array(["common"] * 26 + ["rare"] * 4)
+    told = []
+    found = nested_scores(
+        *(X, y),
+        search=quick(preprocess="standardize"),
+        n_repeats=2,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(k, 8) for k in range(9)]
+    assert found.n_splits == 4
+    assert found.headline == "balanced_accuracy"
+    assert any("Only 4 samples of class 'rare'" in s for s in found.verdict.sentences)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_splits": 1}, "n_splits=1: a number from 2"),
+        ({"n_repeats": 0}, "n_repeats=0: 'auto' or a number from 1"),
+        ({"n_repeats": "many"}, "n_repeats='many': 'auto' or"),
+        ({"permutations": -1}, "permutations=-1: a number from 0"),
+        ({"groups": [1, 2]}, "groups: 2 values for 40 samples"),
+        ({"search": SMFClassifierCV(cv=[(np.arange(9), np.arange(9))])}, "search: its cv lists splits"),
+    ],
+)
+def test_refusals(options, message):
+    X, y = patients(p=6)
+    with pytest.raises(ValueError, match=message):
+        nested_scores(X, y, **options)
+
+
+def test_too_few_samples_of_a_class():
+    X, y = patients(n=12, p=6)
+    y[:] = "a"
+    y[:2] = "b"
+    with pytest.raises(ValueError, match="class 'b' has too few samples, 2; nested"):
+        nested_scores(X, y)
+
+
+def test_ridge_is_scikit_learns(monkeypatch):
+    """At one strength there is nothing to tune: its folds are a plain cross-validation."""
+    from superfactor.selection import rivals
+
+    X, y = patients(p=6)
+    monkeypatch.setattr(rivals, "STRENGTHS", (1.0,))
+    monkeypatch.setattr(rivals, "first_deviation", lambda X: 1.0)
+    found = nested_scores(X, y, search=quick(preprocess="standardize"), n_repeats=1)
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    model = Pipeline([("scale", StandardScaler()), ("lr", LogisticRegression())])
+    P = cross_val_predict(model, X, y, cv=cv, method="predict_proba")
+    right = [np.mean(np.unique(y)[P[t].argmax(axis=1)] == y[t]) for _, t in cv.split(X, y)]
+    np.testing.assert_allclose(found.folds[RIDGE]["accuracy"][0], right)

@@ -1,0 +1,86 @@
+"""Rivals held against scikit-learn's pipelines and searches."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from superfactor.selection import rivals
+from superfactor.selection.ridge import ridge_probabilities
+
+
+def table(load, n=90):
+    X, y = load(return_X_y=True)
+    at = np.random.default_rng(0).permutation(len(y))[:n]
+    X, y = X[at], y[at]
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
+def test_all_strengths_at_once(load):
+    X, y = table(load)
+    strengths = (0.01, 1.0, 100.0)
+    penalties = [np.full(X.shape[1], 1 / C) for C in strengths]
+    found = ridge_probabilities(X[:60], y[:60], X[60:], penalties, len(set(y)))
+    for C, P in zip(strengths, found, strict=True):
+        model = LogisticRegression(C=C, tol=1e-10, max_iter=10000).fit(X[:60], y[:60])
+        np.testing.assert_allclose(P, model.predict_proba(X[60:]), atol=2e-4)
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
+@pytest.mark.parametrize("largest", [300, 0])
+def test_tuned_on_the_inner_folds(load, largest, monkeypatch):
+    monkeypatch.setattr(rivals, "LARGEST_HESSIAN", largest)
+    X, y = table(load)
+    train, test = np.arange(60), np.arange(60, 90)
+    inner = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X[train], y[train]))
+    found = rivals.rival_probabilities(X, 0, y, train, test, inner, len(set(y)))
+    assert set(found) == {rivals.PCA_LR, rivals.RIDGE}
+    scaled = X / rivals.first_deviation(X[train])
+    first = np.linalg.norm(X[train], 2) / np.sqrt(60)
+    assert rivals.first_deviation(X[train]) == pytest.approx(first, rel=0.01)
+    most = min(X.shape[1], 20)
+    lr = LogisticRegression(tol=1e-8, max_iter=10000)
+    searches = {
+        rivals.RIDGE: (lr, {"C": rivals.STRENGTHS}),
+        rivals.PCA_LR: (
+            Pipeline([("pca", PCA()), ("lr", lr)]),
+            {
+                "pca__n_components": sorted({min(r, most) for r in rivals.RANKS}),
+                "lr__C": rivals.FEW_STRENGTHS,
+            },
+        ),
+    }
+    for name, (model, grid) in searches.items():
+        search = GridSearchCV(model, grid, cv=inner, scoring="neg_log_loss")
+        expected = search.fit(scaled[train], y[train]).predict_proba(scaled[test])
+        # Newton is exact, gradients stop at the tolerance of scikit-learn.
+        np.testing.assert_allclose(found[name], expected, atol=5e-3 if largest else 5e-2)
+
+
+def test_covariates_stand_beside_and_alone():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    rows = np.column_stack([rng.normal(size=(80, 6)), y + 0.1 * rng.normal(size=80)])
+    train, test = np.arange(60), np.arange(60, 80)
+    inner = list(StratifiedKFold(3).split(rows[train], y[train]))
+    found = rivals.rival_probabilities(rows, 1, y, train, test, inner, 2)
+    for name in (rivals.PCA_LR, rivals.RIDGE, rivals.COVARIATES):
+        assert np.mean(found[name].argmax(axis=1) == y[test]) == 1.0
+    # Their unit does not matter.
+    rows[:, -1] *= 1000
+    again = rivals.rival_probabilities(rows, 1, y, train, test, inner, 2)
+    for name, P in found.items():
+        np.testing.assert_allclose(P, again[name], atol=1e-8)
+
+
+def test_a_class_unknown_to_a_fold_has_no_probability():
+    y = np.array([0] * 10 + [1] * 10 + [2] * 2)
+    rows = np.random.default_rng(0).normal(size=(22, 4))
+    train = np.arange(22)
+    inner = [(np.arange(20), np.array([20, 21])), (np.arange(2, 22), np.array([0, 1]))]
+    found = rivals.rival_probabilities(rows, 0, y, train, train, inner, 3)
+    assert all(P.shape == (22, 3) and np.isfinite(P).all() for P in found.values())

@@ -1,0 +1,131 @@
+"""The words for each grade, and what they rest on."""
+
+import numpy as np
+import pytest
+
+from superfactor.selection.external import external_scores
+from superfactor.selection.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
+from superfactor.selection.verdict import Verdict, grade_of, judge, too_few
+
+
+def interval(mean, half):
+    return {"metric": "accuracy", "mean": mean, "low": mean - half, "high": mean + half}
+
+
+def verdict(difference=0.3, half=0.1, chance=0.001, **others):
+    given = {
+        "differences": {FREQUENT: interval(difference, half)} | others.pop("rivals", {}),
+        "counts": {"ill": 50, "well": 50},
+        "predicted": {"ill": 48, "well": 52},
+    } | others
+    return judge("accuracy", interval(0.5 + difference, half), 0.5, chance=chance, **given)
+
+
+@pytest.mark.parametrize(
+    ("difference", "half", "chance", "grade", "words"),
+    [
+        (0.3, 0.1, 0.001, "better", "Better than guessing: accuracy 80.0% (95 % interval 70.0% to 90.0%)"),
+        (0.1, 0.2, 0.001, "not shown", "Not shown to be better than guessing: accuracy 60.0%"),
+        (0.3, 0.1, 0.03, "not shown", "Not shown to be better than guessing"),
+        (-0.3, 0.1, 0.999, "worse", "Worse than guessing: accuracy 20.0%"),
+        (-0.3, 0.1, 0.5, "not shown", "Not shown to be better than guessing"),
+        (0.3, float("nan"), 0.001, "not shown", "Not shown to be better than guessing"),
+    ],
+)  # fmt: skip
+def test_grades(difference, half, chance, grade, words):
+    found = verdict(difference, half, chance)
+    assert found.grade == grade
+    assert found.headline.startswith(words)
+    assert found.headline.endswith("guessing reaches 50.0%.")
+    assert grade_of(interval(difference, half), chance) == grade
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"),
+    [
+        (interval(0.1, 0.05), "The features add to what age and sex already say: +10.0 points, +5.0 to +15.0."),
+        (interval(0.0, 0.05), "The features are not shown to add to what age and sex already say: +0.0 points"),
+        (interval(-0.1, 0.05), "The features harm: age and sex alone do better, by +10.0 points, +5.0 to +15.0."),
+    ],
+)  # fmt: skip
+def test_beside_covariates(difference, words):
+    found = verdict(rivals={COVARIATES: difference}, covariates=("age", "sex"))
+    assert found.sentences[0].startswith(words)
+
+
+def test_beside_rivals():
+    found = verdict(rivals={PCA_LR: interval(0.1, 0.05), RIDGE: interval(-0.01, 0.05)})
+    assert found.sentences == (
+        "Better than tuned PCA + logistic regression (+10.0 points, +5.0 to +15.0).",
+        "As good as ridge logistic regression (-1.0 points, -6.0 to +4.0), as far as these samples can tell.",
+    )
+    found = verdict(rivals={RIDGE: interval(-0.1, 0.05)})
+    assert found.sentences == (
+        "Worse than ridge logistic regression (-10.0 points, -15.0 to -5.0).",
+    )
+
+
+def test_classes_never_predicted_and_what_to_try():
+    found = verdict(
+        0.0, 0.1, 1.0, counts={"a": 90, "b": 12, "c": 4}, predicted={"a": 106, "b": 0, "c": 0}
+    )
+    assert "Classes 'b' and 'c' are never predicted." in found.sentences
+    few = "Only 4 samples of class 'c': too few for a claim, which needs about 10 of each class."
+    assert few in found.sentences
+    assert any("--balance" in advice for advice in found.advice)
+    assert any("More samples" in advice for advice in found.advice)
+    assert any("--rank" in advice for advice in found.advice)
+    assert found.as_dict()["sentences"] == list(found.sentences)
+    assert str(found).startswith(found.headline)
+
+
+def test_a_good_result_needs_no_advice():
+    assert verdict().advice == ()
+    assert verdict().sentences == ()
+
+
+def test_shuffled_labels():
+    found = verdict(permutation={"reached": 2, "n": 99, "p_value": 0.03})
+    assert found.sentences == ("Shuffled labels reach this in 2 of 99 tries (p = 0.03).",)
+
+
+def test_too_few_to_measure():
+    found = too_few({"a": 20, "b": 1}, 3)
+    assert found.grade == "not shown"
+    assert "class 'b' has 1 sample, too few to measure" in found.headline
+
+
+class TestExternal:
+    def test_figures_and_words(self):
+        rng = np.random.default_rng(0)
+        codes = np.repeat([0, 1], [60, 20])
+        p = np.clip(0.3 + 0.4 * codes + 0.15 * rng.normal(size=80), 0.01, 0.99)
+        found = external_scores(codes, np.column_stack([1 - p, p]), ["no", "yes"])
+        assert found.headline == "balanced_accuracy"
+        right = (p > 0.5) == codes
+        expected = (right[:60].mean() + right[60:].mean()) / 2
+        score = found.summary["balanced_accuracy"]
+        assert score["mean"] == pytest.approx(expected)
+        assert score["low"] < expected < score["high"]
+        # The bootstrap's interval is about the normal one.
+        parts = [right[:60], right[60:]]
+        error = np.sqrt(sum(part.var() / len(part) for part in parts)) / 2
+        assert score["high"] - score["low"] == pytest.approx(2 * 1.96 * error, rel=0.15)
+        assert found.verdict.grade == "better"
+        assert found.confusion.sum() == 80
+        assert "calibration_slope" in found.as_dict()["summary"]
+
+    def test_one_class_only(self):
+        P = np.tile([0.2, 0.8], (10, 1))
+        found = external_scores(np.ones(10, dtype=int), P, ["no", "yes"])
+        assert isinstance(found.verdict, Verdict)
+        assert found.verdict.headline.startswith("One class only, 'yes': 100.0%")
+
+    def test_noise_and_a_class_that_does_not_occur(self):
+        rng = np.random.default_rng(1)
+        P = rng.dirichlet(np.ones(3), size=60)
+        P[:, 2] = 0
+        P /= P.sum(axis=1, keepdims=True)
+        found = external_scores(rng.integers(0, 2, size=60), P, ["a", "b", "c"])
+        assert found.verdict.grade == "not shown"
+        assert "never predicted" not in str(found.verdict)
