@@ -10,8 +10,11 @@ import pandas as pd
 
 from superfactor.cli import main
 
-# Quick, and the same in every test: two factors, one setting.
-QUICK = ("--rank", "2", "--xi", "0.1", "--lam", "1")
+# Quick, and the same in every test: two factors, one setting, a hold-out and no cross-validation around it.
+QUICK = (
+    *("--rank", "2", "--xi", "0.1", "--lam", "1"),
+    *("--repeats", "0", "--test-size", "0.25"),
+)
 
 
 @dataclass(frozen=True)

@@ -98,9 +98,7 @@ class TestCovariates:
         X, y = patients(effect=0.0)
         age = (y == "ill") + 0.2 * np.random.default_rng(0).normal(size=len(y))
         names = ("age",)
-        apart = nested_scores(
-            X, y, covariates=age[:, None], n_repeats=1, covariate_names=names
-        )
+        apart = nested_scores(X, y, covariates=age[:, None], n_repeats=1, covariate_names=names)
         assert apart.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
         assert any("what age already says" in s for s in apart.verdict.sentences)
         both = np.column_stack([X, age])
@@ -243,7 +241,10 @@ def test_progress_and_small_classes():
         ({"n_repeats": "many"}, "n_repeats='many': 'auto' or"),
         ({"permutations": -1}, "permutations=-1: a number from 0"),
         ({"groups": [1, 2]}, "groups: 2 values for 40 samples"),
-        ({"search": SMFClassifierCV(cv=[(np.arange(9), np.arange(9))])}, "search: its cv lists splits"),
+        (
+            {"search": SMFClassifierCV(cv=[(np.arange(9), np.arange(9))])},
+            "search: its cv lists splits",
+        ),
     ],
 )
 def test_refusals(options, message):

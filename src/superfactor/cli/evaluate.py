@@ -13,7 +13,14 @@ from superfactor.cli.predict import open_model, read_for
 from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
-from superfactor.cli.summary import class_counts, counted, figure, show_verdict
+from superfactor.cli.summary import (
+    class_counts,
+    counted,
+    figure,
+    headline_row,
+    interval,
+    show_verdict,
+)
 
 
 def run(model: Path, path: Path, identifier: str | None, screen: Screen) -> None:
@@ -64,15 +71,13 @@ def _note_known(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> No
 def _show(found: Any, screen: Screen) -> None:
     from superfactor.selection.verdict import WORDS
 
-    rows = []
-    for metric, value in found.summary.items():
-        if metric == "calibration_intercept":
-            continue
-        ends = [figure(metric, value[name]) for name in ("low", "high")]
-        rows.append([WORDS[metric], figure(metric, value["mean"]), " to ".join(ends)])
-    lead = next(i for i, row in enumerate(rows) if row[0] == WORDS[found.headline])
-    columns = [("", "left"), ("this model", "right"), ("95 % interval", "right")]
-    screen.table("On these samples", columns, rows, chosen=lead)
+    rows = [
+        [WORDS[metric], figure(metric, value["mean"]), interval(metric, value)]
+        for metric, value in found.summary.items()
+        if metric != "calibration_intercept"
+    ]
+    columns = [("", "left"), ("model", "right"), ("95 % interval", "right")]
+    screen.table("On these samples", columns, rows, chosen=headline_row(rows, found))
     names = [str(name) for name in found.classes]
     shown = [("true class", "left"), *((f"predicted {name}", "right") for name in names)]
     table = [[name, *map(str, row)] for name, row in zip(names, found.confusion, strict=True)]

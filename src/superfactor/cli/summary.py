@@ -49,32 +49,46 @@ def performance(learned: Learned, screen: Screen) -> None:
     nested = learned.nested
     if nested is None:
         return
-    from superfactor.selection.rivals import SHORT
+    from superfactor.selection.rivals import COVARIATES, FREQUENT, PCA_LR, SHORT
     from superfactor.selection.verdict import WORDS
 
-    others = [(name, SHORT[name]) for name in nested.rivals]
+    others = list(nested.rivals)
     rows = [
         [
             WORDS[metric],
             figure(metric, found["mean"]),
-            f"{figure(metric, found['low'])} to {figure(metric, found['high'])}"
-            if found["low"] == found["low"]
-            else "–",
-            *(figure(metric, nested.rivals[n].get(metric, NONE)["mean"]) for n, _ in others),
+            interval(metric, found),
+            *(figure(metric, nested.rivals[name].get(metric, NONE)["mean"]) for name in others),
         ]
         for metric, found in nested.summary.items()
         if metric != "calibration_intercept"
     ]
     times = f", {nested.n_repeats} times" if nested.n_repeats > 1 else ""
-    columns = [("", "left"), ("this model", "right"), ("95 % interval", "right")]
-    columns += [(short, "right") for _, short in others]
-    lead = next(i for i, row in enumerate(rows) if row[0] == WORDS[nested.headline])
+    columns = [("", "left"), ("model", "right"), ("95 % interval", "right")]
+    columns += [(SHORT[name], "right") for name in others]
     screen.table(
-        f"On samples not seen: {nested.n_splits}-fold cross-validation{times}, the whole choice made inside",
+        f"On samples not seen: nested {nested.n_splits}-fold cross-validation{times}",
         columns,
         rows,
-        chosen=lead,
+        chosen=headline_row(rows, nested),
     )
+    frequent = nested.classes[nested.counts.argmax()]
+    legend = {
+        PCA_LR: "PCA+LR, ridge: tuned logistic regressions",
+        COVARIATES: "covar.: covariates alone",
+        FREQUENT: f"guess: always {str(frequent)!r}",
+    }
+    words = "; ".join(text for name, text in legend.items() if name in others)
+    screen.say(f"{words}; all on the same folds.", style="dim")
+
+
+def headline_row(rows: list[list[str]], found: Any) -> int | None:
+    """The row of the figure that counts stands out, green only where there is something to be glad of."""
+    from superfactor.selection.verdict import BETTER, WORDS
+
+    if found.verdict.grade != BETTER:
+        return None
+    return next(i for i, row in enumerate(rows) if row[0] == WORDS[found.headline])
 
 
 def verdict(learned: Learned, screen: Screen) -> None:
@@ -112,11 +126,15 @@ def show_verdict(found: Any, screen: Screen) -> None:
 
 def figure(metric: str, value: float) -> str:
     """One number, with the digits that mean something."""
-    from superfactor.selection.measures import SHARES
-
     if value != value:
         return "–"
-    return f"{value:.1%}" if metric in SHARES else f"{value:.3f}"
+    return f"{value:.1%}" if metric.endswith("accuracy") else f"{value:.3f}"
+
+
+def interval(metric: str, found: dict[str, float]) -> str:
+    """From low to high, the unit once."""
+    low, high = figure(metric, found["low"]), figure(metric, found["high"])
+    return f"{low.removesuffix('%')}–{high}" if low != "–" else "–"
 
 
 def performance_facts(learned: Learned) -> dict[str, Any]:

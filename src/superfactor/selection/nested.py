@@ -126,7 +126,8 @@ def nested_scores(
     search : SMFClassifierCV, optional
         Made anew in every outer fold, on its training part. Default
         ``SMFClassifierCV(scoring="neg_log_loss")`` with `preprocess` and `covariate_columns` as given
-        here. Where its `cv` is None or a number, the inner folds are stratified and shuffled, and no more than the classes allow; None is 3.
+        here. Where its `cv` is None or a number, the inner folds are stratified and shuffled, and no more
+        than the classes allow; None is 3.
     covariates : array-like of shape (n_samples, n_covariates), optional
         As for ``SMFClassifierCV.fit``.
     groups : array-like of shape (n_samples,), optional

@@ -22,7 +22,7 @@ RIDGE = "ridge logistic regression"
 COVARIATES = "covariates alone"
 FREQUENT = "always the most frequent class"
 #: Above a column of figures.
-SHORT = {PCA_LR: "PCA + LR", RIDGE: "ridge LR", COVARIATES: "covariates", FREQUENT: "guessing"}
+SHORT = {PCA_LR: "PCA+LR", RIDGE: "ridge", COVARIATES: "covar.", FREQUENT: "guess"}
 
 # C as in scikit-learn, for data whose first principal component has variance 1.
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
