@@ -10,11 +10,10 @@ import pandas as pd
 
 from superfactor.cli import main
 
-# Quick, and the same in every test: two factors, one setting, a hold-out and no cross-validation around it.
-QUICK = (
-    *("--rank", "2", "--xi", "0.1", "--lam", "1"),
-    *("--repeats", "0", "--test-size", "0.25"),
-)
+# The same in every test: two factors, one setting.
+SETTING = ("--rank", "2", "--xi", "0.1", "--lam", "1")
+# Quick: a hold-out, and no cross-validation around the fit.
+QUICK = (*SETTING, "--repeats", "0", "--test-size", "0.25")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from tests.cli.command import QUICK, cohort, refused, roles
+from tests.cli.command import QUICK, SETTING, cohort, refused, roles
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_one_column_cannot_be_two_things(table, tmp_path):
 def test_rank_too_large(rank, table, tmp_path):
     line = refused("fit", table, *roles(), "--rank", rank, "--out", tmp_path / "m")
     largest = rank.split(",")[-1]
-    assert f"--rank {largest}: from 1 to 12 is possible here (24 samples" in line
+    assert f"--rank {largest}: from 1 to 12 is possible here (32 samples" in line
 
 
 @pytest.mark.parametrize("size", ["1", "-0.1", "2"])
@@ -222,7 +222,7 @@ def test_inputs_of_a_model_are_not_overwritten(command, what, model, table, tmp_
 def test_select_does_not_overwrite_the_table(tmp_path):
     path = tmp_path / "t.csv"
     cohort().to_csv(path, index=False)
-    line = refused("select", path, *roles(), *QUICK, "--out", path)
+    line = refused("select", path, *roles(), *SETTING, "--out", path)
     assert "this would overwrite what is read" in line
 
 

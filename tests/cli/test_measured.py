@@ -1,14 +1,15 @@
 """How well a fit predicts, as `superfactor fit` says it: nested cross-validation, and words."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from tests.cli.command import cohort, refused, roles, superfactor
+from tests.cli.command import SETTING, cohort, refused, roles, superfactor
 
 from superfactor import SMFClassifierCV
 from superfactor.cli import model_file
 from superfactor.selection import nested_scores
 
-ONE = ("--rank", "2", "--xi", "0.1", "--lam", "1", "--repeats", "1")
+ONE = (*SETTING, "--repeats", "1")
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +120,8 @@ class TestGroups:
 
     def test_held_out_groups(self, visits, tmp_path):
         words = ("fit", visits, "--target", "status", "--group", "patient", "--test-size", "0.25")
-        words += ("--rank", "2", "--xi", "0.1", "--lam", "1", "--repeats", "0")
+        words += (*SETTING, "--repeats", "0")
         assert superfactor(*words, "--out", tmp_path / "m").code == 0
-        import pandas as pd
-
         about = model_file.load(tmp_path / "m").metadata
         patient = pd.read_csv(visits)["patient"]
         rows = {part: about[f"{part}_ids"].astype(int) - 1 for part in ("training", "held_out")}

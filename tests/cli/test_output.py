@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import skops.io
-from tests.cli.command import QUICK, roles, superfactor
+from tests.cli.command import QUICK, SETTING, roles, superfactor
 from tests.processes import INTERRUPTIBLE
 
 from superfactor._files import replacing
@@ -107,7 +107,7 @@ def test_bytes_of_the_same_model_in_the_current_folder(table, tmp_path, monkeypa
 
 
 def test_reader_of_the_output_has_gone(table):
-    words = [sys.executable, "-m", "superfactor.cli", "select", str(table), *roles(), *QUICK]
+    words = [sys.executable, "-m", "superfactor.cli", "select", str(table), *roles(), *SETTING]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
         run.stdout.close()
         err = run.stderr.read()
@@ -115,7 +115,7 @@ def test_reader_of_the_output_has_gone(table):
 
 
 def test_terminal_that_knows_no_arrows(table, tmp_path):
-    words = [sys.executable, "-m", "superfactor.cli", "select", str(table), *roles(), *QUICK]
+    words = [sys.executable, "-m", "superfactor.cli", "select", str(table), *roles(), *SETTING]
     done = subprocess.run(
         words, capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"}
     )

@@ -66,6 +66,15 @@ def load(path: Path) -> ModelFile:
     return _checked(path, content)
 
 
+class _NoTorch:
+    """A finder of modules, asked before all others: there is no PyTorch."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        if name == "torch":
+            raise ModuleNotFoundError(name, name=name)
+
+
 def _skops() -> Any:
     """skops.io, imported without PyTorch.
 
@@ -74,14 +83,11 @@ def _skops() -> Any:
     """
     import sys
 
-    unwanted = "torch" not in sys.modules
-    if unwanted:
-        sys.modules["torch"] = None  # type: ignore[assignment]
+    sys.meta_path.insert(0, _NoTorch)
     try:
         import skops.io
     finally:
-        if unwanted:
-            del sys.modules["torch"]
+        sys.meta_path.remove(_NoTorch)
     return skops.io
 
 
