@@ -10,10 +10,11 @@ from tests.selection.searches import numbers
 from superfactor import SMFClassifierCV
 
 PAGE = Path(__file__).parents[2] / "docs" / "selection.md"
+CODE = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def test_a_search_with_a_limit(monkeypatch, capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    code, _ = CODE
     now = iter(range(0, 10_000, 250))  # seconds: the second score comes after ten minutes
     monkeypatch.setattr(time, "monotonic", lambda: next(now))
     X, y = numbers()
@@ -23,3 +24,11 @@ def test_a_search_with_a_limit(monkeypatch, capsys):
     scores = [table[key] for key in table if re.fullmatch(r"split\d_test_score", key)]
     assert np.count_nonzero(~np.isnan(scores)) == 2
     assert names["search"].predict(X).shape == y.shape
+
+
+def test_nested_scores(capsys):
+    _, code = CODE
+    rng = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    exec(code, {"X": rng.normal(size=(24, 6)) + 3 * y[:, None], "y": y})
+    assert capsys.readouterr().out.startswith("Better than guessing: ")
