@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
 
-demo: $(READY) ## factors of the breast-cancer data, their certificate and a page: superfactor-demo/
+demo: $(READY) ## genes of prostate tumours from table to factors, verdict, certificate and a page: superfactor-demo/
 	$(BIN)/superfactor demo
 
 test: $(READY) ## run the tests; ARGS="-k lpgd" is passed on to pytest

@@ -153,16 +153,12 @@ def _write_page(
     markers: dict[str, str] | None,
     screen: Screen,
 ) -> None:
-    import inspect
-
     from superfactor.report import write_report
 
     assert outputs.report is not None
     samples, held_out = learned.samples, learned.held_out
     X, y = learned.part(learned.train)
     X_test, y_test = learned.part(held_out) if len(held_out) else (None, None)
-    known = inspect.signature(write_report).parameters
-    nested = {"nested": learned.nested} if "nested" in known else {}
     write_report(
         outputs.report,
         learned.model,
@@ -173,7 +169,7 @@ def _write_page(
         search=learned.search,
         stability=stability,
         markers=markers,
-        **nested,
+        nested=learned.nested,
         title=f"Supervised factors of {samples.path.name}",
         target=samples.columns.target,
         ids=[*samples.ids[learned.train], *samples.ids[held_out]],

@@ -97,6 +97,18 @@ def _search(search: Any) -> dict[str, Any]:
     }
 
 
+def recorded_scores(record: dict[str, Any] | None) -> Any:
+    """What a page says of nested cross-validation, as `NestedScores.as_dict` gave it; without predictions."""
+    if record is None:
+        return None
+    from types import SimpleNamespace
+
+    from superfactor.selection import Verdict
+
+    told = Verdict(**{**record["verdict"], "sentences": tuple(record["verdict"]["sentences"])})
+    return SimpleNamespace(**{**record, "verdict": told, "predictions": None})
+
+
 def recorded_search(record: dict[str, Any]) -> Any:
     """An SMFClassifierCV with the attributes a page about the search looks at."""
     from superfactor.selection import Scree, SMFClassifierCV

@@ -13,7 +13,7 @@ from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths
 from superfactor.cli.predict import open_model, read_for
 from superfactor.cli.prepare import PreparedTable
-from superfactor.cli.record import checksum, names, recorded_search, versions
+from superfactor.cli.record import checksum, names, recorded_scores, recorded_search, versions
 from superfactor.cli.screen import Screen
 
 
@@ -58,6 +58,7 @@ def run(
             X_test=samples.X[others] if others else None,
             y_test=samples.y[others] if others else None,
             search=recorded_search(about["search"]),
+            nested=recorded_scores(about.get("nested")),
             stability=found,
             markers=notes,
             title=f"Supervised factors of {about['table']}",
