@@ -211,7 +211,7 @@ def arrange(factors: Unordered, outcome: Outcome, names: dict[str, Any]) -> Fact
 
 
 def _signs(weights: Any, coef: Any, up: int | None) -> Any:
-    """±1 (r,): makes the coefficient `up`, or the largest, of each factor positive; or its largest weight."""
+    """±1 (r,): makes the coefficient `up`, or the largest, of each factor positive; or a weight."""
     factors = np.arange(len(weights))
     leading = coef[np.argmax(np.abs(coef), axis=0), factors]
     if up is not None:
