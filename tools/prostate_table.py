@@ -18,6 +18,7 @@ HOME = Path(__file__).parent.parent / "src/superfactor/datasets/data/prostate.np
 
 
 def main(source: str) -> None:
+    """Read all probes, keep some, write the package's file."""
     with np.load(source, allow_pickle=True) as z:
         X, y = z["X"], z["y"].astype(str)
     logs = np.log2(np.maximum(X, 1.0))
