@@ -52,7 +52,9 @@ def test_leaves_table_model_and_page(demo):
 def test_factors_beat_as_many_principal_components(demo):
     _, done = demo
     words = " ".join(done.out.split())
-    ours, plain = (int(found) for found in re.findall(r"(?:tissue in|labels, reach) (\d+)%", words))
+    ours, plain = (
+        int(found) for found in re.findall(r"(?:tissue in|labels, reach) (\d+) %", words)
+    )
     assert ours > plain + 15
 
 

@@ -22,7 +22,7 @@ def test_figures_are_those_of_the_model(model, other):
     told = superfactor("evaluate", model, other, "--json").json
     data = pd.read_csv(other)
     loaded = model_file.load(model).estimator
-    X = data.filter(like="gene").assign(M=data["sex"] == "M", age=data["age"]).to_numpy(dtype=float)
+    X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
     predicted = loaded.predict(X)
     assert told["summary"]["accuracy"]["mean"] == accuracy_score(data["status"], predicted)
     assert told["confusion"] == confusion_matrix(data["status"], predicted).tolist()

@@ -264,7 +264,7 @@ def test_beside_saying_always_the_same(table, tmp_path):
     always = done.json["scores"]["held_out"]["most_frequent_class"]
     assert always["accuracy"] == np.mean(y[test] == always["label"])
     said = superfactor("fit", table, *roles(), *QUICK, "--out", tmp_path / "m.skops").out
-    assert f"always '{always['label']}' {always['accuracy']:.1%}" in " ".join(said.split())
+    assert f"always '{always['label']}' {100 * always['accuracy']:.1f} %" in " ".join(said.split())
 
 
 def test_markers_that_are_no_features_are_noted(table, tmp_path):

@@ -24,10 +24,10 @@ def verdict(difference=0.3, half=0.1, chance=0.001, **others):
 @pytest.mark.parametrize(
     ("difference", "half", "chance", "grade", "words"),
     [
-        (0.3, 0.1, 0.001, "better", "Better than guessing: accuracy 80.0% (95 % interval 70.0% to 90.0%)"),
-        (0.1, 0.2, 0.001, "not shown", "Not shown to be better than guessing: accuracy 60.0%"),
+        (0.3, 0.1, 0.001, "better", "Better than guessing: accuracy 80.0 % (95 % interval 70.0 % to 90.0 %)"),
+        (0.1, 0.2, 0.001, "not shown", "Not shown to be better than guessing: accuracy 60.0 %"),
         (0.3, 0.1, 0.03, "not shown", "Not shown to be better than guessing"),
-        (-0.3, 0.1, 0.999, "worse", "Worse than guessing: accuracy 20.0%"),
+        (-0.3, 0.1, 0.999, "worse", "Worse than guessing: accuracy 20.0 %"),
         (-0.3, 0.1, 0.5, "not shown", "Not shown to be better than guessing"),
         (0.3, float("nan"), 0.001, "not shown", "Not shown to be better than guessing"),
     ],
@@ -36,7 +36,7 @@ def test_grades(difference, half, chance, grade, words):
     found = verdict(difference, half, chance)
     assert found.grade == grade
     assert found.headline.startswith(words)
-    assert found.headline.endswith("guessing reaches 50.0%.")
+    assert found.headline.endswith("guessing reaches 50.0 %.")
     assert grade_of(interval(difference, half), chance) == grade
 
 
@@ -57,11 +57,11 @@ def test_beside_rivals():
     found = verdict(rivals={PCA_LR: interval(0.1, 0.05), RIDGE: interval(-0.01, 0.05)})
     assert found.sentences == (
         "Better than tuned PCA + logistic regression (+10.0 points, +5.0 to +15.0).",
-        "As good as ridge logistic regression (-1.0 points, -6.0 to +4.0), as far as these samples can tell.",
+        "As good as ridge logistic regression (−1.0 points, −6.0 to +4.0), as far as these samples can tell.",
     )
     found = verdict(rivals={RIDGE: interval(-0.1, 0.05)})
     assert found.sentences == (
-        "Worse than ridge logistic regression (-10.0 points, -15.0 to -5.0).",
+        "Worse than ridge logistic regression (−10.0 points, −15.0 to −5.0).",
     )
 
 
@@ -119,7 +119,7 @@ class TestExternal:
         P = np.tile([0.2, 0.8], (10, 1))
         found = external_scores(np.ones(10, dtype=int), P, ["no", "yes"])
         assert isinstance(found.verdict, Verdict)
-        assert found.verdict.headline.startswith("One class only, 'yes': 100.0%")
+        assert found.verdict.headline.startswith("One class only, 'yes': 100.0 %")
 
     def test_noise_and_a_class_that_does_not_occur(self):
         rng = np.random.default_rng(1)

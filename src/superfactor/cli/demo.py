@@ -63,9 +63,9 @@ def _in_three_sentences(learned: Learned) -> list[str]:
         "",
         "In three sentences:",
         f"1. From {learned.samples.n_features:,} genes, {rank} factors tell tumour from normal tissue in "
-        f"{ours:.0%} of samples they have not seen.",
-        f"2. {rank} principal components, made without looking at the labels, reach {plain:.0%} on the same "
-        "folds: what varies most is not what tells the two apart.",
+        f"{100 * ours:.0f} % of samples they have not seen.",
+        f"2. {rank} principal components, made without looking at the labels, reach {100 * plain:.0f} % on "
+        "the same folds: what varies most is not what tells the two apart.",
         f"3. Factor 1 is what tells them apart, {others} what else varies; the page shows the genes of each.",
     ]
 

@@ -93,6 +93,8 @@ def headline_row(rows: list[list[str]], found: Any) -> int | None:
 
 def verdict(learned: Learned, screen: Screen) -> None:
     """What the figures mean, then what was held out, and what is proven, a line of its own."""
+    from superfactor.selection.verdict import percent
+
     found = learned.verdict
     if found is not None:
         show_verdict(found, screen)
@@ -102,14 +104,14 @@ def verdict(learned: Learned, screen: Screen) -> None:
         low, high = held["accuracy_interval_95"]
         always = held["most_frequent_class"]
         screen.say(
-            f"On {held['samples']} held-out samples: accuracy {held['accuracy']:.1%} (95 % interval "
-            f"{low:.1%} to {high:.1%}), always {always['label']!r} {always['accuracy']:.1%}; balanced "
-            f"accuracy {held['balanced_accuracy']:.1%}."
+            f"On {held['samples']} held-out samples: accuracy {percent(held['accuracy'])} (95 % interval "
+            f"{percent(low)} to {percent(high)}), always {always['label']!r} {percent(always['accuracy'])}; "
+            f"balanced accuracy {percent(held['balanced_accuracy'])}."
         )
     elif found is None:
         screen.say(
-            f"accuracy {training['accuracy']:.1%} on the samples it was fitted to: optimistic, and nothing "
-            "was measured (--repeats 0)"
+            f"accuracy {percent(training['accuracy'])} on the samples it was fitted to: optimistic, and "
+            "nothing was measured (--repeats 0)"
         )
     screen.say(f"Optimality: {learned.estimator.certificate_.statement}")
 

@@ -15,7 +15,7 @@ from superfactor.selection.measures import (
     measures,
 )
 from superfactor.selection.rivals import FREQUENT
-from superfactor.selection.verdict import NOT_SHOWN, Verdict, judge
+from superfactor.selection.verdict import NOT_SHOWN, Verdict, judge, percent
 
 DRAWS = 2000
 _NORMAL_975 = 1.959963984540054
@@ -117,7 +117,7 @@ def _middle(values: Any) -> dict[str, float]:
 def _one_class(name: Any, accuracy: dict[str, float]) -> Verdict:
     return Verdict(
         NOT_SHOWN,
-        f"One class only, {str(name)!r}: {accuracy['mean']:.1%} of its samples are recognised, which says "
-        "nothing about the others.",
+        f"One class only, {str(name)!r}: {percent(accuracy['mean'])} of its samples are recognised, which "
+        "says nothing about the others.",
         advice=("Samples of another class, from the same source, make a verdict possible.",),
     )

@@ -92,8 +92,8 @@ def judge(
     """
     grade = grade_of(differences[FREQUENT], chance)
     headline = (
-        f"{_GRADES[grade]}: {WORDS[metric]} {_percent(score['mean'])} (95 % interval "
-        f"{_percent(score['low'])} to {_percent(score['high'])}); guessing reaches {_percent(guess)}."
+        f"{_GRADES[grade]}: {WORDS[metric]} {percent(score['mean'])} (95 % interval "
+        f"{percent(score['low'])} to {percent(score['high'])}); guessing reaches {percent(guess)}."
     )
     sentences = []
     if permutation is not None:
@@ -207,14 +207,16 @@ def _advice(
     return tuple(advice)
 
 
-def _percent(share: float) -> str:
-    return f"{share:.1%}"
+def percent(share: float) -> str:
+    """91.3 %."""
+    return f"{100 * share:.1f} %"
 
 
 def _points(difference: Mapping[str, Any], sign: int = 1) -> str:
     low, high = sorted((sign * difference["low"], sign * difference["high"]))
     mean = sign * difference["mean"]
-    return f"{100 * mean:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f}"
+    told = f"{100 * mean:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f}"
+    return told.replace("-", "−")
 
 
 def _counted(count: int, units: str) -> str:
