@@ -96,6 +96,7 @@ def fit(given: Given, **parameters: Any) -> Any:
         model=given.model,
         xi=given.xi,
         lam=given.lam,
+        lam_covariates=None,
         class_weight=None if weights is None else dict(enumerate(weights.tolist())),
         **parameters,
     )

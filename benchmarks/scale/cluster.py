@@ -63,7 +63,7 @@ def plain(source: planted.Dense, n: int, rank: int) -> tuple[float, float]:
 
 def _local(X: Any, y: np.ndarray, rank: int) -> tuple[float, float]:
     start = time.perf_counter()
-    model = SMFClassifier(rank, certify=None).fit(X, y)
+    model = SMFClassifier(rank, xi=1.0, lam=1.0, certify=None).fit(X, y)
     return time.perf_counter() - start, model.objective_
 
 

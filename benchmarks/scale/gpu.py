@@ -33,7 +33,9 @@ def gpu(size: dict[str, int], device: str, libraries: tuple[str, ...]) -> Iterat
     X, y = planted(**size, device=device)
     rank, exact = size["rank"], {}
     for model in ("filter", "feature"):
-        seconds, fitted = best(SMFClassifier(rank, model=model, certify=None), X.double(), y, 1)
+        seconds, fitted = best(
+            SMFClassifier(rank, model=model, xi=1.0, lam=1.0, certify=None), X.double(), y, 1
+        )
         exact[model] = fitted.objective_
         yield {"library": "torch", "type": "float64", "model": model, **size} | {
             "s without certificate": seconds,
@@ -44,9 +46,9 @@ def gpu(size: dict[str, int], device: str, libraries: tuple[str, ...]) -> Iterat
         data = X if library == "torch" else _cupy(X)
         for model in ("filter", "feature"):
             row: Row = {"library": library, "type": "float32", "model": model, **size}
-            bare = SMFClassifier(rank, model=model, certify=None)
+            bare = SMFClassifier(rank, model=model, xi=1.0, lam=1.0, certify=None)
             row["s without certificate"], _ = best(bare, data, y, 3)
-            proving = SMFClassifier(rank, model=model, certify="residual")
+            proving = SMFClassifier(rank, model=model, xi=1.0, lam=1.0, certify="residual")
             row["s"], fitted = best(proving, data, y, 3)
             yield row | {
                 "iterations": fitted.n_iter_,

@@ -85,7 +85,7 @@ def _fit(X: Any, y: np.ndarray) -> Row:
             "ignore", ConvergenceWarning
         )  # eight iterations are what is asked for
         start = time.perf_counter()
-        model = SMFClassifier(RANK, certify=None, max_iter=ITERATIONS).fit(X, y)
+        model = SMFClassifier(RANK, xi=1.0, lam=1.0, certify=None, max_iter=ITERATIONS).fit(X, y)
         seconds = time.perf_counter() - start
     return {
         "fit s": seconds,

@@ -70,7 +70,7 @@ def fitted(path: Path, working_memory: int) -> Row:
     before = _anonymous()
     one_thread = threadpool_limits(1, user_api="blas")
     with config_context(working_memory=working_memory), one_thread, _Watch(scratch) as watch:
-        model = SMFClassifier(RANK, certify="residual").fit(row_blocks(path), y)
+        model = SMFClassifier(RANK, xi=1.0, lam=1.0, certify="residual").fit(row_blocks(path), y)
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     resident /= 1e6 if sys.platform == "darwin" else 1e3
     codes, labels = model.codes_.nbytes / 1e6, y.nbytes / 1e6

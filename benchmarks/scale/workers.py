@@ -77,5 +77,5 @@ def fit(client: Client, X: Any, y: Any, rank: int) -> tuple[float, DaskSMFClassi
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Dask worker .* was lost", UserWarning)
-        model = DaskSMFClassifier(rank, certify=None, client=client).fit(X, y)
+        model = DaskSMFClassifier(rank, xi=1.0, lam=1.0, certify=None, client=client).fit(X, y)
     return time.perf_counter() - start, model

@@ -59,7 +59,7 @@ def test_objective_is_the_papers(data, model, weighted, cancer, digits):
     Z = rng.standard_normal((len(X), 2))
     weight = rng.uniform(0.5, 2, len(X)) if weighted else None
     estimator = SMFRegressor if data == "diabetes" else SMFClassifier
-    fitted = estimator(3, model=model, xi=0.3, lam=LAM[model])
+    fitted = estimator(3, model=model, xi=0.3, lam=LAM[model], lam_covariates=None)
     fitted.fit(X, y, covariates=Z, sample_weight=weight)
     expected = paper_objective(fitted, X, y, Z, weight)
     assert fitted.objective_ == pytest.approx(expected, rel=1e-9)

@@ -20,6 +20,7 @@ QUESTIONS = {
     "codes": (TALL, np.eye(K)),
     "combination": ([(TALL, np.eye(K))],),
     "covariate_gram": (),
+    "covariate_moments": (None,),
     "curvature": (DESIGN, COEF),
     "curvature_product": (DESIGN, BENT, COEF),
     "design_gram": (DESIGN,),

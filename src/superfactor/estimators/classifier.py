@@ -135,7 +135,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         ξ and λ of the fit, those of the paper's F.
     lam_covariates_ : array of shape (n_covariates,)
         The ridge of every covariate.
-    class_count_ : NumPy array of shape (κ + 1,)
+    class_count_ : list of float
         Training samples of each class, counted with their weights.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
@@ -290,7 +290,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         loss = resolve_link(self.link, len(classes) - 1)
         factor = inputs.check_class_weight(self.class_weight, classes, codes, weight)
         self.classes_ = classes
-        self.class_count_ = np.bincount(codes, weights=weight, minlength=len(classes))
+        counts = np.bincount(codes, weights=weight, minlength=len(classes))
+        self.class_count_ = [float(count) for count in counts]
         return codes, loss, factor
 
     def _warn(self, solution: Any) -> None:
