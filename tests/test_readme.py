@@ -50,3 +50,14 @@ def test_code_runs(extra, capsys):
 
         assert len(plt.get_fignums()) == 2
         plt.close("all")
+
+
+def test_the_code_for_a_paper_makes_a_page(tmp_path, monkeypatch):
+    pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    (code,) = re.findall("^```python\n(.*?)^```", (ROOT / "docs/paper.md").read_text(), re.M | re.S)
+    exec(code, {"X": X[:90], "y": y[:90].map({0: "tumour", 1: "normal"})})
+    assert (
+        "We predicted tissue from 30 features in 90 samples" in (tmp_path / "page.html").read_text()
+    )

@@ -2,10 +2,11 @@
 
 A sample lies between `<!-- sample -->` and `<!-- end -->`, as a code block in which every line that begins
 with `$` is a command. The commands are those of the page: what they print is put below each of them. They
-run one after the other in one folder that has the table `superfactor demo` leaves, and `typo.csv`, the same
-with a word among its numbers.
+run one after the other in one folder that has the table `superfactor demo` leaves, `typo.csv`, the same with
+a word among its numbers, and `relapse.csv`, the table that docs/covariates.md draws.
 """
 
+import doctest
 import os
 import re
 import shlex
@@ -13,12 +14,15 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from sklearn.datasets import load_breast_cancer
+import pandas as pd
+
+from superfactor.datasets import load_prostate
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TABLE = "superfactor-demo/breast-cancer.csv"
+TABLE = "superfactor-demo/prostate.csv"
 MARKED = re.compile(r"<!-- sample -->\n\n```\n(.*?)```\n\n<!-- end -->\n", re.DOTALL)
 # The terminal of the pages, and the program of this folder, whichever one is installed.
 SETTINGS = {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT / "src")}
@@ -26,13 +30,23 @@ SETTINGS = {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT
 
 def prepare(folder: Path) -> None:
     """Put the tables of the samples into a folder."""
-    data = load_breast_cancer(as_frame=True)
-    table = data.data.astype(object)
-    table.insert(0, "diagnosis", data.target_names[data.target])
+    data = load_prostate()
+    table = pd.DataFrame(data.X, columns=data.features).astype(object)
+    table.insert(0, "tissue", data.y)
     (folder / TABLE).parent.mkdir()
     table.to_csv(folder / TABLE, index=False)
-    table.loc[3, "mean area"] = "n.d."
+    table.iloc[3, 5] = "n.d."
     table.to_csv(folder / "typo.csv", index=False)
+    _relapses().to_csv(folder / "relapse.csv", index=False)
+
+
+def _relapses() -> pd.DataFrame:
+    """The table that the first code on the page about covariates makes."""
+    page = (ROOT / "docs" / "covariates.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(page.split("```")[1]):
+        exec(example.source, names)
+    return names["genes"].join(names["people"]).assign(outcome=names["y"])
 
 
 def renewed(text: str, folder: Path) -> str:
@@ -66,8 +80,7 @@ def printed(command: str, folder: Path) -> str:
 
 def shape(text: str) -> list[str]:
     """The lines of a sample without what may change: digits, names of features, widths of columns."""
-    names = sorted(load_breast_cancer().feature_names, key=len, reverse=True)
-    text = re.sub("|".join(names), "feature", text)
+    text = re.sub(r"\b(probe_|gene)\d+", "feature", text)
     text = re.sub(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?", "0", text)
     return [re.sub(r"\s+", " ", re.sub("─+", "─", line)).strip() for line in text.splitlines()]
 

@@ -1,9 +1,12 @@
 """Terminal output on the pages is what the program prints, but for digits."""
 
+import html
 import re
 
 import pytest
 from tools import samples
+
+WITH_SAMPLES = ["cli.md", "covariates.md", "reading.md"]
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +24,7 @@ def test_output_on_a_page_is_marked(page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["cli.md"])
+@pytest.mark.parametrize("name", WITH_SAMPLES)
 def test_samples_have_the_shape_of_what_is_printed(name, folder):
     (page,) = (page for page in samples.PAGES if page.name == name)
     shown = samples.MARKED.findall(page.read_text())
@@ -31,17 +34,27 @@ def test_samples_have_the_shape_of_what_is_printed(name, folder):
         assert samples.shape(old) == samples.shape(new), "tools/samples.py writes the page again"
 
 
+@pytest.mark.slow
+def test_the_paragraph_for_a_paper_is_that_of_the_demo(folder):
+    if not (folder / "superfactor-demo" / "report.html").exists():
+        samples.printed("superfactor demo", folder)
+    page = (folder / "superfactor-demo" / "report.html").read_text(encoding="utf-8")
+    (made,) = re.findall(r'<blockquote id="paragraph"[^>]*>(.*?)</blockquote>', page, re.DOTALL)
+    shown = re.findall(r"^> (.*)$", (samples.ROOT / "docs" / "paper.md").read_text(), re.M)
+    assert samples.shape(" ".join(shown)) == samples.shape(html.unescape(made))
+
+
 def test_every_page_with_samples_is_tested():
-    assert [p.name for p in samples.PAGES if samples.MARKED.search(p.read_text())] == ["cli.md"]
+    assert [p.name for p in samples.PAGES if samples.MARKED.search(p.read_text())] == WITH_SAMPLES
 
 
 def test_shapes_forget_digits_names_and_widths_only():
-    one = "factor   coef.   high end\n──────\n     1   +8.81   mean concavity\n"
-    same = "factor    coef.   high end\n────────\n     1   -10.2   worst concave points\n"
+    one = "factor   coef.   high end\n──────\n     1   +8.81   probe_118\n"
+    same = "factor    coef.   high end\n────────\n     1   -10.2   probe_10677\n"
     assert (
         samples.shape(one) == samples.shape(same) == ["factor coef. high end", "─", "0 0 feature"]
     )
-    assert samples.shape(one) != samples.shape(one + "     2   +1.50   mean area\n")
+    assert samples.shape(one) != samples.shape(one + "     2   +1.50   probe_7\n")
 
 
 def test_a_command_that_breaks_is_no_sample(tmp_path):
