@@ -96,7 +96,13 @@ class _Listening:
 def _ours(solver: str, model: str) -> Method:
     def fit(case: Case, clock: Clock) -> Fitted:
         found = SMFClassifier(
-            case.rank, model=model, xi=case.xi, lam=case.lam, solver=solver, fit_intercept=False
+            case.rank,
+            model=model,
+            xi=case.xi,
+            lam=case.lam,
+            lam_covariates=None,
+            solver=solver,
+            fit_intercept=False,
         )
         if solver != "auto" and hasattr(found, "set_callbacks"):  # scikit-learn 1.9 and later
             found.set_callbacks(_Listening(clock))
