@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from superfactor.report.evaluation import evaluate, wilson
+from superfactor.report.evaluation import evaluate
+from superfactor.selection.proportions import wilson
 
 
 def drawn(n, classes, missing=(), seed=0):

@@ -13,12 +13,13 @@ from tests.report.test_facts import facts_of
 import superfactor
 from superfactor import SMFClassifier
 from superfactor.report import facts as facts_module
-from superfactor.report.evaluation import balanced_interval, evaluate, wilson
+from superfactor.report.evaluation import evaluate
 from superfactor.report.methods_paragraph import methods_paragraph
 from superfactor.report.sections.covariates import covariates
 from superfactor.report.sections.paper import study_of
 from superfactor.report.sections.result import nested_table
 from superfactor.report.verdict import verdict_of
+from superfactor.selection.proportions import balanced_interval, wilson
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +138,7 @@ class TestParagraph:
             "5-fold nested cross-validation, repeated 2 times",
             "balanced accuracy 91.0 % (95 % interval 86.0 % to 96.0 %)",
             "ROC area 0.960",
-            "+5.0 points (+1.0 points to +9.0 points) in balanced accuracy against PCA",
+            "differences in balanced accuracy were +5.0 points (+1.0 to +9.0) against PCA",
             f"superfactor {superfactor.__version__}",
         ):
             assert words in text

@@ -24,9 +24,10 @@ def test_all_strengths_at_once(load):
     X, y = table(load)
     strengths = (0.01, 1.0, 100.0)
     penalties = [np.full(X.shape[1], 1 / C) for C in strengths]
-    found = ridge_probabilities(X[:60], y[:60], X[60:], penalties, len(set(y)))
+    weight = np.random.default_rng(0).uniform(0.5, 2, 60)
+    found = ridge_probabilities(X[:60], y[:60], X[60:], penalties, weight)
     for C, P in zip(strengths, found, strict=True):
-        model = LogisticRegression(C=C, tol=1e-10, max_iter=10000).fit(X[:60], y[:60])
+        model = LogisticRegression(C=C, tol=1e-10, max_iter=10000).fit(X[:60], y[:60], weight)
         np.testing.assert_allclose(P, model.predict_proba(X[60:]), atol=2e-4)
 
 
@@ -84,3 +85,26 @@ def test_a_class_unknown_to_a_fold_has_no_probability():
     inner = [(np.arange(20), np.array([20, 21])), (np.arange(2, 22), np.array([0, 1]))]
     found = rivals.rival_probabilities(rows, 0, y, train, train, inner, 3)
     assert all(P.shape == (22, 3) and np.isfinite(P).all() for P in found.values())
+
+
+def test_rivals_of_a_balanced_model_are_balanced():
+    """A rare class is not left to be never predicted."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(200) % 20 == 0).astype(int)
+    X = rng.standard_normal((200, 5)) + 0.8 * y[:, None]
+    train, test = np.arange(150), np.arange(150, 200)
+    inner = list(StratifiedKFold(3).split(X[train], y[train]))
+    plain, fair = (
+        rivals.rival_probabilities(X, 0, y, train, test, inner, 2, balanced=balanced)[rivals.RIDGE]
+        for balanced in (False, True)
+    )
+    assert fair[:, 1].mean() > 3 * plain[:, 1].mean()
+    weight = np.where(y[train] == 1, 150 / 2 / y[train].sum(), 150 / 2 / (150 - y[train].sum()))
+    scaled = X / rivals.first_deviation(X[train])
+    expected = [
+        LogisticRegression(C=C, max_iter=1000)
+        .fit(scaled[train], y[train], weight)
+        .predict_proba(scaled[test])
+        for C in rivals.STRENGTHS
+    ]
+    assert min(np.abs(fair - P).max() for P in expected) < 1e-3

@@ -21,6 +21,7 @@ from superfactor.cli.summary import (
     interval,
     show_verdict,
 )
+from superfactor.cli.trained import NEW, trained_on
 
 
 def run(model: Path, path: Path, identifier: str | None, screen: Screen) -> None:
@@ -58,13 +59,12 @@ def run(model: Path, path: Path, identifier: str | None, screen: Screen) -> None
 
 def _note_known(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> None:
     """Samples that the model was fitted to are no test of it."""
-    if samples.columns.id is None or samples.columns.id != loaded.metadata["id"]:
-        return
-    known = len(set(samples.ids.tolist()) & set(loaded.metadata["training_ids"].tolist()))
+    marks = trained_on(loaded.metadata, samples)
+    known = len(marks) - marks.count(NEW)
     if known:
         screen.note(
-            f"{known} of {len(samples.ids)} samples have names of samples that the model was fitted to: "
-            "figures are optimistic"
+            f"{known} of {len(marks)} samples have the values or names of samples that the model was fitted "
+            "to: figures are optimistic; leave these samples out"
         )
 
 

@@ -47,10 +47,10 @@ def run(
 
 
 def choices(search: Any) -> tuple[int, int]:
-    """Positions of the best setting and of the simplest one within a standard error of it."""
+    """Positions of the setting that a fit would take, and of the simplest within an error of the best."""
     from superfactor.selection.results import choose
 
-    return choose(search.cv_results_, "best"), choose(search.cv_results_, "one_standard_error")
+    return search.best_index_, choose(search.cv_results_, "one_standard_error")
 
 
 def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> None:

@@ -110,7 +110,7 @@ def verdict(learned: Learned, screen: Screen) -> None:
         )
     elif found is None:
         screen.say(
-            f"accuracy {percent(training['accuracy'])} on the samples it was fitted to: optimistic, and "
+            f"Accuracy {percent(training['accuracy'])} on the samples it was fitted to: optimistic, and "
             "nothing was measured (--repeats 0)"
         )
     screen.say(f"Optimality: {learned.estimator.certificate_.statement}")

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import auc, confusion_matrix, log_loss, roc_curve
 
+from superfactor.selection.proportions import balanced_interval, wilson
+
 # A curve of this many points cannot be told from the full one on a screen.
 MOST_POINTS = 300
-_NORMAL_975 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -72,29 +73,6 @@ def evaluate(truth: Any, probabilities: Any) -> Evaluation:
         confusion=confusion,
         curves=tuple(_curves(truth, probabilities)),
     )
-
-
-def wilson(right: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a proportion `right`/n: honest for few samples and near 0 and 1."""
-    z2, p = _NORMAL_975**2, right / n
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = _NORMAL_975 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    # The proportion itself is inside, which rounding could undo at 0 and 1.
-    return max(min(centre - half, p), 0.0), min(max(centre + half, p), 1.0)
-
-
-def balanced_interval(confusion: Any) -> tuple[float, float]:
-    """Approximate 95 % interval of the balanced accuracy of a confusion matrix (c, c).
-
-    The mean of the recalls r_k with their Wilson intervals (l_k, u_k) has the interval from
-    mean − √Σ(r_k − l_k)²/c to mean + √Σ(u_k − r_k)²/c (Zou and Donner's MOVER).
-    """
-    counts = [(int(row[k]), int(row.sum())) for k, row in enumerate(confusion) if row.sum()]
-    recall = np.array([right / n for right, n in counts])
-    low, high = np.array([wilson(right, n) for right, n in counts]).T
-    mean, c = float(recall.mean()), len(counts)
-    down, up = (float(np.linalg.norm(recall - end)) / c for end in (low, high))
-    return max(mean - down, 0.0), min(mean + up, 1.0)
 
 
 def _curves(truth: Any, probabilities: Any) -> list[Curve]:

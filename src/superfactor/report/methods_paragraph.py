@@ -107,8 +107,9 @@ def _model(facts: Study) -> str:
     )
     balanced = " Classes were weighted equally." if facts.balanced else ""
     return (
-        f"Supervised matrix factorization was fitted with {plural(facts.rank, 'factor')} by "
-        f"{_MODELS.get(facts.model, f'the {facts.model} model')}{covariates}. The reconstruction of the "
+        f"Supervised matrix factorization (Lee, Lyu and Yao 2023) was fitted with "
+        f"{plural(facts.rank, 'factor')} by {_MODELS.get(facts.model, f'the {facts.model} model')}"
+        f"{covariates}. The reconstruction of the "
         f"features had weight ξ = {parameter(facts.xi)} and the ridge penalty was λ = "
         f"{parameter(facts.lam)}.{balanced}"
     )
@@ -125,9 +126,8 @@ def _choice(facts: Study) -> str:
 
 
 def _nested(nested: Any) -> str:
-    said = _measures(
-        {m: (v["mean"], v.get("low"), v.get("high")) for m, v in nested.summary.items()}
-    )
+    values = {m: (v["mean"], v.get("low"), v.get("high")) for m, v in nested.summary.items()}
+    said = _measures(values, getattr(nested, "headline", None))
     splits, repeats = (getattr(nested, name, None) for name in ("n_splits", "n_repeats"))
     folds = f"{splits}-fold " if splits else ""
     times = f", repeated {repeats} times," if repeats and repeats > 1 else ","
@@ -137,14 +137,15 @@ def _nested(nested: Any) -> str:
     )
     differences = [
         f"{metric_difference(d['mean'], d['metric'])} "
-        f"({metric_difference(d['low'], d['metric'])} to {metric_difference(d['high'], d['metric'])}) "
-        f"in {_called(d['metric'])} against {rival}"
+        f"({metric_difference(d['low'], d['metric']).removesuffix(' points')} to "
+        f"{metric_difference(d['high'], d['metric']).removesuffix(' points')}) against {rival}"
         for rival, d in nested.differences.items()
     ]
     if differences:
+        metric_name = next(iter(nested.differences.values()))["metric"]
         text += (
-            f" On the same folds the differences were {_listed(differences)}, with 95 % intervals corrected "
-            "for overlapping training sets after Nadeau and Bengio."
+            f" On the same folds the differences in {_called(metric_name)} were {_listed(differences)}, with "
+            "95 % intervals corrected for overlapping training sets after Nadeau and Bengio."
         )
     return text
 
@@ -158,9 +159,11 @@ def _held_out(facts: Study) -> str:
     )
 
 
-def _measures(values: Mapping[str, tuple[float, float | None, float | None]]) -> str:
-    """Balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), accuracy …"""
-    order = [*(m for m in _REPORTED if m in values), *(m for m in values if m not in _REPORTED)]
+def _measures(
+    values: Mapping[str, tuple[float, float | None, float | None]], first: str | None = None
+) -> str:
+    """Balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), accuracy …; the one that counts first."""
+    order = sorted(values, key=lambda m: (m != first, [*_REPORTED, m].index(m)))
     said, called = [], "95 % interval "
     for name in order:
         mean, low, high = values[name]

@@ -14,11 +14,11 @@ from superfactor.selection.measures import (
     headline_metric,
     measures,
 )
+from superfactor.selection.proportions import NORMAL_975, balanced_interval, wilson
 from superfactor.selection.rivals import FREQUENT
 from superfactor.selection.verdict import NOT_SHOWN, Verdict, judge, percent
 
 DRAWS = 2000
-_NORMAL_975 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class ExternalScores:
     ----------
     classes : (c,) that the model knows
     headline : the metric that counts
-    summary : metric → mean, low, high; 95 % intervals by the bootstrap within classes
+    summary : metric → mean, low, high; 95 % intervals by Wilson's method for shares of right answers, else by
+        the bootstrap within classes
     confusion : (c, c), row the true class, column the predicted one
     chance : p-value of the predictions against labels that know nothing of them
     verdict : all of it in words
@@ -67,10 +68,14 @@ def external_scores(codes: Any, probabilities: Any, classes: Any) -> ExternalSco
     found = measures(codes, probabilities)
     drawn = _bootstrap(codes, probabilities)
     summary = {metric: {"mean": found[metric], **_middle(drawn[metric])} for metric in METRICS}
+    # Draws of samples that are all right are all right.
+    shares = wilson(int(np.trace(confusion)), len(codes)), balanced_interval(confusion)
+    for metric, (low, high) in zip(("accuracy", "balanced_accuracy"), shares, strict=True):
+        summary[metric] |= {"low": low, "high": high}
     if len(classes) == 2:
         fit = calibration(codes == 1, probabilities[:, 1])
         for name in ("slope", "intercept"):
-            half = _NORMAL_975 * fit[f"{name}_error"]
+            half = NORMAL_975 * fit[f"{name}_error"]
             ends = {"low": fit[name] - half, "high": fit[name] + half}
             summary[f"calibration_{name}"] = {"mean": fit[name], **ends}
     chance = chance_of(headline, codes, predicted, len(classes))

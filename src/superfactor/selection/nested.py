@@ -26,6 +26,7 @@ from superfactor.selection.measures import (
 from superfactor.selection.out_of_fold import OutOfFold
 from superfactor.selection.outer import MODEL, OuterFold, stratified, units_of
 from superfactor.selection.permutation import PermutationTest, shuffled
+from superfactor.selection.proportions import NORMAL_975
 from superfactor.selection.rivals import FREQUENT
 from superfactor.selection.search import SMFClassifierCV
 from superfactor.selection.verdict import Verdict, judge
@@ -36,7 +37,6 @@ REPEATS = ((1000, 2),)
 FEWEST_UNITS = 3
 # Up to here, matrices are too small for threads to pay.
 _SMALL_SIDE = 1000
-_NORMAL_975 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,8 @@ def nested_scores(
     n_splits = min(n_splits, *units_of(codes, groups))
     repeats = _repeats(len(codes)) if n_repeats == "auto" else int(n_repeats)
     splits = [stratified(codes, groups, n_splits, random_state + r) for r in range(repeats)]
-    work = OuterFold(search, samples, codes, groups, len(classes), random_state)
+    balanced = search.class_weight == "balanced"
+    work = OuterFold(search, samples, codes, groups, len(classes), random_state, balanced)
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with one_blas_thread if min(data.shape) <= _SMALL_SIDE else nullcontext():
         done = run(
@@ -195,9 +196,8 @@ def nested_scores(
         permutation = None
         if permutations:
             permutation = _permuted(work, table, permutations, random_state, run)
-    return _concluded(
-        classes, groups, table, tuple(c for _, c in done), permutation, covariate_names
-    )
+    chosen = tuple(choice for _, choice in done)
+    return _concluded(classes, groups, table, chosen, permutation, covariate_names, balanced)
 
 
 def _repeats(n: int) -> int:
@@ -279,6 +279,7 @@ def _concluded(
     chosen: tuple[dict[str, Any], ...],
     permutation: PermutationTest | None,
     covariate_names: Sequence[str],
+    balanced: bool,
 ) -> NestedScores:
     counts = np.bincount(table.codes)
     headline = headline_metric(counts)
@@ -323,6 +324,7 @@ def _concluded(
         ),
         units=units,
         covariates=covariate_names,
+        balanced=balanced,
         permutation=None if permutation is None else permutation.as_dict(),
     )
     return NestedScores(
@@ -346,4 +348,4 @@ def _concluded(
 
 
 def _around(mean: float, error: float) -> dict[str, float]:
-    return {"mean": mean, "low": mean - _NORMAL_975 * error, "high": mean + _NORMAL_975 * error}
+    return {"mean": mean, "low": mean - NORMAL_975 * error, "high": mean + NORMAL_975 * error}

@@ -44,6 +44,7 @@ class OuterFold:
     groups : (n,) or None
     n_classes : c
     seed : of the inner folds
+    balanced : whether classes weigh the same in the search; then they do for its rivals too
     """
 
     search: SMFClassifierCV
@@ -52,6 +53,7 @@ class OuterFold:
     groups: Any
     n_classes: int
     seed: int
+    balanced: bool = False
 
     def probabilities(
         self, train: Any, test: Any, *, with_rivals: bool
@@ -65,6 +67,7 @@ class OuterFold:
             found |= rivals.rival_probabilities(
                 *(rows, self.samples.n_covariates, self.codes, train, test, inner),
                 classes=self.n_classes,
+                balanced=self.balanced,
             )
         shares = np.bincount(self.codes[train], minlength=self.n_classes) / len(train)
         found[rivals.FREQUENT] = np.tile(shares, (len(test), 1))

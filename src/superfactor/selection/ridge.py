@@ -2,7 +2,7 @@
 
 For S settings, class indicators Y (n, c) and rows A (n, d), each setting minimises
 
-    Σᵢ log-loss(yᵢ, A·W) + ½·Σⱼ penaltyⱼ·‖wⱼ‖²
+    Σᵢ weightᵢ·log-loss(yᵢ, A·W) + ½·Σⱼ penaltyⱼ·‖wⱼ‖²
 
 with an intercept that costs nothing. Two classes have one column of weights, as in scikit-learn, several
 one a class. Tuning asks for dozens of these on a hundred rows, where one call of scikit-learn takes longer
@@ -21,29 +21,31 @@ _TOLERANCE = 1e-8
 _MOST_STEPS = 50
 
 
-def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, n_classes: int) -> Any:
+def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> Any:
     """Probabilities (S, n', c) of the rows B (n', d), fitted to A (n, d), for `penalties` (S, d).
 
     Parameters
     ----------
     codes : class numbers (n,), each of the c classes at least once
+    weight : of the samples (n,)
     """
+    n_classes = int(codes.max()) + 1
     outputs = 1 if n_classes == 2 else n_classes
     A, B = (np.column_stack([Z, np.ones(len(Z))]) for Z in (A, B))
     penalties = np.column_stack([penalties, np.zeros(len(penalties))])
     if outputs > 1:  # their common shift is free: any small price makes it one point
         penalties[:, -1] = 1e-8
     S, d = penalties.shape
-    Y = np.eye(n_classes)[codes]
+    Y, w = np.eye(n_classes)[codes], weight[:, None]
     W = np.zeros((S, d, outputs))
-    value = _objective(A, Y, W, penalties)
+    value = _objective(A, Y, w, W, penalties)
     active = np.arange(S)
     for _ in range(_MOST_STEPS):
-        step, promised = _newton_step(A, Y, W[active], penalties[active])
+        step, promised = _newton_step(A, Y, w, W[active], penalties[active])
         length = np.ones(len(active))
         for _ in range(30):  # of halving
             new = W[active] + length[:, None, None] * step
-            found = _objective(A, Y, new, penalties[active])
+            found = _objective(A, Y, w, new, penalties[active])
             worse = found > value[active] - 1e-4 * length * promised + 1e-12 * value[active]
             if not worse.any():
                 break
@@ -61,23 +63,23 @@ def _logits(A: Any, W: Any) -> Any:
     return np.concatenate([np.zeros_like(Z), Z], axis=2) if Z.shape[2] == 1 else Z
 
 
-def _objective(A: Any, Y: Any, W: Any, penalties: Any) -> Any:
-    """(S,)"""
+def _objective(A: Any, Y: Any, w: Any, W: Any, penalties: Any) -> Any:
+    """(S,); w (n, 1) are the weights of the samples."""
     Z = _logits(A, W)
-    losses = logsumexp(Z, axis=2).sum(axis=1) - (Z * Y).sum(axis=(1, 2))
+    losses = (logsumexp(Z, axis=2) @ w)[:, 0] - (w * Z * Y).sum(axis=(1, 2))
     return losses + 0.5 * (penalties[:, :, None] * W**2).sum(axis=(1, 2))
 
 
-def _newton_step(A: Any, Y: Any, W: Any, penalties: Any) -> tuple[Any, Any]:
+def _newton_step(A: Any, Y: Any, w: Any, W: Any, penalties: Any) -> tuple[Any, Any]:
     """Steps (S, d, κ), and by how much each lowers the quadratic model (S,)."""
     S, d, outputs = W.shape
     P = softmax(_logits(A, W), axis=2)
-    gradient = A.T @ (P - Y)[:, :, -outputs:] + penalties[:, :, None] * W
+    gradient = A.T @ (w * (P - Y))[:, :, -outputs:] + penalties[:, :, None] * W
     P = P[:, :, -outputs:]
     H = np.empty((S, outputs, d, outputs, d))
     for k in range(outputs):
         for m in range(k + 1):
-            weight = P[:, :, k] * ((k == m) - P[:, :, m])
+            weight = w[:, 0] * P[:, :, k] * ((k == m) - P[:, :, m])
             H[:, k, :, m, :] = H[:, m, :, k, :] = (A.T * weight[:, None, :]) @ A
     H = H.reshape(S, outputs * d, outputs * d)
     diagonal = np.arange(outputs * d)

@@ -35,7 +35,14 @@ _OFF = 1e12
 
 
 def rival_probabilities(
-    rows: Any, n_covariates: int, codes: Any, train: Any, test: Any, inner: Any, classes: int
+    rows: Any,
+    n_covariates: int,
+    codes: Any,
+    train: Any,
+    test: Any,
+    inner: Any,
+    classes: int,
+    balanced: bool = False,
 ) -> dict[str, Any]:
     """Probabilities (n_test, c) of every rival but the one that always says the same.
 
@@ -46,6 +53,7 @@ def rival_probabilities(
     train, test : positions
     inner : list of (fit, score), positions within `train`
     classes : c
+    balanced : every class weighs the same, however many samples it has
     """
     width = int(rows.shape[1]) - n_covariates
     X, C = rows[:, :width], dense(rows[:, width:])
@@ -65,7 +73,9 @@ def rival_probabilities(
 
     def fitted(A: Any, seen: Any, B: Any, penalties: Any) -> Any:
         known, own = np.unique(codes[seen], return_inverse=True)
-        found = _path(A, own, B, np.asarray(penalties), len(known))
+        counts = np.bincount(own)
+        weight = (len(own) / len(counts) / counts)[own] if balanced else np.ones(len(own))
+        found = _path(A, own, B, np.asarray(penalties), weight)
         return [aligned(P, known, classes) for P in found]
 
     def pca(seen: Any, others: Any) -> Any:
@@ -101,18 +111,19 @@ def rival_probabilities(
         return {name: tuned(method) for name, method in methods.items()}
 
 
-def _path(A: Any, codes: Any, B: Any, penalties: Any, n_classes: int) -> Any:
-    """Probabilities (S, n', c) for `penalties` (S, d)."""
+def _path(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> Any:
+    """Probabilities (S, n', c) for `penalties` (S, d), samples weighing `weight` (n,)."""
+    n_classes = int(codes.max()) + 1
     outputs = 1 if n_classes == 2 else n_classes
     if not sp.issparse(A) and A.shape[1] * outputs <= LARGEST_HESSIAN:
-        return ridge_probabilities(A, codes, B, penalties, n_classes)
+        return ridge_probabilities(A, codes, B, penalties, weight)
     model = LogisticRegression(max_iter=300, warm_start=True)
     found = []
     for penalty in penalties:
         # Every price is 1/C or that of a component that is not there.
         kept = np.flatnonzero(penalty < _OFF)
         own = model if len(kept) == len(penalty) else LogisticRegression(max_iter=300)
-        own.set_params(C=1 / penalty[kept[0]]).fit(A[:, kept], codes)
+        own.set_params(C=1 / penalty[kept[0]]).fit(A[:, kept], codes, weight)
         found.append(own.predict_proba(B[:, kept]))
     return found
 

@@ -70,6 +70,7 @@ def judge(
     predicted: Mapping[Any, int],
     units: str = "samples",
     covariates: Sequence[str] = (),
+    balanced: bool = False,
     permutation: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """The verdict on figures of samples that the model had not seen.
@@ -88,6 +89,7 @@ def judge(
     counts, predicted : class → how often it occurs, and is predicted
     units : what is counted
     covariates : their names
+    balanced : whether every class weighs the same already
     permutation : p_value and n of shuffled labels, if there were any
     """
     grade = grade_of(differences[FREQUENT], chance)
@@ -104,10 +106,11 @@ def judge(
         )
     if COVARIATES in differences:
         sentences.append(_beside_covariates(differences[COVARIATES], covariates))
-    sentences += _beside_rivals(differences)
+    if grade == BETTER:
+        sentences += _beside_rivals(differences)
     sentences += _classes(counts, predicted, units)
     return Verdict(
-        grade, headline, tuple(sentences), _advice(grade, differences, counts, predicted)
+        grade, headline, tuple(sentences), _advice(grade, differences, counts, predicted, balanced)
     )
 
 
@@ -143,7 +146,11 @@ def _beside_covariates(difference: Mapping[str, Any], names: Sequence[str]) -> s
 
 def _beside_rivals(differences: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """One sentence for each comparison, rivals with the same one together."""
-    found: dict[str, list[str]] = {"Better than": [], "As good as": [], "Worse than": []}
+    found: dict[str, list[str]] = {
+        "Better than": [],
+        "Not shown to differ from": [],
+        "Worse than": [],
+    }
     for name, difference in differences.items():
         if name in (FREQUENT, COVARIATES):
             continue
@@ -152,12 +159,9 @@ def _beside_rivals(differences: Mapping[str, Mapping[str, Any]]) -> list[str]:
         elif difference["high"] < 0:
             kind = "Worse than"
         else:
-            kind = "As good as"
+            kind = "Not shown to differ from"
         found[kind].append(f"{name} ({_points(difference)})")
-    hedge = {"As good as": ", as far as these samples can tell"}
-    return [
-        f"{kind} {_listed(names)}{hedge.get(kind, '')}." for kind, names in found.items() if names
-    ]
+    return [f"{kind} {_listed(names)}." for kind, names in found.items() if names]
 
 
 def _classes(counts: Mapping[Any, int], predicted: Mapping[Any, int], units: str) -> list[str]:
@@ -185,16 +189,17 @@ def _advice(
     differences: Mapping[str, Mapping[str, Any]],
     counts: Mapping[Any, int],
     predicted: Mapping[Any, int],
+    balanced: bool,
 ) -> tuple[str, ...]:
     never = any(not predicted.get(name, 0) for name in counts)
     unequal = max(counts.values()) > UNEQUAL * max(min(counts.values()), 1)
     advice = []
-    if never or (grade != BETTER and unequal):
+    if not balanced and (never or (grade != BETTER and unequal)):
         advice.append("Let every class weigh the same: --balance, or class_weight='balanced'.")
     if grade == NOT_SHOWN:
         difference = differences[FREQUENT]
         half = (difference["high"] - difference["low"]) / 2
-        if half == half:
+        if half >= 0.005:  # a model that always says the same has none
             advice.append(
                 f"More samples: these tell differences of about {100 * half:.0f} points from nothing; "
                 "four times as many tell half of that."
@@ -213,10 +218,14 @@ def percent(share: float) -> str:
 
 
 def _points(difference: Mapping[str, Any], sign: int = 1) -> str:
-    low, high = sorted((sign * difference["low"], sign * difference["high"]))
-    mean = sign * difference["mean"]
-    told = f"{100 * mean:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f}"
-    return told.replace("-", "−")
+    ends = sorted((sign * difference["low"], sign * difference["high"]))
+    mean, low, high = (_signed(100 * value) for value in (sign * difference["mean"], *ends))
+    return f"{mean} points, {low} to {high}"
+
+
+def _signed(value: float) -> str:
+    """+1.5 or −1.5, and no negative zero."""
+    return f"{round(value, 1) + 0.0:+.1f}".replace("-", "−")
 
 
 def _counted(count: int, units: str) -> str:
