@@ -141,7 +141,7 @@ class DaskFactorization:
         self._n_extra_covariates = 0 if extra is None else int(np.prod(extra.shape[1:]))
         self._covariate_names = inputs.column_names(covariates)
         self._words_inside = self._words_beside = CovariateEncoder()  # numbers only, here
-        self.component_names_ = inputs.names_without(columns, table.shape[1], names)
+        self.component_names_ = names and inputs.names_without(columns, table.shape[1], names)
         self._remote = RemoteSamples(
             client,
             partitions.loads,

@@ -164,7 +164,7 @@ class SupervisedFactorization(
         self._covariate_index = columns
         self._n_extra_covariates = 0 if extra is None else int(extra.shape[1])
         self._covariate_names = covariate_names
-        self.component_names_ = inputs.names_without(columns, data.shape[1], names)
+        self.component_names_ = names and inputs.names_without(columns, data.shape[1], names)
         everyone, inside = inputs.split_columns(data, columns)
         data, regressors = everyone, self._regressors(inside, extra)
         n_kept = data.shape[0] if kept is None else len(kept)
@@ -405,7 +405,10 @@ class SupervisedFactorization(
 
     @property
     def component_names_(self) -> Any:
-        return self._names["components"]
+        names = self._names["components"]
+        if names is None:  # made when somebody asks: x0, x1, … of many columns take as long as a fit
+            names = inputs.names_without(self._covariate_index, self.n_features_in_, None)
+        return names
 
     @component_names_.setter
     def component_names_(self, names: Any) -> None:
