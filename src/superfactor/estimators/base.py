@@ -406,7 +406,9 @@ class SupervisedFactorization(
     @property
     def component_names_(self) -> Any:
         names = self._names["components"]
-        if names is None:  # made when somebody asks: x0, x1, … of many columns take as long as a fit
+        if (
+            names is None
+        ):  # made when somebody asks: x0, x1, … of many columns take as long as a fit
             names = inputs.names_without(self._covariate_index, self.n_features_in_, None)
         return names
 
