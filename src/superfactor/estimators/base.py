@@ -18,6 +18,7 @@ from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.blockwise import by_blocks
 from superfactor.estimators.covariates import CovariateEncoder, as_table, codes_inside, learn_inside
 from superfactor.estimators.importances import FeatureImportancesMixin
+from superfactor.estimators.naming import NamedColumns
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
 from superfactor.losses import Loss
 from superfactor.models import Coding, model_named
@@ -48,6 +49,7 @@ class Stated:
 
 
 class SupervisedFactorization(
+    NamedColumns,
     CallbackSupportMixin,
     FeatureImportancesMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -402,89 +404,6 @@ class SupervisedFactorization(
         return codes @ self.components_
 
     # --- the columns of X ------------------------------------------------------------------------
-
-    @property
-    def component_names_(self) -> Any:
-        names = self._names["components"]
-        if (
-            names is None
-        ):  # made when somebody asks: x0, x1, … of many columns take as long as a fit
-            names = inputs.names_without(self._covariate_index, self.n_features_in_, None)
-        return names
-
-    @component_names_.setter
-    def component_names_(self, names: Any) -> None:
-        # Not an attribute of its own: scikit-learn wants those in the library of X, names are NumPy's.
-        self._names = {"components": names}
-
-    @property
-    def column_names_(self) -> Any:
-        given = self._names.get("columns")
-        return getattr(self, "feature_names_in_", None) if given is None else given
-
-    @property
-    def covariate_columns_(self) -> list[int]:
-        return self._covariate_index
-
-    @property
-    def n_covariates_in_(self) -> int:
-        return self._n_extra_covariates
-
-    @property
-    def covariate_names_(self) -> Any:
-        inside, beside = self._names_of_covariates()
-        return np.asarray(
-            [*self._words_inside.column_names(inside), *self._words_beside.column_names(beside)],
-            dtype=object,
-        )
-
-    @property
-    def covariate_levels_(self) -> dict[str, list[str]]:
-        inside, beside = self._names_of_covariates()
-        own = self._words_inside.named(inside) | self._words_beside.named(beside)
-        given: dict[str, list[str]] = self._names.get("levels", {})
-        return own | given
-
-    def _names_of_covariates(self) -> tuple[list[str], list[str]]:
-        """Those in X and those beside it, as they were given."""
-        names, beside = self.column_names_, self._covariate_names
-        inside = [f"x{j}" if names is None else str(names[j]) for j in self.covariate_columns_]
-        return inside, beside or [f"covariate {j}" for j in range(self.n_covariates_in_)]
-
-    def set_feature_names(self, names: Any, levels: Any = None) -> Self:
-        """Name the columns of X after a fit to an array: for tables, plots and reports.
-
-        Predictions take arrays as before, and nobody compares names: scikit-learn looks at every
-        name of a DataFrame in every call, which for tens of thousands takes longer than the rest.
-
-        Parameters
-        ----------
-        names : array-like of str of shape (n_features_in_,)
-            Of all columns, covariate columns included.
-        levels : dict from str to list of str, optional
-            Where covariate columns are indicators made of words, ``sex=M`` and so on: the levels of each
-            covariate by its name, ``{"sex": ["F", "M"]}``, the reference first. No levels are no words.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        found = list(names)
-        if not all(isinstance(name, str) for name in found):
-            raise TypeError("names: strings are required, as in [str(name) for name in names]")
-        if len(found) != self.n_features_in_:
-            raise ValueError(
-                f"names: {len(found)} are given, but X had {self.n_features_in_} columns; the numbers "
-                "must agree"
-            )
-        columns = np.asarray(found)
-        self.component_names_ = np.delete(columns, self.covariate_columns_)
-        self._names["columns"] = columns
-        self._names["levels"] = {
-            str(name): list(known) for name, known in (levels or {}).items() if len(known)
-        }
-        return self
 
     def split_columns(self, X: Any, covariates: Any = None) -> tuple[Array, Array | None]:
         """What the model factorizes and what it regresses on, checked as in ``predict``.
