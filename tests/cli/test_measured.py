@@ -118,6 +118,22 @@ class TestGroups:
         assert together["verdict"]["grade"] == "not shown"
         assert together["table"]["features"] == 28
 
+    @pytest.mark.parametrize("size", [0.4, 0.7])
+    def test_as_large_a_share_of_the_groups_as_asked(self, visits, tmp_path, size):
+        words = (
+            "fit",
+            visits,
+            "--target",
+            "status",
+            "--group",
+            "patient",
+            "--repeats",
+            "0",
+            *SETTING,
+        )
+        told = superfactor(*words, "--test-size", str(size), "--out", tmp_path / "m", "--json").json
+        assert told["scores"]["held_out"]["samples"] / 60 == pytest.approx(size, abs=0.1)
+
     def test_held_out_groups(self, visits, tmp_path):
         words = ("fit", visits, "--target", "status", "--group", "patient", "--test-size", "0.25")
         words += (*SETTING, "--repeats", "0")
@@ -150,3 +166,10 @@ def test_ctrl_c_ends_in_one_line(table, tmp_path, monkeypatch):
     done = superfactor("fit", table, *roles(), *ONE, "--out", tmp_path / "m")
     assert (done.code, done.err) == (130, "error: interrupted\n")
     assert not (tmp_path / "m").exists()
+
+
+def test_permutations_need_something_to_compare(table, tmp_path):
+    line = refused(
+        "fit", table, *roles(), "--repeats", "0", "--permutations", "20", "--out", tmp_path / "m"
+    )
+    assert "--permutations needs nested cross-validation" in line

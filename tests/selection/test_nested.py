@@ -1,6 +1,7 @@
 """Nested cross-validation held against a loop of scikit-learn, and what must never happen in it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.stats import kstest
@@ -274,3 +275,27 @@ def test_ridge_is_scikit_learns(monkeypatch):
     P = cross_val_predict(model, X, y, cv=cv, method="predict_proba")
     right = [np.mean(np.unique(y)[P[t].argmax(axis=1)] == y[t]) for _, t in cv.split(X, y)]
     np.testing.assert_allclose(found.folds[RIDGE]["accuracy"][0], right)
+
+
+def test_perfect_folds_leave_room_for_doubt():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.standard_normal((40, 5)) + 20 * y[:, None]
+    found = nested_scores(X, y, n_repeats=1)
+    assert found.summary["accuracy"]["mean"] == 1.0
+    assert found.summary["accuracy"]["low"] == pytest.approx(40 / (40 + 1.959963984540054**2))
+    assert found.differences["always the most frequent class"]["low"] < 0.45
+    assert found.verdict.grade == "better"
+
+
+def test_words_are_covariates_as_in_a_search():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 8)), np.arange(60) % 2
+    table = pd.DataFrame({"sex": np.where(y == rng.permutation(y), "F", "M"), "age": 50 + 10.0 * y})
+    found = nested_scores(X, y, covariates=table, n_repeats=1)
+    assert "sex and age" in " ".join(found.verdict.sentences)
+    inside = table.assign(**{f"x{j}": X[:, j] for j in range(8)})
+    same = nested_scores(inside, y, covariate_columns=["sex", "age"], n_repeats=1)
+    assert same.summary["log_loss"]["mean"] == pytest.approx(
+        found.summary["log_loss"]["mean"], rel=0.1
+    )

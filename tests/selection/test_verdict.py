@@ -70,7 +70,7 @@ def test_classes_never_predicted_and_what_to_try():
         0.0, 0.1, 1.0, counts={"a": 90, "b": 12, "c": 4}, predicted={"a": 106, "b": 0, "c": 0}
     )
     assert "Classes 'b' and 'c' are never predicted." in found.sentences
-    few = "Only 4 samples of class 'c': too few for a claim, which needs about 10 of each class."
+    few = "Only 4 samples of class 'c': too few for a claim about it, which needs about 10."
     assert few in found.sentences
     assert any("--balance" in advice for advice in found.advice)
     assert any("More samples" in advice for advice in found.advice)
@@ -129,3 +129,23 @@ class TestExternal:
         found = external_scores(rng.integers(0, 2, size=60), P, ["a", "b", "c"])
         assert found.verdict.grade == "not shown"
         assert "never predicted" not in str(found.verdict)
+
+
+# --- what a verdict must not rest on ---------------------------------------------------------------
+
+
+def test_shuffled_labels_that_reach_as_much_are_heard():
+    said = {"reached": 10, "n": 20, "p_value": 0.52}
+    assert verdict(permutation=said).grade == "not shown"
+    assert verdict(permutation={"reached": 0, "n": 20, "p_value": 1 / 21}).grade == "better"
+
+
+def test_a_handful_of_samples_is_no_evidence_of_two_classes():
+    assert verdict(counts={"a": 6, "b": 6}).grade == "not shown"
+    assert verdict(counts={"a": 60, "b": 60, "c": 4}).grade == "better"
+
+
+def test_folds_that_agree_are_no_certainty():
+    same = {"mean": 0.0, "low": float("nan"), "high": float("nan")}
+    found = verdict(rivals={RIDGE: same})
+    assert "Not shown to differ from ridge logistic regression (+0.0 points)." in found.sentences

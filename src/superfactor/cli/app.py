@@ -101,7 +101,7 @@ def demo(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Try it on real data: breast-cancer biopsies.
+    """Try it on real data: genes of prostate tumours and normal tissue.
 
     Writes a table, a model and a page to look at.
     """
@@ -155,10 +155,13 @@ def fit(
     """
     from superfactor.cli import fit
 
+    times = _repeats(repeats)
+    if permutations and not times:
+        raise UserError("--permutations needs nested cross-validation: leave out --repeats 0")
     settings = replace(
         _settings(rank, xi, lam, model, standardize, balance, seed, cv, certify),
         test_size=test_size,
-        repeats=_repeats(repeats),
+        repeats=times,
         permutations=permutations,
     )
     outputs = fit.Outputs(

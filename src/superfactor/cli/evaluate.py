@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli.errors import as_user_error
+from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths
@@ -34,38 +34,45 @@ def run(model: Path, path: Path, identifier: str | None, screen: Screen) -> None
     loaded = open_model(model, screen)
     with screen.step("read"):
         samples = read_for(loaded, path, identifier, screen, labels=True)
-    classes = loaded.estimator.classes_
-    with screen.step("evaluate"), as_user_error(), few_threads(samples.X):
-        codes = np.searchsorted(classes, samples.y)  # classes are sorted
-        found = external_scores(codes, loaded.estimator.predict_proba(samples.X), classes)
-    _note_known(loaded, samples, screen)
+    classes, new = loaded.estimator.classes_, _new_ones(loaded, samples, screen)
+    X, y = samples.X[new], samples.y[new]
+    with screen.step("evaluate"), as_user_error(), few_threads(X):
+        codes = np.searchsorted(classes, y)  # classes are sorted
+        found = external_scores(codes, loaded.estimator.predict_proba(X), classes)
     screen.fields(
         [
             ("model", str(model)),
             ("table", str(path)),
-            ("samples", f"{len(samples.y):,} ({', '.join(counted(samples.y))})"),
+            ("samples", f"{len(y):,} ({', '.join(counted(y))})"),
         ]
     )
     _show(found, screen)
     screen.finish(
         {
             "versions": versions(),
-            "samples": len(samples.y),
-            "classes": class_counts(samples.y),
+            "samples": len(y),
+            "classes": class_counts(y),
             **found.as_dict(),
         }
     )
 
 
-def _note_known(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> None:
-    """Samples that the model was fitted to are no test of it."""
-    marks = trained_on(loaded.metadata, samples)
-    known = len(marks) - marks.count(NEW)
+def _new_ones(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> Any:
+    """Positions of the samples that the model was not fitted to: the others are no test of it."""
+    import numpy as np
+
+    new = np.flatnonzero(np.array(trained_on(loaded.metadata, samples)) == NEW)
+    known = len(samples.y) - len(new)
+    if not len(new):
+        raise UserError(
+            f"{samples.path}: the model was fitted to every one of these {known} samples; others are required"
+        )
     if known:
         screen.note(
-            f"{known} of {len(marks)} samples have the values or names of samples that the model was fitted "
-            "to: figures are optimistic; leave these samples out"
+            f"{known} of {len(samples.y)} samples have the values or names of samples that the model was "
+            "fitted to; they are left out"
         )
+    return new
 
 
 def _show(found: Any, screen: Screen) -> None:

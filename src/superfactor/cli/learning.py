@@ -10,6 +10,8 @@ from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
 
 FOLDS = 5
+# Into so many parts groups are cut at most, to hold out some of them.
+PARTS = 20
 # Up to here, matrices are too small for threads to pay.
 SMALL_SIDE = 1000
 
@@ -114,9 +116,10 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
     samples, settings = learned.samples, learned.settings
     X, y = learned.part(learned.train)
     groups = None if samples.groups is None else samples.groups[learned.train]
-    if min(units_of(y, groups)) < FEWEST_UNITS:
-        names, counts = np.unique(y, return_counts=True)
-        return None, too_few(dict(zip(names.tolist(), counts.tolist(), strict=True)), FEWEST_UNITS)
+    units = units_of(y, groups)
+    if min(units) < FEWEST_UNITS:
+        counts = dict(zip(np.unique(y).tolist(), units, strict=True))
+        return None, too_few(counts, FEWEST_UNITS, "samples" if groups is None else "groups")
     with as_user_error(), few_threads(X):
         found = nested_scores(
             X,
@@ -125,6 +128,7 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
             search=search_for(samples, settings, y, groups).set_params(cv=None),
             groups=groups,
             covariate_names=tuple(samples.encoding),
+            n_splits=settings.folds or FOLDS,
             n_repeats=settings.repeats,
             permutations=settings.permutations,
             random_state=settings.seed,
@@ -181,20 +185,22 @@ def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
 
 
 def _split_groups(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
-    """As `split`, with every group on one side: one of as many folds as make a part of that size."""
+    """As `split`, with every group on one side: so many of some folds as make a part of that size."""
+    import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
 
     from superfactor.selection.outer import units_of
 
-    parts = max(2, round(1 / settings.test_size))
-    if parts > min(units_of(samples.y, samples.groups)):
+    parts = min(PARTS, *units_of(samples.y, samples.groups))
+    held = round(parts * settings.test_size)
+    if not 0 < held < parts:
         raise UserError(
-            f"--test-size {settings.test_size:g}: too small a share for the groups of "
-            f"{samples.columns.group!r}; a larger one, or more groups of each class, are required"
+            f"--test-size {settings.test_size:g}: no such share can be made of the groups of "
+            f"{samples.columns.group!r}; another one, or more groups of each class, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
-    train, held_out = next(splitter.split(samples.X, samples.y, samples.groups))
-    return train, held_out
+    folds = [test for _, test in splitter.split(samples.X, samples.y, samples.groups)]
+    return np.sort(np.concatenate(folds[held:])), np.sort(np.concatenate(folds[:held]))
 
 
 def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any = None) -> Any:

@@ -107,7 +107,7 @@ Seed = Annotated[
 Folds = Annotated[
     int | None,
     typer.Option(
-        "--cv", min=2, metavar="N", help="Folds of the cross-validation.", show_default="5"
+        "--cv", min=2, metavar="N", help="Folds of every cross-validation.", show_default="5"
     ),
 ]
 Markers = Annotated[

@@ -86,13 +86,15 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
     title = f"Log-likelihood a sample over {search.n_splits_} folds, {len(shown)} of {len(order)} settings"
     screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))
     point = results["params"][simple]
-    screen.say(f"\nbest: {summary.parameters(results['params'][best])}")
+    screen.say(f"\nchosen, as a fit would: {summary.parameters(results['params'][best])}")
+    if results["rank_test_score"][best] > 1:
+        screen.say("(more factors score higher, but by less than a standard error)")
     screen.say(f"simplest within one standard error: {summary.parameters(point)}")
 
 
 def _row(results: Any, i: int, best: int, simple: int) -> list[str]:
     point = results["params"][i]
-    remarks = ["best"] * (i == best) + ["one s.e."] * (i == simple)
+    remarks = ["chosen"] * (i == best) + ["one s.e."] * (i == simple)
     return [
         str(results["rank_test_score"][i]),
         point["model"],

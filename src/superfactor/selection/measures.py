@@ -136,11 +136,22 @@ def corrected_interval(values: Any, ratio: float, level: float = 0.95) -> dict[s
     if not len(values):
         return dict.fromkeys(("mean", "low", "high"), float("nan"))
     mean = float(values.mean())
-    if len(values) == 1:
+    # One fold, or folds that all say the same, do not tell how far others would lie.
+    if len(values) == 1 or np.ptp(values) == 0:
         return {"mean": mean, "low": float("nan"), "high": float("nan")}
     spread = float(values.std(ddof=1)) * np.sqrt(1 / len(values) + ratio)
     half = float(student.ppf((1 + level) / 2, len(values) - 1)) * spread
     return {"mean": mean, "low": mean - half, "high": mean + half}
+
+
+def widened(found: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
+    """An interval that holds another one too; it may have had no ends of its own."""
+    low, high = ends
+    return {
+        **found,
+        "low": float(np.fmin(found["low"], low)),
+        "high": float(np.fmax(found["high"], high)),
+    }
 
 
 def bounded(metric: str, found: dict[str, float]) -> dict[str, float]:

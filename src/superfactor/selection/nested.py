@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from superfactor._arrays import one_blas_thread
 from superfactor.estimators import inputs
+from superfactor.estimators.covariates import CovariateEncoder, learn_inside
 from superfactor.estimators.parameters import shown
 from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.measures import (
@@ -22,11 +23,12 @@ from superfactor.selection.measures import (
     corrected_interval,
     headline_metric,
     measures,
+    widened,
 )
 from superfactor.selection.out_of_fold import OutOfFold
 from superfactor.selection.outer import MODEL, OuterFold, stratified, units_of
 from superfactor.selection.permutation import PermutationTest, shuffled
-from superfactor.selection.proportions import NORMAL_975
+from superfactor.selection.proportions import NORMAL_975, balanced_interval, wilson
 from superfactor.selection.rivals import FREQUENT
 from superfactor.selection.search import SMFClassifierCV
 from superfactor.selection.verdict import Verdict, judge
@@ -135,7 +137,7 @@ def nested_scores(
     preprocess, covariate_columns
         As for `SMFClassifierCV`; where there is a `search`, its own count.
     covariate_names : sequence of str, optional
-        What the verdict calls the covariates.
+        What the verdict calls the covariates; default the names of their columns.
     n_splits : int, default=5
         Outer folds; fewer where the rarest class has fewer samples (or groups).
     n_repeats : int or "auto", default="auto"
@@ -167,13 +169,20 @@ def nested_scores(
         search = SMFClassifierCV(
             preprocess=preprocess, covariate_columns=covariate_columns, scoring="neg_log_loss"
         )
-    data = inputs.check_data(clone(search), inputs.as_numpy(X), reset=True)
+    # Levels of words are those of all samples: a rare one may be missing from a fold.
+    numbers, words_inside = learn_inside(X, search.covariate_columns)
+    words_beside = CovariateEncoder.learn(covariates)
+    data = inputs.check_data(clone(search), inputs.as_numpy(numbers), reset=True)
     labels = inputs.check_labels(inputs.as_numpy(y), data, "nested_scores")
-    columns = inputs.covariate_indices(
-        search.covariate_columns, data.shape[1], inputs.column_names(X)
-    )
-    extra = inputs.check_covariates(inputs.as_numpy(covariates), data, None, "fit")
-    samples = FoldRows(*inputs.split_columns(data, columns), extra, None, search.preprocess)
+    names = inputs.column_names(X)
+    columns = inputs.covariate_indices(search.covariate_columns, data.shape[1], names)
+    if not covariate_names:
+        own = [str(names[j]) for j in columns] if names else []
+        covariate_names = [*own, *(inputs.column_names(covariates) or ())]
+    extra = inputs.as_numpy(words_beside.codes(covariates))
+    extra = words_beside.expand(inputs.check_covariates(extra, data, None, "fit"))
+    factorized, inside = inputs.split_columns(data, columns)
+    samples = FoldRows(factorized, words_inside.expand(inside), extra, None, search.preprocess)
     classes, codes = np.unique(labels, return_inverse=True)
     if groups is not None:
         groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
@@ -292,6 +301,9 @@ def _concluded(
             metric: bounded(metric, corrected_interval(found[metric].ravel(), table.ratio))
             for metric in METRICS
         }
+        # Folds that happen to agree are no certainty: never narrower than so many samples allow.
+        for metric, ends in _shares(table, method).items():
+            summaries[method][metric] = widened(summaries[method][metric], ends)
         if len(classes) == 2 and method != FREQUENT:
             fits = table.calibrations(method)
             for name in ("slope", "intercept"):
@@ -299,19 +311,22 @@ def _concluded(
                 error = float(np.mean([fit[f"{name}_error"] for fit in fits]))
                 repeats[method][f"calibration_{name}"] = values
                 summaries[method][f"calibration_{name}"] = _around(float(values.mean()), error)
-    differences = {
+    differences: dict[str, dict[str, Any]] = {
         rival: {"metric": headline}
         | corrected_interval((folds[MODEL][headline] - folds[rival][headline]).ravel(), table.ratio)
         for rival in table.methods
         if rival != MODEL
     }
-    predicted = table.probabilities[MODEL].mean(axis=0).argmax(axis=1)
+    guess = summaries[FREQUENT][headline]["mean"]
+    low, high = _shares(table, MODEL)[headline]
+    differences[FREQUENT] = widened(differences[FREQUENT], (low - guess, high - guess))
+    predicted = _predicted(table, MODEL)
     truth, votes, units = table.votes(groups)
     chance = chance_of(headline, truth, votes, len(classes))
     verdict = judge(
         headline,
         summaries[MODEL][headline],
-        summaries[FREQUENT][headline]["mean"],
+        guess,
         differences,
         chance,
         counts=dict(zip(classes.tolist(), np.bincount(truth).tolist(), strict=True)),
@@ -345,6 +360,21 @@ def _concluded(
         permutation=permutation,
         verdict=verdict,
     )
+
+
+def _predicted(table: OutOfFold, method: str) -> Any:
+    """Class numbers (n,) by the mean out-of-fold probabilities of all repeats."""
+    return table.probabilities[method].mean(axis=0).argmax(axis=1)
+
+
+def _shares(table: OutOfFold, method: str) -> dict[str, tuple[float, float]]:
+    """Intervals of the shares of right answers as if each sample had been asked once."""
+    confusion = np.zeros((table.n_classes,) * 2, dtype=int)
+    np.add.at(confusion, (table.codes, _predicted(table, method)), 1)
+    return {
+        "accuracy": wilson(int(np.trace(confusion)), len(table.codes)),
+        "balanced_accuracy": balanced_interval(confusion),
+    }
 
 
 def _around(mean: float, error: float) -> dict[str, float]:

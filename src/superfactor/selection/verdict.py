@@ -15,6 +15,8 @@ from superfactor.selection.rivals import COVARIATES, FREQUENT
 BETTER, NOT_SHOWN, WORSE = "better", "not shown", "worse"
 # One-sided, as the end of a 95 % interval is.
 LEVEL = 0.025
+# Of shuffled labels, of which there may be few: 19 of them can show no less.
+PERMUTATION_LEVEL = 0.05
 # Of the rarest class: with fewer, one sample more or less decides.
 FEWEST = 10
 
@@ -77,7 +79,8 @@ def judge(
 
     "Better" takes two tests that agree, both at 2.5 %: the interval of the difference to always the most
     frequent class lies above 0, and labels that know nothing of the predictions would rarely agree with
-    them as well. "Worse" likewise, the other way round.
+    them as well; also, where they were shuffled, that this shows, and of two classes ten samples each.
+    "Worse" takes the two tests, the other way round.
 
     Parameters
     ----------
@@ -93,6 +96,10 @@ def judge(
     permutation : p_value and n of shuffled labels, if there were any
     """
     grade = grade_of(differences[FREQUENT], chance)
+    unlikely = permutation is None or permutation["p_value"] <= PERMUTATION_LEVEL
+    enough = len(counts) > 2 or min(counts.values()) >= FEWEST
+    if grade == BETTER and not (unlikely and enough):
+        grade = NOT_SHOWN
     headline = (
         f"{_GRADES[grade]}: {WORDS[metric]} {percent(score['mean'])} (95 % interval "
         f"{percent(score['low'])} to {percent(score['high'])}); guessing reaches {percent(guess)}."
@@ -114,14 +121,14 @@ def judge(
     )
 
 
-def too_few(counts: Mapping[Any, int], needed: int) -> Verdict:
-    """Where a class has too few samples for any cross-validation."""
+def too_few(counts: Mapping[Any, int], needed: int, units: str = "samples") -> Verdict:
+    """Where a class has too few samples, or groups of them, for any cross-validation."""
     name, count = min(counts.items(), key=lambda item: item[1])
     return Verdict(
         NOT_SHOWN,
-        f"{_GRADES[NOT_SHOWN]}: class {str(name)!r} has {_counted(count, 'samples')}, too few to measure "
+        f"{_GRADES[NOT_SHOWN]}: class {str(name)!r} has {_counted(count, units)}, too few to measure "
         f"anything ({needed} are needed, a claim needs {FEWEST}).",
-        advice=(f"More samples of class {str(name)!r}, or leave it out.",),
+        advice=(f"More {units} of class {str(name)!r}, or leave it out.",),
     )
 
 
@@ -179,7 +186,7 @@ def _classes(counts: Mapping[Any, int], predicted: Mapping[Any, int], units: str
         )
     if few:
         sentences.append(
-            f"Only {_listed(few)}: too few for a claim, which needs about {FEWEST} of each class."
+            f"Only {_listed(few)}: too few for a claim about it, which needs about {FEWEST}."
         )
     return sentences
 
@@ -220,7 +227,7 @@ def percent(share: float) -> str:
 def _points(difference: Mapping[str, Any], sign: int = 1) -> str:
     ends = sorted((sign * difference["low"], sign * difference["high"]))
     mean, low, high = (_signed(100 * value) for value in (sign * difference["mean"], *ends))
-    return f"{mean} points, {low} to {high}"
+    return f"{mean} points" if "nan" in low else f"{mean} points, {low} to {high}"
 
 
 def _signed(value: float) -> str:
