@@ -4,7 +4,9 @@ import re
 
 import pandas as pd
 import pytest
-from tests.cli.command import QUICK, cohort, refused, roles, superfactor
+from tests.cli.command import QUICK, SETTING, cohort, refused, roles, superfactor
+
+from superfactor.cli import model_file
 
 
 def content(page):
@@ -22,13 +24,50 @@ def test_is_the_page_that_fit_wrote(table, tmp_path):
     assert content(first) == content(second)
 
 
+def measured(table, folder, *words):
+    """A model file and its page, with nested cross-validation."""
+    out, page = folder / "m.skops", folder / "1.html"
+    words = ("fit", table, *roles(), *SETTING, "--repeats", "1", *words)
+    assert superfactor(*words, "--out", out, "--report", page).code == 0
+    return out, page
+
+
+def test_held_out_samples_are_told_beside_nested_cross_validation(table, tmp_path):
+    _, page = measured(table, tmp_path, "--test-size", "0.25")
+    text = page.read_text()
+    assert re.search(
+        r"<p>On 10 held-out samples: accuracy [\d.]+ % \(95 % interval [\d.]+ % to [\d.]+ %\), balanced "
+        r"accuracy [\d.]+ %\.</p>",
+        text,
+    )
+    assert "On 10 held-out samples that took no part in the fit: " in text
+
+
+@pytest.mark.filterwarnings("error")
+def test_figures_of_each_class_stay_out_of_fold(table, tmp_path):
+    out, first = measured(table, tmp_path)
+    second, third, older = (tmp_path / name for name in ("2.html", "3.html", "older.skops"))
+    assert superfactor("report", out, table, "--out", second).code == 0
+    assert content(first) == content(second)
+    assert "predicted by a model that had not seen it" in content(second)
+    # A file from before predictions were stored.
+    loaded = model_file.load(out)
+    for name in ("predictions", "classes", "counts"):
+        del loaded.metadata["nested"][name]
+    model_file.save(older, loaded.estimator, loaded.metadata)
+    assert superfactor("report", older, table, "--out", third).code == 0
+    assert "40 training samples (optimistic)" in content(third)
+
+
 def test_order_of_the_samples_does_not_matter(model, table, tmp_path):
     shuffled = tmp_path / "shuffled.csv"
     cohort().sample(frac=1, random_state=0).to_csv(shuffled, index=False)
     for path, name in ((table, "1.html"), (shuffled, "2.html")):
         assert superfactor("report", model, path, "--out", tmp_path / name).code == 0
     pages = [content(tmp_path / name) for name in ("1.html", "2.html")]
-    accuracy = [re.search(r"on 10 held-out samples: [\d.]+ %", page).group() for page in pages]
+    accuracy = [
+        re.search(r"On 10 held-out samples: accuracy [\d.]+ %", page).group() for page in pages
+    ]
     assert accuracy[0] == accuracy[1]
 
 

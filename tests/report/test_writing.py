@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from tests.report.conftest import CASES, scaled, table
+from tests.report.conftest import CASES, nested_like, scaled, table
 
 from superfactor import SMFClassifier, SMFRegressor
 from superfactor.interpretation import covariate_effects
@@ -154,6 +154,18 @@ class TestBadInput:
     def test_as_many_ids_as_samples(self, tmp_path):
         with pytest.raises(ValueError, match="ids: 3 names are given, 40"):
             write_report(tmp_path / "r.html", self.fitted(), self.X, self.y, ids=["a", "b", "c"])
+
+    @pytest.mark.parametrize(
+        ("name", "other"), [("classes", ["class 0", "class 2"]), ("counts", [21, 19])]
+    )
+    def test_nested_scores_of_other_samples(self, tmp_path, name, other):
+        nested = nested_like("better")
+        nested.classes, nested.counts = np.array(["class 0", "class 1"]), np.array([20, 20])
+        write_report(tmp_path / "r.html", self.fitted(), self.X, self.y, nested=nested)
+        setattr(nested, name, np.array(other))
+        with pytest.raises(ValueError, match=f"^nested: its {name} are .* same samples"):
+            write_report(tmp_path / "no.html", self.fitted(), self.X, self.y, nested=nested)
+        assert not (tmp_path / "no.html").exists()
 
     def test_a_search_of_another_kind(self, tmp_path):
         with pytest.raises(TypeError, match="search=int: a fitted SMFClassifierCV"):

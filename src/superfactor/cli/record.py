@@ -39,6 +39,7 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
         },
         "scores": learned.scores,
         **performance_facts(learned),
+        "nested": _nested(learned.nested),
         "group": samples.columns.group,
         "seed": settings.seed,
         "search": _search(learned.search),
@@ -80,6 +81,21 @@ def names(ids: Any) -> Any:
     return ids if unique else np.array([str(row) for row in range(1, len(ids) + 1)])
 
 
+def _nested(nested: Any) -> dict[str, Any] | None:
+    """What scripts and pages are told; predictions (n, c) are in the order of `training_ids`."""
+    if nested is None:
+        return None
+    import numpy as np
+
+    return {
+        **nested.as_dict(),
+        "classes": nested.classes.tolist(),
+        "counts": nested.counts.tolist(),
+        # Single precision: more than any figure shows, in half the space.
+        "predictions": nested.predictions.astype(np.float32),
+    }
+
+
 def _search(search: Any) -> dict[str, Any]:
     import numpy as np
 
@@ -98,7 +114,7 @@ def _search(search: Any) -> dict[str, Any]:
 
 
 def recorded_scores(record: dict[str, Any] | None) -> Any:
-    """What a page says of nested cross-validation, as `NestedScores.as_dict` gave it; without predictions."""
+    """What a page says of nested cross-validation; model files of earlier versions have no predictions."""
     if record is None:
         return None
     from types import SimpleNamespace
@@ -106,7 +122,12 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
     from superfactor.selection import Verdict
 
     told = Verdict(**{**record["verdict"], "sentences": tuple(record["verdict"]["sentences"])})
-    return SimpleNamespace(**{**record, "verdict": told, "predictions": None})
+    predictions = record.get("predictions")
+    if predictions is not None:
+        predictions = predictions.astype(float)
+        # Rounded as they are stored, probabilities do not quite add up to one.
+        predictions /= predictions.sum(axis=1, keepdims=True)
+    return SimpleNamespace(**{**record, "verdict": told, "predictions": predictions})
 
 
 def recorded_search(record: dict[str, Any]) -> Any:

@@ -151,6 +151,7 @@ def gather(
     if X_test is not None:
         new = bare.preprocess(X_test)
         test = _samples("y_test", estimator, view, names[1], new, y_test, covariates_test)
+    _check_nested(told.get("nested"), estimator.classes_, train.truth)
     plain = unsupervised(estimator, seen, y, covariates=covariates, **up)
     return Facts(
         model=model,
@@ -242,6 +243,21 @@ def _class_numbers(name: str, y: Any, classes: Any) -> Any:
         raise ValueError(
             f"{name}: {shown(error.args[0])} is no class of the model, {shown(classes.tolist())}"
         ) from None
+
+
+def _check_nested(nested: Any, classes: Any, truth: Any) -> None:
+    """Nested cross-validation of other samples would be the headline of a page that is not about them.
+
+    What model files of earlier versions recorded has neither classes nor counts.
+    """
+    own = {"classes": classes, "counts": np.bincount(truth, minlength=len(classes))}
+    for name, wanted in own.items():
+        given = getattr(nested, name, None)
+        if given is not None and np.asarray(given).tolist() != wanted.tolist():
+            raise ValueError(
+                f"nested: its {name} are {shown(np.asarray(given).tolist())}, those of the model and y are "
+                f"{shown(wanted.tolist())}; nested cross-validation of the same samples is required"
+            )
 
 
 def _names(ids: Sequence[Any] | None, X: Any, X_test: Any) -> tuple[list[str], list[str]]:

@@ -76,7 +76,7 @@ class Study:
 def methods_paragraph(facts: Study) -> str:
     """Plain text, one paragraph: data, preprocessing, model, choice, performance, proof, software."""
     parts = [_data(facts), _preprocessing(facts), _model(facts), _choice(facts)]
-    parts += [_nested(facts.nested) if facts.nested is not None else _held_out(facts)]
+    parts += ["" if facts.nested is None else _nested(facts.nested), _held_out(facts)]
     parts += [_certificate(facts), f"Analyses used superfactor {facts.version} for Python."]
     return " ".join(part for part in parts if part)
 

@@ -64,7 +64,8 @@ def write_report(
         one.
     nested : NestedScores, optional
         From `superfactor.selection.nested_scores`: the headline, with the measures of the model and
-        its rivals on the same folds. Without it the headline rests on the held-out samples.
+        its rivals on the same folds. Of X and y, or at least of as many samples of the same classes.
+        Without it the headline rests on the held-out samples.
     stability : Stability, optional
         From `superfactor.interpretation.stability`.
     rotation, positive : optional
