@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from superfactor.report.facts import Facts
-from superfactor.selection.external import external_scores
+from superfactor.selection.external import external_verdict
 
 GRADES = ("better", "not shown", "worse")
 
@@ -36,7 +36,7 @@ def verdict_of(facts: Facts) -> Told:
     elif facts.test is not None:
         # The model's own names of the classes: as the page shows them, two may be cut to the same.
         names = facts.estimator.classes_
-        given = external_scores(facts.test.truth, facts.test.probabilities, names).verdict
+        given = external_verdict(facts.test.truth, facts.test.probabilities, names)
     else:
         return _of_training(facts)
     return Told(given.grade, given.headline, tuple(given.sentences), tuple(given.advice))

@@ -60,43 +60,66 @@ def external_scores(codes: Any, probabilities: Any, classes: Any) -> ExternalSco
     Classes without samples take no part. Guessing is always the class that is most frequent here.
     """
     classes = np.asarray(classes)
-    predicted = probabilities.argmax(axis=1)
-    confusion = np.zeros((len(classes), len(classes)), dtype=int)
-    np.add.at(confusion, (codes, predicted), 1)
-    counts = confusion.sum(axis=1)
-    headline = headline_metric(counts[counts > 0])
+    told = _Shares(codes, probabilities.argmax(axis=1), len(classes))
     found = measures(codes, probabilities)
     drawn = _bootstrap(codes, probabilities)
     summary = {metric: {"mean": found[metric], **_middle(drawn[metric])} for metric in METRICS}
     # Draws of samples that are all right are all right.
-    shares = wilson(int(np.trace(confusion)), len(codes)), balanced_interval(confusion)
-    for metric, (low, high) in zip(("accuracy", "balanced_accuracy"), shares, strict=True):
-        summary[metric] |= {"low": low, "high": high}
+    summary |= told.summary
     if len(classes) == 2:
         fit = calibration(codes == 1, probabilities[:, 1])
         for name in ("slope", "intercept"):
             half = NORMAL_975 * fit[f"{name}_error"]
             ends = {"low": fit[name] - half, "high": fit[name] + half}
             summary[f"calibration_{name}"] = {"mean": fit[name], **ends}
-    chance = chance_of(headline, codes, predicted, len(classes))
-    names = classes.tolist()
-    present = {name: int(count) for name, count in zip(names, counts, strict=True) if count}
-    if len(present) < 2:
-        verdict = _one_class(next(iter(present)), summary["accuracy"])
-    else:
-        balanced = headline == "balanced_accuracy"
-        guess = 1 / len(present) if balanced else float(counts.max() / counts.sum())
-        ends = {name: value - guess for name, value in summary[headline].items()}
-        verdict = judge(
-            headline,
-            summary[headline],
-            guess,
-            {FREQUENT: {"metric": headline, **ends}},
-            chance,
-            counts=present,
-            predicted=dict(zip(names, confusion.sum(axis=0).tolist(), strict=True)),
+    verdict = told.verdict(classes)
+    return ExternalScores(classes, told.headline, summary, told.confusion, told.chance, verdict)
+
+
+def external_verdict(codes: Any, probabilities: Any, classes: Any) -> Verdict:
+    """The verdict of `external_scores` alone, which takes no bootstrap."""
+    classes = np.asarray(classes)
+    return _Shares(codes, probabilities.argmax(axis=1), len(classes)).verdict(classes)
+
+
+class _Shares:
+    """Shares of right answers, for class numbers `codes` (n,) and `predicted` (n,) of c classes."""
+
+    def __init__(self, codes: Any, predicted: Any, c: int):
+        self.confusion = np.zeros((c, c), dtype=int)
+        np.add.at(self.confusion, (codes, predicted), 1)
+        self.counts = self.confusion.sum(axis=1)
+        right, n = np.diag(self.confusion), len(codes)
+        present = self.counts > 0
+        recall = float(np.mean(right[present] / self.counts[present]))
+        self.headline = headline_metric(self.counts[present])
+        self.chance = chance_of(self.headline, codes, predicted, c)
+        (low, high), (lower, higher) = (
+            wilson(int(right.sum()), n),
+            balanced_interval(self.confusion),
         )
-    return ExternalScores(classes, headline, summary, confusion, chance, verdict)
+        self.summary = {
+            "accuracy": {"mean": float(right.sum() / n), "low": low, "high": high},
+            "balanced_accuracy": {"mean": recall, "low": lower, "high": higher},
+        }
+
+    def verdict(self, classes: Any) -> Verdict:
+        """In words, `classes` (c,) being their names."""
+        names = classes.tolist()
+        counts = zip(names, self.counts.tolist(), strict=True)
+        present = {name: count for name, count in counts if count}
+        if len(present) < 2:
+            return _one_class(next(iter(present)), self.summary["accuracy"])
+        score = self.summary[self.headline]
+        guess = float(self.counts.max() / self.counts.sum())
+        if self.headline == "balanced_accuracy":
+            guess = 1 / len(present)
+        difference = {name: value - guess for name, value in score.items()}
+        predicted = dict(zip(names, self.confusion.sum(axis=0).tolist(), strict=True))
+        beaten = {FREQUENT: {"metric": self.headline, **difference}}
+        return judge(
+            self.headline, score, guess, beaten, self.chance, counts=present, predicted=predicted
+        )
 
 
 def _bootstrap(codes: Any, probabilities: Any) -> dict[str, Any]:
