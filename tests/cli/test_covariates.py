@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from tests.cli.command import QUICK, cohort, refused, roles, superfactor
 
 from superfactor.cli.covariates import column_names, encode, learn_encoding
 from superfactor.cli.factors import _with_interval
@@ -21,6 +22,11 @@ from superfactor.cli.factors import _with_interval
         (1.5, 0.0, math.inf, "1.50 (<0.01 to >9999)"),
         (1.0004, math.nan, math.nan, "1.0004"),
         (1.0, math.nan, math.nan, "1.00"),
+        (0.0004, 0.0001, 0.0015, "0.0004 (0.0001 to 0.0015)"),
+        (0.0004, 0.00001, 0.3, "0.0004 (<0.0001 to 0.3000)"),
+        (0.0004, math.nan, math.nan, "0.0004"),
+        (1e-9, 1e-12, 1e-5, "<0.000001 (<0.000001 to 0.000010)"),
+        (0.0, 0.0, 0.0, "<0.01 (<0.01 to <0.01)"),
     ],
     ids=str,
 )
@@ -40,6 +46,43 @@ def test_what_is_missing_is_no_reference():
     assert column_names(encoding) == ["age", "sex=M", "sex=(empty)"]
     expected = [[1, 0, 0], [2, 0, 1], [3, 1, 0], [4, 0, 1]]
     np.testing.assert_array_equal(encode("t.csv", CELLS, encoding), expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda d: d.assign(age=["unknown", *d["age"][1:]]),
+            "t.csv: covariate 'age' holds 39 different numbers beside 'unknown'; put numbers there",
+        ),
+        (
+            lambda d: d.assign(age=d["age"].map("{:.3f}".format).str.replace(".", ",")),
+            "t.csv: covariate 'age' holds numbers with a comma, such as",
+        ),
+        (
+            lambda d: d.assign(sex=[d["sex"][0].lower(), *d["sex"][1:]]),
+            "differ only in case or blanks; write them alike if they are one level",
+        ),
+    ],
+    ids=["one word", "commas", "spellings"],
+)
+def test_what_is_refused(change, message, tmp_path):
+    data = cohort().assign(age=np.arange(40) + 30.25)
+    change(data).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
+    assert message in refused(*words)
+
+
+def test_a_constant_is_noted_and_has_no_row(tmp_path):
+    cohort().assign(age=0.1).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
+    done = superfactor(*words)
+    assert done.err == "note: covariate 'age' is the same for every sample: it says nothing\n"
+    assert "sex: F vs M" in done.out and "age (per unit)" not in done.out
+    assert "with 95 % interval" in done.out
+    # Where no table has an interval, no heading promises one.
+    done = superfactor(*words, "--model", "feature")
+    assert "Covariates: odds ratio of tumoral against normal\n" in done.out
 
 
 def test_models_of_before_keep_their_reference():

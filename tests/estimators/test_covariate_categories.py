@@ -160,7 +160,7 @@ def levels(*cells):
         (("b", "a"), ["a", "b"]),
         ((None, None, "b", "a"), ["a", "b", EMPTY]),
         ((None, "b", float("nan"), "b", "a"), ["b", "a", EMPTY]),
-        (("unknown", "Unknown", "unknown", "a", "b"), ["a", "b", "Unknown", "unknown"]),
+        (("unknown", "unknown", "unknown", "NA", "a", "b"), ["a", "b", "NA", "unknown"]),
         (("Missing", "Missing", "x"), ["x", "Missing"]),
         ((True, True, False), ["False", "True"]),
         ((True, True, None), ["False", "True", EMPTY]),
@@ -203,15 +203,53 @@ def test_booleans_are_known_though_they_do_not_occur():
         ([None, "NA"] * (N // 2), r"column 'word' is .* for every sample"),
         ([f"p{i}" for i in range(N)], "column 'word' has 60 different values; at most 50"),
         (pd.Timestamp(0), "column 'word' holds dates or times; numbers or words are required"),
+        (
+            ["male", "MALE", "Male "] * (N // 3),
+            "column 'word': 'MALE', 'Male ' and 'male' differ only in case or blanks; write them alike",
+        ),
+        (
+            ["unknown", *range(20, N + 19)],
+            r"column 'word' holds 59 different numbers beside 'unknown'; put numbers there, or leave such "
+            r"samples out \(if the numbers are codes, write them as words, such as 'no. 20'\)",
+        ),
+        (
+            [None, "90+", "?", *(f"{20 + i % 12}.5" for i in range(N - 3))],
+            r"column 'word' holds 12 different numbers beside '90\+', '\?'; put numbers there, or [^(]*$",
+        ),
+        (
+            [f"{i}" for i in range(N)],
+            "column 'word' holds 60 different numbers as text; give them as numbers",
+        ),
+        (
+            ["NA", *(f"{i},5" for i in range(1, N))],
+            "column 'word' holds numbers with a comma, such as '1,5'; write them with a decimal point",
+        ),
     ],
-    ids=["constant", "unknown", "identifier", "dates"],
-)
+    ids=[
+        "constant", "unknown", "identifier", "dates", "spellings", "one word", "a bound", "text", "commas"
+    ],
+)  # fmt: skip
 def test_columns_that_are_no_covariates(column, message):
     for more in (GIVEN, GIVEN[["age"]]):
         with pytest.raises(ValueError, match=f"covariates: {message}"):
             SMFClassifier().fit(X, Y, covariates=more.assign(word=column))
         with pytest.raises(ValueError, match=f"X: {message}"):
             SMFClassifier(covariate_columns=["word"]).fit(X.assign(word=column), Y)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["0", "1", "2", "unknown"],
+        [*map(str, range(1, 23)), "X", "Y"],
+        pd.Categorical([*range(20), None]),
+        [f"{i}_1" for i in range(20)],
+    ],
+    ids=["codes", "chromosomes", "declared", "names"],
+)
+def test_numbers_that_are_levels(cells):
+    found = CovariateEncoder.learn(pd.DataFrame({"word": cells})).levels[0]
+    assert len(found) == len(cells)
 
 
 def test_missing_numbers_are_named():

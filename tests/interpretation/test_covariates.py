@@ -394,6 +394,34 @@ def test_other_data_than_the_models(given, message):
         covariate_effects(fit, *given(X, y, extra))
 
 
+def test_rows_in_another_order_are_refused():
+    X, y = table()
+    extra = sides(len(y))
+    swapped = np.r_[0, 2, 1, 3 : len(y)]
+    message = (
+        rf"X: 2 of {len(y)} samples are not those .*, the first at position 1; .* in its order"
+    )
+    for fit in (classifier(), pipeline()):
+        fit.fit(X, y)
+        covariate_effects(fit, X, y)
+        with pytest.raises(ValueError, match=message):
+            covariate_effects(fit, X.iloc[swapped], y)
+    single = X.astype(np.float32)
+    fit = classifier().fit(single, y, covariates=extra.astype(np.float32))
+    assert covariate_effects(fit, single, y, extra.astype(np.float32))["low"].notna().all()
+    feature = classifier("feature").fit(X, y, covariates=extra)
+    with pytest.warns(UserWarning, match="no intervals"):  # its codes are no function of X alone
+        covariate_effects(feature, X.iloc[swapped], y, extra)
+
+
+def test_a_constant_has_no_spread():
+    X, y = table()
+    extra = np.c_[sides(len(y)), np.full(len(y), 0.1)]
+    effects = covariate_effects(classifier().fit(X, y, covariates=extra), X, y, extra)
+    assert effects["sd"].iloc[-1] == 0  # not 1e-17
+    assert effects["estimate_per_sd"].iloc[-1] == 1
+
+
 def test_x_is_needed_where_it_has_covariates_or_a_constraint():
     X, y = table()
     extra = sides(len(y))

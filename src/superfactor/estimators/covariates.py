@@ -14,7 +14,7 @@ known" is never the reference.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
@@ -24,12 +24,17 @@ import numpy as np
 
 from superfactor._arrays import Array, device, namespace
 from superfactor.estimators import inputs
+from superfactor.estimators.spelling import two_spellings
 
 # The level of a cell with nothing in it; where it occurs it is a level like the others.
 EMPTY = "(empty)"
 # What people write for the same, in lower case.
 _UNKNOWN = {EMPTY, "", "na", "n/a", "nan", "null", "?", "missing", "(missing)", "unknown"}
 MOST_LEVELS = 50
+# Numbers among words are codes (of a site, of a stage) up to so many different ones, and else measured.
+MOST_CODES = 10
+# What people write before or after a number that is a bound, or not exact.
+_BOUNDS = "<>=≤≥~+ "
 _BOOLEAN = ["False", "True"]
 
 
@@ -223,7 +228,7 @@ def _name(names: Sequence[Any] | None, j: int) -> Any:
 
 
 def _is_words(column: Any, said: str) -> bool:
-    if str(getattr(column, "dtype", "")) == "category":
+    if _is_category(column):
         return True
     cells = np.asarray(column)
     if cells.dtype.kind in "mM":  # which would pass for numbers
@@ -231,6 +236,12 @@ def _is_words(column: Any, said: str) -> bool:
     if cells.dtype.kind != "O":
         return cells.dtype.kind in "bUT"
     return any(not _is_missing(cell) and not _is_number(cell) for cell in cells)
+
+
+def _is_category(column: Any) -> bool:
+    """Whether the column is declared to hold categories, by pandas or polars."""
+    kind = str(getattr(column, "dtype", "")).lower()
+    return kind == "category" or kind.startswith(("categorical", "enum"))
 
 
 def _is_boolean(column: Any) -> bool:
@@ -272,12 +283,19 @@ def _levels(column: Any, said: str) -> list[str]:
     counts = Counter(_words(column))
     if _is_boolean(column):  # both are known, whether or not they occur
         return [*_BOOLEAN, EMPTY] if EMPTY in counts else list(_BOOLEAN)
+    if not _is_category(column):  # where whole numbers are levels on purpose
+        _refuse_numbers(counts, said)
     if len(counts) > MOST_LEVELS:
         raise ValueError(
             f"{said} has {len(counts)} different values; at most {MOST_LEVELS} are allowed where they "
             "are no numbers"
         )
-    known = sorted(level for level in counts if level.strip().lower() not in _UNKNOWN)
+    alike = two_spellings(counts)
+    if alike is not None:
+        raise ValueError(
+            f"{said}: {alike}; write them alike if they are one level, else give them names that differ more"
+        )
+    known = sorted(level for level in counts if not _is_unknown(level))
     if not known or len(counts) == 1:
         raise ValueError(f"{said} is {min(counts)!r} for every sample; two levels are required")
     reference = max(known, key=lambda level: counts[level])  # the first of the largest
@@ -285,6 +303,45 @@ def _levels(column: Any, said: str) -> list[str]:
         reference = min(known, key=str.lower)
     others = [level for level in known if level != reference]
     return [reference, *others, *sorted(counts.keys() - set(known))]
+
+
+def _refuse_numbers(levels: Iterable[str], said: str) -> None:
+    """Raise a ValueError where levels are measured numbers that something keeps from being read as such.
+
+    One word among the ages of 200 people would make every year of age a level.
+    """
+    known = [level for level in levels if not _is_unknown(level)]
+    values = [level for level in known if _is_written_number(level.replace(",", ""))]
+    words = [level for level in levels if level not in values]
+    # "90+" and "<5" are meant as numbers, too.
+    if len(values) <= MOST_CODES or not all(
+        _is_written_number(level.strip(_BOUNDS)) for level in known if level not in values
+    ):
+        return
+    commas = sorted(level for level in values if "," in level)
+    if commas:
+        raise ValueError(
+            f"{said} holds numbers with a comma, such as {commas[0]!r}; write them with a decimal point and "
+            "without commas"
+        )
+    written = sorted(word for word in words if word != EMPTY)
+    beside = f" beside {_listed(written)}" if written else " as text"
+    put = "put numbers there, or leave such samples out" if written else "give them as numbers"
+    if all(value.isdigit() for value in values):
+        put += f" (if the numbers are codes, write them as words, such as {'no. ' + min(values)!r})"
+    raise ValueError(f"{said} holds {len(values)} different numbers{beside}; {put}")
+
+
+def _is_unknown(level: str) -> bool:
+    return level.strip().lower() in _UNKNOWN
+
+
+def _is_written_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return "_" not in word  # which Python allows within numbers, and people use within names
 
 
 def _positions(

@@ -1,4 +1,4 @@
-"""Labels that are probably a slip of the pen: two spellings of one class, and −1 for "no label"."""
+"""Words that are probably a slip of the pen: two spellings of one class or level, and −1 for "no label"."""
 
 from __future__ import annotations
 

@@ -202,9 +202,10 @@ class _Training:
 
     @property
     def spread(self) -> Any:
-        """Standard deviations (q,) of the covariates as the estimator sees them."""
+        """Standard deviations (q,) of the covariates as the estimator sees them; exactly 0 of constants."""
         mean = np.average(self.covariates, axis=0, weights=self.weight)
-        return np.sqrt(np.average((self.covariates - mean) ** 2, axis=0, weights=self.weight))
+        spread = np.sqrt(np.average((self.covariates - mean) ** 2, axis=0, weights=self.weight))
+        return np.where(np.ptp(self.covariates, axis=0) > 0, spread, 0.0)
 
 
 def _training_data(
@@ -233,6 +234,8 @@ def _training_data(
             f"X: {len(y)} samples, but the model was fitted to {len(estimator.codes_)}; intervals need "
             "the training data"
         )
+    if X is not None and estimator.model == "filter" and estimator.constraint is None:
+        _check_order(codes, _array(estimator.codes_))
     weight = inputs.check_weights(sample_weight, codes)
     weight = np.ones(len(y)) if weight is None else weight
     kept = weight > 0
@@ -240,6 +243,20 @@ def _training_data(
     targets, factor = _targets(estimator, y, weight)
     beside = np.empty((len(codes), 0)) if beside is None else _array(beside)
     return _Training(codes[kept], beside[kept], targets, weight, factor)
+
+
+def _check_order(codes: Any, kept: Any) -> None:
+    """Raise a ValueError where codes (n, r) of the given X are not those of the training samples.
+
+    Rows in another order would give intervals that look as good as any. The tolerance is far above what
+    single precision loses, and far below the difference between two samples.
+    """
+    wrong = np.flatnonzero(np.any(np.abs(codes - kept) > 1e-3 * np.abs(kept).max(), axis=1))
+    if len(wrong):
+        raise ValueError(
+            f"X: {len(wrong)} of {len(codes)} samples are not those the model was fitted to, the first at "
+            f"position {wrong[0]}; intervals need the training data in its order"
+        )
 
 
 def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Any]:
