@@ -7,6 +7,7 @@ in docstrings, and matrices are always two-dimensional.
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -18,6 +19,9 @@ from array_api_compat import device as device_of
 
 Array = Any
 
+# Up to here, matrices are too small for threads to pay.
+_SMALL_SIDE = 1000
+
 __all__ = [
     "Array",
     "cast",
@@ -28,6 +32,7 @@ __all__ = [
     "eigh_descending",
     "eps",
     "eye_like",
+    "few_threads",
     "frobenius2",
     "full_like_of",
     "indices",
@@ -197,3 +202,11 @@ def _controller() -> Any:
 
 #: A context: tall thin products are memory bound, and spinning threads slow them down.
 one_blas_thread = _OneThread()
+
+
+def few_threads(shape: tuple[int, ...]) -> Any:
+    """A context with one BLAS thread where a side of X (n, p) is small, and all of them otherwise.
+
+    Of small matrices two threads mostly wait for each other; on a busy machine that doubles the time.
+    """
+    return one_blas_thread if min(shape) <= _SMALL_SIDE else nullcontext()

@@ -1,5 +1,3 @@
-from inspect import signature
-
 import numpy as np
 import pytest
 from sklearn.preprocessing import MinMaxScaler
@@ -171,9 +169,6 @@ def test_the_rotation_and_the_class_that_is_up_are_the_callers_choice():
     np.testing.assert_allclose(facts.train.codes, codes, atol=1e-10)
 
 
-@pytest.mark.skipif(
-    "positive" not in signature(factor_view).parameters, reason="factor_view knows no positive="
-)
 @pytest.mark.parametrize("positive", ["class 0", "class 1"])
 def test_the_class_that_is_up_is_up_in_all_factors(positive):
     X, y = table(60, 12, 2)

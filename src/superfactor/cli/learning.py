@@ -12,8 +12,6 @@ from superfactor.cli.screen import Screen
 FOLDS = 5
 # Into so many parts groups are cut at most, to hold out some of them.
 PARTS = 20
-# Up to here, matrices are too small for threads to pay.
-SMALL_SIDE = 1000
 
 
 @dataclass(frozen=True)
@@ -144,15 +142,10 @@ def fit_search(search: Any, X: Any, y: Any, progress: Any, groups: Any = None) -
 
 
 def few_threads(X: Any) -> Any:
-    """One thread for the linear algebra of small sides: two of them mostly wait for each other.
+    """One thread for the linear algebra of small X (n, p), as a context."""
+    from superfactor import _arrays
 
-    On a busy machine that waiting doubles the time. Large X (n, p) keeps all threads.
-    """
-    from contextlib import nullcontext
-
-    from superfactor._arrays import one_blas_thread
-
-    return one_blas_thread if min(X.shape) <= SMALL_SIDE else nullcontext()
+    return _arrays.few_threads(X.shape)
 
 
 def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:

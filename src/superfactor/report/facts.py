@@ -85,10 +85,9 @@ class Facts:
         return self.view.classes.index(self.view.outputs[0])
 
     @property
-    def predictive(self) -> list[bool] | None:
-        """Which factors carry the classifier; None where the view does not tell them apart."""
-        kinds = getattr(self.view, "predictive", None)
-        return None if kinds is None else [bool(kind) for kind in kinds]
+    def predictive(self) -> list[bool]:
+        """Which factors carry the classifier."""
+        return [bool(kind) for kind in self.view.predictive]
 
     @property
     def samples(self) -> Samples:
@@ -141,8 +140,8 @@ def gather(
     if (X_test is None) != (y_test is None):
         missing = "y_test" if y_test is None else "X_test"
         raise ValueError(f"{missing}=None: X_test and y_test are required together, or neither")
-    up = {} if positive is None else {"positive": positive}
-    view, names = factor_view(model, rotation=rotation, **up), _names(ids, X, X_test)
+    view = factor_view(model, rotation=rotation, positive=positive)
+    names = _names(ids, X, X_test)
     effects = _covariate_table(model, fitted, view, X, y, covariates)
     bare, (X, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(X)
@@ -152,7 +151,7 @@ def gather(
         new = bare.preprocess(X_test)
         test = _samples("y_test", estimator, view, names[1], new, y_test, covariates_test)
     _check_nested(told.get("nested"), estimator.classes_, train.truth)
-    plain = unsupervised(estimator, seen, y, covariates=covariates, **up)
+    plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(
         model=model,
         estimator=fitted.estimator,

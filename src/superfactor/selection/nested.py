@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from superfactor._arrays import one_blas_thread
+from superfactor._arrays import few_threads
 from superfactor.estimators import inputs
 from superfactor.estimators.covariates import CovariateEncoder, learn_inside
 from superfactor.estimators.parameters import shown
@@ -37,8 +36,6 @@ from superfactor.selection.verdict import Verdict, judge
 REPEATS = ((1000, 2),)
 #: Of each class, samples or groups: one to judge by, two for the choice.
 FEWEST_UNITS = 3
-# Up to here, matrices are too small for threads to pay.
-_SMALL_SIDE = 1000
 
 
 @dataclass(frozen=True)
@@ -194,7 +191,7 @@ def nested_scores(
     balanced = search.class_weight == "balanced"
     work = OuterFold(search, samples, codes, groups, len(classes), random_state, balanced)
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
-    with one_blas_thread if min(data.shape) <= _SMALL_SIDE else nullcontext():
+    with few_threads(data.shape):
         done = run(
             delayed(work.probabilities)(train, test, with_rivals=rivals)
             for repeat in splits

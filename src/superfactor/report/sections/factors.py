@@ -31,7 +31,7 @@ def section(facts: Facts) -> Section:
     plain, kinds = facts.plain, facts.predictive
     own, beside = _rows(facts.view, facts.classes), _rows(plain.view, facts.classes)
     for j, row in enumerate(own):
-        row["predictive"] = None if kinds is None else kinds[j]
+        row["predictive"] = kinds[j]
     for row, number, partner, alike in zip(
         beside, plain.number, plain.beside, plain.similarity, strict=True
     ):
@@ -46,9 +46,8 @@ def section(facts: Facts) -> Section:
         "covariates": covariates(facts),
     }
     supervised = _payload(facts.view, facts.markers)
-    if kinds is not None:
-        for factor, kind in zip(supervised, kinds, strict=True):
-            factor["kind"] = "predictive" if kind else "background"
+    for factor, kind in zip(supervised, kinds, strict=True):
+        factor["kind"] = "predictive" if kind else "background"
     payload = {
         "up": facts.up,
         "supervised": supervised,

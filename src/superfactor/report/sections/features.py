@@ -85,7 +85,7 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
 
 def _heat_features(facts: Facts) -> Any:
     """Positions of the features: the ends of the predictive factors, or of the first, in turn."""
-    kinds = facts.predictive or [True] * facts.rank
+    kinds = facts.predictive
     ends = [
         end
         for scaled, kind in zip(facts.view.scaled, kinds, strict=True)

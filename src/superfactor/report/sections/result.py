@@ -113,7 +113,7 @@ def _factors(facts: Facts) -> list[dict[str, Any]]:
     """A row each, predictive ones first."""
     view, kinds = facts.view, facts.predictive
     towards = directions(view, facts.classes)
-    order = sorted(range(facts.rank), key=lambda j: kinds is not None and not kinds[j])
+    order = sorted(range(facts.rank), key=lambda j: not kinds[j])
     rows = []
     for j in order[:FACTORS_SHOWN]:
         high, low = (
@@ -123,7 +123,7 @@ def _factors(facts: Facts) -> list[dict[str, Any]]:
         rows.append(
             {
                 "number": j + 1,
-                "predictive": None if kinds is None else kinds[j],
+                "predictive": kinds[j],
                 "direction": towards[j],
                 "share": float(view.share[j]),
                 "high": high,

@@ -58,7 +58,7 @@ def section(facts: Facts) -> Section:
 
 def factor_names(facts: Facts) -> list[str]:
     """Factor 1, …; background factors are called so."""
-    kinds = facts.predictive or [True] * facts.rank
+    kinds = facts.predictive
     return [f"Factor {j + 1}" + ("" if kind else " (background)") for j, kind in enumerate(kinds)]
 
 
