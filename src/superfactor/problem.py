@@ -401,7 +401,7 @@ def pose(
         whole = replace(whole, data=whole.data.over(scale))
     q = n_covariates + int(fit_intercept)
     null, slope = samples.sum(Block.evaluate, Design(None), np.zeros((q, n_outputs)))
-    total = float(samples.sum(Block.total_weight))
+    total, of_samples = (float(weight) for weight in samples.sum(Block.total_weights))
 
     def largest() -> float:
         short = None if whole is None else whole.short
@@ -412,7 +412,8 @@ def pose(
 
     constant = slope[n_covariates:, :]  # of the intercept, if there is one
     reference = float(null) - _gained_by_a_constant(loss, constant, total)
-    xi, lam = weights.of_factors(model, squared, reference, largest)
+    # Of the samples' weight only that of the loss weighs against λ: labels may be few.
+    xi, lam = weights.of_factors(model, squared, reference, lambda: largest() * total / of_samples)
     ridge = np.zeros(q)
     ridge[:n_covariates] = weights.of_covariates(samples, n_covariates, lam)
     own_xi, own_lam = model.own_weights(xi, lam, scale)

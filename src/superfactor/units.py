@@ -4,7 +4,8 @@
 for genes shrinks the effect of an age, which shares it, to nothing. With t a number without unit:
 
     ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: n·log(c) with c classes, Σω‖y − ȳ‖² in regression
-    λ = t·σ₁(X)²           filter model: activations of size 1 along the first factor cost about t·n
+    λ = t·σ₁(X)²·Σω/Σw     filter model: activations of size 1 along the first factor cost about t·Σω, n where
+                           all samples have a label
     λ = t                  feature model: the price of the activations themselves, whatever the units of X
     ρ_j = 0.08·Var(x'_j)   a covariate: a normal prior with s.d. 2.5 on the log-odds per standard deviation
 
@@ -49,7 +50,7 @@ class Weights:
     def of_factors(
         self, model: Model, squared_norm: float, null_loss: float, largest: Callable[[], float]
     ) -> tuple[float, float]:
-        """ξ and λ, by the ‖X‖², ℓ₀ and σ₁(X)² of the data; the last is computed only where it is needed."""
+        """ξ and λ, by the ‖X‖², ℓ₀ and σ₁(X)²·Σω/Σw of the data; the last is computed only where needed."""
         xi, lam = self.xi, self.lam
         if xi == "auto":
             xi = model.usual_xi * xi_unit(null_loss, squared_norm)

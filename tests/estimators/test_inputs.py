@@ -13,7 +13,8 @@ from tests.estimators.data import ESTIMATORS, MODELS, small
 
 from superfactor import SMFClassifier, SMFRegressor
 from superfactor.constraints import Box, FrobeniusBall, NonNegative
-from superfactor.estimators.inputs import check_class_weight, covariate_indices, split_columns
+from superfactor.estimators.inputs import covariate_indices, split_columns
+from superfactor.estimators.targets import check_class_weight
 
 both = pytest.mark.parametrize(("estimator", "model"), [(e, m) for e in ESTIMATORS for m in MODELS])
 

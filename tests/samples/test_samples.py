@@ -51,7 +51,7 @@ def questions(tall, dual):
         Block.rotation_curvature: (design, coef, turn, beta),
         Block.design_gram: (design,),
         Block.squared_norm: (),
-        Block.total_weight: (),
+        Block.total_weights: (),
         Block.digest: (),
         Block.covariate_gram: (),
         Block.imbalance: (dual.place, []),

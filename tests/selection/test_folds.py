@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.estimators.data import MODELS
 
 from superfactor import SMFClassifier
+from superfactor.estimators.targets import Given
 from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.folds import score_fold
 
@@ -40,7 +41,7 @@ def points(*models):
 
 def fold(rows, y, candidates, scorer=LOSS, score_weight=None, **options):
     base = SMFClassifier(**options)
-    return score_fold(base, rows, y, candidates, TRAIN, TEST, scorer, score_weight)
+    return score_fold(base, rows, Given(y), candidates, TRAIN, TEST, scorer, score_weight)
 
 
 def separate(X, y, candidates, weight=None, **given):

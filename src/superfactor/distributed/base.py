@@ -19,7 +19,7 @@ from superfactor.distributed.block import Statement, loaded_samples
 from superfactor.distributed.lazy import lazily, with_trained
 from superfactor.distributed.partitions import Partitions, as_array, cut, is_lazy, outline
 from superfactor.distributed.samples import RemoteSamples
-from superfactor.estimators import SMFClassifier, inputs, parameters
+from superfactor.estimators import SMFClassifier, inputs, parameters, targets
 from superfactor.estimators.base import Stated
 from superfactor.estimators.covariates import CovariateEncoder
 from superfactor.models import model_named
@@ -124,7 +124,7 @@ class DaskFactorization:
                 f"{self.plain.__name__} takes that"
             )
         if y is None:
-            inputs.check_labels(None, X, name)  # says so
+            targets.check_labels(None, X, name)  # says so
         table = outline(X)
         validate_data(self, table, reset=True, skip_check_array=True)
         names = inputs.column_names(table)
@@ -152,6 +152,7 @@ class DaskFactorization:
                 estimator=name,
                 columns=columns,
                 classify=self.plain is SMFClassifier,
+                unlabeled=self.unlabeled,
             ),
             partitions.holders,
         )
@@ -166,8 +167,8 @@ class DaskFactorization:
             classes, weights = _labels(samples, type(self).__name__)
         # What is said of one sample of each class, or of one row of targets, holds for all.
         some = np.zeros((1, *y.shape[1:])) if classes is None else classes
-        targets, self._loss, class_weight = self._targets(some, some, weights, None)
-        n_outputs = len(classes) - 1 if classes is not None else int(targets.shape[1])
+        values, self._loss, class_weight = self._targets(some, some, weights, None)
+        n_outputs = len(classes) - 1 if classes is not None else int(values.shape[1])
         kept = [j for j in range(X.shape[1]) if j not in self.covariate_columns_]
         shape = sum(partitions.rows), len(kept)
         parameters.check_rank(self.n_components, *shape)
@@ -266,5 +267,7 @@ def _labels(samples: RemoteSamples, name: str) -> tuple[Array, Array]:
     """The labels that occur, sorted, and the sum of weights of each."""
     found = samples.labels()
     labels = np.concatenate([labels for labels, _ in found])
-    classes, where = np.unique(inputs.check_labels(labels, labels, name), return_inverse=True)
+    classes, where = np.unique(
+        targets.check_labels(labels, labels, name).values, return_inverse=True
+    )
     return classes, np.bincount(where, np.concatenate([weights for _, weights in found]))

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from superfactor._arrays import Array
-from superfactor.estimators import inputs
+from superfactor.estimators import inputs, targets
 from superfactor.losses import Loss
 from superfactor.options import Options
 from superfactor.samples import Block, SampleTable
@@ -48,6 +48,7 @@ class LoadedSamples:
     estimator : the name that messages give
     columns : positions of the columns of X that are covariates
     classify : whether y are labels; real targets otherwise
+    unlabeled : a value of y that means that there is none
     """
 
     def __init__(
@@ -61,38 +62,43 @@ class LoadedSamples:
         estimator: str,
         columns: list[int],
         classify: bool,
+        unlabeled: Any,
     ):
         self._first = first
         X = check_array(
             X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], input_name="X"
         )
-        y = (inputs.check_labels if classify else inputs.check_real_targets)(y, X, estimator)
+        check = targets.check_labels if classify else targets.check_real_targets
+        given = check(y, X, estimator, unlabeled)
         extra = inputs.check_covariates(covariates, X, None, "fit")
         X, inside = inputs.split_columns(X, columns)
         regressors = [part for part in (inside, extra) if part is not None]
-        beside = [y, weight, np.concatenate(regressors, axis=1) if regressors else None]
+        beside = [weight, np.concatenate(regressors, axis=1) if regressors else None]
         if weight is not None and not np.all(weight > 0):  # a sample of weight zero is no sample
             kept = np.flatnonzero(weight)
             X = inputs.take(X, kept, axis=0)
+            given = given.among(kept)
             beside = [None if values is None else values[kept] for values in beside]
-        self._X, (self._y, self._weight, self._covariates) = X, beside
+        self._X, self._given, (self._weight, self._covariates) = X, given, beside
 
     def labels(self) -> tuple[Array, Array]:
         """The labels (k,) that occur, and the sum of their samples' weights (k,)."""
-        labels, codes = np.unique(self._y, return_inverse=True)
-        return labels, np.bincount(codes, self._weight)
+        labels, codes = np.unique(self._given.labelled, return_inverse=True)
+        return labels, np.bincount(codes, self._given.of_labelled(self._weight))
 
     def block(self, statement: Statement) -> Block:
         """These samples as a block of the stated problem."""
-        targets, classes, factors = self._y, statement.classes, None
+        given, classes, factors = self._given, statement.classes, self._given.loss_factor
+        values = given.values
         if classes is not None:
-            targets = np.searchsorted(classes, targets)
+            codes = np.searchsorted(classes, given.labelled)
+            values = given.spread(codes, targets.UNLABELLED)
             if statement.class_weight is not None:
-                factors = statement.class_weight[targets]
-        elif targets.ndim == 1:
-            targets = targets[:, None]
+                factors = given.spread(statement.class_weight[codes], 0.0)
+        elif values.ndim == 1:
+            values = values[:, None]
         table = SampleTable(
-            targets=targets,
+            targets=values,
             n_outputs=statement.n_outputs,
             covariates=self._covariates,
             fit_intercept=statement.fit_intercept,

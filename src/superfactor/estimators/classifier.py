@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 
 from superfactor._arrays import Array, device, namespace
 from superfactor.constraints import ConvexSet
-from superfactor.estimators import inputs
+from superfactor.estimators import inputs, targets
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
@@ -83,6 +83,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         less calibrated than those of "fast". May be changed after ``fit``.
     certify : {"residual", "ascent"} or None, default="residual"
         The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+    unlabeled : label, default=None
+        A value of y that means "no label", such as -1; None, NaN and NA always do. Samples without a label
+        are factorized like all others, and have no part in the loss.
     device : str or torch.device, default=None
         Where to fit: "cuda", "cuda:1", … None is where X is. A dense NumPy or pandas X moves there as
         PyTorch arrays of its own dtype, and what is fitted comes back as NumPy, so that predicting
@@ -137,6 +140,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         The ridge of every covariate.
     class_count_ : list of float
         Training samples of each class, counted with their weights.
+    n_labeled_ : int
+        Training samples that have a label.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     history_ : dict of lists
@@ -229,6 +234,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         tol: float = 1e-8,
         prediction: str = "exact",
         certify: str | None = "residual",
+        unlabeled: Any = None,
         device: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
@@ -251,6 +257,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         self.tol = tol
         self.prediction = prediction
         self.certify = certify
+        self.unlabeled = unlabeled
         self.device = device
         self.checkpoint = checkpoint
         self.random_state = random_state
@@ -264,7 +271,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         ----------
         X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Labels of any sortable kind, two classes or more.
+            Labels of any sortable kind, two classes or more. None, NaN, NA and `unlabeled` mean that a
+            sample has none: it takes part in the reconstruction alone.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
             Enter the classifier as they are, words (strings, categories, booleans) as indicators
             against their most frequent level. Given here, they are needed for prediction too.
@@ -278,21 +286,23 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return self._fit(X, y, covariates, sample_weight)
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        labels = inputs.check_labels(y, X, type(self).__name__)
-        if kept is not None:
-            labels, weight = labels[kept], weight[kept]
-        classes, codes = inputs.classes_of(labels)
+        name = type(self).__name__
+        given = targets.check_labels(y, X, name, self.unlabeled).among(kept).of_some()
+        weight = given.of_labelled(weight if kept is None else weight[kept])
+        classes, codes = targets.classes_of(given.labelled)
         if len(classes) < 2:
             raise ValueError(
-                f"y: {type(self).__name__} needs samples of at least 2 classes in the data, but "
+                f"y: {name} needs samples of at least 2 classes in the data, but "
                 f"the data (with positive weight) contains one class only: {shown(classes[0])}"
             )
         loss = resolve_link(self.link, len(classes) - 1)
-        factor = inputs.check_class_weight(self.class_weight, classes, codes, weight)
+        factor = targets.check_class_weight(self.class_weight, classes, codes, weight)
         self.classes_ = classes
         counts = np.bincount(codes, weights=weight, minlength=len(classes))
         self.class_count_ = [float(count) for count in counts]
-        return codes, loss, factor
+        self.n_labeled_ = len(codes)
+        factor = given.loss_factor if factor is None else given.spread(factor, 0.0)
+        return given.spread(codes, targets.UNLABELLED), loss, factor
 
     def _warn(self, solution: Any) -> None:
         warn_of_minus_one(self.classes_)
@@ -373,7 +383,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return self.classes_[inputs.as_numpy(index)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """Accuracy of ``predict``.
+        """Accuracy of ``predict``, among the samples that have a label.
 
         Parameters
         ----------
@@ -387,5 +397,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         accuracy : float
         """
         predicted = self.predict(X, covariates=covariates)
-        y, predicted, sample_weight = map(inputs.as_numpy, (y, predicted, sample_weight))
+        given = targets.check_labels(y, predicted, type(self).__name__, self.unlabeled)
+        y, predicted, sample_weight = (
+            given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight)
+        )
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))

@@ -1,4 +1,4 @@
-"""X, covariates, weights and targets as the user brings them, as the solvers want them.
+"""X, covariates and weights as the user brings them, as the solvers want them.
 
 X is looked at once (is it finite?) and never copied, unless some of its columns are covariates or
 some of its rows have weight zero. Everything else is small and follows the type and place of X.
@@ -15,13 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import is_array_api_obj, is_dask_namespace, is_numpy_array
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from superfactor._arrays import Array, device, namespace, to_numpy
 from superfactor.estimators.blockwise import block_cuts, by_blocks
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.spelling import check_spelling
 from superfactor.spectrum import RowSource, as_rows
 from superfactor.spectrum.rows import column_positions
 
@@ -38,10 +36,13 @@ def as_numpy(x: Any) -> Any:
     return to_numpy(x) if is_foreign(x) else x
 
 
-def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> Array:
+def check_data(
+    estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps: bool = False
+) -> Array:
     """X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
 
-    Sets (`reset`) or checks ``n_features_in_`` and ``feature_names_in_`` of the estimator.
+    With `gaps`, NaN may stand in a dense one of NumPy. Sets (`reset`) or checks ``n_features_in_`` and
+    ``feature_names_in_`` of the estimator.
     """
     _refuse_annotated(X)
     if not reset:
@@ -61,6 +62,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> A
             reset=reset,
             accept_sparse=("csr", "csc"),
             dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if gaps and not sp.issparse(X) else True,
         )
 
 
@@ -112,7 +114,7 @@ def _named(name: str) -> Iterator[None]:
         raise
 
 
-def _numbers(name: str, values: Any, **options: Any) -> Any:
+def check_numbers(name: str, values: Any, **options: Any) -> Any:
     """A small array beside X as finite NumPy float64."""
     with _named(name):
         return check_array(as_numpy(values), dtype=np.float64, input_name=name, **options)
@@ -228,7 +230,7 @@ def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: s
     covariates = as_numpy(covariates)
     if np.ndim(covariates) == 1:
         covariates = np.asarray(covariates)[:, None]
-    values = _numbers("covariates", covariates)
+    values = check_numbers("covariates", covariates)
     check_length("covariates", values, X)
     if n_expected is not None and values.shape[1] != n_expected:
         raise ValueError(
@@ -288,7 +290,7 @@ def check_weights(sample_weight: Any, X: Array) -> Any:
         return None
     if isinstance(sample_weight, Real):
         sample_weight = np.full(X.shape[0], float(sample_weight))
-    weight = _numbers("sample_weight", sample_weight, ensure_2d=False, allow_nd=True)
+    weight = check_numbers("sample_weight", sample_weight, ensure_2d=False, allow_nd=True)
     if weight.ndim != 1:
         raise ValueError(
             f"sample_weight: Sample weights must be 1D array or scalar, got {weight.ndim}D array"
@@ -305,108 +307,6 @@ def check_weights(sample_weight: Any, X: Array) -> Any:
             "None weighs all alike"
         )
     return None if np.all(weight == 1) else weight
-
-
-def check_labels(y: Any, X: Array, name: str) -> Any:
-    """Labels (n,) as NumPy, any kind that can be sorted."""
-    values = _check_given(y, name)
-    values = column_or_1d(values, warn=True)
-    check_length("y", values, X)
-    if values.dtype.kind in "fO":  # NaN is no class
-        values = check_array(
-            values, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True
-        )
-    if values.dtype.kind == "O":
-        _check_sortable(values)
-    # Integers are labels. What else it knows is a warning of classes as many as samples, for a dear search.
-    if values.dtype.kind not in "iu" or not len(values) or np.ptp(values) > len(values) // 4:
-        check_classification_targets(values)
-    check_spelling(values)
-    return values
-
-
-def classes_of(labels: Any) -> tuple[Any, Any]:
-    """The classes, sorted, and which of them each label (n,) is."""
-    if labels.dtype.kind in "iu" and labels.dtype != np.uint64 and len(labels):
-        numbers = labels.astype(np.int64)
-        least = int(numbers.min())
-        span = int(numbers.max()) - least
-        if span <= len(labels):  # counted, not sorted: a tenth of the time
-            present = np.bincount(numbers - least, minlength=span + 1) > 0
-            codes = (np.cumsum(present) - 1)[numbers - least]
-            return (np.flatnonzero(present) + least).astype(labels.dtype), codes
-    classes, codes = np.unique(labels, return_inverse=True)
-    return classes, codes
-
-
-def _check_sortable(labels: Any) -> None:
-    try:
-        np.unique(labels)
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise TypeError(
-            f"y: labels of one kind that can be sorted are required, got {', '.join(kinds)}; make them one, "
-            "as in [str(label) for label in y]"
-        ) from error
-
-
-def check_real_targets(y: Any, X: Array, name: str) -> Any:
-    """Targets (n,) or (n, κ) as NumPy float64."""
-    values = _numbers("y", _check_given(y, name), ensure_2d=False, allow_nd=True)
-    if values.ndim > 2:
-        raise ValueError(
-            f"y: one or two dimensions are required, got {values.ndim}; reshape it to samples x targets"
-        )
-    check_length("y", values, X)
-    return values
-
-
-def _check_given(y: Any, name: str) -> Any:
-    if y is None:
-        raise ValueError(f"y=None: {name} requires y to be passed, but the target y is None")
-    if isinstance(y, str):
-        raise ValueError(
-            f"y={y!r}: one value a sample is required, not a name; pass the column, and X without it, as in "
-            f"fit(table.drop(columns={y!r}), table[{y!r}])"
-        )
-    if sp.issparse(y):
-        raise TypeError(
-            "y: Sparse data was passed for y, but dense data is required; y.toarray() is"
-        )
-    return as_numpy(y)
-
-
-def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any) -> Any:
-    """The factor of each sample's loss (n,), or None.
-
-    "balanced" gives every class the same total, counted with sample weights, so that a weight of
-    two stays the same as the sample twice.
-    """
-    if class_weight is None:
-        return None
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        total = np.bincount(codes, weights=weight, minlength=len(classes))
-        return (total.sum() / (len(classes) * total))[codes]
-    if not isinstance(class_weight, dict):
-        kind = ValueError if isinstance(class_weight, str) else TypeError
-        raise kind(
-            f"class_weight={shown(class_weight)}: None, 'balanced' or a dict from class to weight is "
-            "required"
-        )
-    known = list(classes)
-    factors = np.ones(len(known))
-    for label, factor in class_weight.items():
-        if label not in known:
-            raise ValueError(
-                f"class_weight={shown(class_weight)}: {shown(label)} is no class of y, {shown(known)}; "
-                "leave it out"
-            )
-        if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
-            raise ValueError(
-                f"class_weight={shown(class_weight)}: positive finite numbers are required"
-            )
-        factors[known.index(label)] = float(factor)
-    return factors[codes]
 
 
 def check_codes(codes: Any, components: Array) -> Array:

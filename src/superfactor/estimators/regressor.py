@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 
 from superfactor._arrays import Array
 from superfactor.constraints import ConvexSet
-from superfactor.estimators import inputs
+from superfactor.estimators import inputs, targets
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.progress import with_callbacks
 from superfactor.losses import Loss, SquaredError
@@ -72,6 +72,9 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         "fast" projects it. May be changed after ``fit``.
     certify : {"residual", "ascent"} or None, default="residual"
         The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+    unlabeled : float, default=None
+        A value of y that means "no target"; None, NaN and NA always do. Samples without targets are
+        factorized like all others, and have no part in the regression.
     device : str or torch.device, default=None
         Where to fit: "cuda", "cuda:1", … None is where X is. A dense NumPy or pandas X moves there as
         PyTorch arrays of its own dtype, and what is fitted comes back as NumPy, so that predicting
@@ -123,6 +126,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         ξ and λ of the fit, those of the paper's F.
     lam_covariates_ : array of shape (n_covariates,)
         The ridge of every covariate.
+    n_labeled_ : int
+        Training samples that have a target.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     history_ : dict of lists
@@ -176,6 +181,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         tol: float = 1e-8,
         prediction: str = "exact",
         certify: str | None = "residual",
+        unlabeled: Any = None,
         device: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
@@ -196,6 +202,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         self.tol = tol
         self.prediction = prediction
         self.certify = certify
+        self.unlabeled = unlabeled
         self.device = device
         self.checkpoint = checkpoint
         self.random_state = random_state
@@ -209,6 +216,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         ----------
         X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            None, NaN, NA and `unlabeled` mean that a sample has no target, or none of several.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
             Enter the regression as they are, words (strings, categories, booleans) as indicators
             against their most frequent level. Given here, they are needed for prediction too.
@@ -222,11 +230,12 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         return self._fit(X, y, covariates, sample_weight)
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        values = inputs.check_real_targets(y, X, type(self).__name__)
-        self._flat = values.ndim == 1
-        values = values[:, None] if self._flat else values
-        values = values if kept is None else values[kept]
-        return values, SquaredError(), None
+        given = targets.check_real_targets(y, X, type(self).__name__, self.unlabeled)
+        given = given.among(kept).of_some()
+        self._flat = given.values.ndim == 1
+        self.n_labeled_ = len(given.labelled)
+        values = given.values[:, None] if self._flat else given.values
+        return values, SquaredError(), given.loss_factor
 
     def predict(self, X: Any, covariates: Any = None) -> Array:
         """Predicted targets.
@@ -246,7 +255,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         return a[:, 0] if self._flat else a
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """R², the coefficient of determination, averaged over targets.
+        """R², the coefficient of determination, averaged over targets, of the samples that have them.
 
         Parameters
         ----------
@@ -260,7 +269,11 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         r2 : float
         """
         predicted = self.predict(X, covariates=covariates)
-        y, predicted, sample_weight = map(inputs.as_numpy, (y, predicted, sample_weight))
+        name = type(self).__name__
+        given = targets.check_real_targets(y, predicted, name, self.unlabeled)
+        y, predicted, sample_weight = (
+            given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight)
+        )
         return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:

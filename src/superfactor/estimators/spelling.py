@@ -45,8 +45,8 @@ def warn_of_minus_one(classes: Any) -> None:
         return
     if classes[0] == -1 and np.all(classes[1:] >= 0):  # classes are sorted
         warnings.warn(
-            "-1 among the labels is a class of its own here; if it marks samples without a label, "
-            "leave these rows out",
+            "-1 among the labels is a class of its own here; if it marks samples without a label, say "
+            "unlabeled=-1",
             UserWarning,
             stacklevel=users_stacklevel(),
         )

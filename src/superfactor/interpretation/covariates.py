@@ -28,7 +28,8 @@ from superfactor.estimators import inputs
 from superfactor.estimators.covariates import labelled
 from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
-from superfactor.interpretation.data import model_data
+from superfactor.estimators.targets import check_class_weight
+from superfactor.interpretation.data import check_given, model_data
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome
 from superfactor.losses import SquaredError, resolve_link
@@ -216,7 +217,7 @@ def _training_data(
         raise ValueError("y=None: intervals need y beside X or covariates; give all or none")
     if X is not None:
         data = model_data(fitted, X, y, covariates, "covariate_effects")
-        y, beside = data.y, data.covariates
+        given, beside = data.given, data.covariates
         if estimator.model == "filter":
             codes = data.X @ _array(estimator.components_).T
     elif estimator.covariate_columns_ or estimator.constraint is not None:
@@ -224,10 +225,10 @@ def _training_data(
             "X=None: the model has covariate columns in X, or a constraint; intervals need X"
         )
     else:
-        given = estimator._check_covariates(covariates, codes, "covariate_effects")
-        beside = inputs.as_numpy(estimator._regressors(None, given))
-        check = inputs.check_labels if is_classifier(estimator) else inputs.check_real_targets
-        y = check(y, codes, type(estimator).__name__)
+        extra = estimator._check_covariates(covariates, codes, "covariate_effects")
+        beside = inputs.as_numpy(estimator._regressors(None, extra))
+        given = check_given(estimator, y, codes)
+    y = given.values
     inputs.check_length("y", y, codes)
     if len(y) != len(estimator.codes_):
         raise ValueError(
@@ -238,7 +239,7 @@ def _training_data(
         _check_order(codes, _array(estimator.codes_))
     weight = inputs.check_weights(sample_weight, codes)
     weight = np.ones(len(y)) if weight is None else weight
-    kept = weight > 0
+    kept = weight > 0 if given.known is None else (weight > 0) & given.known
     weight, y = weight[kept], y[kept]
     targets, factor = _targets(estimator, y, weight)
     beside = np.empty((len(codes), 0)) if beside is None else _array(beside)
@@ -270,7 +271,7 @@ def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Any]:
             f"y: {shown(unknown[0])} is no class of the model, {shown(classes.tolist())}"
         )
     numbers = np.searchsorted(classes, y)
-    factor = inputs.check_class_weight(estimator.class_weight, classes, numbers, weight)
+    factor = check_class_weight(estimator.class_weight, classes, numbers, weight)
     one_hot = (numbers[:, None] == np.arange(1, len(classes))).astype(np.float64)
     return one_hot, np.ones(len(y)) if factor is None else factor
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier
 
-from superfactor.estimators import inputs
+from superfactor.estimators import inputs, targets
+from superfactor.estimators.targets import Given
 from superfactor.interpretation.models import FittedModel
 
 
@@ -18,13 +19,18 @@ class ModelData:
     Attributes
     ----------
     X : (n, p), the columns that are factorized; dense or sparse
-    y : (n,) labels, or (n,) or (n, κ) targets
+    given : labels or targets, and who has one
     covariates : (n, q) or None: covariate columns of X first, then the covariates given
     """
 
     X: Any
-    y: Any
+    given: Given
     covariates: Any
+
+    @property
+    def y(self) -> Any:
+        """As ``fit`` takes it, None or NaN where a sample has no label."""
+        return self.given.marked
 
 
 def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str) -> ModelData:
@@ -33,9 +39,14 @@ def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str)
     X, regressors = estimator.split_columns(fitted.preprocess(X), covariates)
     if covariates is None:  # which may be an error
         inputs.check_covariates(None, X, estimator.n_covariates_in_, where)
-    check = inputs.check_labels if is_classifier(estimator) else inputs.check_real_targets
-    y = check(y, X, type(estimator).__name__)
-    return ModelData(inputs.as_numpy(X), y, inputs.as_numpy(regressors))
+    given = check_given(estimator, y, X)
+    return ModelData(inputs.as_numpy(X), given, inputs.as_numpy(regressors))
+
+
+def check_given(estimator: Any, y: Any, X: Any) -> Given:
+    """Labels or targets of the samples of X, as the estimator would take them."""
+    check = targets.check_labels if is_classifier(estimator) else targets.check_real_targets
+    return check(y, X, type(estimator).__name__, estimator.unlabeled)
 
 
 def refittable(estimator: Any, **params: Any) -> Any:

@@ -12,6 +12,7 @@ from sklearn.base import clone, is_classifier
 
 from superfactor.estimators import inputs
 from superfactor.estimators.parameters import seed_of
+from superfactor.estimators.targets import UNLABELLED, Given, classes_of
 from superfactor.interpretation.data import ModelData, model_data, refittable
 from superfactor.interpretation.matching import match
 from superfactor.interpretation.models import fitted_model
@@ -125,7 +126,7 @@ def stability(
     data = model_data(fitted, X, y, covariates, "stability")
     weight = inputs.check_weights(sample_weight, data.X)
     weight = np.ones(data.X.shape[0]) if weight is None else weight
-    strata = data.y if is_classifier(fitted.estimator) else np.zeros(len(data.y))
+    strata = _strata(data.given, is_classifier(fitted.estimator))
     rank = len(view.weights)
     parts = list(_resamples(strata, weight, n_resamples, fraction, rank, random_state))
 
@@ -187,6 +188,13 @@ def _resamples(
         yield np.sort(np.concatenate(chosen))
 
 
+def _strata(given: Given, classes: bool) -> Any:
+    """Class numbers (n,), those without a label being one more; of targets, who has one."""
+    if not classes:
+        return np.ones(len(given.values)) if given.known is None else given.known
+    return given.spread(classes_of(given.labelled)[1], UNLABELLED)
+
+
 def _compression(estimator: Any, X: Any, rank: int) -> Compression | None:
     """Wide X in coordinates of its row space, where all refits live; None where that may not be.
 
@@ -200,7 +208,7 @@ def _compressed(data: ModelData, small: Compression | None) -> ModelData:
     if small is None:
         return data
     X = small.rows * (small.values * small.original.scale)
-    return ModelData(X, data.y, data.covariates)
+    return ModelData(X, data.given, data.covariates)
 
 
 def _refits(

@@ -172,10 +172,12 @@ class Block:
         xp = namespace(ratio)
         return float(xp.min(ratio)), float(xp.max(ratio))
 
-    def total_weight(self) -> float:
-        """Σ_i ω_i."""
+    def total_weights(self) -> tuple[float, float]:
+        """Σ_i ω_i and Σ_i w_i."""
         known = self._annotations()
-        return float(namespace(known.targets).sum(wide(known.loss_weight)))
+        xp, root = namespace(known.targets), known.root_weight
+        of_samples = self.n_samples if root is None else float(xp.sum(wide(root) ** 2))
+        return float(xp.sum(wide(known.loss_weight))), float(of_samples)
 
     @reads_rows
     def digest(self) -> tuple[Array, Array, float]:

@@ -2,7 +2,7 @@
 
 Everything a fit knows of wide X is its Gram matrix XXᵀ = U·Σ²·Uᵀ (docs/method.md §8). The rows of UΣ, at
 most n numbers a sample, have the same Gram matrix; so folds, centring, fits and predictions on them are
-those on X itself. Standardising is the exception: it changes the inner products, so it comes before.
+those on X itself. What changes the inner products, standardising or completing gaps, comes before.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import StandardScaler
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_array
 
+from superfactor.estimators import inputs
+from superfactor.selection.preprocessing import quiet, scaler_of
 from superfactor.spectrum import DataMatrix, compress
-
-# Besides None.
-PREPROCESSING = ("center", "standardize")
 
 
 def short_rows(X: Any) -> Any:
@@ -31,11 +31,6 @@ def short_rows(X: Any) -> Any:
     return np.pad(rows, ((0, 0), (0, missing))) if missing else rows
 
 
-def scaler_of(preprocess: str | None) -> StandardScaler | None:
-    """The first step of a pipeline that preprocesses like this."""
-    return None if preprocess is None else StandardScaler(with_std=preprocess == "standardize")
-
-
 class FoldRows:
     """X (n, p) as each fold sees it: preprocessed by its training part, in few coordinates.
 
@@ -45,41 +40,70 @@ class FoldRows:
     covariates : (n, q) or None, columns of X that are not factorized but preprocessed like all
     extra : (n, q') or None, covariates from elsewhere, used as they are
     weight : (n,) or None
+    preprocess : None, "center" or "standardize"
+    imputer : completes X, a transformer that is not fitted; None where X has no gaps
     """
 
-    def __init__(self, X: Any, covariates: Any, extra: Any, weight: Any, preprocess: str | None):
+    def __init__(
+        self,
+        X: Any,
+        covariates: Any,
+        extra: Any,
+        weight: Any,
+        preprocess: str | None,
+        imputer: Any = None,
+    ):
         if preprocess is not None and sp.issparse(X):
             raise ValueError(
-                f"preprocess={preprocess!r}: centring would make sparse X dense; None is allowed "
-                "(scale the columns before, for example with MaxAbsScaler)"
+                f"preprocess={preprocess!r}: centring would make sparse X dense; None is allowed, or a "
+                "transformer that does not centre, such as StandardScaler(with_mean=False)"
             )
         self.covariates, self.extra = covariates, extra
-        self.weight, self.preprocess = weight, preprocess
-        self.squared_norm = DataMatrix(X).sum_of_squares()
-        # One Gram matrix for all folds; standardised folds need one each, of X itself.
-        self.X = X if preprocess == "standardize" else short_rows(X)
+        self.weight, self.preprocess, self.imputer = weight, preprocess, imputer
+        # One Gram matrix for all folds; what folds change needs one each, of X itself.
+        self._changed = preprocess == "standardize" or imputer is not None
+        self.X = X if self._changed else short_rows(X)
+        self.squared_norm = _squared_norm(X)
+        self.n_factorized = int(X.shape[1])
+
+    @property
+    def n_samples(self) -> int:
+        """n."""
+        return int(self.X.shape[0])
 
     @property
     def n_covariates(self) -> int:
+        """q + q'."""
         return sum(0 if C is None else int(C.shape[1]) for C in (self.covariates, self.extra))
+
+    @property
+    def recentring(self) -> str | None:
+        """How folds inside a fold preprocess: they take means off again, if any were taken off before."""
+        return None if self.preprocess is None else "center"
 
     def factorized(self, train: Any) -> Any:
         """All samples (n, m) preprocessed by those at `train`, without covariates."""
-        return self._scaled(self.X, train)
+        return self._parts(train)[0]
 
     def seen_by(self, train: Any) -> Any:
         """All samples (n, m + q + q') as a fit on those at `train` sees them, covariates last."""
-        rows = self.factorized(train)
-        if self.preprocess == "standardize":
-            rows = short_rows(rows)
-        blocks = [rows]
-        if self.covariates is not None:
-            blocks.append(self._scaled(self.covariates, train))
-        if self.extra is not None:
-            blocks.append(self.extra)
+        rows, covariates = self._parts(train)
+        blocks = [short_rows(rows) if self._changed else rows]
+        blocks += [block for block in (covariates, self.extra) if block is not None]
         if len(blocks) == 1:
-            return rows
+            return blocks[0]
         return sp.hstack(blocks, format="csr") if sp.issparse(rows) else np.hstack(blocks)
+
+    def _parts(self, train: Any) -> tuple[Any, Any]:
+        """The columns to factorize and the covariates among them, as a fit on `train` sees them."""
+        X = self.X
+        if self.imputer is not None:
+            with quiet():
+                X = clone(self.imputer).set_output(transform="default").fit(X[train]).transform(X)
+        covariates = self.covariates
+        return self._scaled(X, train), covariates if covariates is None else self._scaled(
+            covariates, train
+        )
 
     def _scaled(self, block: Any, train: Any) -> Any:
         scaler = scaler_of(self.preprocess)
@@ -87,3 +111,42 @@ class FoldRows:
             return block
         weight = None if self.weight is None else self.weight[train]
         return scaler.fit(block[train], sample_weight=weight).transform(block)
+
+
+class TransformedRows(FoldRows):
+    """The same for a transformer of the user's own, which sees X as the user gave it.
+
+    Parameters
+    ----------
+    X : (n, …), anything whose rows can be taken
+    columns : covariates among the columns of what the transformer makes of it, names or positions
+    transformer : not fitted
+    """
+
+    def __init__(self, X: Any, columns: Any, extra: Any, weight: Any, transformer: Any):
+        self.X, self.extra, self.weight = X, extra, weight
+        self.preprocess = self.imputer = None
+        self._columns, self._transformer, self._changed = columns, transformer, True
+        data, self.covariates = self._parts(np.arange(int(X.shape[0])))
+        self.squared_norm, self.n_factorized = _squared_norm(data), int(data.shape[1])
+
+    def _parts(self, train: Any) -> tuple[Any, Any]:
+        step = clone(self._transformer)
+        some = _safe_indexing(self.X, train)
+        with quiet():
+            made = step.fit(some).transform(self.X)
+        names = inputs.column_names(made)
+        if names is None and hasattr(step, "get_feature_names_out") and hasattr(some, "columns"):
+            names = [str(name) for name in step.get_feature_names_out()]
+        data = check_array(
+            made, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X"
+        )
+        columns = inputs.covariate_indices(self._columns, data.shape[1], names)
+        return inputs.split_columns(data, columns)
+
+
+def _squared_norm(X: Any) -> float:
+    """‖X‖², gaps left out."""
+    if sp.issparse(X) or not np.isnan(np.sum(X)):
+        return DataMatrix(X).sum_of_squares()
+    return float(np.nansum(np.square(X)))

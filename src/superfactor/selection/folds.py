@@ -16,6 +16,7 @@ from sklearn.base import clone
 from superfactor._arrays import one_blas_thread
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import take
+from superfactor.estimators.targets import Given
 from superfactor.selection.absent import score_with_all_classes
 from superfactor.selection.coordinates import FoldRows
 from superfactor.solvers.newton import solve_path
@@ -27,7 +28,7 @@ TOLERANCE = 1e-6
 def score_fold(
     base: SMFClassifier,
     samples: FoldRows,
-    y: Any,
+    given: Given,
     points: list[dict[str, Any]],
     train: Any,
     test: Any,
@@ -46,19 +47,19 @@ def score_fold(
         covariate_columns=list(range(width - samples.n_covariates, width)) or None, certify=None
     )
     if isinstance(base.class_weight, dict):  # a class may be absent from this training part
-        present = set(y[train].tolist())
+        present = set(given.among(train).labelled.tolist())
         weights = {c: weight for c, weight in base.class_weight.items() if c in present}
         base.set_params(class_weight=weights)
     inside, outside = take(rows, train, axis=0), take(rows, test, axis=0)
     weight = None if samples.weight is None else samples.weight[train]
     extra = {} if score_weight is None else {"sample_weight": score_weight[test]}
     results = np.full((len(points), 3), np.nan)
-    classes = np.unique(y)
+    classes, truth = np.unique(given.labelled), given.values[test]
     # Many small products: threads would wait for each other. And the data have been checked.
     with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
-        for i, fitted, seconds in _fits(base, inside, y[train], weight, points):
+        for i, fitted, seconds in _fits(base, inside, given.among(train).marked, weight, points):
             start = time.perf_counter()
-            score = score_with_all_classes(scorer, fitted, outside, y[test], classes, **extra)
+            score = score_with_all_classes(scorer, fitted, outside, truth, classes, **extra)
             results[i] = score, seconds, time.perf_counter() - start
             if post is not None and post(i, results[i]):
                 break

@@ -28,6 +28,7 @@ def candidates(
     *,
     scale: Scree,
     n: float,
+    labelled: float,
     n_classes: int,
     largest: int,
 ) -> list[dict[str, Any]]:
@@ -37,7 +38,8 @@ def candidates(
     ----------
     n_components, model, xi, lam : one value, a list, or (not `model`) "auto"
     scale : of the preprocessed X, weighted by the samples' weights
-    n : total weight of the samples
+    n : total weight of the samples that have a label
+    labelled : their share in that of all samples
     largest : rank that X allows in every fold
     """
     ranks = _listed("n_components", n_components)
@@ -45,7 +47,7 @@ def candidates(
         ranks = usual_ranks(n_classes, largest)
     grids = []
     for name in _listed("model", model):
-        unit = model_named(name).natural_ridge(lambda: scale.singular_values[0] ** 2)
+        unit = model_named(name).natural_ridge(lambda: labelled * scale.singular_values[0] ** 2)
         null = xi_unit(n * math.log(n_classes), scale.total)
         weights = [t * null for t in XI_STEPS[name]] if is_auto(xi) else xi
         ridges = [t * unit for t in LAM_STEPS[name]] if is_auto(lam) else lam

@@ -12,9 +12,7 @@ from sklearn.base import clone
 
 from superfactor._arrays import few_threads
 from superfactor.estimators import inputs
-from superfactor.estimators.covariates import CovariateEncoder, learn_inside
 from superfactor.estimators.parameters import shown
-from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.measures import (
     METRICS,
     bounded,
@@ -27,6 +25,7 @@ from superfactor.selection.measures import (
 from superfactor.selection.out_of_fold import OutOfFold
 from superfactor.selection.outer import MODEL, OuterFold, stratified, units_of
 from superfactor.selection.permutation import PermutationTest, shuffled
+from superfactor.selection.prepared import prepared
 from superfactor.selection.proportions import NORMAL_975, balanced_interval, wilson
 from superfactor.selection.rivals import FREQUENT
 from superfactor.selection.search import SMFClassifierCV
@@ -53,7 +52,7 @@ class NestedScores:
     summary : metric → mean, low, high of the model: 95 % intervals corrected for shared training samples
     rivals : rival → the same
     differences : rival → metric (the headline), mean, low, high of the model's score less the rival's
-    predictions : (n, c) out-of-fold probabilities of the first repeat
+    predictions : (n, c) out-of-fold probabilities of the first repeat, of the samples that have a label
     predicted : (n,) class numbers by the mean out-of-fold probabilities of all repeats
     chance : p-value of `predicted` against labels that know nothing of them
     chosen : parameters of every choice, repeat by repeat and fold by fold
@@ -121,7 +120,8 @@ def nested_scores(
     ----------
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Labels; three samples of each class at least.
+        Labels; three samples of each class at least. Those without one (None, NaN, NA, the `unlabeled` of
+        the search) are in every training part, and never judged.
     search : SMFClassifierCV, optional
         Made anew in every outer fold, on its training part. Default
         ``SMFClassifierCV(scoring="neg_log_loss")`` with `preprocess` and `covariate_columns` as given
@@ -167,31 +167,32 @@ def nested_scores(
             preprocess=preprocess, covariate_columns=covariate_columns, scoring="neg_log_loss"
         )
     # Levels of words are those of all samples: a rare one may be missing from a fold.
-    numbers, words_inside = learn_inside(X, search.covariate_columns)
-    words_beside = CovariateEncoder.learn(covariates)
-    data = inputs.check_data(clone(search), inputs.as_numpy(numbers), reset=True)
-    labels = inputs.check_labels(inputs.as_numpy(y), data, "nested_scores")
-    names = inputs.column_names(X)
-    columns = inputs.covariate_indices(search.covariate_columns, data.shape[1], names)
-    if not covariate_names:
-        own = [str(names[j]) for j in columns] if names else []
-        covariate_names = [*own, *(inputs.column_names(covariates) or ())]
-    extra = inputs.as_numpy(words_beside.codes(covariates))
-    extra = words_beside.expand(inputs.check_covariates(extra, data, None, "fit"))
-    factorized, inside = inputs.split_columns(data, columns)
-    samples = FoldRows(factorized, words_inside.expand(inside), extra, None, search.preprocess)
-    classes, codes = np.unique(labels, return_inverse=True)
+    data = prepared(clone(search), X, y, covariates, None, "nested_scores")
+    covariate_names = covariate_names or data.covariate_names
+    classes, codes = np.unique(data.given.labelled, return_inverse=True)
     if groups is not None:
         groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
-    _check(classes, codes, groups, n_splits, n_repeats, permutations)
+        inputs.check_length("groups", groups, data.given.values)
+    own_groups = None if groups is None else groups[data.labelled]
+    _check(classes, codes, own_groups, n_splits, n_repeats, permutations)
 
-    n_splits = min(n_splits, *units_of(codes, groups))
+    n_splits = min(n_splits, *units_of(codes, own_groups))
     repeats = _repeats(len(codes)) if n_repeats == "auto" else int(n_repeats)
-    splits = [stratified(codes, groups, n_splits, random_state + r) for r in range(repeats)]
+    splits = [stratified(codes, own_groups, n_splits, random_state + r) for r in range(repeats)]
     balanced = search.class_weight == "balanced"
-    work = OuterFold(search, samples, codes, groups, len(classes), random_state, balanced)
+    work = OuterFold(
+        search,
+        data.rows,
+        data.labelled,
+        data.unlabelled,
+        codes,
+        groups,
+        len(classes),
+        random_state,
+        balanced,
+    )
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
-    with few_threads(data.shape):
+    with few_threads((data.rows.n_samples, data.rows.n_factorized)):
         done = run(
             delayed(work.probabilities)(train, test, with_rivals=rivals)
             for repeat in splits
@@ -203,7 +204,7 @@ def nested_scores(
         if permutations:
             permutation = _permuted(work, table, permutations, random_state, run)
     chosen = tuple(choice for _, choice in done)
-    return _concluded(classes, groups, table, chosen, permutation, covariate_names, balanced)
+    return _concluded(classes, own_groups, table, chosen, permutation, covariate_names, balanced)
 
 
 def _repeats(n: int) -> int:
@@ -213,12 +214,6 @@ def _repeats(n: int) -> int:
 def _check(
     classes: Any, codes: Any, groups: Any, n_splits: int, n_repeats: Any, permutations: int
 ) -> None:
-    if len(classes) < 2:
-        raise ValueError(f"y: one class only, {shown(classes[0])}; two or more are required")
-    if groups is not None and len(groups) != len(codes):
-        raise ValueError(
-            f"groups: {len(groups)} values for {len(codes)} samples; one for each is required"
-        )
     if n_splits < 2:
         raise ValueError(f"n_splits={n_splits}: a number from 2 is required")
     if n_repeats != "auto" and (isinstance(n_repeats, str) or n_repeats < 1):
@@ -261,11 +256,11 @@ def _permuted(
     splits = table.splits[0]
     metric = headline_metric(np.bincount(table.codes))
     rng = np.random.default_rng(seed)
-    labels = [shuffled(work.codes, work.groups, splits, rng) for _ in range(permutations)]
+    labels = [shuffled(work.codes, work.own_groups, splits, rng) for _ in range(permutations)]
     done = run(
-        delayed(work.choice)(rows, codes, train, test)
+        delayed(work.choice)(seen, codes, train, test)
         for train, test in splits
-        for rows in [work.samples.seen_by(train)]
+        for seen in [work.seen(train, test)]
         for codes in labels
     )
     scores = np.empty((len(splits), permutations))

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from superfactor.estimators.inputs import take
+from superfactor.estimators.targets import UNLABELLED
 from superfactor.selection import rivals
 from superfactor.selection.coordinates import FoldRows
+from superfactor.selection.prepared import strangers
 from superfactor.selection.search import SMFClassifierCV
 
 #: The model among its rivals.
@@ -33,6 +36,20 @@ Split = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
+class Seen:
+    """Samples as one outer fold sees them: in few coordinates, covariates last.
+
+    Attributes
+    ----------
+    rows : (m, k) of the labelled samples
+    unlabelled : (u, k) of those without a label
+    """
+
+    rows: Any
+    unlabelled: Any
+
+
+@dataclass(frozen=True)
 class OuterFold:
     """All that outer folds share.
 
@@ -40,8 +57,10 @@ class OuterFold:
     ----------
     search : SMFClassifierCV, not fitted
     samples : X and covariates of all samples
-    codes : class numbers (n,)
-    groups : (n,) or None
+    labelled : positions (m,) of the samples that have a label; codes, groups and splits count these alone
+    unlabelled : positions of the others, which are in every training part
+    codes : class numbers (m,)
+    groups : (n,) of all samples, or None
     n_classes : c
     seed : of the inner folds
     balanced : whether classes weigh the same in the search; then they do for its rivals too
@@ -49,25 +68,41 @@ class OuterFold:
 
     search: SMFClassifierCV
     samples: FoldRows
+    labelled: Any
+    unlabelled: Any
     codes: Any
     groups: Any
     n_classes: int
     seed: int
     balanced: bool = False
 
+    @property
+    def own_groups(self) -> Any:
+        """Those of the labelled samples (m,), or None."""
+        return None if self.groups is None else self.groups[self.labelled]
+
+    def seen(self, train: Any, test: Any) -> Seen:
+        """The samples as a fit on the labelled ones at `train`, and on unlabelled ones, sees them."""
+        others = strangers(self.unlabelled, self.labelled[test], self.groups)
+        rows = self.samples.seen_by(np.concatenate([self.labelled[train], others]))
+        if not len(self.unlabelled):
+            return Seen(rows, rows[:0])
+        return Seen(take(rows, self.labelled, axis=0), take(rows, others, axis=0))
+
     def probabilities(
         self, train: Any, test: Any, *, with_rivals: bool
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Probabilities (n_test, c) of every method, and what the model's choice was."""
-        rows = self.samples.seen_by(train)
+        seen = self.seen(train, test)
         inner = self.inner(self.codes, train)
-        own, chosen = self.choice(rows, self.codes, train, test, inner)
+        own, chosen = self.choice(seen, self.codes, train, test, inner)
         found = {MODEL: own}
         if with_rivals:
             found |= rivals.rival_probabilities(
-                *(rows, self.samples.n_covariates, self.codes, train, test, inner),
+                *(seen.rows, self.samples.n_covariates, self.codes, train, test, inner),
                 classes=self.n_classes,
                 balanced=self.balanced,
+                unlabelled=seen.unlabelled,
             )
         shares = np.bincount(self.codes[train], minlength=self.n_classes) / len(train)
         found[rivals.FREQUENT] = np.tile(shares, (len(test), 1))
@@ -76,7 +111,7 @@ class OuterFold:
     def inner(self, codes: Any, train: Any) -> list[Split]:
         """Folds of the choice, positions within `train`."""
         cv, own = self.search.cv, codes[train]
-        groups = None if self.groups is None else self.groups[train]
+        groups = None if self.groups is None else self.own_groups[train]
         if cv is None or isinstance(cv, int):
             most = max(2, min(units_of(own, groups)))
             return stratified(own, groups, min(cv or INNER_SPLITS, most), self.seed)
@@ -87,22 +122,25 @@ class OuterFold:
         )
 
     def choice(
-        self, rows: Any, codes: Any, train: Any, test: Any, inner: list[Split] | None = None
+        self, seen: Seen, codes: Any, train: Any, test: Any, inner: list[Split] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """The search on the rows at `train`: its probabilities (n_test, c) at `test`, and what it chose.
 
         Parameters
         ----------
-        rows : (n, m + q), as `FoldRows.seen_by(train)` gives them
-        codes : class numbers (n,), perhaps others than `self.codes`
+        seen : as `self.seen(train, test)` gives them
+        codes : class numbers (m,), perhaps others than `self.codes`
         inner : as `self.inner` gives them, the default
         """
         inner = self.inner(codes, train) if inner is None else inner
-        width, q = int(rows.shape[1]), self.samples.n_covariates
-        smallest = min(len(fit) for fit, _ in inner)
+        width, q = int(seen.rows.shape[1]), self.samples.n_covariates
+        others = int(seen.unlabelled.shape[0])
+        smallest = min(len(fit) for fit, _ in inner) + others
         search = clone(self.search).set_params(
             n_components=_possible(self.search.n_components, min(width - q, smallest)),
-            preprocess=None if self.samples.preprocess is None else "center",
+            preprocess=self.samples.recentring,
+            impute=None,
+            unlabeled=UNLABELLED,
             covariate_columns=list(range(width - q, width)) or None,
             cv=inner,
             refit=True,
@@ -114,8 +152,13 @@ class OuterFold:
         )
         if search.scoring == "neg_log_loss":
             search.set_params(scoring=log_likelihood)
-        search.fit(take(rows, train, axis=0), codes[train])
-        found = search.predict_proba(take(rows, test, axis=0))
+        X, y = take(seen.rows, train, axis=0), codes[train]
+        if others:
+            stack = sp.vstack if sp.issparse(X) else np.vstack
+            X = stack([X, seen.unlabelled])
+            y = np.concatenate([y, np.full(others, UNLABELLED)])
+        search.fit(X, y)
+        found = search.predict_proba(take(seen.rows, test, axis=0))
         found = rivals.aligned(found, search.classes_, self.n_classes)
         return found, dict(search.best_params_)
 

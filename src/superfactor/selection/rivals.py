@@ -43,6 +43,7 @@ def rival_probabilities(
     inner: Any,
     classes: int,
     balanced: bool = False,
+    unlabelled: Any = None,
 ) -> dict[str, Any]:
     """Probabilities (n_test, c) of every rival but the one that always says the same.
 
@@ -54,12 +55,15 @@ def rival_probabilities(
     inner : list of (fit, score), positions within `train`
     classes : c
     balanced : every class weighs the same, however many samples it has
+    unlabelled : (u, m + q) of samples without a label, which principal components may see, or None
     """
     width = int(rows.shape[1]) - n_covariates
     X, C = rows[:, :width], dense(rows[:, width:])
     spread = C[train].std(axis=0)
     C = (C - C[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    X = X / first_deviation(X[train])
+    size = first_deviation(X[train])
+    X = X / size
+    strangers = X[:0] if unlabelled is None else unlabelled[:, :width] / size
     splits = [(train[fit], train[score]) for fit, score in inner]
 
     def tuned(method: Any) -> Any:
@@ -82,7 +86,10 @@ def rival_probabilities(
         # As many as every fold allows; where fewer, the last ranks are the same.
         most = max(1, min(RANKS[-1], *(len(s) - 1 for s, _ in splits), width))
         kind = TruncatedSVD if sp.issparse(X) else PCA
-        model = kind(n_components=most, random_state=0).fit(X[seen])
+        everyone = X[seen]
+        if strangers.shape[0]:
+            everyone = (sp.vstack if sp.issparse(X) else np.vstack)([everyone, strangers])
+        model = kind(n_components=most, random_state=0).fit(everyone)
         A, B = (np.hstack([model.transform(X[at]), C[at]]) for at in (seen, others))
         number = np.arange(A.shape[1])
         return fitted(

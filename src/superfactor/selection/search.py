@@ -17,21 +17,29 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from superfactor.estimators import SMFClassifier, inputs, parameters
-from superfactor.estimators.covariates import CovariateEncoder, learn_inside
+from superfactor.estimators import SMFClassifier, parameters
+from superfactor.estimators.covariates import learn_inside
 from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
+from superfactor.estimators.targets import Given
 from superfactor.losses import Link
 from superfactor.selection import grid, results
 from superfactor.selection.board import Board, board_for
 from superfactor.selection.chosen import ChosenModel
-from superfactor.selection.coordinates import PREPROCESSING, FoldRows, scaler_of
+from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.folds import score_fold
+from superfactor.selection.prepared import prepared
+from superfactor.selection.preprocessing import (
+    IMPUTATION,
+    PREPROCESSING,
+    is_transformer,
+    scaler_of,
+    steps_of,
+)
 from superfactor.selection.progress import SearchProgress
 from superfactor.selection.rank import Scree, scree
 from superfactor.selection.scoring import Fold, score_here, score_in_parallel
@@ -46,6 +54,7 @@ _SHARED = (
     "prediction",
     "tol",
     "certify",
+    "unlabeled",
     "random_state",
 )
 
@@ -76,10 +85,16 @@ class SMFClassifierCV(
         of X nor on the number of samples: that of `superfactor.units`, with the values of t in
         `superfactor.selection.grid`. ``lam = 0`` is allowed, but has no optimum,
         and scores that mean little, where a model can tell the classes of the samples apart.
-    preprocess : {None, "center", "standardize"}, default=None
+    preprocess : {None, "center", "standardize"} or transformer, default=None
         What happens to X in every fold, learned from its training part. ``best_estimator_`` is
         then a pipeline that begins with it. Columns of X that are covariates are scaled as well;
-        `covariates` given to ``fit`` are not.
+        `covariates` given to ``fit`` are not. A transformer, or a pipeline of several, sees X as it is
+        given; `covariate_columns` are then columns of what it makes of X.
+    impute : {"lowrank", "mean"}, transformer or None, default="lowrank"
+        What completes X where values are missing (NaN), in every fold by its training part, before it is
+        scaled: `superfactor.preprocessing.LowRankImputer`, or the mean of every column. ``best_estimator_``
+        then begins with it, and its certificate speaks of the completed table. None refuses gaps.
+        A transformer in `preprocess` has to complete them itself.
     rule : {"best", "one_standard_error"}, default="best"
         "one_standard_error" takes the simplest candidate whose mean score lies within one standard
         error of the best: fewest components, then largest `lam`, then largest `xi`.
@@ -93,7 +108,7 @@ class SMFClassifierCV(
     n_jobs : int or None, default=None
         Folds to work on at once, as in joblib.
     lam_covariates, link, fit_intercept, covariate_columns, class_weight, search, prediction, tol
-    certify, random_state
+    certify, unlabeled, random_state
         As for `SMFClassifier`; `search` and `certify` concern ``best_estimator_`` only.
     verbose : int, default=0
         1 prints a line for each split and for the choice, and on a terminal shows how far the search
@@ -101,7 +116,7 @@ class SMFClassifierCV(
 
     Attributes
     ----------
-    best_estimator_ : SMFClassifier, or Pipeline of steps "scaler" and "smf" where `preprocess` is set
+    best_estimator_ : SMFClassifier, or Pipeline of what stands before it and "smf"
     best_params_ : dict with n_components, model, xi and lam
     best_score_ : float
         Mean score of the chosen candidate over the splits.
@@ -142,7 +157,8 @@ class SMFClassifierCV(
 
     # Those of the candidates are checked one by one, those of SMFClassifier by it.
     _parameter_constraints: ClassVar = {
-        "preprocess": [StrOptions(set(PREPROCESSING)), None],
+        "preprocess": [StrOptions(set(PREPROCESSING)), HasMethods(["fit", "transform"]), None],
+        "impute": [StrOptions(set(IMPUTATION)), HasMethods(["fit", "transform"]), None],
         "rule": [StrOptions(set(results.RULES))],
         "scoring": [str, callable, None],
         "refit": ["boolean"],
@@ -159,7 +175,8 @@ class SMFClassifierCV(
         xi: Any = "auto",
         lam: Any = "auto",
         lam_covariates: float | str | None = "auto",
-        preprocess: str | None = None,
+        preprocess: Any = None,
+        impute: Any = "lowrank",
         rule: str = "best",
         cv: Any = None,
         scoring: Any = None,
@@ -173,6 +190,7 @@ class SMFClassifierCV(
         prediction: str = "exact",
         tol: float = 1e-8,
         certify: str | None = "residual",
+        unlabeled: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -182,6 +200,7 @@ class SMFClassifierCV(
         self.lam = lam
         self.lam_covariates = lam_covariates
         self.preprocess = preprocess
+        self.impute = impute
         self.rule = rule
         self.cv = cv
         self.scoring = scoring
@@ -195,6 +214,7 @@ class SMFClassifierCV(
         self.prediction = prediction
         self.tol = tol
         self.certify = certify
+        self.unlabeled = unlabeled
         self.random_state = random_state
         self.verbose = verbose
 
@@ -215,7 +235,8 @@ class SMFClassifierCV(
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Labels, two classes or more.
+            Labels, two classes or more. Samples without one (None, NaN, NA, `unlabeled`) are in the
+            training part of every fold, and never judged.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Enter the classifier as they are. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
@@ -231,51 +252,34 @@ class SMFClassifierCV(
         grid.check_choices(self.n_components, self.model, self.xi, self.lam)
         base = SMFClassifier(**{name: getattr(self, name) for name in _SHARED})
         parameters.check_parameters(base)  # now, and not after the search
-        numbers, words_inside = learn_inside(X, self.covariate_columns)
-        words_beside = CovariateEncoder.learn(covariates)
-        data = inputs.check_data(self, inputs.as_numpy(numbers), reset=True)
-        labels = inputs.check_labels(inputs.as_numpy(y), data, type(self).__name__)
-        self.classes_ = np.unique(labels)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y: {type(self).__name__} needs samples of at least 2 classes in the data, but the "
-                f"data contains one class only: {shown(self.classes_[0])}"
-            )
-        weight = inputs.check_weights(sample_weight, data)
-        names = inputs.column_names(X)
-        columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
-        extra = inputs.as_numpy(words_beside.codes(covariates))
-        extra = words_beside.expand(inputs.check_covariates(extra, data, None, "fit"))
-        factorized, inside = inputs.split_columns(data, columns)
-        inside = words_inside.expand(inside)
-        samples = FoldRows(factorized, inside, extra, weight, self.preprocess)
-
-        splitter = check_cv(self.cv, labels, classifier=True)
-        splits = list(splitter.split(data, labels, groups))
-        _check_splits(splits, labels)
+        name = type(self).__name__
+        data = prepared(self, X, y, covariates, sample_weight, name)
+        self.classes_ = data.classes
+        splits = data.splits(self.cv, groups)
+        _check_splits(splits, data.given)
         self.n_splits_ = len(splits)
-        largest = min(*(len(train) for train, _ in splits), data.shape[1] - len(columns))
-        self.scree_ = self._scree(samples, largest)
-        n = float(len(labels)) if weight is None else float(np.sum(weight))
+        largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
+        self.scree_ = self._scree(data.rows, largest)
         points = grid.candidates(
             self.n_components,
             self.model,
             self.xi,
             self.lam,
             scale=self.scree_,
-            n=n,
+            n=data.labelled_weight,
+            labelled=data.labelled_weight / data.total_weight,
             n_classes=len(self.classes_),
             largest=largest,
         )
         _check_ranks(points, largest)
 
         self.scorer_ = check_scoring(base, self.scoring)
-        score_weight = weight
-        if weight is None and sample_weight is not None:
-            score_weight = np.ones(len(labels))
+        score_weight = data.weight
+        if score_weight is None and sample_weight is not None:
+            score_weight = np.ones(data.rows.n_samples)
         fold = partial(
             score_fold,
-            *(base, samples, labels, points),
+            *(base, data.rows, data.given, points),
             scorer=self.scorer_,
             score_weight=score_weight,
         )
@@ -306,7 +310,7 @@ class SMFClassifierCV(
             self._conclude(points, board.scores)
         progress.choice()
         if self.refit:
-            self._refit(base, X, y, covariates, sample_weight, progress)
+            self._refit(base, X, y, covariates, sample_weight, data.rows.imputer, progress)
         if interrupted:
             raise KeyboardInterrupt(
                 f"{type(self).__name__}: the best candidate after {progress.n_told} of "
@@ -317,7 +321,7 @@ class SMFClassifierCV(
 
     def _scree(self, samples: FoldRows, largest: int) -> Scree:
         """Of the X that the final fit will see, weighted; the elbow no larger than a fold allows."""
-        rows = samples.factorized(np.arange(samples.X.shape[0]))
+        rows = samples.factorized(np.arange(samples.n_samples))
         if samples.weight is not None:
             root = np.sqrt(samples.weight)[:, None]
             rows = rows.multiply(root).tocsr() if hasattr(rows, "multiply") else rows * root
@@ -381,27 +385,42 @@ class SMFClassifierCV(
         y: Any,
         covariates: Any,
         weight: Any,
+        imputer: Any,
         progress: SearchProgress,
     ) -> None:
         start = time.perf_counter()
         smf = base.set_params(**self.best_params_, covariate_columns=self.covariate_columns)
-        scaler = scaler_of(self.preprocess)
+        steps = self._steps(smf, X, imputer)
         given = {"covariates": covariates, "sample_weight": weight}
         # Before it is fitted: Ctrl-C leaves what there is of it.
         self.best_estimator_: Any = smf
-        if scaler is not None:
-            scaler.set_output(transform="pandas" if hasattr(X, "columns") else "default")
-            steps = [("scaler", scaler), ("smf", smf)]
-            if learn_inside(X, self.covariate_columns)[1].levels:  # words pass no scaler
-                words = IndicatorColumns(self.covariate_columns).fit(X)
-                smf.set_params(covariate_columns=words.covariate_columns_)
-                steps.insert(0, ("words", words.set_output(transform="pandas")))
-            self.best_estimator_ = Pipeline(steps)
+        if steps:
+            self.best_estimator_ = Pipeline([*steps, ("smf", smf)])
             given = {f"smf__{name}": value for name, value in given.items()}
-            given["scaler__sample_weight"] = weight
+            if "scaler" in dict(steps):
+                given["scaler__sample_weight"] = weight
         with progress.task_of("refit", self.best_estimator_):
             self.best_estimator_.fit(X, y, **given)
         self.refit_time_ = time.perf_counter() - start
+
+    def _steps(self, smf: SMFClassifier, X: Any, imputer: Any) -> list[tuple[str, Any]]:
+        """What stands before the chosen model; tells it where its covariates stand after that."""
+        steps: list[tuple[str, Any]] = []
+        if is_transformer(self.preprocess):
+            steps += steps_of(self.preprocess)
+        else:
+            steps += [("imputer", imputer)] if imputer is not None else []
+            scaler = scaler_of(self.preprocess)
+            steps += [("scaler", scaler)] if scaler is not None else []
+            for _, step in steps:
+                step.set_output(transform="pandas" if hasattr(X, "columns") else "default")
+        if steps and learn_inside(X, self.covariate_columns)[1].levels:  # words pass no scaler
+            words = IndicatorColumns(self.covariate_columns).fit(X)
+            smf.set_params(covariate_columns=words.covariate_columns_)
+            steps.insert(0, ("words", words.set_output(transform="pandas")))
+        if imputer is not None and "passthrough_columns" in imputer.get_params():
+            imputer.set_params(passthrough_columns=smf.covariate_columns)
+        return steps
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "cv_results_")
@@ -417,9 +436,9 @@ class SMFClassifierCV(
         return int(self.best_params_["n_components"])
 
 
-def _check_splits(splits: list[Any], labels: Any) -> None:
+def _check_splits(splits: list[Any], given: Given) -> None:
     for k, (train, _) in enumerate(splits, start=1):
-        classes = np.unique(labels[train])
+        classes = np.unique(given.among(train).labelled)
         if len(classes) < 2:
             raise ValueError(
                 f"cv: the training part of split {k} has one class only: {shown(classes[0])}; two or more "

@@ -1,0 +1,158 @@
+"""What a search makes of a user's data before its folds: X as folds see it, labels, and who has one."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import validate_data
+
+from superfactor.estimators import inputs, targets
+from superfactor.estimators.covariates import CovariateEncoder, learn_inside
+from superfactor.estimators.indicators import IndicatorColumns
+from superfactor.estimators.parameters import shown
+from superfactor.estimators.progress import users_stacklevel
+from superfactor.estimators.targets import Given
+from superfactor.selection.coordinates import FoldRows, TransformedRows
+from superfactor.selection.preprocessing import imputer_for, is_transformer
+
+Split = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A user's samples, checked.
+
+    Attributes
+    ----------
+    rows : X and covariates, as every fold sees them
+    given : labels, and who has one
+    classes : (c,) sorted
+    weight : (n,) or None
+    covariate_names : of the columns of X and of the table beside it that are covariates, where they have any
+    """
+
+    rows: FoldRows
+    given: Given
+    classes: Any
+    weight: Any
+    covariate_names: list[str]
+
+    @property
+    def labelled(self) -> Any:
+        """Positions of the samples that have a label."""
+        known = self.given.known
+        return np.arange(self.rows.n_samples) if known is None else np.flatnonzero(known)
+
+    @property
+    def unlabelled(self) -> Any:
+        """Positions of those that have none."""
+        known = self.given.known
+        return np.empty(0, dtype=int) if known is None else np.flatnonzero(~known)
+
+    @property
+    def labelled_weight(self) -> float:
+        """The weight of the samples that have a label."""
+        return float(np.sum(self._each[self.labelled]))
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all samples."""
+        return float(np.sum(self._each))
+
+    @property
+    def _each(self) -> Any:
+        return np.ones(self.rows.n_samples) if self.weight is None else self.weight
+
+    def splits(self, cv: Any, groups: Any) -> list[Split]:
+        """Folds of the samples that have a label; those without one are in every training part.
+
+        A list of splits is one of all samples; those without a label are taken out of its test parts.
+        """
+        labelled, unlabelled = self.labelled, self.unlabelled
+        labels = self.given.labelled
+        splitter = check_cv(cv, labels, classifier=True)
+        if cv is None or isinstance(cv, int) or hasattr(cv, "split"):
+            own = None if groups is None else np.asarray(groups)[labelled]
+            found = list(splitter.split(np.zeros(len(labelled)), labels, own))
+            found = [(labelled[train], labelled[test]) for train, test in found]
+        else:
+            found = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split()]
+        if not len(unlabelled):
+            return found
+        return [
+            (np.union1d(train, strangers(unlabelled, test, groups)), np.setdiff1d(test, unlabelled))
+            for train, test in found
+        ]
+
+
+def strangers(unlabelled: Any, test: Any, groups: Any) -> Any:
+    """Those at `unlabelled` that belong to no group of the samples at `test`."""
+    if groups is None:
+        return unlabelled
+    groups = np.asarray(groups)
+    return unlabelled[~np.isin(groups[unlabelled], groups[test])]
+
+
+def prepared(
+    search: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, name: str
+) -> Prepared:
+    """The data of a search, whose parameters say how they are to be read; `name` is for messages.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` of the search.
+    """
+    words = CovariateEncoder.learn(covariates)
+    by_user = is_transformer(search.preprocess)
+    names = inputs.column_names(X)
+    if by_user:
+        validate_data(search, X, reset=True, skip_check_array=True)
+        sized = np.empty((int(X.shape[0]), 0))
+    else:
+        numbers, words_inside = learn_inside(X, search.covariate_columns)
+        gaps = search.impute is not None
+        sized = inputs.check_data(search, inputs.as_numpy(numbers), reset=True, gaps=gaps)
+        columns = inputs.covariate_indices(search.covariate_columns, sized.shape[1], names)
+    given = targets.check_labels(inputs.as_numpy(y), sized, name, search.unlabeled).of_some()
+    classes = np.unique(given.labelled)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y: {name} needs samples of at least 2 classes in the data, but the "
+            f"data contains one class only: {shown(classes[0])}"
+        )
+    weight = inputs.check_weights(sample_weight, sized)
+    extra = inputs.as_numpy(words.codes(covariates))
+    extra = words.expand(inputs.check_covariates(extra, sized, None, "fit"))
+    beside = list(inputs.column_names(covariates) or ())
+    if by_user:
+        table, own = with_indicators(X, search.covariate_columns)
+        rows: FoldRows = TransformedRows(table, own, extra, weight, search.preprocess)
+        return Prepared(rows, given, classes, weight, beside)
+    factorized, inside = inputs.split_columns(sized, columns)
+    imputer = imputer_for(search.impute, factorized)
+    if imputer is not None:
+        _say_completed(factorized, imputer)
+    inside = words_inside.expand(inside)
+    rows = FoldRows(factorized, inside, extra, weight, search.preprocess, imputer)
+    covariate_names = [str(names[j]) for j in columns] if names else []
+    return Prepared(rows, given, classes, weight, covariate_names + beside)
+
+
+def with_indicators(X: Any, columns: Any) -> tuple[Any, Any]:
+    """X with indicators in place of words in its covariate columns, and where these stand then."""
+    if not learn_inside(X, columns)[1].levels:
+        return X, columns
+    step = IndicatorColumns(columns).set_output(transform="pandas")
+    return step.fit_transform(X), step.covariate_columns_
+
+
+def _say_completed(X: Any, imputer: Any) -> None:
+    share = np.count_nonzero(np.isnan(X)) / X.size
+    warnings.warn(
+        f"X: {share:.2g} of the values are missing; every fold completes them from its training part by "
+        f"{type(imputer).__name__}, and so does best_estimator_ (impute=None refuses them)",
+        UserWarning,
+        stacklevel=users_stacklevel(),
+    )

@@ -1,0 +1,61 @@
+"""What stands before a model in every fold: completion of gaps, and scaling by name or by a transformer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+# Besides None and transformers.
+PREPROCESSING = ("center", "standardize")
+IMPUTATION = ("lowrank", "mean")
+
+
+def is_transformer(given: Any) -> bool:
+    """Is this a transformer of the user's own, and no name?"""
+    return hasattr(given, "fit") and hasattr(given, "transform")
+
+
+def scaler_of(preprocess: str | None) -> StandardScaler | None:
+    """The step of a pipeline that preprocesses like this."""
+    return None if preprocess is None else StandardScaler(with_std=preprocess == "standardize")
+
+
+def steps_of(transformer: Any) -> list[tuple[str, Any]]:
+    """A transformer as steps of a pipeline, not yet fitted: one, or those of a pipeline."""
+    fresh = clone(transformer)
+    return list(fresh.steps) if isinstance(fresh, Pipeline) else [("preprocess", fresh)]
+
+
+def imputer_for(impute: Any, X: Any) -> Any:
+    """What completes X (n, p) in every fold, not yet fitted; None where nothing is missing.
+
+    How many factors a low-rank completion has is found once, from all samples: it knows no labels.
+    """
+    if impute is None or sp.issparse(X) or not np.isnan(np.sum(X)):
+        return None
+    if is_transformer(impute):
+        return clone(impute)
+    if impute == "mean":
+        return SimpleImputer(keep_empty_features=True)
+    from superfactor.preprocessing import LowRankImputer
+
+    with quiet():
+        found = LowRankImputer(random_state=0).fit(X)
+    return LowRankImputer(found.n_components_, random_state=0)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings of folds: what holds for all samples is said once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
