@@ -241,7 +241,7 @@ def test_progress_and_small_classes():
         ({"n_repeats": 0}, "n_repeats=0: 'auto' or a number from 1"),
         ({"n_repeats": "many"}, "n_repeats='many': 'auto' or"),
         ({"permutations": -1}, "permutations=-1: a number from 0"),
-        ({"groups": [1, 2]}, "groups: 2 values for 40 samples"),
+        ({"groups": [1, 2]}, "groups: 2 samples, but X has 40"),
         (
             {"search": SMFClassifierCV(cv=[(np.arange(9), np.arange(9))])},
             "search: its cv lists splits",

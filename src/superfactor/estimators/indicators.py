@@ -65,7 +65,8 @@ class IndicatorColumns(TransformerMixin, BaseEstimator):
     def _names(self, given: Any) -> list[str]:
         names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else list(given)
         chosen = [str(names[j]) for j in self._index]
-        return [*np.delete(names, self._index), *self._words.column_names(chosen)]
+        rest = [name for j, name in enumerate(names) if j not in set(self._index)]
+        return [*rest, *self._words.column_names(chosen)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "levels_")

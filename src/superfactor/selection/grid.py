@@ -28,9 +28,9 @@ def candidates(
     *,
     scale: Scree,
     n: float,
-    labelled: float,
     n_classes: int,
     largest: int,
+    labelled: float = 1.0,
 ) -> list[dict[str, Any]]:
     """Every combination as a dict of parameters, in the order of scikit-learn's ParameterGrid.
 
@@ -39,8 +39,8 @@ def candidates(
     n_components, model, xi, lam : one value, a list, or (not `model`) "auto"
     scale : of the preprocessed X, weighted by the samples' weights
     n : total weight of the samples that have a label
-    labelled : their share in that of all samples
     largest : rank that X allows in every fold
+    labelled : the share of those samples in the weight of all
     """
     ranks = _listed("n_components", n_components)
     if is_auto(n_components):
