@@ -1,0 +1,129 @@
+"""Columns of a user's table, by name or position: DataFrames of pandas and polars, and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from superfactor.spectrum.rows import column_positions
+
+
+def is_frame(X: Any) -> bool:
+    """Has X columns of their own types, as tables of pandas and polars have?"""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as it is where it is a DataFrame, and else as a 2-D array; words and NaN may be in it.
+
+    Sets (`reset`) or checks ``n_features_in_`` and ``feature_names_in_`` of the estimator.
+    """
+    if not is_frame(X):
+        X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=estimator)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if X.shape[0] == 0:
+        raise ValueError("X: 0 samples; at least 1 sample is required")
+    return X
+
+
+def column(X: Any, position: int) -> Any:
+    """One column, a Series or (n,)."""
+    if not is_frame(X):
+        return X[:, position]
+    return X.iloc[:, position] if hasattr(X, "iloc") else X.get_column(X.columns[position])
+
+
+def numbers(X: Any, positions: Sequence[int], said: str) -> Any:
+    """Columns as floating numbers (n, k), float32 where they are; NaN may be among them."""
+    part: Any
+    if not is_frame(X):
+        part = _cut(X, positions)
+    elif hasattr(X, "iloc"):
+        part = X.iloc[:, list(positions)]
+    else:
+        part = X[:, list(positions)]
+    try:
+        return check_array(
+            part, dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_features=0
+        )
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise ValueError(
+            f"X: {said} have to be numbers{_first_words(X, positions)}; {error}"
+        ) from error
+
+
+def _first_words(X: Any, positions: Sequence[int]) -> str:
+    """The first column of words among those of a DataFrame, for a message."""
+    if not is_frame(X):
+        return ""
+    kinds = [np.asarray(column(X, j)).dtype.kind for j in positions]
+    words = [j for j, kind in zip(positions, kinds, strict=True) if kind not in "iufb"]
+    return f", and column {str(X.columns[words[0]])!r} is not" if words else ""
+
+
+def _cut(X: Any, positions: Sequence[int]) -> Any:
+    """Columns of an array, a view where they stand side by side."""
+    first, last = (positions[0], positions[-1]) if len(positions) else (0, -1)
+    if list(positions) == list(range(first, last + 1)):
+        return X[:, first : last + 1]
+    return X[:, list(positions)]
+
+
+def refuse_gaps(values: Any, names: Sequence[str], said: str) -> None:
+    """Raise a ValueError that names the first column (of k) with NaN or infinity; `said` is who minds."""
+    stored = values.data if sp.issparse(values) else values
+    # The sum is finite whenever all numbers are, save for overflow: one pass, no array of flags.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(stored, dtype=np.float64)):
+            return
+    dense = values.tocsc() if sp.issparse(values) else values
+    for j, name in enumerate(names):
+        own = dense[:, [j]].data if sp.issparse(dense) else dense[:, j]
+        if np.isnan(own).any():
+            raise ValueError(
+                f"X: column {name!r} contains NaN; {said}: fill it in before, as with "
+                "superfactor.preprocessing.LowRankImputer"
+            )
+        if np.isinf(own).any():
+            raise ValueError(f"X: column {name!r} contains infinity; finite numbers are required")
+
+
+def positions_of(columns: Any, estimator: Any, said: str) -> list[int]:
+    """Columns of the X an estimator has just seen, by name, position, mask or slice, as positions."""
+    n_features = estimator.n_features_in_
+    names = getattr(estimator, "feature_names_in_", None)
+    if isinstance(columns, slice):
+        if not all(
+            isinstance(end, int | np.integer | None) for end in (columns.start, columns.stop)
+        ):
+            raise TypeError(f"{said}: a slice of positions is required, as slice(0, 10)")
+        if columns.stop is not None and columns.stop > n_features:
+            raise ValueError(f"{said}: X has {n_features} columns only")
+        return list(range(n_features))[columns]
+    if names is None and _are_names(columns):
+        raise ValueError(
+            f"{said}: X has no column names here; use positions, or give the step before "
+            "set_output(transform='pandas'), which keeps them"
+        )
+    return column_positions(columns, n_features, None if names is None else list(names), said)
+
+
+def _are_names(columns: Any) -> bool:
+    if isinstance(columns, str):
+        return True
+    return np.ndim(columns) == 1 and len(columns) > 0 and isinstance(next(iter(columns)), str)
+
+
+def names_of(estimator: Any) -> list[str]:
+    """The names of the columns an estimator was fitted to; x0, x1, … where they have none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return [f"x{j}" for j in range(estimator.n_features_in_)]
+    return [str(name) for name in names]

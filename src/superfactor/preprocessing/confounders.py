@@ -1,0 +1,268 @@
+"""`Adjuster`: what a batch, a site or an age explains of the features leaves them.
+
+With Z (n, q) the confounders of the training samples, words as indicators of all levels, centred:
+
+    B = Z⁺X,   X ← X − ZB,
+
+so that every column of X, and every factor made of them, is uncorrelated with Z in the training samples.
+A new sample has (z − z̄)B taken off with the same z̄ and B.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from superfactor.preprocessing.columns import (
+    checked_table,
+    column,
+    is_frame,
+    names_of,
+    numbers,
+    positions_of,
+    refuse_gaps,
+)
+from superfactor.preprocessing.levels import Levels
+
+
+class Adjuster(TransformerMixin, BaseEstimator):
+    """Remove from the features what confounders among the columns of X explain of them.
+
+    Confounders (batch, site, scanner) leave X; covariates, on the contrary, enter the classifier. A
+    column may be both: name it in `keep` too.
+
+    Parameters
+    ----------
+    confounders : column name(s), position(s) or boolean mask, default=()
+        Columns of X. Words, categories and booleans are categories with an indicator for every level;
+        numbers are numbers, of which a straight line is removed. (Codes 1, 2, 3 of batches are numbers:
+        make them words.)
+    keep : column name(s), position(s) or boolean mask, default=()
+        Columns, such as covariates, that stay as they are; NaN and words may be in them.
+
+    Attributes
+    ----------
+    confounders_ : list of str
+        Their names.
+    levels_ : dict from str to list of str
+        The levels of those that are categories.
+    mean_ : ndarray of shape (q,)
+        z̄, in the columns ``confounder_names_``, over samples where it is known.
+    coef_ : ndarray of shape (q, n_adjusted)
+        B: what one unit more of a column of Z adds to each feature.
+    confounder_names_ : list of q str
+        ``batch=A`` for an indicator.
+    explained_ : float
+        The share of the variance of the features that was removed from the training samples.
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    See Also
+    --------
+    superfactor.interpretation.confounding : how much of each factor confounders explain, before and after.
+
+    Notes
+    -----
+    Where a confounder is NaN, or a level that was not there at ``fit``, nothing of it is removed (z =
+    z̄), and one UserWarning says in how many samples.
+
+    If the classes are distributed unevenly over the batches, what differs between batches cannot be told
+    from what differs between classes: the part of the classes that the batches explain leaves too.
+
+    Fit it on training samples only, as a Pipeline does; otherwise test samples have a part in what is
+    removed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from superfactor.preprocessing import Adjuster
+    >>> X = pd.DataFrame({"gene": [1.0, 2.0, 11.0, 12.0], "batch": ["A", "A", "B", "B"]})
+    >>> adjuster = Adjuster("batch").set_output(transform="pandas")
+    >>> adjuster.fit_transform(X)
+       gene
+    0   6.0
+    1   7.0
+    2   6.0
+    3   7.0
+    >>> round(adjuster.explained_, 3)
+    0.99
+    """
+
+    def __init__(self, confounders: Any = (), *, keep: Any = ()):
+        self.confounders = confounders
+        self.keep = keep
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn z̄ and B.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            The features and, among its columns, the confounders.
+        y : ignored
+        """
+        X = checked_table(self, X, reset=True)
+        confounders = positions_of(self.confounders, self, f"confounders={self.confounders!r}")
+        keep = positions_of(self.keep, self, f"keep={self.keep!r}")
+        others = {*confounders, *keep}
+        self._confounders, self._keep = confounders, keep
+        self._adjusted = [j for j in range(self.n_features_in_) if j not in others]
+        if not self._adjusted:
+            raise ValueError(
+                f"confounders={self.confounders!r}, keep={self.keep!r}: a feature to adjust has to be left, "
+                f"but X has n_features={self.n_features_in_} in all"
+            )
+        names = names_of(self)
+        self.confounders_ = [names[j] for j in confounders]
+        columns = [column(X, j) for j in confounders]
+        coding = Levels.learn(columns, self.confounders_)
+        self._levels = coding.levels
+        self.levels_ = {
+            name: levels
+            for name, levels in zip(coding.names, coding.levels, strict=True)
+            if levels is not None
+        }
+        self.confounder_names_ = coding.column_names
+        features = self._features(X)
+        Z = coding.encode(columns) if columns else np.empty((len(features), 0))
+        known = ~np.isnan(Z)
+        self.mean_ = np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        self.coef_, self.explained_ = self._least_squares(_centred(Z, self.mean_), features)
+        return self
+
+    def _least_squares(self, Z: Any, features: Any) -> tuple[Any, float]:
+        """B (q, p), and the share of variance that ZB has."""
+        n, q = Z.shape
+        if q == 0:
+            return np.zeros((0, features.shape[1])), 0.0
+        size = np.sqrt(np.sum(Z**2, axis=0))
+        size[size == 0] = 1.0  # never varies, explains nothing
+        U, s, Vt = np.linalg.svd(Z / size, full_matrices=False)
+        k = int(np.sum(s > s[0] * max(n, q) * np.finfo(s.dtype).eps))
+        if k >= n - 1:
+            raise ValueError(
+                f"confounders={self.confounders!r}: they tell all n_samples={n} from each other, as "
+                "a category with as many levels as samples does, and explain everything; fewer are required"
+            )
+        inside = U[:, :k].T @ features
+        total = float(np.sum(features.var(axis=0, dtype=np.float64))) * n
+        coef = (Vt[:k].T / s[:k]) @ inside / size[:, None]
+        return coef, float(np.sum(inside**2)) / total if total > 0 else 0.0
+
+    def transform(self, X: Any) -> Any:
+        """The features without what confounders explain of them.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        adjusted : array of shape (n_samples, n_features less the confounders that are not in `keep`)
+            In the order of X. A DataFrame where `keep` has words in a DataFrame; and see ``set_output``.
+        """
+        return self._handed_on(X, adjust=True)
+
+    def unadjusted(self, X: Any) -> Any:
+        """The same columns with nothing removed: what ``transform`` is compared with."""
+        return self._handed_on(X, adjust=False)
+
+    def confounder_matrix(self, X: Any) -> Any:
+        """z − z̄ (n_samples, q) in the columns ``confounder_names_``; 0 where it is not known."""
+        check_is_fitted(self)
+        Z = self._encoded(checked_table(self, X, reset=False))
+        return _centred(Z, self.mean_)
+
+    def _handed_on(self, X: Any, *, adjust: bool) -> Any:
+        check_is_fitted(self)
+        X = checked_table(self, X, reset=False)
+        features = self._features(X)
+        if adjust:
+            Z = self._encoded(X)
+            self._warn_of_unknown(Z)
+            removed = _centred(Z, self.mean_) @ self.coef_
+            features = np.subtract(features, removed, dtype=features.dtype, casting="same_kind")
+        kept = self._kept
+        if len(kept) == len(self._adjusted):
+            return features
+        places = {j: k for k, j in enumerate(kept)}
+        beside = [places[j] for j in self._keep]
+        try:
+            values = numbers(X, self._keep, "columns to keep")
+        except (TypeError, ValueError):
+            return self._with_words(X, features)
+        out = np.empty((len(features), len(kept)), dtype=np.result_type(features, values))
+        out[:, [places[j] for j in self._adjusted]] = features
+        out[:, beside] = values
+        return out
+
+    def _with_words(self, X: Any, features: Any) -> Any:
+        """What is kept holds words: a DataFrame where X is one, and else an array of objects."""
+        own = {j: features[:, k] for k, j in enumerate(self._adjusted)}
+        columns = [own[j] if j in own else column(X, j) for j in self._kept]
+        if not is_frame(X):
+            return np.stack([np.asarray(values, dtype=object) for values in columns], axis=1)
+        names = [X.columns[j] for j in self._kept]
+        if not hasattr(X, "iloc"):
+            return type(X)(dict(zip(names, columns, strict=True)))
+        import pandas as pd
+
+        table = pd.DataFrame(dict(enumerate(columns)), index=X.index)
+        table.columns = names
+        return table
+
+    def _features(self, X: Any) -> Any:
+        names = names_of(self)
+        features = numbers(X, self._adjusted, "features")
+        refuse_gaps(
+            features, [names[j] for j in self._adjusted], "features to adjust must have none"
+        )
+        return features
+
+    def _encoded(self, X: Any) -> Any:
+        """Z (n, q), NaN where unknown."""
+        if not self._confounders:
+            return np.empty((X.shape[0], 0))
+        coding = Levels(self.confounders_, self._levels)
+        return coding.encode([column(X, j) for j in self._confounders])
+
+    def _warn_of_unknown(self, Z: Any) -> None:
+        groups = Levels(self.confounders_, self._levels).groups
+        said = []
+        for name, group in zip(self.confounders_, groups, strict=True):
+            # A confounder without a level has no column at all: it was missing everywhere at fit.
+            count = int(np.isnan(Z[:, group]).any(axis=1).sum())
+            if count:
+                said.append(f"{name!r} in {count} of {len(Z)}")
+        if said:
+            warnings.warn(
+                f"confounders: {', '.join(said)} samples has no value, or one that was not there at "
+                "fit; nothing of it is removed from them",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def _kept(self) -> list[int]:
+        return sorted({*self._adjusted, *self._keep})
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that ``transform`` hands on."""
+        check_is_fitted(self)
+        return _check_feature_names_in(self, input_features)[self._kept]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _centred(Z: Any, mean: Any) -> Any:
+    """z − z̄, and nothing where z is not known."""
+    return np.where(np.isnan(Z), 0.0, Z - mean)

@@ -1,0 +1,208 @@
+"""`join_blocks`: several tables of the same samples as one, and who was lost on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Index
+
+HOWS = ("outer", "inner")
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedBlocks:
+    """Tables of the same samples side by side.
+
+    Attributes
+    ----------
+    table : DataFrame of shape (n_samples, all columns)
+        Samples in the order in which they first occur; NaN in the blocks that a sample does not have.
+    blocks : dict from name to slice
+        Where the columns of each block stand, as `BlockScaler` takes them. They are positions, so that
+        they hold for the array that a scaler makes of the table, and whatever columns are added behind.
+    lost : DataFrame with the columns ``sample``, ``block`` and ``reason``
+        One row for each sample that is not in `table`, with the blocks that have it; its name is None
+        where a row has none.
+    """
+
+    table: DataFrame
+    blocks: dict[str, slice]
+    lost: DataFrame
+
+
+def join_blocks(blocks: Any, *, on: str | None = None, how: str = "outer") -> JoinedBlocks:
+    """Join tables by the names of their samples.
+
+    Parameters
+    ----------
+    blocks : dict from name to DataFrame, or MuData
+        One sample a row. Of a MuData the matrices ``X`` of its modalities, by ``obs_names``.
+    on : str, optional
+        The column, in every table, with the names of the samples; by default their index.
+    how : "outer" or "inner", default="outer"
+        "outer" keeps everybody: a sample without a block has NaN there, which `LowRankImputer` fills in.
+        "inner" keeps those that are in all blocks.
+
+    Returns
+    -------
+    joined : JoinedBlocks
+        Its ``table``, ``blocks`` and ``lost``. A column name that occurs in several blocks becomes
+        ``block:column`` in all of them.
+
+    Notes
+    -----
+    Names of samples that are numbers in one table and text in another are compared as text. The same name
+    twice in a table is refused, and so are tables that have no sample in common. Rows without a name are
+    lost.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from superfactor.preprocessing import join_blocks
+    >>> genes = pd.DataFrame({"g1": [1.0, 2.0], "g2": [3.0, 4.0]}, index=["ann", "bob"])
+    >>> blood = pd.DataFrame({"iron": [0.1, 0.2]}, index=["bob", "cyd"])
+    >>> joined = join_blocks({"genes": genes, "blood": blood})
+    >>> joined.table
+          g1   g2  iron
+    ann  1.0  3.0   NaN
+    bob  2.0  4.0   0.1
+    cyd  NaN  NaN   0.2
+    >>> joined.blocks
+    {'genes': slice(0, 2, None), 'blood': slice(2, 3, None)}
+    >>> join_blocks({"genes": genes, "blood": blood}, how="inner").lost
+      sample  block        reason
+    0    ann  genes  not in blood
+    1    cyd  blood  not in genes
+    """
+    import pandas as pd
+
+    if how not in HOWS:
+        raise ValueError(f"how={how!r}: 'outer' or 'inner' is required")
+    named = _by_sample(_tables(blocks, on), on)
+    tables: dict[str, DataFrame] = {}
+    lost: list[tuple[Any, str, str]] = []
+    for name, table in named.items():
+        empty = pd.isna(table.index.to_numpy())
+        lost += [(None, name, f"no name ({on or 'index'} is empty)")] * int(empty.sum())
+        tables[name] = table[~empty]
+    tables = _alike(tables)
+    for name, table in tables.items():
+        _refuse_twice(name, table)
+    samples = _everybody(tables)
+    if how == "inner":
+        samples, absent = _in_all(tables, samples)
+        lost += absent
+    tables = _renamed(tables)
+    joined = pd.concat([table.reindex(samples) for table in tables.values()], axis=1)
+    ends, places = 0, {}
+    for name, table in tables.items():
+        places[name] = slice(ends, ends + table.shape[1])
+        ends += table.shape[1]
+    joined.index.name = on or next(iter(tables.values())).index.name
+    return JoinedBlocks(joined, places, pd.DataFrame(lost, columns=["sample", "block", "reason"]))
+
+
+def _tables(blocks: Any, on: str | None) -> dict[str, DataFrame]:
+    """A dict of DataFrames, whatever it was."""
+    if isinstance(getattr(blocks, "mod", None), Mapping):
+        if on is not None:
+            raise ValueError(
+                f"on={on!r}: the samples of a MuData are its obs_names; None is required"
+            )
+        return {str(name): part.to_df() for name, part in blocks.mod.items()}
+    if not isinstance(blocks, Mapping) or not blocks:
+        raise TypeError(
+            f"blocks={type(blocks).__name__}: a dict from the name of a block to its DataFrame, or a "
+            "MuData, is required"
+        )
+    for name, table in blocks.items():
+        if not hasattr(table, "reindex") or not hasattr(table, "columns"):
+            raise TypeError(
+                f"blocks[{name!r}]: a pandas DataFrame is required, got {type(table).__name__}"
+            )
+    return {str(name): table for name, table in blocks.items()}
+
+
+def _by_sample(tables: dict[str, DataFrame], on: str | None) -> dict[str, DataFrame]:
+    """The tables with the names of the samples as index."""
+    if on is None:
+        return tables
+    for name, table in tables.items():
+        if on not in table.columns:
+            raise ValueError(f"on={on!r}: blocks[{name!r}] has no such column")
+    return {name: table.set_index(on) for name, table in tables.items()}
+
+
+def _alike(tables: dict[str, DataFrame]) -> dict[str, DataFrame]:
+    """Names of samples as text in all tables where some have numbers and others text."""
+    kinds = {table.index.inferred_type for table in tables.values()}
+    if len(kinds) == 1:
+        return tables
+    return {name: table.set_axis(_text(table.index)) for name, table in tables.items()}
+
+
+def _text(index: Index) -> list[str]:
+    """7 for 7.0: numbers beside an empty cell have been read as decimal ones."""
+    plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in index]
+    return [str(value).strip() for value in plain]
+
+
+def _refuse_twice(name: str, table: DataFrame) -> None:
+    for what, index in (("sample", table.index), ("column", table.columns)):
+        if not index.is_unique:
+            twice = index[index.duplicated()][0]
+            raise ValueError(
+                f"blocks[{name!r}]: {what} {twice!r} occurs {list(index).count(twice)} times; every {what} "
+                "once is required"
+            )
+    if table.shape[1] == 0:
+        raise ValueError(
+            f"blocks[{name!r}]: no columns besides the names; at least one is required"
+        )
+
+
+def _everybody(tables: dict[str, DataFrame]) -> list[Any]:
+    """All samples in the order in which they first occur."""
+    counts = Counter(sample for table in tables.values() for sample in table.index)
+    if len(tables) > 1 and max(counts.values(), default=0) < 2:
+        seen = ", ".join(f"{str(t.index[0])!r} in {name!r}" for name, t in tables.items() if len(t))
+        raise ValueError(
+            f"blocks: no sample is in two of them ({seen}); the names of the samples have to agree"
+        )
+    return list(counts)
+
+
+def _in_all(tables: dict[str, DataFrame], samples: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Those in all tables, and rows of `lost` for the others."""
+    members = {name: set(table.index) for name, table in tables.items()}
+    kept, lost = [], []
+    for sample in samples:
+        own = [name for name, found in members.items() if sample in found]
+        without = [name for name in members if name not in own]
+        if without:
+            lost.append((sample, ", ".join(own), f"not in {', '.join(without)}"))
+        else:
+            kept.append(sample)
+    if not kept:
+        raise ValueError("blocks: no sample is in all of them; how='outer' keeps those in some")
+    return kept, lost
+
+
+def _renamed(tables: dict[str, DataFrame]) -> dict[str, DataFrame]:
+    """Column names as text, ``block:column`` where several blocks have the same."""
+    counts = Counter(str(column) for table in tables.values() for column in table.columns)
+    found = {
+        name: table.set_axis(
+            [f"{name}:{c}" if counts[str(c)] > 1 else str(c) for c in table.columns], axis=1
+        )
+        for name, table in tables.items()
+    }
+    final = Counter(column for table in found.values() for column in table.columns)
+    twice = [column for column, count in final.items() if count > 1]
+    if twice:
+        raise ValueError(f"blocks: two columns would be called {twice[0]!r}; rename one of them")
+    return found

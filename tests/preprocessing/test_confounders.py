@@ -1,0 +1,211 @@
+"""Adjustment against regressions by scikit-learn and group means by pandas."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from superfactor import SMFClassifier
+from superfactor.preprocessing import Adjuster, BlockScaler
+
+
+def table(n=30, p=5, seed=0):
+    """Features with an effect of batch and age, and both of these."""
+    rng = np.random.default_rng(seed)
+    batch, age = rng.choice(list("ABC"), n), rng.normal(60, 9, n)
+    X = rng.standard_normal((n, p)) + (batch == "B")[:, None] * 2 + age[:, None] * np.arange(p) / 9
+    names = [f"g{j}" for j in range(p)]
+    return pd.DataFrame(X, columns=names).assign(batch=batch, age=age)
+
+
+@parametrize_with_checks([Adjuster(), Adjuster([-1]), Adjuster([-1], keep=[-1])])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def test_a_category_leaves_group_means_equal():
+    X = table()
+    out = Adjuster("batch").set_output(transform="pandas").fit_transform(X.drop(columns="age"))
+    genes = X.filter(like="g").drop(columns=["age"])
+    expected = genes - genes.groupby(X["batch"]).transform("mean") + genes.mean()
+    pd.testing.assert_frame_equal(out, expected)
+
+
+def test_words_and_numbers_are_a_linear_regression():
+    X, new = table(), table(10, seed=1)
+    adjuster = Adjuster(["batch", "age"]).fit(X)
+    encoder = OneHotEncoder(sparse_output=False).fit(X[["batch"]])
+
+    def Z(T):
+        return np.hstack([encoder.transform(T[["batch"]]), T[["age"]]])
+
+    regression = LinearRegression().fit(Z(X), X.filter(like="g").iloc[:, :5])
+    genes = X.columns[:5]
+    for T in (X, new):
+        expected = T[genes] - regression.predict(Z(T)) + X[genes].mean().to_numpy()
+        np.testing.assert_allclose(adjuster.transform(T), expected)
+    residual = X[genes].to_numpy() - regression.predict(Z(X))
+    share = 1 - np.sum(residual**2) / np.sum((X[genes] - X[genes].mean()).to_numpy() ** 2)
+    assert adjuster.explained_ == pytest.approx(share)
+    assert adjuster.levels_ == {"batch": ["A", "B", "C"]}
+    assert adjuster.confounder_names_ == ["batch=A", "batch=B", "batch=C", "age"]
+    np.testing.assert_allclose(adjuster.confounder_matrix(X).mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_array_equal(adjuster.unadjusted(new), new[genes])
+
+
+def test_collinear_and_constant_confounders():
+    X = table()
+    more = X.assign(again=X["batch"].str.lower(), old=X["age"] * 1e6 + 3, one=1.0)
+    plain = Adjuster(["batch", "age"]).fit(X)
+    doubled = Adjuster(["batch", "age", "again", "old", "one"]).fit(more)
+    np.testing.assert_allclose(doubled.transform(more), plain.transform(X))
+    assert doubled.explained_ == pytest.approx(plain.explained_)
+
+
+@pytest.mark.parametrize("kind", ["category", "string", object])
+def test_kinds_of_words(kind):
+    X = table().drop(columns="age")
+    expected = Adjuster("batch").fit_transform(X)
+    np.testing.assert_array_equal(
+        Adjuster("batch").fit_transform(X.astype({"batch": kind})), expected
+    )
+    codes = X["batch"].map({"A": 3, "B": 1, "C": 2}).astype("category")
+    np.testing.assert_allclose(Adjuster("batch").fit_transform(X.assign(batch=codes)), expected)
+    flag = X.assign(batch=X["batch"] == "B")
+    number = X.assign(batch=(X["batch"] == "B") * 7.5)
+    assert Adjuster("batch").fit(flag).levels_ == {"batch": ["False", "True"]}
+    assert Adjuster("batch").fit(number).levels_ == {}
+    np.testing.assert_allclose(
+        Adjuster("batch").fit_transform(flag), Adjuster("batch").fit_transform(number)
+    )
+
+
+def test_frames_of_polars_and_arrays_of_objects():
+    X = table().drop(columns="age")
+    expected = Adjuster("batch").fit_transform(X)
+    np.testing.assert_allclose(Adjuster([5]).fit_transform(X.to_numpy(dtype=object)), expected)
+    polars = pytest.importorskip("polars")
+    own = polars.DataFrame({name: X[name].to_list() for name in X})
+    np.testing.assert_array_equal(Adjuster("batch").fit_transform(own), expected)
+
+
+def test_kept_columns_stay_in_place():
+    X = table()[["g0", "age", "g1", "batch", "g2"]]
+    X.loc[2, "age"] = np.nan
+    out = Adjuster("batch", keep="age").set_output(transform="pandas").fit_transform(X)
+    assert list(out) == ["g0", "age", "g1", "g2"]
+    pd.testing.assert_series_equal(out["age"], X["age"])
+    alone = Adjuster("batch").fit_transform(X.drop(columns="age"))
+    np.testing.assert_array_equal(out[["g0", "g1", "g2"]], alone)
+    numbers = Adjuster("batch", keep="age").fit_transform(X)
+    np.testing.assert_array_equal(numbers, out)
+
+
+def test_words_may_be_kept():
+    X = table()[["g0", "age", "g1", "batch", "g2"]]
+    expected = Adjuster(["batch", "age"]).fit_transform(X)
+    adjuster = Adjuster(["batch", "age"], keep=["batch"])
+    out = adjuster.fit_transform(X)
+    assert list(out) == ["g0", "g1", "batch", "g2"] == list(adjuster.get_feature_names_out())
+    assert out["batch"].tolist() == X["batch"].tolist()
+    np.testing.assert_array_equal(out[["g0", "g1", "g2"]].to_numpy(float), expected)
+    array = Adjuster([3, 1], keep=[3]).fit_transform(X.to_numpy(dtype=object))
+    assert array[:, 2].tolist() == X["batch"].tolist()
+    np.testing.assert_allclose(array[:, [0, 1, 3]].astype(float), expected)
+    y = np.arange(len(X)) % 2
+    both = make_pipeline(adjuster, SMFClassifier(1, covariate_columns=["batch"])).fit(X, y)
+    assert both[-1].covariate_names_[0].startswith("batch=")
+
+
+def test_what_is_not_known_is_not_removed():
+    X, new = table(), table(6, seed=1)
+    adjuster = Adjuster(["batch", "age"]).fit(X)
+    new.loc[0, "batch"], new.loc[1, "batch"] = "D", None
+    new.loc[2, ["batch", "age"]] = [None, np.nan]
+    with pytest.warns(UserWarning, match="'batch' in 3 of 6, 'age' in 1 of 6 samples") as caught:
+        out = adjuster.transform(new)
+    assert len(caught) == 1
+    genes = X.columns[:5]
+    np.testing.assert_array_equal(out[2], new.loc[2, genes].astype(float))
+    slope = adjuster.coef_[adjuster.confounder_names_.index("age")]
+    for i in (0, 1):
+        moved = new.loc[i, genes].astype(float) - (new.loc[i, "age"] - X["age"].mean()) * slope
+        np.testing.assert_allclose(out[i], moved)
+
+
+def test_what_is_not_known_at_fit_counts_for_nothing():
+    X = table().drop(columns="age")
+    gaps = X.copy()
+    gaps.loc[[0, 4, 9], "batch"] = None
+    with pytest.warns(UserWarning, match="'batch' in 3 of 30"):
+        out = Adjuster("batch").set_output(transform="pandas").fit_transform(gaps)
+    known = gaps["batch"].notna()
+    genes = X.columns[:5]
+    pd.testing.assert_frame_equal(out[~known], X.loc[~known, genes])
+    shift = (out - X[genes])[known].groupby(X["batch"])
+    np.testing.assert_allclose(shift.std(), 0, atol=1e-12)  # the same for all of a batch
+    means = out[known].groupby(X["batch"]).mean()
+    assert np.ptp(means, axis=0).max() < np.ptp(X[genes].groupby(X["batch"]).mean(), axis=0).max()
+    all_gaps = X.assign(batch=pd.Series([None] * 30, dtype=object))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(Adjuster("batch").fit_transform(all_gaps), X[genes])
+
+
+def test_single_precision_stays():
+    X = table().astype(dict.fromkeys([f"g{j}" for j in range(5)], np.float32))
+    out = Adjuster(["batch", "age"]).fit_transform(X)
+    assert out.dtype == np.float32
+    np.testing.assert_allclose(out, Adjuster(["batch", "age"]).fit_transform(table()), atol=1e-4)
+
+
+def test_travels():
+    adjuster = Adjuster(["batch", "age"]).fit(table())
+    copy = pickle.loads(pickle.dumps(adjuster))
+    np.testing.assert_array_equal(copy.transform(table(9)), adjuster.transform(table(9)))
+
+
+def test_confounders_that_explain_everything():
+    X = table().assign(patient=[f"p{i}" for i in range(30)])
+    with pytest.raises(ValueError, match=r"'patient'.*n_samples=30.*as many levels"):
+        Adjuster(["patient"]).fit(X.drop(columns=["batch", "age"]))
+    with pytest.raises(ValueError, match="a feature to adjust has to be left"):
+        Adjuster(["batch", "age"], keep=[f"g{j}" for j in range(5)]).fit(table())
+
+
+def test_features_with_gaps_or_words():
+    X = table()
+    X.loc[3, "g2"] = np.nan
+    with pytest.raises(ValueError, match=r"column 'g2' contains NaN.*LowRankImputer"):
+        Adjuster(["batch", "age"]).fit(X)
+    with pytest.raises(ValueError, match="features have to be numbers, and column 'batch' is not"):
+        Adjuster(["age"]).fit(table())
+    with pytest.raises(ValueError, match="X has no column 'site'"):
+        Adjuster(["site"]).fit(table())
+    adjuster = Adjuster(["batch", "age"]).fit(table())
+    with pytest.raises(ValueError, match="column 'age' was fitted as numbers"):
+        adjuster.transform(table().assign(age="old"))
+    with pytest.raises(ValueError, match="column 'age' contains infinity"):
+        adjuster.transform(table().assign(age=np.inf))
+
+
+def test_a_pipeline_of_everything():
+    """A batch that is added to the data and named leaves the model as it was without."""
+    rng = np.random.default_rng(0)
+    n, p = 60, 30
+    y = np.arange(n) % 2
+    clean = rng.standard_normal((n, p)) + 0.8 * y[:, None] * (np.arange(p) < 5)
+    batch = np.where(np.arange(n) % 4 < 2, "one", "two")  # as often in either class
+    shifted = clean + 5 * (batch == "two")[:, None] * (rng.random(p) < 0.3)
+    steps = StandardScaler(), BlockScaler({"a": slice(0, 10), "b": slice(10, p)})
+    frame = pd.DataFrame(shifted).add_prefix("g").assign(batch=batch)
+    own = make_pipeline(Adjuster("batch"), *steps, SMFClassifier(2)).fit(frame, y)
+    by_hand = pd.DataFrame(clean) - pd.DataFrame(clean).groupby(batch).transform("mean")
+    other = make_pipeline(*steps, SMFClassifier(2)).fit(by_hand, y)
+    assert own[-1].objective_ == pytest.approx(other[-1].objective_, rel=1e-7)
