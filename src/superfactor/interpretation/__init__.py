@@ -7,6 +7,8 @@ file             idea
 ``outcome``      which rows of coefficients are shown, and which class is up
 ``tables``       one row per factor, or per extreme feature
 ``covariates``   one row per covariate beside them: odds ratio or slope, and its interval
+``blocks``       what each block of features has of the factors and of the prediction
+``confounders``  how much of each factor a batch explains, before and after adjustment
 ``svd``          the same view of plain SVD, for comparison
 ``matching``     which factor of one view is which of another
 ``resampling``   refits on parts of the samples, factors matched to the fit
@@ -19,6 +21,8 @@ file             idea
 ================ ===============================================================================
 """
 
+from superfactor.interpretation.blocks import block_shares
+from superfactor.interpretation.confounders import confounding
 from superfactor.interpretation.covariates import covariate_effects
 from superfactor.interpretation.markers import read_markers
 from superfactor.interpretation.matching import Matched, matched
@@ -31,6 +35,8 @@ __all__ = [
     "FactorView",
     "Matched",
     "Stability",
+    "block_shares",
+    "confounding",
     "covariate_effects",
     "factor_view",
     "matched",

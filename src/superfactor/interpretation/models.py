@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +37,7 @@ class FittedModel:
     @property
     def feature_names(self) -> Any:
         """Names (p,) of the columns of ``components_``, as the user called them."""
-        names = self._column_names
+        names = self.column_names
         if names is None:
             return self.estimator.component_names_
         return np.delete(names, self.estimator.covariate_columns_)
@@ -45,7 +46,7 @@ class FittedModel:
     def covariate_names(self) -> list[str]:
         """Names of the columns of ``covariate_coef_``, as the user called them."""
         columns, own = self.estimator.covariate_columns_, list(self.estimator.covariate_names_)
-        names = self._column_names if columns and self.estimator.column_names_ is None else None
+        names = self.column_names if columns and self.estimator.column_names_ is None else None
         if names is None:
             return own
         # Names that come from a step before: there are no words among what it handed on.
@@ -60,7 +61,7 @@ class FittedModel:
         return levels
 
     @property
-    def _column_names(self) -> Any:
+    def column_names(self) -> Any:
         """Names of all columns that the estimator was given, an array; None where unknown.
 
         A transformer hands on an array without names, so that they are followed from the first
@@ -82,6 +83,15 @@ class FittedModel:
         return np.asarray(names, dtype=object)
 
 
+def _transformers(steps: Any) -> Iterator[Any]:
+    """Those that do something, out of pipelines within the pipeline too."""
+    for _, step in steps:
+        if isinstance(step, Pipeline):
+            yield from _transformers(step.steps)
+        elif step is not None and not isinstance(step, str):  # "passthrough"
+            yield step
+
+
 def fitted_model(model: Any) -> FittedModel:
     """The estimator inside a model: pipelines and searches are opened, at any depth."""
     if isinstance(model, SMFClassifier | SMFRegressor):
@@ -89,8 +99,7 @@ def fitted_model(model: Any) -> FittedModel:
         return FittedModel(model, ())
     if isinstance(model, Pipeline):
         inner = fitted_model(model.steps[-1][1])
-        before = tuple(step for _, step in model.steps[:-1] if step not in (None, "passthrough"))
-        return FittedModel(inner.estimator, before + inner.steps)
+        return FittedModel(inner.estimator, (*_transformers(model.steps[:-1]), *inner.steps))
     if hasattr(model, "best_estimator_"):
         return fitted_model(model.best_estimator_)
     if hasattr(model, "refit"):

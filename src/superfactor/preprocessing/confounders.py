@@ -170,11 +170,11 @@ class Adjuster(TransformerMixin, BaseEstimator):
         """The same columns with nothing removed: what ``transform`` is compared with."""
         return self._handed_on(X, adjust=False)
 
-    def confounder_matrix(self, X: Any) -> Any:
-        """z − z̄ (n_samples, q) in the columns ``confounder_names_``; 0 where it is not known."""
+    def confounder_parts(self, X: Any) -> list[Any]:
+        """The columns of Z (n_samples, levels or 1) of each confounder, NaN where it is not known."""
         check_is_fitted(self)
         Z = self._encoded(checked_table(self, X, reset=False))
-        return _centred(Z, self.mean_)
+        return [Z[:, group] for group in Levels(self.confounders_, self._levels).groups]
 
     def _handed_on(self, X: Any, *, adjust: bool) -> Any:
         check_is_fitted(self)

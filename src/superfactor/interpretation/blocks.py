@@ -1,0 +1,217 @@
+"""What each block of features has of the factors and of the prediction.
+
+X = [X_1 … X_B], as the model sees it: after preprocessing, block scaling included. With atoms w_j = [w_j1
+… w_jB], codes h (n, r), and the codes of the parts c_b (n, r), which add up to h since coding is linear:
+
+share of a factor         ‖w_jb‖²/‖w_j‖²; of all factors together ‖Σ_j h_jw_jbᵀ‖²/‖Σ_j h_jw_jᵀ‖²
+variance explained        1 − ‖X_b − h_jw_jbᵀ‖²/‖X_b‖²; of all together 1 − ‖X_b − Σ_j h_jw_jbᵀ‖²/‖X_b‖²
+share of the prediction   cov(c_jbβ_j, Σ hβ)/var(Σ hβ), both summed over outputs
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor.estimators.inputs import as_numpy
+from superfactor.interpretation.models import FittedModel, fitted_model
+from superfactor.interpretation.outcome import Outcome
+from superfactor.interpretation.view import FactorView, factor_view
+from superfactor.preprocessing import BlockScaler
+from superfactor.preprocessing.blocks import block_positions
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# What the columns that are in no block are called together.
+REST = "(no block)"
+
+
+def block_shares(
+    model: Any, X: Any, blocks: Any = None, *, rotation: str | None = None, positive: Any = None
+) -> DataFrame:
+    """One row per block and factor: where a factor lies, and where the prediction comes from.
+
+    Parameters
+    ----------
+    model : fitted model
+        As for `factor_view`, but no FactorView.
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        Samples in the form ``model.fit`` took, usually those it was fitted to.
+    blocks : dict from name to columns, optional
+        Names, positions, masks or slices of the columns that the SMF estimator was given, which are those
+        of X where no step before it drops any. By default the blocks of the `BlockScaler` in the model's
+        pipeline.
+    rotation : None, "predictive", "variance" or "varimax", default=None
+        As in `factor_view`.
+    positive : class label, optional
+        As in `factor_view`.
+
+    Returns
+    -------
+    table : DataFrame
+        For every block a row of all factors together (``factor`` is "all"), then one for each. Columns:
+
+        - ``block``: its name, ``(no block)`` for the columns in none; - ``factor``: "all", or 1, …, r; -
+        ``features``: the number of its columns that are factorized; - ``share_of_factor``: the share of
+        the factor (of what all factors reconstruct) that lies in the block: of its
+          squared weights. Never negative, and adds up to 1 over the blocks;
+        - ``variance_explained``: the share of the block's own sum of squares, variance where X is
+        centred, that the
+          factor explains, as in multi-omics factor analysis; a little below 0 where it describes other
+          blocks;
+        - ``share_of_prediction``: what this block's part of the factor contributes to the variance of the
+          prediction, by its covariance with the whole. Adds up to 1 over all blocks and factors; below 0
+          where it takes back what others say;
+        - ``prediction_alone``: the variance of the prediction from this part alone over that of the whole.
+          Never negative; it does not add up to 1, since blocks may say the same or contradict each other.
+
+        Both of the prediction are NaN where nothing is predicted.
+
+    Notes
+    -----
+    X is as the model sees it. After a `BlockScaler` a share is one of the scaled blocks, which is the
+    point of scaling; ``variance_explained`` does not depend on the scale.
+
+    The prediction is what the factors add to the activations: the log-odds of the positive class, the
+    scores of all classes against their mean, or the targets. Covariates and intercept are not in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import block_shares
+    >>> from superfactor.preprocessing import BlockScaler
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((60, 12)), np.arange(60) % 2
+    >>> X[:, 9:] += 2 * y[:, None] - 1
+    >>> scaler = BlockScaler({"genes": slice(0, 9), "blood": slice(9, 12)})
+    >>> model = make_pipeline(scaler, SMFClassifier(1)).fit(X, y)
+    >>> table = block_shares(model, X)
+    >>> float(table.query("factor == 'all'")["share_of_prediction"].sum().round(9))
+    1.0
+    >>> bool(table["share_of_prediction"].iloc[2] > 0.8)  # of blood
+    True
+    """
+    fitted = fitted_model(model)
+    view = factor_view(model, rotation=rotation, positive=positive)
+    return shares_of_blocks(fitted, view, fitted.preprocess(X), blocks)
+
+
+def shares_of_blocks(fitted: FittedModel, view: FactorView, seen: Any, blocks: Any) -> DataFrame:
+    """The table of `block_shares`; `seen` is X as the estimator is given it."""
+    import pandas as pd
+
+    estimator = fitted.estimator
+    positions = _factorized(fitted, blocks)
+    X = as_numpy(estimator.split_columns(seen)[0])
+    rows = []
+    for name, part in _Parts(fitted, view, X).of(positions).items():
+        numbered = zip(["all", *range(1, len(view.weights) + 1)], part, strict=True)
+        rows += [(name, factor, len(positions[name]), *values) for factor, values in numbered]
+    columns = ["block", "factor", "features", "share_of_factor", "variance_explained"]
+    return pd.DataFrame(rows, columns=[*columns, "share_of_prediction", "prediction_alone"])
+
+
+def blocks_of(fitted: FittedModel) -> dict[str, list[int]] | None:
+    """Positions, in what the estimator was given, of the blocks of the last BlockScaler; None without one."""
+    for k in reversed(range(len(fitted.steps))):
+        step = fitted.steps[k]
+        if isinstance(step, BlockScaler):
+            if step.n_features_in_ != fitted.estimator.n_features_in_:
+                raise ValueError(
+                    "blocks=None: a step after the BlockScaler changes the columns; blocks of those "
+                    "that the SMF estimator was given are required"
+                )
+            return step.blocks_
+    return None
+
+
+class _Given:
+    """The columns that an estimator was given, by the names a user knows them by."""
+
+    def __init__(self, fitted: FittedModel):
+        self.n_features_in_ = fitted.estimator.n_features_in_
+        if fitted.column_names is not None:
+            self.feature_names_in_ = fitted.column_names
+
+
+def _factorized(fitted: FittedModel, blocks: Any) -> dict[str, Any]:
+    """Positions of each block among the columns that are factorized, the rest last."""
+    found = blocks_of(fitted) if blocks is None else block_positions(blocks, _Given(fitted))
+    if found is None:
+        raise ValueError(
+            "blocks=None: the model has no BlockScaler; a dict from the name of a block to its "
+            "columns is required"
+        )
+    estimator = fitted.estimator
+    p = estimator.n_features_in_
+    own = np.delete(np.arange(p), estimator.covariate_columns_)
+    place = np.full(p, -1)
+    place[own] = np.arange(len(own))
+    inside = {name: place[columns] for name, columns in found.items()}
+    inside = {name: columns[columns >= 0] for name, columns in inside.items()}
+    left = np.setdiff1d(np.arange(len(own)), np.concatenate(list(inside.values())))
+    return inside | ({REST: left} if len(left) else {})
+
+
+class _Parts:
+    """What is needed of X (n, p), weights (r, p) and coefficients to divide them by blocks."""
+
+    def __init__(self, fitted: FittedModel, view: FactorView, X: Any):
+        estimator = fitted.estimator
+        self.X, self.W = X, view.weights
+        self.inverse = np.linalg.pinv(self.W)  # (p, r)
+        units = sp.eye_array(X.shape[1], format="csr")
+        coding = estimator._coding.moved(as_numpy)
+        self.coders = np.asarray(coding.codes(units), dtype=np.float64) @ view.turn  # (p, r)
+        outcome = Outcome.of(estimator)
+        coef = outcome.shown(np.asarray(as_numpy(estimator.coef_), dtype=np.float64))
+        coef = np.linalg.solve(view.turn, coef.T)  # (r, outputs), of the turned codes
+        coef[~view.predictive] = 0.0
+        self.pull = coef @ coef.T  # (r, r)
+
+    def of(self, positions: dict[str, Any]) -> dict[str, Any]:
+        """For each block rows (1 + r, 4): all factors together, then each; as in the table."""
+        H = self.X @ self.inverse
+        C = _centred(self.X @ self.coders)
+        HH, predicted = H.T @ H, float(np.sum((C.T @ C) * self.pull))
+        total = np.array([np.sum(HH * (self.W @ self.W.T)), *np.sum(self.W**2, axis=1)])
+        found = {}
+        for name, columns in positions.items():
+            X, W = self.X[:, columns], self.W[:, columns]
+            c = _centred(X @ self.coders[columns])
+            inside, norms = np.sum((X.T @ H).T * W, axis=1), W @ W.T  # (r,), (r, r)
+            reconstructed = np.array([np.sum(HH * norms), *np.diag(norms)])
+            # ‖X_b‖² − ‖X_b − h_jw_jbᵀ‖²
+            each = 2 * inside - np.diag(HH) * np.diag(norms)
+            explained = np.array([2 * inside.sum() - np.sum(HH * norms), *each])
+            together, alone = (c.T @ C) * self.pull, (c.T @ c) * self.pull
+            found[name] = np.stack(
+                [
+                    _ratio(reconstructed, total),
+                    _ratio(explained, _squares(X)),
+                    _ratio(np.array([together.sum(), *together.sum(axis=1)]), predicted),
+                    _ratio(np.array([alone.sum(), *np.diag(alone)]), predicted),
+                ],
+                axis=1,
+            )
+        return found
+
+
+def _squares(X: Any) -> float:
+    return float(np.sum(np.square(X.data if sp.issparse(X) else X, dtype=np.float64)))
+
+
+def _centred(codes: Any) -> Any:
+    codes = np.asarray(codes, dtype=np.float64)
+    return codes - codes.mean(axis=0)
+
+
+def _ratio(part: Any, whole: Any) -> Any:
+    """NaN where the whole is nothing."""
+    whole = np.broadcast_to(whole, part.shape)
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
