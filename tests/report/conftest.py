@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import stability, top_features
+from superfactor.preprocessing import Adjuster, BlockScaler
 from superfactor.report import write_report
 from superfactor.selection import SMFClassifierCV
 
@@ -164,7 +165,24 @@ def training_only() -> Case:
     return Case(SMFClassifier(1, model="feature", xi=0.1, lam=0.01).fit(X, y), X, y)
 
 
-CASES = ("two_classes", "many", "hostile", "training_only")
+@pytest.fixture(scope="session")
+def blocks_and_batches() -> Case:
+    """Three blocks, one name of which tries to be code, and two confounders that are words."""
+    X, y = table(90, 40, 3)
+    X["batch <1>"] = np.array(["May", "June"])[np.arange(90) % 2]
+    X["site"] = np.array(["Boston", "Kyoto", "<b>Rome</b>"])[np.arange(90) // 2 % 3]
+    X.loc[X["batch <1>"] == "May", "gene 0"] += 4
+    blocks = {"genes": slice(0, 20), HOSTILE[0]: slice(20, 30), "blood": slice(30, 35)}
+    steps = [
+        ("adjuster", Adjuster(["batch <1>", "site"])),
+        ("scaler", StandardScaler()),
+        ("blocks", BlockScaler(blocks)),
+        ("smf", SMFClassifier(3)),
+    ]
+    return Case(Pipeline(steps).fit(X[:60], y[:60]), X[:60], y[:60], X[60:], y[60:])
+
+
+CASES = ("two_classes", "many", "hostile", "training_only", "blocks_and_batches")
 
 
 @pytest.fixture(scope="session")

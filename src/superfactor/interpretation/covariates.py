@@ -33,6 +33,7 @@ from superfactor.interpretation.data import check_given, model_data
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome
 from superfactor.losses import SquaredError, resolve_link
+from superfactor.preprocessing import Adjuster, BlockScaler
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -168,16 +169,29 @@ def _units(fitted: FittedModel) -> tuple[Any, str]:
     units = np.ones(len(fitted.covariate_names))
     if not columns:
         return units, ""
-    for step in fitted.steps:
-        if isinstance(step, IndicatorColumns):  # before any scaler; numbers stay as they are
+    for step, own in zip(fitted.steps, _columns_at(fitted), strict=True):
+        if isinstance(step, IndicatorColumns | Adjuster):  # numbers stay as they are
+            continue
+        if isinstance(step, BlockScaler):
+            units[: len(columns)] *= step.column_scales[own]
             continue
         if not isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler | MinMaxScaler):
             return np.ones_like(units), f" after {type(step).__name__}"
         if step.scale_ is not None:
             # Words pass no scaler: where there is one, a covariate column of X is a column of γ.
-            scale = _array(step.scale_)[columns]
+            scale = _array(step.scale_)[own]
             units[: len(columns)] *= scale if isinstance(step, MinMaxScaler) else 1 / scale
     return units, ""
+
+
+def _columns_at(fitted: FittedModel) -> list[list[int]]:
+    """Where the covariate columns of the estimator stand in what each step is given."""
+    columns, found = list(fitted.estimator.covariate_columns_), []
+    for step in reversed(fitted.steps):
+        if isinstance(step, Adjuster):
+            columns = [step.kept_[j] for j in columns]
+        found.append(columns)
+    return found[::-1]
 
 
 # --- the curvature at the fit ----------------------------------------------------------------------------

@@ -92,13 +92,13 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         self._refuse_gaps(X, self.blocks_)
-        return _times(X, self._by_column(X.dtype))
+        return _times(X, self.column_scales.astype(X.dtype))
 
     def inverse_transform(self, X: Any) -> Any:
         """Columns in their own size again; `X` is what ``transform`` gave."""
         check_is_fitted(self)
         X = self._checked(X, reset=False, named=False)
-        return _times(X, 1 / self._by_column(X.dtype))
+        return _times(X, 1 / self.column_scales.astype(X.dtype))
 
     def _checked(self, X: Any, *, reset: bool, named: bool = True) -> Any:
         options = {
@@ -114,8 +114,10 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             own = [names[j] for j in positions]
             refuse_gaps(_cut(X, positions), own, f"block {name!r} must have none")
 
-    def _by_column(self, dtype: Any) -> Any:
-        scale = np.ones(self.n_features_in_, dtype=dtype)
+    @property
+    def column_scales(self) -> Any:
+        """What each column (n_features_in_,) is multiplied by; 1 in no block."""
+        scale = np.ones(self.n_features_in_)
         for name, positions in self.blocks_.items():
             scale[positions] = self.scales_[name]
         return scale

@@ -56,6 +56,8 @@ class Adjuster(TransformerMixin, BaseEstimator):
         B: what one unit more of a column of Z adds to each feature.
     confounder_names_ : list of q str
         ``batch=A`` for an indicator.
+    kept_ : list of int
+        The positions of the columns that ``transform`` hands on.
     explained_ : float
         The share of the variance of the features that was removed from the training samples.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
@@ -115,6 +117,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
                 f"confounders={self.confounders!r}, keep={self.keep!r}: a feature to adjust has to be left, "
                 f"but X has n_features={self.n_features_in_} in all"
             )
+        self.kept_ = sorted({*self._adjusted, *keep})
         names = names_of(self)
         self.confounders_ = [names[j] for j in confounders]
         columns = [column(X, j) for j in confounders]
@@ -185,7 +188,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
             self._warn_of_unknown(Z)
             removed = _centred(Z, self.mean_) @ self.coef_
             features = np.subtract(features, removed, dtype=features.dtype, casting="same_kind")
-        kept = self._kept
+        kept = self.kept_
         if len(kept) == len(self._adjusted):
             return features
         places = {j: k for k, j in enumerate(kept)}
@@ -202,10 +205,10 @@ class Adjuster(TransformerMixin, BaseEstimator):
     def _with_words(self, X: Any, features: Any) -> Any:
         """What is kept holds words: a DataFrame where X is one, and else an array of objects."""
         own = {j: features[:, k] for k, j in enumerate(self._adjusted)}
-        columns = [own[j] if j in own else column(X, j) for j in self._kept]
+        columns = [own[j] if j in own else column(X, j) for j in self.kept_]
         if not is_frame(X):
             return np.stack([np.asarray(values, dtype=object) for values in columns], axis=1)
-        names = [X.columns[j] for j in self._kept]
+        names = [X.columns[j] for j in self.kept_]
         if not hasattr(X, "iloc"):
             return type(X)(dict(zip(names, columns, strict=True)))
         import pandas as pd
@@ -245,14 +248,10 @@ class Adjuster(TransformerMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    @property
-    def _kept(self) -> list[int]:
-        return sorted({*self._adjusted, *self._keep})
-
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that ``transform`` hands on."""
         check_is_fitted(self)
-        return _check_feature_names_in(self, input_features)[self._kept]
+        return _check_feature_names_in(self, input_features)[self.kept_]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")

@@ -20,6 +20,8 @@ from superfactor.interpretation import (
     matched,
     unsupervised,
 )
+from superfactor.interpretation.blocks import blocks_of, shares_of_blocks
+from superfactor.interpretation.confounders import adjusters, confounded
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.evaluation import Evaluation, evaluate
 from superfactor.report.formats import LONGEST_CLASS, label
@@ -48,6 +50,23 @@ class Samples:
 
 
 @dataclass(frozen=True)
+class Confounders:
+    """What was removed from the features.
+
+    Attributes
+    ----------
+    names : of the confounders
+    removed : the share of the variance of the features that was
+    train, test : DataFrames of `confounding`; of held-out samples None without any
+    """
+
+    names: list[str]
+    removed: float
+    train: Any
+    test: Any
+
+
+@dataclass(frozen=True)
 class Facts:
     """What the sections of the page read."""
 
@@ -72,6 +91,8 @@ class Facts:
     notes: tuple[str, ...] = ()
 
     covariate_table: Any = None  # DataFrame of `covariate_effects`; None without covariates
+    block_table: Any = None  # DataFrame of `block_shares`; None without a BlockScaler
+    confounders: Confounders | None = None  # None without an Adjuster
 
     @property
     def rank(self) -> int:
@@ -143,6 +164,7 @@ def gather(
     view = factor_view(model, rotation=rotation, positive=positive)
     names = _names(ids, X, X_test)
     effects = _covariate_table(model, fitted, view, X, y, covariates)
+    confounders = _confounders(fitted, view, X, X_test)
     bare, (X, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(X)
     train = _samples("y", estimator, view, names[0], seen, y, covariates)
@@ -164,6 +186,8 @@ def gather(
         train=train,
         test=test,
         covariate_table=effects,
+        block_table=None if blocks_of(bare) is None else shares_of_blocks(bare, view, seen, None),
+        confounders=confounders,
         **told,
     )
 
@@ -208,6 +232,18 @@ def _covariate_table(
         return None
     positive = view.outputs[0] if len(view.outputs) == 1 else None
     return covariate_effects(model, X, y, covariates, positive=positive)
+
+
+def _confounders(fitted: Any, view: FactorView, X: Any, X_test: Any) -> Confounders | None:
+    steps = [step for step in adjusters(fitted) if step.confounders_]
+    if not steps:
+        return None
+    return Confounders(
+        [name for step in steps for name in step.confounders_],
+        steps[0].explained_,
+        confounded(fitted, view, X),
+        None if X_test is None else confounded(fitted, view, X_test),
+    )
 
 
 def _samples(

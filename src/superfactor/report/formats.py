@@ -98,7 +98,7 @@ def count(value: int) -> str:
 
 def share(value: float | None) -> str:
     """A share of samples or of variance: 0.1234 is 12.3 %, – where there is none."""
-    return NONE if value is None or not math.isfinite(value) else f"{100 * value:.1f} %"
+    return NONE if value is None or not math.isfinite(value) else f"{fixed(100 * value, 1)} %"
 
 
 def gap(value: float) -> str:

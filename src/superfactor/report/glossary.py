@@ -78,6 +78,14 @@ GLOSSARY = {
         "classes, to the logarithm of its probability against the average over all classes."
     ),
     "odds ratio": "By how much the odds of a class are multiplied: 1 is no effect.",
+    "block": (
+        "One of several tables of the same samples, such as expression and blood values, side by side. Each "
+        "is multiplied by one number, so that a table with many columns does not drown one with few."
+    ),
+    "confounder": (
+        "Something known of the samples that should have no part in the factors, such as the batch. What a "
+        "linear regression on it explains of each feature in the training samples is subtracted."
+    ),
     "share of variance": "The part of all variation of the features that a factor describes.",
     "95 % ellipse": (
         "Where 95 % of new samples of a class would lie if its values on the two factors were "

@@ -19,6 +19,8 @@ from superfactor.report.formats import (
 
 _STEPS = {
     "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",
+    "Adjuster": "adjusted for confounders by linear regression learned from the training samples",
+    "BlockScaler": "weighted by block, so that each block counts alike",
     "MinMaxScaler": "scaled to the range 0 to 1 of the training samples",
 }
 _MODELS = {

@@ -12,6 +12,7 @@ from typing import Any
 from sklearn.preprocessing import StandardScaler
 
 from superfactor.interpretation.models import FittedModel
+from superfactor.preprocessing import BlockScaler
 
 
 def without_names(fitted: FittedModel, *tables: Any) -> tuple[FittedModel, list[Any]]:
@@ -22,7 +23,7 @@ def without_names(fitted: FittedModel, *tables: Any) -> tuple[FittedModel, list[
     """
     chain = (*fitted.steps, fitted.estimator)
     names = getattr(chain[0], "feature_names_in_", None)
-    simple = all(isinstance(step, StandardScaler) for step in fitted.steps)
+    simple = all(isinstance(step, StandardScaler | BlockScaler) for step in fitted.steps)
     given = [X for X in tables if X is not None]
     if not simple or names is None or not all(_has_names(X, names.tolist()) for X in given):
         return fitted, list(tables)

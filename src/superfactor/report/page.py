@@ -16,7 +16,9 @@ from superfactor.report.facts import Facts
 from superfactor.report.formats import FILTERS, plural
 from superfactor.report.glossary import GLOSSARY
 from superfactor.report.sections import (
+    blocks,
     choice,
+    confounders,
     convergence,
     factors,
     features,
@@ -34,6 +36,8 @@ SECTIONS = (
     result,
     prediction,
     factors,
+    blocks,
+    confounders,
     samples,
     features,
     stability,
