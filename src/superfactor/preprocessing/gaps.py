@@ -1,0 +1,113 @@
+"""Where a table has gaps: how many, which columns are empty, which samples have few values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import Array
+
+# Of names in a sentence.
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The gaps (NaN) of a table (n, p).
+
+    Attributes
+    ----------
+    n_missing, n_values : int
+        Entries without a value, and all entries; empty columns count in neither.
+    empty_columns : list
+        Names of the columns without any value.
+    keep : ndarray (p,) of bool
+        The other columns.
+    row_shares : ndarray (n,)
+        The share of missing entries of each sample, empty columns left aside.
+    ids : list
+        Names of the samples.
+    """
+
+    n_missing: int
+    n_values: int
+    empty_columns: list[Any]
+    keep: Array
+    row_shares: Array
+    ids: list[Any]
+
+    def __bool__(self) -> bool:
+        return self.n_missing > 0 or bool(self.empty_columns)
+
+    @property
+    def share(self) -> float:
+        """Of the entries, those without a value."""
+        return self.n_missing / self.n_values if self.n_values else 0.0
+
+    def rows_above(self, share: float = 0.5) -> list[Any]:
+        """Names of the samples of whose entries more than this share is missing."""
+        return [self.ids[i] for i in np.flatnonzero(self.row_shares > share)]
+
+    def sentences(self, share: float = 0.5) -> list[str]:
+        """What there is to say, each a sentence; none for a table without gaps."""
+        said = []
+        if self.n_missing:
+            said.append(
+                f"{self.n_missing} of {self.n_values} values are missing ({_percent(self.share)})."
+            )
+        if self.empty_columns:
+            said.append(
+                f"{len(self.empty_columns)} column(s) without any value left out: "
+                f"{_listed(self.empty_columns)}."
+            )
+        few = self.rows_above(share)
+        if few:
+            said.append(
+                f"{len(few)} sample(s) with more than {_percent(share)} of their values missing: "
+                f"{_listed(few)}."
+            )
+        return said
+
+
+def describe_gaps(
+    X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any] | None = None
+) -> Gaps:
+    """The gaps of a table X (n, p) of numbers, NaN where there is none.
+
+    Parameters
+    ----------
+    X : DataFrame or ndarray (n, p)
+    names : of the columns; those of a DataFrame, or their positions, by default
+    ids : of the samples; the index of a DataFrame, or their positions, by default
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from superfactor.preprocessing import describe_gaps
+    >>> X = pd.DataFrame({"a": [1.0, None, 3.0], "b": None, "c": [None, None, 1.0]}, index=["s", "t", "u"])
+    >>> gaps = describe_gaps(X.astype(float))
+    >>> gaps.share, gaps.empty_columns, gaps.rows_above(0.5)
+    (0.5, ['b'], ['t'])
+    """
+    columns = getattr(X, "columns", range(np.shape(X)[1])) if names is None else names
+    samples = getattr(X, "index", range(np.shape(X)[0])) if ids is None else ids
+    gone = np.isnan(np.asarray(X, dtype=None if isinstance(X, np.ndarray) else float))
+    keep = ~gone.all(axis=0)
+    by_row = gone.sum(axis=1) - (len(keep) - keep.sum())
+    shares = by_row / max(int(keep.sum()), 1)
+    empty = [name for name, kept in zip(columns, keep, strict=True) if not kept]
+    n_values = int(len(gone) * keep.sum())
+    return Gaps(int(by_row.sum()), n_values, empty, keep, shares, list(samples))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _listed(names: Sequence[Any]) -> str:
+    more = len(names) - _SHOWN
+    shown = ", ".join(str(name) for name in names[:_SHOWN])
+    return f"{shown} and {more} more" if more > 0 else shown

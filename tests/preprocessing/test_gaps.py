@@ -1,0 +1,44 @@
+"""What is said of a table's gaps, against pandas."""
+
+import numpy as np
+import pandas as pd
+
+from superfactor.preprocessing import describe_gaps
+
+
+def test_counts_are_those_of_pandas():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        rng.random((20, 7)), columns=list("abcdefg"), index=[f"s{i}" for i in range(20)]
+    )
+    frame = frame.mask(rng.random(frame.shape) < 0.3)
+    frame["d"] = np.nan
+    gaps = describe_gaps(frame)
+    used = frame.drop(columns="d")
+    assert gaps.empty_columns == ["d"]
+    assert gaps.n_missing == used.isna().sum().sum()
+    assert gaps.share == used.isna().mean(axis=None)
+    np.testing.assert_allclose(gaps.row_shares, used.isna().mean(axis=1))
+    above = used.isna().mean(axis=1) > 0.4
+    assert gaps.rows_above(0.4) == list(frame.index[above])
+    np.testing.assert_array_equal(gaps.keep, ~frame.isna().all())
+
+
+def test_sentences():
+    X = np.full((4, 12), 1.0)
+    X[0, :7] = np.nan
+    X[:, 11] = np.nan
+    gaps = describe_gaps(X, names=[f"g{j}" for j in range(12)], ids=list("ABCD"))
+    assert gaps
+    assert gaps.sentences() == [
+        "7 of 44 values are missing (16 %).",
+        "1 column(s) without any value left out: g11.",
+        "1 sample(s) with more than 50 % of their values missing: A.",
+    ]
+
+
+def test_nothing_to_say():
+    gaps = describe_gaps(np.ones((3, 2)))
+    assert not gaps
+    assert gaps.share == 0
+    assert gaps.sentences() == []

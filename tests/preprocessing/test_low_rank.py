@@ -1,0 +1,230 @@
+"""LowRankImputer: what it fills, what it leaves, and that it is a scikit-learn transformer."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import KNNImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+from superfactor.preprocessing import LowRankImputer
+
+
+def table(n=40, p=60, rank=3, noise=0.1, seed=0):
+    """A table of a few factors and noise, in columns of different units, and which entries are gone."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, p))
+    X = (X + noise * rng.standard_normal((n, p))) * 10.0 ** rng.integers(-3, 4, p) + rng.normal(
+        size=p
+    )
+    gone = rng.random((n, p)) < 0.15
+    return X, gone
+
+
+def rms(filled, X, gone):
+    return float(np.sqrt(np.mean(((filled - X) / X.std(axis=0))[gone] ** 2)))
+
+
+def naive(X, rank, iterations=1000):
+    """The fixed point of math.md §14, plainly: standardise, fill, SVD, shrink, fill again."""
+    gone = np.isnan(X)
+    mean, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
+    Z = np.where(gone, 0.0, (X - mean) / scale)
+    for _ in range(iterations):
+        mu = Z.mean(axis=0)
+        U, sigma, Vt = np.linalg.svd(Z - mu, full_matrices=False)
+        s2 = np.mean(sigma[rank : min(len(X) - 1, X.shape[1])] ** 2) / (1 - gone.mean())
+        shrunk = np.maximum(sigma - s2 / sigma, 0)[:rank]
+        Z = np.where(gone, mu + (U[:, :rank] * shrunk) @ Vt[:rank], Z)
+    return mean + Z * scale
+
+
+@parametrize_with_checks([LowRankImputer(), LowRankImputer(2, tol=1e-6)])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_no_check_has_gone_missing():
+    names = [
+        getattr(c, "func", c).__name__ for _, c in estimator_checks_generator(LowRankImputer())
+    ]
+    for expected in (
+        "check_transformer_general",
+        "check_transformer_preserve_dtypes",
+        "check_methods_subset_invariance",
+        "check_transformers_unfitted",
+        "check_n_features_in_after_fitting",
+    ):
+        assert expected in names
+
+
+@pytest.mark.parametrize("shape", [(40, 60), (60, 40), (25, 25)])
+def test_the_fixed_point_is_that_of_the_plain_iteration(shape):
+    X, gone = table(*shape)
+    X[gone] = np.nan
+    filled = LowRankImputer(3, tol=1e-10, max_iter=2000).fit_transform(X)
+    expected = naive(X, 3)
+    scale = np.nanstd(X, axis=0)
+    np.testing.assert_allclose(filled / scale, expected / scale, rtol=0, atol=1e-6)
+
+
+def test_finds_the_rank_and_beats_means_and_neighbours():
+    X, gone = table()
+    holes = np.where(gone, np.nan, X)
+    imputer = LowRankImputer()
+    filled = imputer.fit_transform(holes)
+    assert imputer.n_components_ == 3
+    neighbours = KNNImputer().fit_transform(holes / X.std(axis=0)) * X.std(axis=0)
+    assert rms(filled, X, gone) < 0.15 < 0.5 < rms(neighbours, X, gone)
+    assert 0.5 < imputer.rms_error_ / rms(filled, X, gone) < 2
+    assert imputer.rms_errors_[0] == pytest.approx(1, abs=0.15)
+    given = LowRankImputer(3).fit_transform(holes)
+    np.testing.assert_array_equal(given, filled)  # the path to the rank leaves no trace
+
+
+def test_noise_has_no_factors():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 30))
+    gone = rng.random(X.shape) < 0.1
+    imputer = LowRankImputer().fit(np.where(gone, np.nan, X))
+    assert imputer.n_components_ == 0
+    filled = imputer.transform(np.where(gone, np.nan, X))
+    np.testing.assert_allclose(filled[gone], np.broadcast_to(imputer.mean_, X.shape)[gone])
+
+
+def test_new_samples_by_the_formula():
+    X, gone = table(60, 40)
+    imputer = LowRankImputer(3, tol=1e-10, max_iter=2000).fit(np.where(gone, np.nan, X)[:50])
+    new = np.where(gone, np.nan, X)[50:]
+    filled = imputer.transform(new)
+    # By ridge regression of the observed entries on the components.
+    for row, full in zip(new, filled, strict=True):
+        o = ~np.isnan(row)
+        z = (row - imputer.mean_) / imputer.scale_
+        V = imputer.components_.T
+        A = np.vstack([V[o], np.diag(np.sqrt(imputer._factors.ridge))])
+        h, *_ = np.linalg.lstsq(A, np.concatenate([z[o], np.zeros(3)]), rcond=None)
+        expected = imputer.mean_ + (V @ h) * imputer.scale_
+        np.testing.assert_allclose(full[~o], expected[~o], rtol=1e-6)
+        np.testing.assert_array_equal(full[o], row[o])
+    assert rms(filled, X[50:], gone[50:]) < 0.3
+
+
+def test_values_that_are_there_stay_and_nothing_is_changed_in_place():
+    X, gone = table()
+    holes = np.where(gone, np.nan, X)
+    kept = holes.copy()
+    imputer = LowRankImputer(3).fit(holes)
+    filled = imputer.transform(holes)
+    np.testing.assert_array_equal(holes, kept)
+    np.testing.assert_array_equal(filled[~gone], X[~gone])
+    assert np.isfinite(filled).all()
+    whole = imputer.transform(X)
+    np.testing.assert_array_equal(whole, X)
+    assert not np.shares_memory(whole, X)
+
+
+def test_a_sample_without_values_is_the_mean_and_one_without_a_block_is_filled():
+    X, gone = table()
+    holes = np.where(gone, np.nan, X)
+    holes[0] = np.nan
+    holes[1, :30] = np.nan
+    imputer = LowRankImputer(3)
+    filled = imputer.fit_transform(holes)
+    np.testing.assert_allclose(filled[0], imputer.mean_)
+    block = ((filled - X) / X.std(axis=0))[1, :30]
+    assert np.sqrt(np.mean(block**2)) < 0.3
+
+
+def test_constant_columns_and_columns_of_one_value():
+    X, gone = table()
+    holes = np.where(gone, np.nan, X)
+    holes[:, 5] = np.where(gone[:, 5], np.nan, 0.1)
+    holes[:, 6] = np.nan
+    holes[3, 6] = 1e6
+    filled = LowRankImputer().fit_transform(holes)
+    np.testing.assert_allclose(filled[:, 5], 0.1)
+    np.testing.assert_allclose(filled[:, 6], 1e6)
+
+
+def test_columns_without_a_value_are_named_and_left_out():
+    X, gone = table(p=5)
+    frame = pd.DataFrame(np.where(gone, np.nan, X), columns=list("abcde"))
+    frame["c"] = np.nan
+    with pytest.warns(UserWarning, match=r"1 column\(s\) without any value left out: 'c'"):
+        imputer = LowRankImputer(1).set_output(transform="pandas").fit(frame)
+    filled = imputer.transform(frame)
+    assert list(filled.columns) == list(imputer.get_feature_names_out()) == list("abde")
+    assert not filled.isna().any(axis=None)
+    with pytest.raises(ValueError, match="no column has a value"):
+        LowRankImputer().fit(frame[["c"]])
+
+
+def test_passthrough_columns_stay_in_place_with_their_gaps():
+    X, gone = table(p=8)
+    holes = np.where(gone, np.nan, X)
+    frame = pd.DataFrame(holes, columns=list("abcdefgh"))
+    frame["b"] = np.nan  # empty, but not the imputer's business
+    imputer = LowRankImputer(2, passthrough_columns=["b", "h"])
+    filled = imputer.fit_transform(frame)
+    np.testing.assert_array_equal(filled[:, [1, 7]], frame[["b", "h"]])
+    others = [0, 2, 3, 4, 5, 6]
+    alone = LowRankImputer(2).fit_transform(holes[:, others])
+    np.testing.assert_array_equal(filled[:, others], alone)
+    by_position = LowRankImputer(2, passthrough_columns=[1, -1]).fit_transform(frame.to_numpy())
+    np.testing.assert_array_equal(by_position, filled)
+    with pytest.raises(ValueError, match=r"passthrough_columns=\['z'\]"):
+        LowRankImputer(2, passthrough_columns=["z"]).fit(frame)
+
+
+def test_single_precision_stays():
+    X, gone = table(noise=0.3)
+    holes = np.where(gone, np.nan, X)
+    single = LowRankImputer(3).fit_transform(holes.astype(np.float32))
+    assert single.dtype == np.float32
+    double = LowRankImputer(3).fit_transform(holes)
+    np.testing.assert_allclose(single / X.std(axis=0), double / X.std(axis=0), atol=2e-3)
+
+
+def test_the_same_again_and_after_pickling():
+    X, gone = table()
+    holes = np.where(gone, np.nan, X)
+    first = LowRankImputer(random_state=3).fit(holes)
+    again = clone(first).fit(holes)
+    copy = pickle.loads(pickle.dumps(first))
+    np.testing.assert_array_equal(first.transform(holes), again.transform(holes))
+    np.testing.assert_array_equal(first.transform(holes), copy.transform(holes))
+    assert LowRankImputer(random_state=4).fit(holes).rms_errors_ != first.rms_errors_
+
+
+def test_refusals():
+    X, _ = table()
+    with pytest.raises(TypeError, match="sparse"):
+        LowRankImputer().fit(sp.csr_array(X))
+    X[2, 3] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        LowRankImputer().fit(X)
+    with pytest.raises(ValueError, match="'n_components'"):
+        LowRankImputer("many").fit(X)
+
+
+def test_says_where_it_did_not_settle():
+    X, gone = table(noise=1.0)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        LowRankImputer(3, max_iter=2).fit(np.where(gone, np.nan, X))
+
+
+def test_in_a_pipeline_on_a_tall_table():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    gone = np.random.default_rng(0).random(X.shape) < 0.1
+    holes = X.mask(gone)
+    model = make_pipeline(LowRankImputer()).set_output(transform="pandas")
+    filled = model.fit_transform(holes, y)
+    assert list(filled.columns) == list(X.columns)
+    assert rms(filled.to_numpy(), X.to_numpy(), gone) < 0.5  # neighbours: 0.65
