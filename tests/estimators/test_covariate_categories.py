@@ -252,15 +252,6 @@ def test_numbers_that_are_levels(cells):
     assert len(found) == len(cells)
 
 
-def test_missing_numbers_are_named():
-    gone = GIVEN.assign(age=GIVEN["age"].where(GIVEN.index != 7))
-    message = "covariates: column 'age' has 1 missing value.*, the first at position 7"
-    with pytest.raises(ValueError, match=message):
-        SMFClassifier().fit(X, Y, covariates=gone)
-    with pytest.raises(ValueError, match="covariates contains NaN"):
-        SMFClassifier().fit(X, Y, covariates=gone[["age"]])
-
-
 def test_new_levels_are_named():
     beside = SMFClassifier(2, **PARAMS).fit(X, Y, covariates=GIVEN)
     both = pd.concat([X, GIVEN], axis=1)

@@ -1,50 +1,48 @@
-"""Covariates as people have them: numbers as they are, words as indicator columns.
+"""Covariates as people have them: numbers, words as indicator columns, and gaps.
 
-    age  sex  site           age  sex=M  site=B  site=C
-    61   F    A              61   0      0       0
-    48   M    C       →      48   1      0       1
-    70   F    B              70   0      1       0
+    age  sex  site           age  age=missing  sex=M  site=B  site=C
+    61   F    A              61   0            0      0       0
+    —    M    C       →      65.5 1            1      0       1
+    70   F    B              70   0            0      1       0
 
 A column of words (strings, categories, booleans) with L levels becomes L − 1 indicator columns: one for each
 level but the reference, which all coefficients compare with. The reference is the most frequent level, the
 first in the alphabet among equally frequent ones, and ``False`` of booleans; a level that stands for "not
 known" is never the reference.
+
+A gap in a column of numbers becomes the median of those that are there, and an indicator column says where.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from superfactor._arrays import Array, device, namespace
-from superfactor.estimators import inputs
-from superfactor.estimators.spelling import two_spellings
+from superfactor.estimators import cells, inputs
+from superfactor.estimators.cells import EMPTY
 
-# The level of a cell with nothing in it; where it occurs it is a level like the others.
-EMPTY = "(empty)"
-# What people write for the same, in lower case.
-_UNKNOWN = {EMPTY, "", "na", "n/a", "nan", "null", "?", "missing", "(missing)", "unknown"}
-MOST_LEVELS = 50
-# Numbers among words are codes (of a site, of a stage) up to so many different ones, and else measured.
-MOST_CODES = 10
-# What people write before or after a number that is a bound, or not exact.
-_BOUNDS = "<>=≤≥~+ "
-_BOOLEAN = ["False", "True"]
+__all__ = ["EMPTY", "MISSING", "CovariateEncoder", "labelled"]
+
+# The indicator of a gap is called ``age=missing``.
+MISSING = "missing"
+# The code of a gap until it is expanded: finite, and exact in single precision.
+_GAP = -(2.0**100)
 
 
 @dataclass(frozen=True)
 class CovariateEncoder:
-    """Which columns of a table of covariates are words, and what their levels are.
+    """Which columns of a table of covariates are words, what their levels are, and what fills gaps.
 
     Attributes
     ----------
     levels : dict from the position of a column of words to its levels, the reference first
+    medians : dict from the position of a column of numbers to its median
+    gaps : tuple of the positions of those that had gaps, and have an indicator of them
 
     Notes
     -----
@@ -53,12 +51,14 @@ class CovariateEncoder:
     """
 
     levels: dict[int, list[str]] = field(default_factory=dict)
+    medians: dict[int, float] = field(default_factory=dict)
+    gaps: tuple[int, ...] = ()
 
     @classmethod
     def learn(
         cls, table: Any, names: Sequence[Any] | None = None, said: str = "covariates: column"
     ) -> CovariateEncoder:
-        """The levels of the columns of words among those of a table (n, q), array or list of columns.
+        """The levels and medians of the columns of a table (n, q), array or list of columns.
 
         Parameters
         ----------
@@ -67,11 +67,21 @@ class CovariateEncoder:
         said : what a message calls a column
         """
         names = names or inputs.column_names(table)
-        levels = {}
+        levels, medians, gaps = {}, {}, []
         for j, column in enumerate(columns_of(table)):
-            if _is_words(column, f"{said} {_name(names, j)!r}"):
-                levels[j] = _levels(column, f"{said} {_name(names, j)!r}")
-        return cls(levels)
+            called = f"{said} {_name(names, j)!r}"
+            if cells.is_words(column, called):
+                levels[j] = cells.levels_of(column, called)
+            elif len(column) and cells.is_real(column):
+                medians[j] = cells.median(column, called)
+                if cells.has_gaps(column):
+                    gaps.append(j)
+        return cls(levels, medians, tuple(gaps))
+
+    @property
+    def expands(self) -> bool:
+        """Whether a column becomes several, or indicators: such columns must not be scaled before."""
+        return bool(self.levels or self.gaps)
 
     def encode(self, table: Any, **said: Any) -> Any:
         """Covariates (n, q) of new samples as numbers, in the columns of `column_names`."""
@@ -85,24 +95,37 @@ class CovariateEncoder:
         said: str = "covariates: column",
         place: Callable[[int], str] = "position {}".format,
     ) -> Any:
-        """Numbers (n, columns) in place of the cells; the table itself where no column is one of words."""
-        if table is None or not self.levels:
+        """Numbers (n, columns) in place of the cells; the table itself where they are numbers already."""
+        given = [] if table is None else columns_of(table)
+        if not self.levels and not any(cells.has_gaps(column) for column in given):
             return table
         names = names or inputs.column_names(table)
-        given = columns_of(table)
-        if not given:
-            return table  # no table, which is for others to say
         columns = [
-            _positions(column, self.levels[j], f"{said} {_name(names, j)!r}", place)
-            if j in self.levels
-            else _floats(column, f"{said} {_name(names, j)!r}", place)
+            self._code(j, column, f"{said} {_name(names, j)!r}", place)
             for j, column in enumerate(given)
         ]
-        return np.stack(columns, axis=1)
+        return np.stack(columns, axis=1) if columns else table  # no table: for others to say
+
+    def _code(self, j: int, column: Any, said: str, place: Callable[[int], str]) -> np.ndarray:
+        """Numbers (n,) in place of the cells of column j."""
+        if j in self.levels:
+            return cells.positions(column, self.levels[j], said, place)
+        values = cells.floats(column, said)
+        gone = np.isnan(values)
+        if j not in self.medians or not gone.any():
+            return values
+        if j not in self.gaps:
+            warnings.warn(
+                f"{said} has {gone.sum()} missing value(s), the first at {place(int(np.argmax(gone)))}; none "
+                f"was missing at fit, so the median {self.medians[j]:g} stands in without an indicator",
+                UserWarning,
+                stacklevel=2,
+            )
+        return np.where(gone, _GAP if j in self.gaps else self.medians[j], values)
 
     def expand(self, codes: Array | None) -> Array | None:
-        """Indicators in place of the positions of levels, for arrays of any library."""
-        if codes is None or not self.levels:
+        """Indicators in place of the positions of levels and of gaps, for arrays of any library."""
+        if codes is None or not self.expands:
             return codes
         xp, blocks = namespace(codes), []
         for j in range(codes.shape[1]):
@@ -110,20 +133,30 @@ class CovariateEncoder:
             if j in self.levels:
                 others = xp.arange(1, len(self.levels[j]), dtype=codes.dtype, device=device(codes))
                 block = xp.astype(block == others[None, :], codes.dtype)
+            elif j in self.gaps:
+                gone = xp.astype(block == _GAP, codes.dtype)
+                block = xp.concat([block * (1 - gone) + self.medians[j] * gone, gone], axis=1)
             blocks.append(block)
         return xp.concat(blocks, axis=1)
 
     def column_names(self, names: Sequence[str]) -> list[str]:
-        """Names of the columns of `expand`, given those of the table: ``age``, ``sex=M``."""
+        """Names of the columns of `expand`, given those of the table: ``age``, ``age=missing``, ``sex=M``."""
         found = []
         for j, name in enumerate(names):
-            levels = self.levels.get(j)
-            found += [name] if levels is None else [f"{name}={level}" for level in levels[1:]]
+            if j in self.levels:
+                found += [f"{name}={level}" for level in self.levels[j][1:]]
+            else:
+                found += [name, f"{name}={MISSING}"] if j in self.gaps else [name]
         return found
 
-    def named(self, names: Sequence[str]) -> dict[str, list[str]]:
-        """The levels by the name of their column, given the names of the table."""
-        return {names[j]: levels for j, levels in self.levels.items()}
+    def starts(self, count: int) -> list[int]:
+        """Where each of the `count` columns of the table begins among those of `expand`."""
+        return [len(self.column_names([""] * j)) for j in range(count)]
+
+    def named(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """The levels by the name of their column; of numbers with gaps the median and ``"missing"``."""
+        words: dict[str, list[Any]] = {names[j]: levels for j, levels in self.levels.items()}
+        return words | {names[j]: [self.medians[j], MISSING] for j in self.gaps}
 
 
 # --- columns of X ----------------------------------------------------------------------------------------
@@ -132,9 +165,9 @@ class CovariateEncoder:
 def learn_inside(X: Any, columns: Any) -> tuple[Any, CovariateEncoder]:
     """The same of the covariate columns of a table X, `columns` being ``covariate_columns``.
 
-    Before it X as numbers, with the positions of levels in place of words.
+    Before it X as numbers, with the positions of levels in place of words, and codes in place of gaps.
     """
-    if columns is None or not _may_hold_words(X) or not (_is_frame(X) or X.ndim == 2):
+    if columns is None or not _is_whole(X):
         return X, CovariateEncoder()
     names = inputs.column_names(X)
     positions = inputs.covariate_indices(columns, X.shape[1], names)
@@ -144,28 +177,36 @@ def learn_inside(X: Any, columns: Any) -> tuple[Any, CovariateEncoder]:
 
 
 def codes_inside(X: Any, positions: Sequence[int], encoder: CovariateEncoder) -> Any:
-    """X with the positions of levels in place of words in its covariate columns, and else as it was."""
-    if not encoder.levels or not _may_hold_words(X):
-        return X
-    chosen = [positions[k] for k in encoder.levels if positions[k] < X.shape[1]]
-    if len(chosen) < len(encoder.levels):
-        return X  # of another shape than the one at fit, which is for others to say
-    words = CovariateEncoder(dict(enumerate(encoder.levels.values())))
-    names = _chosen(inputs.column_names(X), chosen)
-    # Single precision holds them exactly, and leaves the type of X to its other columns.
-    codes = words.codes(Columns(X, chosen), names, "X: column").astype(np.float32)
+    """X with codes in place of words and gaps in its covariate columns, and else as it was."""
+    if not positions or not _is_whole(X) or max(positions) >= X.shape[1]:
+        return X  # where it is of another shape than the one at fit, which is for others to say
+    names = inputs.column_names(X)
+    codes = {}
+    for k, j in enumerate(positions):
+        column, said = _column(X, j), f"X: column {_name(names, j)!r}"
+        if k in encoder.levels and _may_hold_words(X):
+            # Single precision holds positions exactly, and leaves the type of X to its other columns.
+            codes[j] = encoder._code(k, column, said, "position {}".format).astype(np.float32)
+        elif k in encoder.medians and cells.has_gaps(column):
+            codes[j] = encoder._code(k, column, said, "position {}".format)
+            if str(column.dtype).lower() == "float32":
+                codes[j] = codes[j].astype(np.float32)
+    return _with_columns(X, codes) if codes else X
+
+
+def _with_columns(X: Any, columns: Mapping[int, np.ndarray]) -> Any:
+    """X with other columns in some places; the one given stays as it is."""
     if hasattr(X, "isetitem"):
         X = X.copy(deep=False)
-        for j, column in zip(chosen, codes.T, strict=True):
+        for j, column in columns.items():
             X.isetitem(j, column)
         return X
     if hasattr(X, "with_columns"):
         series = type(X.get_columns()[0])
-        return X.with_columns(
-            [series(X.columns[j], column) for j, column in zip(chosen, codes.T, strict=True)]
-        )
+        return X.with_columns([series(X.columns[j], column) for j, column in columns.items()])
     X = X.copy()
-    X[:, chosen] = codes
+    for j, column in columns.items():
+        X[:, j] = column
     return X
 
 
@@ -206,6 +247,13 @@ def _column(table: Any, j: int) -> Any:
     return table.get_columns()[j] if hasattr(table, "get_columns") else table[:, j]
 
 
+def _is_whole(X: Any) -> bool:
+    """A table in memory: a DataFrame of pandas or polars, or a NumPy array of two dimensions."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and not isinstance(X, np.memmap)
+    return _is_frame(X)
+
+
 def _may_hold_words(table: Any) -> bool:
     """A DataFrame of pandas or polars, or an array of something else than numbers."""
     return _is_frame(table) or (isinstance(table, np.ndarray) and table.dtype.kind in "bOUT")
@@ -224,171 +272,17 @@ def _name(names: Sequence[Any] | None, j: int) -> Any:
     return j if names is None or j >= len(names) else names[j]
 
 
-# --- cells -----------------------------------------------------------------------------------------------
+def labelled(levels: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """Names of indicator columns as people read them: ``sex=M`` is ``sex: M vs F``.
 
-
-def _is_words(column: Any, said: str) -> bool:
-    if _is_category(column):
-        return True
-    cells = np.asarray(column)
-    if cells.dtype.kind in "mM":  # which would pass for numbers
-        raise ValueError(f"{said} holds dates or times; numbers or words are required")
-    if cells.dtype.kind != "O":
-        return cells.dtype.kind in "bUT"
-    return any(not _is_missing(cell) and not _is_number(cell) for cell in cells)
-
-
-def _is_category(column: Any) -> bool:
-    """Whether the column is declared to hold categories, by pandas or polars."""
-    kind = str(getattr(column, "dtype", "")).lower()
-    return kind == "category" or kind.startswith(("categorical", "enum"))
-
-
-def _is_boolean(column: Any) -> bool:
-    cells = np.asarray(column)
-    if cells.dtype.kind != "O":
-        return cells.dtype.kind == "b"
-    given = [cell for cell in cells if not _is_missing(cell)]
-    return bool(given) and all(isinstance(cell, bool | np.bool_) for cell in given)
-
-
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, Real | Decimal) and not isinstance(cell, bool | np.bool_)
-
-
-def _is_missing(cell: Any) -> bool:
-    if isinstance(cell, float | np.floating):
-        return bool(np.isnan(cell))
-    return cell is None or type(cell).__name__ in (
-        "NAType",
-        "NaTType",
-    )  # pandas', which may be absent
-
-
-def _words(column: Any) -> list[str]:
-    """The cells as they are written; 1 and not 1.0 for whole numbers that are categories."""
-    found = []
-    for cell in np.asarray(column, dtype=object):
-        if _is_missing(cell):
-            found.append(EMPTY)
-        elif isinstance(cell, float | np.floating) and float(cell).is_integer():
-            found.append(str(int(cell)))
-        else:
-            found.append(str(cell))
-    return found
-
-
-def _levels(column: Any, said: str) -> list[str]:
-    """The levels of a column of words, the reference first and what is not known last."""
-    counts = Counter(_words(column))
-    if _is_boolean(column):  # both are known, whether or not they occur
-        return [*_BOOLEAN, EMPTY] if EMPTY in counts else list(_BOOLEAN)
-    if not _is_category(column):  # where whole numbers are levels on purpose
-        _refuse_numbers(counts, said)
-    if len(counts) > MOST_LEVELS:
-        raise ValueError(
-            f"{said} has {len(counts)} different values; at most {MOST_LEVELS} are allowed where they "
-            "are no numbers"
-        )
-    alike = two_spellings(counts)
-    if alike is not None:
-        raise ValueError(
-            f"{said}: {alike}; write them alike if they are one level, else give them names that differ more"
-        )
-    known = sorted(level for level in counts if not _is_unknown(level))
-    if not known or len(counts) == 1:
-        raise ValueError(f"{said} is {min(counts)!r} for every sample; two levels are required")
-    reference = max(known, key=lambda level: counts[level])  # the first of the largest
-    if {level.lower() for level in known} == {"false", "true"}:
-        reference = min(known, key=str.lower)
-    others = [level for level in known if level != reference]
-    return [reference, *others, *sorted(counts.keys() - set(known))]
-
-
-def _refuse_numbers(levels: Iterable[str], said: str) -> None:
-    """Raise a ValueError where levels are measured numbers that something keeps from being read as such.
-
-    One word among the ages of 200 people would make every year of age a level.
+    ``age=missing`` is ``age: missing vs median 61``.
     """
-    known = [level for level in levels if not _is_unknown(level)]
-    values = [level for level in known if _is_written_number(level.replace(",", ""))]
-    words = [level for level in levels if level not in values]
-    # "90+" and "<5" are meant as numbers, too.
-    if len(values) <= MOST_CODES or not all(
-        _is_written_number(level.strip(_BOUNDS)) for level in known if level not in values
-    ):
-        return
-    commas = sorted(level for level in values if "," in level)
-    if commas:
-        raise ValueError(
-            f"{said} holds numbers with a comma, such as {commas[0]!r}; write them with a decimal point and "
-            "without commas"
-        )
-    written = sorted(word for word in words if word != EMPTY)
-    beside = f" beside {_listed(written)}" if written else " as text"
-    put = "put numbers there, or leave such samples out" if written else "give them as numbers"
-    if all(value.isdigit() for value in values):
-        put += f" (if the numbers are codes, write them as words, such as {'no. ' + min(values)!r})"
-    raise ValueError(f"{said} holds {len(values)} different numbers{beside}; {put}")
-
-
-def _is_unknown(level: str) -> bool:
-    return level.strip().lower() in _UNKNOWN
-
-
-def _is_written_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return "_" not in word  # which Python allows within numbers, and people use within names
-
-
-def _positions(
-    column: Any, levels: Sequence[str], said: str, place: Callable[[int], str]
-) -> np.ndarray:
-    """Where each cell's level stands among `levels`, (n,)."""
-    known = {level: float(k) for k, level in enumerate(levels)}
-    if levels[:2] == _BOOLEAN:
-        known |= {"0": 0.0, "1": 1.0}
-    found = np.empty(len(column))
-    for row, cell in enumerate(_words(column)):
-        if cell not in known:
-            # Programs write 1.0 for 1 in a column that also has empty cells.
-            whole, _, rest = cell.partition(".")
-            if whole not in known or rest.strip("0"):
-                raise ValueError(
-                    f"{said} is {cell!r} at {place(row)}; the model knows {_listed(sorted(levels))}"
-                )
-            cell = whole
-        found[row] = known[cell]
-    return found
-
-
-def _floats(column: Any, said: str, place: Callable[[int], str]) -> np.ndarray:
-    """A column of numbers (n,)."""
-    cells = np.asarray(column)
-    gone = [row for row, cell in enumerate(cells) if _is_missing(cell)]
-    if gone:
-        raise ValueError(
-            f"{said} has {len(gone)} missing value(s), the first at {place(gone[0])}; numbers are "
-            "required everywhere"
-        )
-    try:
-        return cells.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{said}: numbers are required, as at fit; {error}") from error
-
-
-def _listed(levels: Sequence[str], most: int = 10) -> str:
-    shown = ", ".join(repr(level) for level in levels[:most])
-    return shown if len(levels) <= most else f"{shown} and {len(levels) - most} more"
-
-
-def labelled(levels: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Names of indicator columns as people read them: ``sex=M`` is ``sex: M vs F``."""
     return {
-        f"{name}={level}": f"{name}: {level} vs {known[0]}"
+        f"{name}={level}": f"{name}: {level} vs {_reference(known[0])}"
         for name, known in levels.items()
         for level in known[1:]
     }
+
+
+def _reference(level: Any) -> str:
+    return level if isinstance(level, str) else f"median {level:g}"

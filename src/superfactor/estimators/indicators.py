@@ -1,4 +1,4 @@
-"""`IndicatorColumns`: the step before a scaler, where covariate columns of X are words."""
+"""`IndicatorColumns`: the step before a scaler, where covariate columns of X are words or have gaps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from superfactor.estimators.covariates import codes_inside, learn_inside
 
 
 class IndicatorColumns(TransformerMixin, BaseEstimator):
-    """X with its covariate columns last, and words among them as indicator columns.
+    """X with its covariate columns last, words among them as indicator columns, gaps filled and indicated.
+
+    Gaps in other columns pass: filling them is for another step.
 
     Parameters
     ----------
@@ -24,8 +26,9 @@ class IndicatorColumns(TransformerMixin, BaseEstimator):
     ----------
     covariate_columns_ : list of int
         Where the covariates stand in what ``transform`` gives.
-    levels_ : dict from str to list of str
-        Of each column of words by its name, the reference first.
+    levels_ : dict from str to list
+        Of each column of words by its name, the reference first; of numbers with gaps the median and
+        "missing".
     """
 
     def __init__(self, columns: Any = None):
@@ -54,7 +57,9 @@ class IndicatorColumns(TransformerMixin, BaseEstimator):
         return np.hstack([rest, covariates])
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        return validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns of ``transform``: ``sex=M`` for an indicator."""
@@ -65,7 +70,7 @@ class IndicatorColumns(TransformerMixin, BaseEstimator):
     def _names(self, given: Any) -> list[str]:
         names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else list(given)
         chosen = [str(names[j]) for j in self._index]
-        rest = [name for j, name in enumerate(names) if j not in set(self._index)]
+        rest = [str(name) for name in np.delete(names, self._index)]
         return [*rest, *self._words.column_names(chosen)]
 
     def __sklearn_is_fitted__(self) -> bool:

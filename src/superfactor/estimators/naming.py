@@ -57,10 +57,10 @@ class NamedColumns:
         )
 
     @property
-    def covariate_levels_(self) -> dict[str, list[str]]:
+    def covariate_levels_(self) -> dict[str, list[Any]]:
         inside, beside = self._names_of_covariates()
         own = self._words_inside.named(inside) | self._words_beside.named(beside)
-        given: dict[str, list[str]] = self._names.get("levels", {})
+        given: dict[str, list[Any]] = self._names.get("levels", {})
         return own | given
 
     def _names_of_covariates(self) -> tuple[list[str], list[str]]:
@@ -79,9 +79,10 @@ class NamedColumns:
         ----------
         names : array-like of str of shape (n_features_in_,)
             Of all columns, covariate columns included.
-        levels : dict from str to list of str, optional
-            Where covariate columns are indicators made of words, ``sex=M`` and so on: the levels of each
-            covariate by its name, ``{"sex": ["F", "M"]}``, the reference first. No levels are no words.
+        levels : dict from str to list, optional
+            Where covariate columns are indicators, ``sex=M`` and so on: the levels of each covariate by its
+            name, ``{"sex": ["F", "M"]}``, the reference first, or ``{"age": [61.0, "missing"]}``, the median
+            and the gaps. Fewer than two levels are no indicators.
 
         Returns
         -------
@@ -100,6 +101,6 @@ class NamedColumns:
         self.component_names_ = np.delete(columns, self.covariate_columns_)
         self._names["columns"] = columns
         self._names["levels"] = {
-            str(name): list(known) for name, known in (levels or {}).items() if len(known)
+            str(name): list(known) for name, known in (levels or {}).items() if len(known) > 1
         }
         return self

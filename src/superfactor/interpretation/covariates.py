@@ -178,9 +178,10 @@ def _units(fitted: FittedModel) -> tuple[Any, str]:
         if not isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler | MinMaxScaler):
             return np.ones_like(units), f" after {type(step).__name__}"
         if step.scale_ is not None:
-            # Words pass no scaler: where there is one, a covariate column of X is a column of γ.
+            # Words pass no scaler, so that these are numbers; the indicator of a gap stands behind its own.
             scale = _array(step.scale_)[own]
-            units[: len(columns)] *= scale if isinstance(step, MinMaxScaler) else 1 / scale
+            places = estimator._words_inside.starts(len(columns))
+            units[places] *= scale if isinstance(step, MinMaxScaler) else 1 / scale
     return units, ""
 
 

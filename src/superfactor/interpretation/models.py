@@ -45,20 +45,28 @@ class FittedModel:
     @property
     def covariate_names(self) -> list[str]:
         """Names of the columns of ``covariate_coef_``, as the user called them."""
-        columns, own = self.estimator.covariate_columns_, list(self.estimator.covariate_names_)
-        names = self.column_names if columns and self.estimator.column_names_ is None else None
-        if names is None:
+        own, given = list(self.estimator.covariate_names_), self._covariates_inside
+        if given is None:
             return own
-        # Names that come from a step before: there are no words among what it handed on.
-        return [*(str(names[j]) for j in columns), *own[len(columns) :]]
+        inside = self.estimator._words_inside.column_names(given)
+        return [*inside, *own[len(inside) :]]
 
     @property
-    def covariate_levels(self) -> dict[str, list[str]]:
-        """The levels, the reference first, of covariates that are words."""
-        levels = dict(self.estimator.covariate_levels_)
+    def covariate_levels(self) -> dict[str, list[Any]]:
+        """The levels, the reference first, of covariates that are words; the median where there are gaps."""
+        levels, given = dict(self.estimator.covariate_levels_), self._covariates_inside
+        if given is not None:
+            levels |= self.estimator._words_inside.named(given)
         for step in self.steps:
             levels |= step.levels_ if isinstance(step, IndicatorColumns) else {}
         return levels
+
+    @property
+    def _covariates_inside(self) -> list[str] | None:
+        """Names of the covariate columns of X, where the estimator has them from a step before."""
+        columns = self.estimator.covariate_columns_
+        names = self.column_names if columns and self.estimator.column_names_ is None else None
+        return None if names is None else [str(names[j]) for j in columns]
 
     @property
     def column_names(self) -> Any:
