@@ -327,9 +327,9 @@ class SupervisedFactorization(
         return inputs.check_covariates(codes, X, self._n_extra_covariates, method)
 
     def _without_words(self, X: Any) -> Any:
-        """X of new samples with positions of levels in place of the words in its covariate columns."""
+        """X of new samples with codes in place of words and gaps in its covariate columns."""
         names, fitted = inputs.column_names(X), getattr(self, "feature_names_in_", None)
-        if not self._words_inside.levels or not (fitted is None or names in (None, list(fitted))):
+        if not self._covariate_index or not (fitted is None or names in (None, list(fitted))):
             return X  # other columns than at fit are scikit-learn's to refuse
         return codes_inside(X, self._covariate_index, self._words_inside)
 

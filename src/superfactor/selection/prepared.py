@@ -142,7 +142,7 @@ def prepared(
 
 def with_indicators(X: Any, columns: Any) -> tuple[Any, Any]:
     """X with indicators in place of words in its covariate columns, and where these stand then."""
-    if not learn_inside(X, columns)[1].levels:
+    if not learn_inside(X, columns)[1].expands:
         return X, columns
     step = IndicatorColumns(columns).set_output(transform="pandas")
     return step.fit_transform(X), step.covariate_columns_

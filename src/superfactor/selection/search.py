@@ -414,7 +414,7 @@ class SMFClassifierCV(
             steps += [("scaler", scaler)] if scaler is not None else []
             for _, step in steps:
                 step.set_output(transform="pandas" if hasattr(X, "columns") else "default")
-        if steps and learn_inside(X, self.covariate_columns)[1].levels:  # words pass no scaler
+        if steps and learn_inside(X, self.covariate_columns)[1].expands:  # indicators pass no scaler
             words = IndicatorColumns(self.covariate_columns).fit(X)
             smf.set_params(covariate_columns=words.covariate_columns_)
             steps.insert(0, ("words", words.set_output(transform="pandas")))
