@@ -112,7 +112,7 @@ def test_share_too_small_to_hold_one_of_each_class(table, tmp_path):
     [
         ("a.csv", None, "No such file or directory"),
         ("a.csv", "", "empty, or no header"),
-        ("a.xlsx", "x", "has to end in .csv"),
+        ("a.xlsx", "x", "not an Excel workbook"),
         ("a.csv", "a,b\n1\n", "line 2 has 1 cells"),
         ("a.csv.gz", "a,b\n1,2\n", "not a complete gzip file"),
         ("a.parquet", "a,b\n1,2\n", "not a Parquet file"),
@@ -133,7 +133,9 @@ def test_files(command, name, text, message, tmp_path):
 def test_a_folder_is_no_table(tmp_path):
     folder = tmp_path / "x.csv"
     folder.mkdir()
-    assert "Is a directory" in refused("fit", folder, "--target", "b", "--out", tmp_path / "m")
+    assert "a folder without matrix.mtx" in refused(
+        "fit", folder, "--target", "b", "--out", tmp_path / "m"
+    )
 
 
 def test_a_line_stays_one_line_whatever_columns_are_called(tmp_path):

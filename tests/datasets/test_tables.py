@@ -174,7 +174,7 @@ def test_progress_reaches_the_end(tmp_path):
         ("a.csv", "a,b\n1,2\n1,2,3\n", "line 3 has 3 cells"),
         ("a.csv", "a,,c\n1,2,3\n", "column 2 has no name"),
         ("a.csv", 'a,b\n1,"2\n', "line 2: unexpected end of data"),
-        ("a.xlsx", "a,b\n1,2\n", "has to end in .csv"),
+        ("a.xlsx", "a,b\n1,2\n", "not an Excel workbook"),
         ("table", "a,b\n1,2\n", "has to end in .csv"),
         ("a.parquet", "a,b\n1,2\n", "not a Parquet file"),
         ("a.parquet.gz", "a,b\n1,2\n", "has to end in .csv"),
@@ -191,11 +191,11 @@ def test_no_table(name, text, message, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_bytes_that_are_no_text(tmp_path):
+@pytest.mark.parametrize("data", [b"a,b\n\xe9\0,2\n", b"\xff\xfea\0,\0b"], ids=["zeros", "half"])
+def test_bytes_that_are_no_text(data, tmp_path):
+    (tmp_path / "a.csv").write_bytes(data)
     with pytest.raises(ValueError, match="not UTF-8 text"):
-        read_table(written(tmp_path, "a.csv", "a,b\né,2\n", encoding="latin-1"))
-    with pytest.raises(ValueError, match="not UTF-8 text"):
-        read_table(written(tmp_path, "b.csv", "a,b\n1,2\n", encoding="utf-16"))
+        read_table(tmp_path / "a.csv")
 
 
 def test_gzip_that_is_none_or_broken_off(tmp_path):

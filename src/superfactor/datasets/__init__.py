@@ -6,7 +6,7 @@ from superfactor.datasets.microarrays import Microarray, find_microarrays, load_
 from superfactor.datasets.mnist import Images, load_mnist
 from superfactor.datasets.prostate import load_prostate
 from superfactor.datasets.simulator import Simulation, simulate
-from superfactor.datasets.tables import read_table
+from superfactor.datasets.tables import TableFile, open_table, read_table
 
 __all__ = [
     "DataNotFound",
@@ -14,11 +14,13 @@ __all__ = [
     "Microarray",
     "Postings",
     "Simulation",
+    "TableFile",
     "find_microarrays",
     "load_job_postings",
     "load_microarray",
     "load_mnist",
     "load_prostate",
+    "open_table",
     "read_table",
     "simulate",
 ]
