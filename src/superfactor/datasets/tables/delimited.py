@@ -60,10 +60,7 @@ def read_delimited(
             doubt=delimiter == ";",
         )
 
-        def told() -> None:
-            if progress is not None:
-                progress(raw.tell(), size)
-
+        told = None if progress is None else lambda: progress(raw.tell(), size)
         return read_lines(path, chain([header], lines), delimiter, rows, told)
 
     try:
@@ -78,7 +75,7 @@ def read_lines(
     lines: Iterable[str],
     delimiter: str,
     rows: Rows,
-    told: Callable[[], None] = lambda: None,
+    told: Callable[[], None] | None = None,
     before: int = 0,
 ) -> Grid:
     """The cells of lines, the first of them the header; `before` so many stand above it in the file."""
@@ -90,7 +87,8 @@ def read_lines(
         for cells in reader:
             if cells:  # blank lines are nothing
                 rows.add(cells, before + reader.line_num)
-            told()
+            if told is not None:
+                told()
     except csv.Error as error:
         raise ValueError(
             f"{path}: line {before + reader.line_num}: {error}; look for a stray quotation mark"

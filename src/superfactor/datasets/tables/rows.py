@@ -22,7 +22,6 @@ from superfactor.datasets.tables.cells import (
     THOUSANDS,
     is_number,
     kept_as_text,
-    stripped,
     unique,
 )
 from superfactor.datasets.tables.grid import Grid
@@ -50,6 +49,7 @@ class Rows:
     text : names of columns to keep as they are written, and of rows, should those be the features
     first_is_text : are the cells of the first column names, even if they look like numbers?
     keep : keep the cells of rows with unexpected text?
+    commas : may numbers have decimal commas?
     comma_at : where decimal commas were found, which all numbers have then; None: they have points
     doubt : take commas for decimal ones even if each may be a separator of thousands?
     """
@@ -77,7 +77,7 @@ class Rows:
         self._doubt = doubt
         self._waiting: list[tuple[list[str], int]] = []
         self._texts: dict[int, list[str | None]] = {}
-        self._stray: set[str] = set()
+        self._stray: set[int] = set()
         self._kept: dict[int, list[str]] | None = {} if keep else None
         self._numbers: list[Any] = []
         self._where: list[int] = []
@@ -122,8 +122,16 @@ class Rows:
         for i, row in enumerate(self._numbers):
             block[i] = row[is_numeric]
         return Grid(
-            self.names, numeric.tolist(), block, self._texts, self._where, self.unit, self._stray, self._kept, notes
-        )  # fmt: skip
+            self.names,
+            numeric.tolist(),
+            block,
+            self._texts,
+            self._where,
+            self.unit,
+            {self.names[j] for j in self._stray},
+            self._kept,
+            notes,
+        )
 
     def _begin(self) -> None:
         """The first row shows the row names, and which columns hold text.
@@ -140,11 +148,12 @@ class Rows:
         if self._first_is_text:
             self._text.add(self.names[0])
         self.names = unique(self.path, self.names, self._text)
-        example = last if 2 * sum(map(self._is_number, last[1:])) >= len(last) - 1 else first
+        shown = 2 * sum(map(self._is_number, last[1:])) >= len(last) - 1
+        example, where = waiting[-1 if shown else 0]
         for position, (name, cell) in enumerate(zip(self.names, example, strict=False)):
             if name in self._text or not (cell.strip() in MISSING or self._is_number(cell)):
                 if name not in self._text:
-                    self._refuse_separators(name, cell, waiting[0][1])
+                    self._refuse_separators(name, cell, where)
                 self._texts[position] = []
         for cells, where in waiting:
             self._take(cells, where)
@@ -159,12 +168,13 @@ class Rows:
         if self._asked and cells[0].strip() in self._asked:
             self._keep(list(cells))
         for position, column in self._texts.items():
-            column.append(stripped(cells[position]))
+            cell = cells[position].strip()
+            column.append(None if cell in MISSING else cell)
             cells[position] = "nan"
         try:
             self._numbers.append(self._row_of_numbers(cells))
         except ValueError:
-            self._numbers.append(self._cell_by_cell(cells))
+            self._numbers.append(self._row_with_gaps(cells))
 
     def _row_of_numbers(self, cells: list[str]) -> Any:
         """Cells (k,) as float64; a ValueError where one is none, or is written the other way."""
@@ -180,22 +190,28 @@ class Rows:
                 cells = joined.replace(",", ".").split("\0")
         return np.array(cells, dtype=np.float64)
 
-    def _cell_by_cell(self, cells: list[str]) -> Any:
+    def _row_with_gaps(self, cells: list[str]) -> Any:
         """A row with empty cells or unexpected text; NaN for either."""
-        values = np.full(len(cells), np.nan)
-        stray = False
-        for position, cell in enumerate(cells):
-            try:
-                values[position] = self._row_of_numbers([cell])[0]
-            except ValueError:
-                if cell.strip() in MISSING:
-                    continue
-                name, stray = self.names[position], True
-                self._refuse_separators(name, cell, self._where[-1])
-                self._stray.add(name)
-        if stray:
+        filled = ["nan" if cell.strip() in MISSING else cell for cell in cells]
+        # Where there was text before there is likely to be more, and one look at all cells is saved.
+        text = self._without_text(filled, self._stray)
+        try:
+            numbers = self._row_of_numbers(filled)
+        except ValueError:
+            text |= self._without_text(filled, range(len(filled)))
+            numbers = self._row_of_numbers(filled)
+        if text:
             self._keep(cells)
-        return values
+        return numbers
+
+    def _without_text(self, cells: list[str], positions: Collection[int]) -> bool:
+        """Put nan in place of text at these positions; was there any?"""
+        text = [j for j in positions if cells[j] != "nan" and not self._is_number(cells[j])]
+        for position in text:
+            self._refuse_separators(self.names[position], cells[position], self._where[-1])
+            cells[position] = "nan"
+        self._stray.update(text)
+        return bool(text)
 
     def _keep(self, cells: list[str]) -> None:
         if self._kept is not None:
@@ -204,9 +220,9 @@ class Rows:
                 self._kept = None
 
     def _is_number(self, cell: str) -> bool:
-        if self._comma_at is not None and "." not in cell:
-            cell = cell.replace(",", ".")
-        return is_number(cell)
+        if self._comma_at is None:
+            return is_number(cell)
+        return "." not in cell and is_number(cell.replace(",", "."))
 
     def _refuse_separators(self, name: str, cell: str, where: int) -> None:
         """Text in a column of numbers that is a number after all, written in another way."""

@@ -51,10 +51,7 @@ def read(path: Path, *, layout: str, text: Collection[str], progress: Progress |
     size = os.path.getsize(path)
 
     def read_both(lines: io.TextIOWrapper, raw: IO[bytes]) -> tuple[About, Grid]:
-        def told() -> None:
-            if progress is not None:
-                progress(raw.tell(), size)
-
+        told = None if progress is None else lambda: progress(raw.tell(), size)
         about, above = _about(path, lines)
         rows = Rows(path, "line", (), first_is_text=True)
         try:
