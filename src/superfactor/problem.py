@@ -351,6 +351,7 @@ def state(
     if isinstance(X, RowSource):
         like: Array = np.empty(0, dtype=X.dtype)
         samples = in_passes(X, table, loss, rank, on_block)
+        row_size = X.row_size
     else:
         data = DataMatrix(X, table.sample_weight)
         like = data.xp.empty(0, dtype=data.dtype, device=data.device)

@@ -13,7 +13,7 @@ from superfactor.spectrum import RowSource, rows_per_block
 
 def block_cuts(source: RowSource) -> list[int]:
     """0 = c_0 < … < c_B = n: the blocks of a source that working memory has room for."""
-    return source.cuts(rows_per_block(source.shape[1], source.dtype.itemsize))
+    return source.cuts(rows_per_block(source.values_a_row, source.dtype.itemsize))
 
 
 def by_blocks(

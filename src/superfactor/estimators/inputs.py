@@ -201,13 +201,17 @@ def split_columns(X: Array, indices: list[int]) -> tuple[Array, Array | None]:
     chosen = set(indices)
     kept = [j for j in range(X.shape[1]) if j not in chosen]
     if isinstance(X, RowSource):
-        (part,) = by_blocks(lambda block: (block,), X.select(indices))
+        (part,) = by_blocks(lambda block: (_dense(block),), X.select(indices))
         return X.select(kept), part
     part = take(X, indices, axis=1)
-    part = part.toarray() if sp.issparse(part) else part
+    part = _dense(part)
     if kept[-1] - kept[0] + 1 == len(kept):
         return X[:, kept[0] : kept[-1] + 1], part  # a view
     return take(X, kept, axis=1), part
+
+
+def _dense(X: Array) -> Array:
+    return X.toarray() if sp.issparse(X) else X
 
 
 def take(X: Array, indices: Any, *, axis: int) -> Array:

@@ -33,14 +33,14 @@ def in_passes(
     `rank` says how much room a search will need: tall matrices are kept in memory while they fit into
     scikit-learn's ``working_memory``, and in temporary files beyond that.
     """
-    n, p = X.shape
+    n = X.shape[0]
     columns = 3 * (6 * rank + 30 + 8 * min(rank, table.n_outputs))
     folder = None
     if n * columns * X.dtype.itemsize > working_memory():
         folder = tempfile.TemporaryDirectory(prefix="superfactor-", ignore_cleanup_errors=True)
     blocks: list[Block] = []
     start = 0
-    for a, b in pairwise(X.cuts(rows_per_block(p, X.dtype.itemsize))):
+    for a, b in pairwise(X.cuts(rows_per_block(X.values_a_row, X.dtype.itemsize))):
         chosen = table.weighing(a, b)
         size = b - a if chosen is None else int(chosen.size)
         if size == 0:

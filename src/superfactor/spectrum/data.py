@@ -12,9 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from superfactor._arrays import Array, cores, device, namespace, wide
+from superfactor.spectrum.rows import shared
 
 # So many rows are summed in the type of X before float64 takes over.
 _GRAM_ROWS = 8192
+# So many values of a sparse X are squared at a time.
+_VALUES = 2**18
 
 
 class DataMatrix:
@@ -79,7 +82,7 @@ class DataMatrix:
             start, stop = X.indptr[a], X.indptr[b]
             parts = X.data[start:stop], X.indices[start:stop], X.indptr[a : b + 1] - start
             shape = (int(b - a), self.shape[1])
-            block = _share(sp.csr_array, shape, parts), _share(sp.csc_array, shape[::-1], parts)
+            block = shared(sp.csr_array, shape, parts), shared(sp.csc_array, shape[::-1], parts)
             self._blocks.append((slice(int(a), int(b)), *block))
         self._pool = ThreadPoolExecutor(threads)
 
@@ -99,7 +102,7 @@ class DataMatrix:
         if self.is_sparse:
             first, last = X.indptr[start], X.indptr[stop]
             parts = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
-            part._X = _share(sp.csr_array, part.shape, parts)
+            part._X = shared(sp.csr_array, part.shape, parts)
         else:
             part._X = X[start:stop, :]
         return part
@@ -126,7 +129,9 @@ class DataMatrix:
             over="ignore", under="ignore"
         ):  # what cannot be squared is infinite, and seen
             if self.is_sparse:
-                rows = wide(X.multiply(X).sum(axis=1))
+                # On the positions of X: SciPy's product of X with itself would copy those twice over.
+                squares = shared(sp.csr_array, X.shape, (X.data**2, X.indices, X.indptr))
+                rows = wide(squares @ self.xp.ones(X.shape[1], dtype=X.dtype))
             else:
                 rows = wide(xp.vecdot(X, X, axis=-1))
         if self.root_weight is not None:
@@ -140,6 +145,10 @@ class DataMatrix:
             # A view of what is contiguous, whichever way: BLAS reads it once.
             flat = X.ravel(order="K")
             total = float(np.vdot(flat, flat)) * self._factor**2
+        elif self.is_sparse and self.root_weight is None:
+            parts = (wide(X.data[i : i + _VALUES]) for i in range(0, X.nnz, _VALUES))
+            with np.errstate(over="ignore", under="ignore"):
+                total = sum(float(np.vdot(part, part)) for part in parts) * self._factor**2
         else:
             total = float(self.xp.sum(self.row_squares()))
         if total == 0 and bool(self.xp.any((self._X.data if self.is_sparse else self._X) != 0)):
@@ -181,6 +190,10 @@ class DataMatrix:
         if self._blocks is not None and self._pool is not None:
             Z = self.xp.ascontiguousarray(Z)
             out = sum(self._pool.map(lambda b: b[2] @ Z[b[0]], self._blocks))
+        elif self.is_sparse:
+            # SciPy's own transpose would copy what is a view of a larger X.
+            parts = self._X.data, self._X.indices, self._X.indptr
+            out = shared(sp.csc_array, self.shape[::-1], parts) @ Z
         else:
             out = self._X.T @ Z
         return out * self._factor if self._factor != 1.0 else out
@@ -208,10 +221,3 @@ class DataMatrix:
 def power_of_two(x: float) -> float:
     """The power of two nearest below x."""
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
-
-
-def _share(kind: Any, shape: tuple[int, int], parts: tuple[Any, Any, Any]) -> Any:
-    """A sparse array on these very parts: constructors copy views of less than half an array."""
-    out = kind(shape, dtype=parts[0].dtype)
-    out.data, out.indices, out.indptr = parts
-    return out

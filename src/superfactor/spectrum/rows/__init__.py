@@ -6,6 +6,7 @@ file          idea
 ``source``    ``RowSource``: what every storage offers, and how tall a block is
 ``mapped``    ``MemmapRows``: NumPy arrays on disk, pages given back after use
 ``chunked``   ``ZarrRows``: compressed chunks
+``hdf5``      ``HDF5Rows``, ``SparseRows``: HDF5, dense or sparse, as backed AnnData has it
 ``arrow``     ``ArrowRows``: tables, Parquet files, datasets of many files
 ``pieces``    what Arrow data is stored in: row groups, record batches, files
 ``columns``   columns by name, position or mask
@@ -16,18 +17,29 @@ file          idea
 from superfactor.spectrum.rows.arrow import ArrowRows
 from superfactor.spectrum.rows.chunked import ZarrRows
 from superfactor.spectrum.rows.columns import column_positions
+from superfactor.spectrum.rows.hdf5 import HDF5Rows, SparseRows
 from superfactor.spectrum.rows.mapped import MemmapRows
 from superfactor.spectrum.rows.opening import as_rows, row_blocks
-from superfactor.spectrum.rows.source import RowSource, rows_per_block, working_memory
+from superfactor.spectrum.rows.source import (
+    RowSource,
+    rows_per_block,
+    scaled_columns,
+    shared,
+    working_memory,
+)
 
 __all__ = [
     "ArrowRows",
+    "HDF5Rows",
     "MemmapRows",
     "RowSource",
+    "SparseRows",
     "ZarrRows",
     "as_rows",
     "column_positions",
     "row_blocks",
     "rows_per_block",
+    "scaled_columns",
+    "shared",
     "working_memory",
 ]

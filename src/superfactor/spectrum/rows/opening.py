@@ -14,6 +14,7 @@ from superfactor.spectrum.rows import pieces
 from superfactor.spectrum.rows.arrow import ArrowRows
 from superfactor.spectrum.rows.chunked import ZarrRows
 from superfactor.spectrum.rows.columns import column_positions
+from superfactor.spectrum.rows.hdf5 import HDF5Rows, SparseRows
 from superfactor.spectrum.rows.mapped import MemmapRows, is_mapped
 from superfactor.spectrum.rows.source import RowSource
 
@@ -31,8 +32,8 @@ _SUFFIXES = {
 def as_rows(X: Any) -> RowSource | None:
     """X (n, p) as a source of rows where it is stored that way, None where it is anything else.
 
-    Sources are `numpy.memmap` (two dimensions, numbers), ``zarr.Array``, and pyarrow's ``Table``,
-    ``ParquetFile`` and ``Dataset``; a `RowSource` is itself.
+    Sources are `numpy.memmap` (two dimensions, numbers), ``zarr.Array``, ``h5py.Dataset``, what AnnData
+    calls ``CSRDataset``, and pyarrow's ``Table``, ``ParquetFile`` and ``Dataset``; a `RowSource` is itself.
     """
     if isinstance(X, RowSource):
         return X
@@ -49,9 +50,10 @@ def row_blocks(
 
     Parameters
     ----------
-    source : path, numpy.memmap or other array, zarr.Array, pyarrow Table, ParquetFile or Dataset, RowSource
-        Paths end in .npy, .zarr, .parquet, .arrow or .feather; any other folder is one of Parquet
-        files.
+    source : path, array, zarr.Array, h5py.Dataset, CSRDataset, pyarrow Table, ParquetFile or Dataset, RowSource
+        Arrays are `numpy.memmap` or others. Blocks of an ``anndata.abc.CSRDataset``, a sparse matrix on
+        disk, are sparse. Paths end in .npy, .zarr, .parquet, .arrow or .feather; any other folder is one
+        of Parquet files.
     columns : column names, indices or boolean mask, optional
         The columns of X, in this order. All of them by default.
     exclude : column names, indices or boolean mask, optional
@@ -88,6 +90,11 @@ def _stored(X: Any) -> RowSource | None:
         return MemmapRows(X)
     if _is_a(X, "zarr", "Array"):
         return ZarrRows(X)
+    if _is_a(X, "h5py", "Dataset"):
+        return HDF5Rows(X)
+    if _is_a(X, "anndata.abc", "CSRDataset"):
+        group = X.group
+        return SparseRows(group["data"], group["indices"], group["indptr"], X.shape)
     if _is_a(X, "pyarrow", "Table"):
         return _columns_of(pieces.pieces_of_table(X), X.schema)
     if _is_a(X, "pyarrow.parquet", "ParquetFile"):

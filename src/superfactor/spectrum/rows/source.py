@@ -8,12 +8,15 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 # A block may take this share of scikit-learn's `working_memory`: several live at once, with what
 # is computed from them.
 _SHARE = 1 / 16
 # Fewer rows than these at a time cost more in calls than they save in memory.
 _LEAST_ROWS = 256
+# Values of a sparse matrix that are scaled at a time.
+_VALUES_AT_A_TIME = 2**18
 
 
 def working_memory() -> float:
@@ -23,7 +26,7 @@ def working_memory() -> float:
     return float(get_config()["working_memory"]) * 2**20
 
 
-def rows_per_block(p: int, itemsize: int) -> int:
+def rows_per_block(p: float, itemsize: int) -> int:
     """How many rows of p numbers make a block, after scikit-learn's ``working_memory``."""
     return max(_LEAST_ROWS, int(_SHARE * working_memory() / max(p * itemsize, 1)))
 
@@ -38,23 +41,27 @@ class RowSource(ABC):
     shape : (n, p)
     dtype : float32 or float64, the type of the blocks
     names : of the p columns, where the storage has any
+    row_size : how many values a row stores on average, where blocks are sparse; else None
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     names: list[str] | None
+    row_size: float | None = None
 
     def __init__(self, n: int, p: int, names: Sequence[str] | None = None):
         self.shape = (int(n), int(p))
         self.names = None if names is None else list(names)
         # Positions of the p columns in the storage; None where they are all of its columns.
         self._columns: list[int] | None = None
+        # By what the p columns are multiplied; None is by one.
+        self._factors: np.ndarray | None = None
 
     # --- what a storage answers ------------------------------------------------------------------
 
     @abstractmethod
-    def _stored(self, start: int, stop: int, columns: list[int] | None) -> np.ndarray:
-        """Rows start..stop−1 of these columns in any numeric type and layout."""
+    def _stored(self, start: int, stop: int, columns: list[int] | None) -> Any:
+        """Rows start..stop−1 of these columns in any numeric type and layout, or as CSR."""
 
     @abstractmethod
     def _stored_type(self, columns: list[int] | None) -> np.dtype[Any]:
@@ -66,31 +73,40 @@ class RowSource(ABC):
 
     # --- what a reader asks ----------------------------------------------------------------------
 
-    def read(self, start: int, stop: int) -> np.ndarray:
-        """Rows start..stop−1 (stop−start, p), C-contiguous, in `dtype`; not to be written to.
+    @property
+    def values_a_row(self) -> float:
+        """How many numbers a row takes in memory; those of a sparse row have a position each."""
+        return self.shape[1] if self.row_size is None else 2 * self.row_size
+
+    def read(self, start: int, stop: int) -> Any:
+        """Rows start..stop−1 (stop−start, p), C-contiguous or CSR, in `dtype`; not to be written to.
 
         A block is only good until the next one is read by the same thread: its memory may by then
         have to be fetched anew.
         """
         if not 0 <= start < stop <= self.shape[0]:
             raise ValueError(f"rows {start} to {stop}: X has rows 0 to {self.shape[0]}")
+        stored = self._stored(start, stop, self._columns)
         with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and said to be
-            block = np.require(
-                self._stored(start, stop, self._columns),
-                self.dtype,
-                ["C", "ALIGNED", "ENSUREARRAY"],
-            )
+            if sp.issparse(stored):
+                return scaled_columns(stored, self._factors, self.dtype)
+            block = np.require(stored, self.dtype, ["C", "ALIGNED", "ENSUREARRAY"])
+            if self._factors is not None:
+                block = block * self._factors
         block.flags.writeable = False
         return block
 
-    def read_finite(self, start: int, stop: int) -> np.ndarray:
+    def read_finite(self, start: int, stop: int) -> Any:
         """As `read`, and a ValueError that names the row and column of a NaN or an infinity."""
         block = self.read(start, stop)
+        values = block.data if sp.issparse(block) else block
         # The sum is finite whenever all entries are, save for overflow: one pass, no array of flags.
         with np.errstate(over="ignore", invalid="ignore"):
-            total = np.sum(block)
-        if np.isfinite(total) or np.isfinite(block).all():
+            total = np.sum(values)
+        if np.isfinite(total) or np.isfinite(values).all():
             return block
+        if sp.issparse(block):
+            block = block.toarray()
         rows, columns = np.nonzero(~np.isfinite(block))
         j = int(columns[0])
         kind = "NaN" if np.isnan(block[rows[0], j]) else "infinity"
@@ -122,7 +138,15 @@ class RowSource(ABC):
         chosen = [int(j) for j in columns]
         stored = chosen if self._columns is None else [self._columns[j] for j in chosen]
         names = None if self.names is None else [self.names[j] for j in chosen]
-        return self._but(shape=(self.shape[0], len(chosen)), names=names, _columns=stored)
+        factors = None if self._factors is None else self._factors[chosen]
+        size = None if self.row_size is None else self.row_size * len(chosen) / self.shape[1]
+        shape = self.shape[0], len(chosen)
+        return self._but(shape=shape, names=names, row_size=size, _columns=stored, _factors=factors)
+
+    def scaled(self, factors: Any) -> Self:
+        """The same with its columns multiplied by factors (p,), block by block as it is read."""
+        factors = np.asarray(factors, dtype=self.dtype)
+        return self._but(_factors=factors if self._factors is None else self._factors * factors)
 
     def settled(self, dtype: Any = None) -> Self:
         """The same source with its `dtype`: as asked, or float64 unless the storage is float32."""
@@ -141,6 +165,26 @@ class RowSource(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
+
+
+def scaled_columns(X: Any, factors: np.ndarray | None, dtype: Any) -> Any:
+    """A CSR matrix with its columns multiplied by factors (p,), in `dtype`; positions are shared."""
+    if factors is None:
+        return X if X.dtype == dtype else X.astype(dtype)
+    factors = np.asarray(factors, dtype=dtype)
+    data = np.empty(X.data.shape, dtype)
+    # Some at a time: NumPy makes positions of eight bytes each to look factors up.
+    for start in range(0, len(data), _VALUES_AT_A_TIME):
+        some = slice(start, start + _VALUES_AT_A_TIME)
+        np.multiply(factors[X.indices[some]], X.data[some], out=data[some], casting="unsafe")
+    return shared(sp.csr_array, X.shape, (data, X.indices, X.indptr))
+
+
+def shared(kind: Any, shape: tuple[int, int], parts: tuple[Any, Any, Any]) -> Any:
+    """A sparse array on these very parts: constructors copy views of less than half an array."""
+    out = kind(shape, dtype=parts[0].dtype)
+    out.data, out.indices, out.indptr = parts
+    return out
 
 
 def _is_float(dtype: Any) -> bool:

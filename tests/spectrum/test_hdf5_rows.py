@@ -1,0 +1,122 @@
+"""HDF5, dense and sparse, against the arrays that were written."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+
+from superfactor import SMFClassifier
+from superfactor.spectrum import DataMatrix
+from superfactor.spectrum.rows import SparseRows, as_rows, row_blocks, rows_per_block
+
+h5py = pytest.importorskip("h5py")
+anndata = pytest.importorskip("anndata")
+
+N, P = 90, 7
+
+
+@pytest.fixture
+def X():
+    return sp.random(N, P, 0.3, format="csr", dtype=np.float32, random_state=0)
+
+
+def backed(X, folder):
+    anndata.AnnData(X).write_h5ad(folder / "x.h5ad")
+    return anndata.read_h5ad(folder / "x.h5ad", backed="r").X
+
+
+STORES = {
+    "dense": lambda X, f: backed(X.toarray(), f),
+    "sparse": backed,
+    "sparse in memory": lambda X, f: SparseRows(X.data, X.indices, X.indptr, X.shape),
+}
+stores = pytest.mark.parametrize("store", STORES.values(), ids=STORES)
+
+
+def dense(block):
+    return block.toarray() if sp.issparse(block) else block
+
+
+@stores
+def test_any_rows_are_those_that_were_written(store, X, tmp_path):
+    rows = row_blocks(store(X, tmp_path), dtype="float32")
+    for start, stop in [(0, 7), (7, 90), (3, 4), (89, 90), (0, 90)]:
+        block = rows.read_finite(start, stop)
+        assert block.dtype == np.float32
+        assert sp.issparse(block) == isinstance(rows, SparseRows)
+        np.testing.assert_array_equal(dense(block), X[start:stop].toarray())
+
+
+@stores
+@pytest.mark.parametrize("columns", [[0, 1], [5, 2, 3], [6]])
+def test_some_columns_scaled(store, columns, X, tmp_path):
+    factors = np.arange(1, P + 1) / 4  # exact in any precision
+    whole = row_blocks(store(X, tmp_path), dtype="float64")
+    expected = (X.toarray() * factors)[:, columns]
+    for rows in (
+        whole.scaled(factors).select(columns),
+        whole.select(columns).scaled(factors[columns]),
+    ):
+        np.testing.assert_array_equal(dense(rows.read(10, 60)), expected[10:60])
+        again = rows.select([0]).scaled([2.0])
+        np.testing.assert_array_equal(dense(again.read(0, N)), 2 * expected[:, :1])
+
+
+@stores
+def test_pickles_by_its_place(store, X, tmp_path):
+    rows = pickle.loads(pickle.dumps(row_blocks(store(X, tmp_path), dtype="float32")))
+    np.testing.assert_array_equal(dense(rows.read(5, 50)), X[5:50].toarray())
+
+
+def test_blocks_of_sparse_rows_are_as_tall_as_their_values_allow(X, tmp_path):
+    rows = as_rows(backed(X, tmp_path))
+    assert rows.row_size == pytest.approx(X.nnz / N)
+    assert rows.values_a_row == 2 * rows.row_size < P
+    assert rows.select([0, 1]).row_size == pytest.approx(rows.row_size * 2 / P)
+    assert rows_per_block(0.03 * 20_000, 4) > 15 * rows_per_block(20_000, 4)
+
+
+def test_types(X, tmp_path):
+    assert as_rows(backed(X.astype(np.int32), tmp_path)).dtype == np.float64
+    integers = row_blocks(backed(X.astype(np.int32), tmp_path), dtype="float32")
+    np.testing.assert_array_equal(dense(integers.read(0, N)), X.astype(np.int32).toarray())
+
+
+def test_nan_is_placed(X, tmp_path):
+    X.data[0] = np.nan
+    row, column = np.argwhere(np.isnan(X.toarray()))[0]
+    with pytest.raises(ValueError, match=f"NaN in row {row}, column {column} "):
+        as_rows(backed(X, tmp_path)).read_finite(0, N)
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_an_estimator_reads_sparse_blocks_as_it_does_arrays(model, tmp_path):
+    rng = np.random.default_rng(0)
+    X = sp.random(1200, 30, 0.2, format="csr", random_state=1)
+    y = (X.toarray()[:, :3].sum(axis=1) + 0.1 * rng.standard_normal(1200)) > 0.4
+    beside = rng.standard_normal((1200, 1))
+    options = {"model": model, "covariate_columns": [4], "random_state": 0}
+    expected = SMFClassifier(3, **options).fit(X, y, beside)
+    with sklearn.config_context(working_memory=0.02):
+        source = as_rows(backed(X, tmp_path))
+        assert len(source.cuts(rows_per_block(source.values_a_row, 8))) > 3
+        found = SMFClassifier(3, **options).fit(source, y, beside)
+        np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-7)
+        np.testing.assert_allclose(
+            found.predict_proba(source, beside), found.predict_proba(X, beside), atol=1e-12
+        )
+
+
+def test_products_of_a_part_are_those_of_its_rows_and_copy_nothing():
+    X = sp.random(500, 40, 0.1, format="csr", random_state=0)
+    data = DataMatrix(X)
+    for start, stop in pairwise([0, 30, 500]):
+        part, rows = data.rows(start, stop), X[start:stop].toarray()
+        Z = np.random.default_rng(0).standard_normal((stop - start, 3))
+        np.testing.assert_allclose(part.transpose_times(Z), rows.T @ Z, atol=1e-12)
+        np.testing.assert_allclose(part.row_squares(), (rows**2).sum(axis=1), atol=1e-12)
+        assert part.sum_of_squares() == pytest.approx((rows**2).sum())
+        assert np.shares_memory(part._X.data, X.data)
