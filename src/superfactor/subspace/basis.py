@@ -6,7 +6,7 @@ value: growing gives another one, and whoever holds the old one can go on with i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,7 +105,7 @@ class Basis:
             self.GS.beside(new.powers),
             xp.concat([top, low]),
             features,
-            xp.concat([self.loadings, new.loadings], axis=1),
+            self._loadings(S, lambda: xp.concat([self.loadings, new.loadings], axis=1)),
         )
         return basis, Added(T, new.powers, new.bent)
 
@@ -119,8 +119,12 @@ class Basis:
         D = V.T @ self.D @ V
         features = self.features.combined(V)
         S = features if self.S is self.features else self.S.combined(V)
-        GS, loadings = self.GS.combined(V), self.loadings @ V
-        return Basis(self.problem, S, GS, (D + D.T) / 2, features, loadings)
+        loadings = self._loadings(S, lambda: self.loadings @ V)
+        return Basis(self.problem, S, self.GS.combined(V), (D + D.T) / 2, features, loadings)
+
+    def _loadings(self, S: Vectors, image: Callable[[], Array]) -> Array:
+        """The loadings of a basis of S: its vectors, kept once, or else their image."""
+        return image() if self.problem.model.searches_samples else S.array()
 
     def leading_of(self, T: Vectors, most: int) -> Vectors:
         """The leading directions of T, at most so many; T itself where it has no more."""
