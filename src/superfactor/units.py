@@ -24,7 +24,14 @@ from superfactor._arrays import Array
 from superfactor.models import Model
 from superfactor.samples import Block, Samples
 
-__all__ = ["COVARIATE_RIDGE", "Weights", "covariate_ridges", "largest_square", "xi_unit"]
+__all__ = [
+    "COVARIATE_RIDGE",
+    "Weights",
+    "covariate_ridges",
+    "largest_eigenvalue",
+    "largest_square",
+    "xi_unit",
+]
 
 #: 1/(2·2.5²): the ridge of a covariate of variance 1. The prior does not grow with n.
 COVARIATE_RIDGE = 0.08
@@ -87,12 +94,17 @@ def covariate_ridges(samples: Samples) -> Array:
 
 def largest_square(samples: Samples, n_features: int) -> float:
     """About σ₁(X̃)², by a block Krylov space of X̃ᵀX̃: a few passes over X, always from the same start."""
+    return largest_eigenvalue(lambda T: samples.sum(Block.power, T), n_features)
+
+
+def largest_eigenvalue(power: Callable[[Array], Array], n_features: int) -> float:
+    """About the largest eigenvalue of a symmetric G (p, p), none of which is negative; `power` is T ↦ G·T."""
     T = np.random.default_rng(0).standard_normal((n_features, min(_WIDTH, n_features)))
     S, GS = np.empty((n_features, 0)), np.empty((n_features, 0))
     largest = 0.0
     for _ in range(_PASSES):
         T = np.linalg.qr(T)[0]
-        Z = samples.sum(Block.power, T)
+        Z = power(T)
         S, GS = np.hstack([S, T]), np.hstack([GS, Z])
         before, largest = largest, _largest_ritz(S, GS)
         if largest - before <= _CHANGE * largest or S.shape[1] >= n_features:
