@@ -152,12 +152,16 @@ def style(index: int) -> dict[str, Any]:
     return {"color": COLORS[index % len(COLORS)], "marker": SHAPES[index % len(SHAPES)]}
 
 
-def point_style(index: int) -> dict[str, Any]:
-    """The same for `Axes.scatter`: with a darker edge, and hollow where colours come again."""
+def point_style(index: int, color: str | None = None) -> dict[str, Any]:
+    """The same for `Axes.scatter`: with a darker edge, and hollow where colours come again.
+
+    A `color` of the user's stands for the usual one, and is never hollow.
+    """
     from matplotlib.colors import to_rgb
 
-    color, marker = style(index).values()
-    if index >= len(COLORS):
+    usual, marker = style(index).values()
+    color, comes_again = color or usual, color is None and index >= len(COLORS)
+    if comes_again:
         return {"facecolor": "none", "edgecolor": color, "linewidth": 1.0, "marker": marker}
     edge = [0.6 * part for part in to_rgb(color)]
     return {"facecolor": color, "edgecolor": edge, "linewidth": 0.4, "marker": marker}

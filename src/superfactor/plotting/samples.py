@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -37,6 +37,8 @@ class SamplesDisplay:
         All labels, in the order of the legend. None where y is real.
     target : str, default="y"
         What y is called where it is real.
+    colors : dict from class to colour, optional
+        Of some or all classes; the others have the usual ones.
 
     Attributes
     ----------
@@ -68,12 +70,14 @@ class SamplesDisplay:
         factors: Sequence[str],
         classes: Sequence[str] | None = None,
         target: str = "y",
+        colors: Mapping[str, str] | None = None,
     ):
         self.codes = codes
         self.y = y
         self.factors = factors
         self.classes = classes
         self.target = target
+        self.colors = colors
 
     @classmethod
     def from_estimator(
@@ -177,9 +181,12 @@ class SamplesDisplay:
         for k, name in enumerate(classes):
             mine = codes[y == name]
             height = mine[:, 1] if codes.shape[1] > 1 else _scattered(len(mine)) - k
-            points[name] = ax.scatter(mine[:, 0], height, **drawing.point_style(k) | look)
+            color = (self.colors or {}).get(name)
+            style = drawing.point_style(k, color)
+            points[name] = ax.scatter(mine[:, 0], height, **style | look)
             if ellipse and codes.shape[1] > 1 and len(mine) >= FEWEST:
-                self.ellipses_[name] = _draw_ellipse(ax, mine, drawing.style(k)["color"])
+                edge = color or drawing.style(k)["color"]
+                self.ellipses_[name] = _draw_ellipse(ax, mine, edge)
         if codes.shape[1] > 1:
             scale = float(np.sqrt(32 / np.mean(look["s"])))
             drawing.add_legend(ax, points, beside=True, markerscale=scale)
