@@ -1,0 +1,98 @@
+"""What of an AnnData is asked for: one of its modalities, labels, covariates, genes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def one_modality(data: Any, mod: str | None) -> Any:
+    """The AnnData: itself, or the modality `mod` of a MuData."""
+    modalities = getattr(data, "mod", None)
+    if modalities is None:
+        if not (hasattr(data, "obsm") and hasattr(data, "varm")):
+            raise TypeError(f"adata: an AnnData is required, got {type(data).__name__}")
+        if mod is not None:
+            raise ValueError(f"mod={mod!r}: only a MuData has modalities; leave it out")
+        return data
+    if mod not in modalities:
+        known = ", ".join(map(repr, modalities))
+        raise ValueError(
+            f"mod={mod!r}: one of the modalities {known} is required; "
+            "superfactor.preprocessing.join_blocks joins all of them"
+        )
+    return modalities[mod]
+
+
+def made_actual(adata: Any) -> None:
+    """A view becomes an AnnData of its own, as scanpy does: results cannot be written to a view."""
+    if not adata.is_view:
+        return
+    if adata.isbacked:
+        raise ValueError(
+            "adata: a view of a file cannot be written to; adata.to_memory() makes an AnnData of its own"
+        )
+    warnings.warn(
+        "adata is a view of another AnnData: it becomes one of its own", UserWarning, stacklevel=3
+    )
+    adata._init_as_actual(adata.copy())
+
+
+def column(data: Any, adata: Any, name: str, said: str) -> Any:
+    """A column of the cells' table; of a MuData the one of its modality, or else its own."""
+    if name in adata.obs:
+        return adata.obs[name]
+    if data is not adata and name in data.obs:
+        return data.obs[name].reindex(adata.obs_names)
+    known = ", ".join(repr(column) for column in adata.obs.columns[:20]) or "none"
+    raise ValueError(f"{said}={name!r}: no such column in adata.obs; its columns: {known}")
+
+
+def labels(values: Any) -> Any:
+    """A column of labels (n,) as NumPy; where some are missing, objects with NaN."""
+    if values.isna().any():
+        return values.astype(object).where(values.notna(), np.nan).to_numpy(dtype=object)
+    if hasattr(values, "cat"):
+        return np.asarray(values.cat.categories)[values.cat.codes]
+    return values.to_numpy()
+
+
+def covariate_table(data: Any, adata: Any, names: str | Sequence[str]) -> Any:
+    """The columns of covariates as a DataFrame (n, q), or None without any."""
+    chosen = [names] if isinstance(names, str) else list(names)
+    if not chosen:
+        return None
+    import pandas as pd
+
+    return pd.DataFrame({name: column(data, adata, name, "covariates") for name in chosen})
+
+
+def chosen_genes(adata: Any, mask_var: Any) -> np.ndarray:
+    """Positions of the genes to fit: "auto" is highly variable ones where they are marked, else all."""
+    names = adata.var_names
+    if not names.is_unique:
+        twice = names[names.duplicated()][0]
+        raise ValueError(
+            f"adata.var_names: {str(twice)!r} is there twice; adata.var_names_make_unique() mends it"
+        )
+    p = len(names)
+    if isinstance(mask_var, str) and mask_var == "auto":
+        mask_var = "highly_variable" if "highly_variable" in adata.var else None
+    if mask_var is None:
+        return np.arange(p)
+    if isinstance(mask_var, str):
+        if mask_var not in adata.var:
+            raise ValueError(f"mask_var={mask_var!r}: no such column in adata.var")
+        mask_var = adata.var[mask_var]
+    mask = np.asarray(mask_var)
+    if mask.shape != (p,) or mask.dtype != bool:
+        raise ValueError(
+            f"mask_var: True or False for each of {p} genes is required, got {mask.dtype} of "
+            f"shape {mask.shape}"
+        )
+    if not mask.any():
+        raise ValueError("mask_var: it leaves no gene")
+    return np.flatnonzero(mask)

@@ -1,0 +1,117 @@
+"""The numbers of an AnnData: X or a layer, some of the genes, scaled, in memory or on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor._arrays import cores
+from superfactor.estimators.blockwise import block_cuts
+from superfactor.spectrum import DataMatrix, RowSource
+from superfactor.spectrum.rows import MemmapRows, SparseRows, as_rows
+from superfactor.units import largest_eigenvalue
+
+# A variance below this share of the mean square is rounding: the gene is constant.
+_NO_VARIANCE = 1e-12
+
+
+def stored_matrix(adata: Any, layer: str | None) -> Any:
+    """``adata.X`` (n, p), or a layer of that name."""
+    if layer is None:
+        if adata.X is None:
+            layers = ", ".join(map(repr, adata.layers)) or "none"
+            raise ValueError(f"adata.X is None; layer= names one of the layers: {layers}")
+        return adata.X
+    if layer not in adata.layers:
+        layers = ", ".join(map(repr, adata.layers)) or "there is none"
+        raise ValueError(f"layer={layer!r}: no such layer; {layers}")
+    return adata.layers[layer]
+
+
+def rows_of(X: Any) -> RowSource:
+    """X (n, p) as rows that are read in blocks: float32 as they are, whole numbers as float32."""
+    source = as_rows(X)
+    if source is None:
+        source = _in_memory(X)
+    kind = source._stored_type(None)
+    # Counts are exact in single precision, which takes half the memory.
+    return source.settled(np.float64 if kind == np.float64 else np.float32)
+
+
+def _in_memory(X: Any) -> RowSource:
+    if sp.issparse(X):
+        X = X if X.format == "csr" else X.tocsr()
+        return SparseRows(X.data, X.indices, X.indptr, X.shape)
+    if isinstance(X, np.ndarray):
+        return MemmapRows(np.asarray(X))
+    raise TypeError(
+        f"X is {type(X).__module__}.{type(X).__name__}; a NumPy array, a SciPy matrix or, on disk, a dense "
+        "or CSR matrix is required: adata.to_memory() makes one"
+    )
+
+
+def as_data(source: RowSource) -> Any:
+    """What to fit: rows that are read in blocks, or where they are one block, the array."""
+    return source if len(block_cuts(source)) > 2 else source.read_finite(0, source.shape[0])
+
+
+def in_memory(source: RowSource) -> Any:
+    """All rows as an array or CSR matrix, for what cannot read them in blocks."""
+    return source.read_finite(0, source.shape[0])
+
+
+def standard_deviations(source: RowSource) -> np.ndarray:
+    """Of every column (p,), in float64, by one pass; 1 where a column is constant."""
+    n = source.shape[0]
+    first, second = over_blocks(source, _moments)
+    variance = second / n - (first / n) ** 2
+    return np.sqrt(np.where(variance > _NO_VARIANCE * second / n, variance, 1.0))
+
+
+def largest_variation(source: RowSource) -> float:
+    """About σ₁² of X (n, p) without its mean, a few passes: X'X − n·mean·meanᵀ, so that X stays sparse.
+
+    The unit of λ in the filter model. With the mean in it, as X of cells has it, σ₁² would be that of
+    the profile that all cells share, and λ far too large.
+    """
+    n, p = source.shape
+    mean = over_blocks(source, _moments)[0][:, None] / n
+
+    def power(T: np.ndarray) -> np.ndarray:
+        narrow = T.astype(source.dtype)
+        (product,) = over_blocks(source, lambda X: (_power(X, narrow),))
+        return product - n * mean @ (mean.T @ T)
+
+    return largest_eigenvalue(power, p)
+
+
+def over_blocks(source: RowSource, question: Callable[[Any], tuple[Any, ...]]) -> list[Any]:
+    """The sums over blocks of rows of what a block answers; blocks are shared among the cores."""
+    cuts = list(pairwise(block_cuts(source)))
+    threads = min(cores(), len(cuts))
+
+    def share(k: int) -> list[Any]:
+        answers = (question(source.read_finite(a, b)) for a, b in cuts[k::threads])
+        return [sum(parts) for parts in zip(*answers, strict=True)]
+
+    with ThreadPoolExecutor(threads) as pool:
+        return [sum(parts) for parts in zip(*pool.map(share, range(threads)), strict=True)]
+
+
+def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Σx and Σx² of every column (p,), in float64."""
+    if not sp.issparse(X):
+        return X.sum(axis=0, dtype=np.float64), np.einsum("ij,ij->j", X, X, dtype=np.float64)
+    values, p = X.data.astype(np.float64), X.shape[1]
+    first = np.bincount(X.indices, values, p)
+    return first, np.bincount(X.indices, np.square(values, out=values), p)
+
+
+def _power(X: Any, T: np.ndarray) -> np.ndarray:
+    data = DataMatrix(X)
+    return data.transpose_times(data.times(T)).astype(np.float64)

@@ -1,0 +1,222 @@
+"""Plots of what `tl` has written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from superfactor.anndata import cells
+from superfactor.interpretation import FactorView
+from superfactor.plotting import FactorsDisplay, SamplesDisplay
+from superfactor.plotting.samples import axis_names, check_factors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Of cells without a label.
+_UNLABELLED, _GREY = "unlabelled", "#D3D3D3"
+
+
+def factors(
+    adata: Any,
+    *,
+    n: int = 5,
+    max_factors: int | None = None,
+    gene_symbols: str | None = None,
+    markers: Any = None,
+    mod: str | None = None,
+    key: str = "smf",
+    ax: Any = None,
+    **kwargs: Any,
+) -> FactorsDisplay:
+    """The genes at both ends of each factor, under its coefficients.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        What ``tl.smf`` has written to.
+    n : int, default=5
+        Genes at each end.
+    max_factors : int, optional
+        Only the first few, which contribute most to the prediction.
+    gene_symbols : str, optional
+        A column of ``adata.var`` to call genes by.
+    markers : dict, DataFrame or path of a CSV, optional
+        Known genes and a note on each.
+    mod : str, optional
+        Which modality of a MuData.
+    key : str, default="smf"
+        ``key_added`` of ``tl.smf``.
+    ax, **kwargs
+        As in `superfactor.plotting.FactorsDisplay.plot`.
+
+    Returns
+    -------
+    display : FactorsDisplay
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> import superfactor.anndata as sfa
+    >>> images = load_digits()
+    >>> adata = anndata.AnnData(np.log1p(images.data), obs={"digit": images.target.astype(str)})
+    >>> sfa.tl.smf(adata, "digit", n_components=3)
+    >>> sfa.pl.factors(adata, n=3).axes_.shape
+    (1, 3)
+    """
+    view = factor_view(adata, gene_symbols=gene_symbols, mod=mod, key=key)
+    return FactorsDisplay(view, n=n, markers=markers).plot(ax, max_factors=max_factors, **kwargs)
+
+
+def samples(
+    adata: Any,
+    *,
+    color: str | None = None,
+    factors: int | Sequence[int] = (1, 2),
+    ellipse: bool = True,
+    mod: str | None = None,
+    key: str = "smf",
+    ax: Axes | None = None,
+    **kwargs: Any,
+) -> SamplesDisplay:
+    """Cells by their scores on two factors, or along one.
+
+    Colours are those of ``adata.uns[f"{color}_colors"]``, where scanpy has chosen some. (scanpy's own
+    ``sc.pl.embedding(adata, basis="smf")`` draws the same scores.)
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        What ``tl.smf`` or ``tl.project`` has written to.
+    color : column of ``adata.obs``, optional
+        By default the label of the fit, or of projected cells without one what was predicted. Cells without
+        a value are grey.
+    factors : int or one or two of them, default=(1, 2)
+        Numbers of the factors, from 1: columns of ``adata.obsm["X_smf"]``.
+    ellipse : bool, default=True
+        Draw the 95 % normal ellipse of each class.
+    mod : str, optional
+        Which modality of a MuData.
+    key : str, default="smf"
+        ``key_added`` of ``tl.smf``.
+    ax, **kwargs
+        As in `superfactor.plotting.SamplesDisplay.plot`.
+
+    Returns
+    -------
+    display : SamplesDisplay
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> import superfactor.anndata as sfa
+    >>> images = load_digits()
+    >>> adata = anndata.AnnData(np.log1p(images.data), obs={"digit": images.target.astype(str)})
+    >>> sfa.tl.smf(adata, "digit", n_components=3)
+    >>> len(sfa.pl.samples(adata).points_)
+    10
+    """
+    given, adata = adata, cells.one_modality(adata, mod)
+    if f"X_{key}" not in adata.obsm:
+        raise ValueError(_nothing_there(f"obsm['X_{key}']"))
+    scores = np.asarray(adata.obsm[f"X_{key}"])
+    chosen = check_factors(factors, scores.shape[1])
+    fitted = key in adata.uns and key.upper() in adata.varm
+    names = [f"factor {j}" for j in chosen]
+    if fitted:
+        names = axis_names(factor_view(given, mod=mod, key=key), chosen)
+    if color is None:
+        label = str(adata.uns[key]["params"]["label"]) if fitted else None
+        color = f"{key}_predicted" if label is None else label
+    column = cells.column(given, adata, color, "color")
+    classes, labels = _classes(column)
+    points = scores[:, [j - 1 for j in chosen]]
+    known = column.notna().to_numpy()
+    display = SamplesDisplay(
+        points[known],
+        labels[known],
+        factors=names,
+        classes=classes,
+        target=color,
+        colors=_colors(adata, color, column) if classes else None,
+    )
+    display.plot(ax, ellipse=ellipse, **kwargs)
+    if not known.all() and len(chosen) == 2:
+        look = {"color": _GREY, "s": 12, "zorder": 0.4}
+        display.points_[_UNLABELLED] = display.ax_.scatter(*points[~known].T, **look)
+    return display
+
+
+def factor_view(
+    adata: Any, *, gene_symbols: str | None = None, mod: str | None = None, key: str = "smf"
+) -> FactorView:
+    """The factors that ``tl.smf`` has written, as tables and plots of the package take them.
+
+    Parameters are those of `factors`.
+
+    Returns
+    -------
+    view : superfactor.interpretation.FactorView
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> import superfactor.anndata as sfa
+    >>> from superfactor.interpretation import top_features
+    >>> images = load_digits()
+    >>> adata = anndata.AnnData(np.log1p(images.data), obs={"digit": images.target.astype(str)})
+    >>> sfa.tl.smf(adata, "digit", n_components=3)
+    >>> len(top_features(sfa.pl.factor_view(adata), 2))
+    12
+    """
+    adata = cells.one_modality(adata, mod)
+    found = adata.uns.get(key)
+    if found is None or key.upper() not in adata.varm:
+        raise ValueError(_nothing_there(f"uns[{key!r}]"))
+    used = adata.var_names.astype(str).get_indexer([str(g) for g in found["model"]["genes"]])
+    names = adata.var_names if gene_symbols is None else adata.var[gene_symbols]
+    weights = np.asarray(adata.varm[key.upper()], dtype=float)[used].T
+    largest = np.max(np.abs(weights), axis=1, keepdims=True)
+    return FactorView(
+        weights=weights,
+        scaled=weights / np.where(largest > 0, largest, 1),
+        coef=np.asarray(found["effects"]["coef"]),
+        share=np.asarray(found["variance_ratio"]),
+        codes=np.asarray(adata.obsm[f"X_{key}"], dtype=float),
+        turn=np.asarray(found["model"]["turn"]),
+        features=np.asarray([str(name) for name in np.asarray(names)[used]], dtype=object),
+        classes=tuple(str(label) for label in found["classes"]),
+        outputs=tuple(str(output) for output in found["effects"]["outputs"]),
+        model=str(found["params"]["model"]),
+        supervised=True,
+    )
+
+
+def _nothing_there(place: str) -> str:
+    return (
+        f"adata: there is no {place}; superfactor.anndata.tl.smf writes it, and key= says its name"
+    )
+
+
+def _classes(column: Any) -> tuple[list[str] | None, Any]:
+    """The classes in the order of the legend, and that of each cell; of numbers None, and themselves."""
+    from pandas.api.types import is_float_dtype
+
+    if is_float_dtype(column):
+        return None, column.to_numpy()
+    known = column.cat.categories if hasattr(column, "cat") else sorted(column.dropna().unique())
+    classes = [str(name) for name in known]
+    return classes, column.astype(object).map(str).to_numpy()
+
+
+def _colors(adata: Any, color: str, column: Any) -> dict[str, str]:
+    """What scanpy has chosen, if it has."""
+    chosen = adata.uns.get(f"{color}_colors")
+    if chosen is None or not hasattr(column, "cat"):
+        return {}
+    return dict(zip(map(str, column.cat.categories), map(str, chosen), strict=False))

@@ -1,0 +1,124 @@
+"""A fitted model as a plain dictionary that an .h5ad file holds, and the model of such a dictionary."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from importlib.metadata import version
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from superfactor import __version__
+from superfactor.estimators import SMFClassifier
+from superfactor.estimators.covariates import CovariateEncoder
+from superfactor.interpretation import FactorView
+from superfactor.losses import resolve_link
+from superfactor.models.coding import FeatureCoding, FilterCoding
+
+# What predicting depends on, beside arrays.
+_PARAMETERS = ("n_components", "model", "link", "fit_intercept", "prediction")
+_ARRAYS = ("components_", "coef_", "intercept_", "covariate_coef_")
+
+
+def write_model(
+    estimator: SMFClassifier, view: FactorView, genes: Any, scales: Any
+) -> dict[str, Any]:
+    """What is to be read, and under "model" what predicting needs; arrays, numbers and words only."""
+    effects = {"outputs": _words(view.outputs), "coef": view.coef}
+    found: dict[str, Any] = {
+        "classes": _storable(estimator.classes_),
+        "class_count": np.asarray(estimator.class_count_),
+        "effects": effects,
+        "intercept": np.asarray(estimator.intercept_),
+        "variance_ratio": view.share,
+        "objective": float(estimator.objective_),
+        "xi": float(estimator.xi_),
+        "lam": float(estimator.lam_),
+        "n_iter": int(estimator.n_iter_),
+        "covariates": {
+            "names": _words(estimator.covariate_names_),
+            "coef": np.asarray(estimator.covariate_coef_),
+        },
+        "versions": {
+            "superfactor": __version__,
+            "numpy": version("numpy"),
+            "anndata": version("anndata"),
+        },
+    }
+    if estimator.certificate_ is not None:
+        found["certificate"] = {
+            name: value
+            for name, value in vars(estimator.certificate_).items()
+            if isinstance(value, Real | str)
+        }
+    coding = asdict(estimator._coding)
+    if isinstance(estimator._coding, FilterCoding):
+        coding = {}  # W, which is there already
+    found["model"] = {
+        "genes": _words(genes),
+        "scales": np.asarray(scales),
+        "turn": view.turn,
+        "parameters": {name: getattr(estimator, name) for name in _PARAMETERS},
+        "arrays": {name.rstrip("_"): np.asarray(getattr(estimator, name)) for name in _ARRAYS},
+        "coding": coding,
+        "encoder": json.dumps(asdict(estimator._words_beside)),
+        "covariates": _words(estimator._covariate_names or ()),
+    }
+    return found
+
+
+def read_model(found: dict[str, Any]) -> SMFClassifier:
+    """The estimator that `write_model` wrote, as far as coding and predicting need it."""
+    kept = found["model"]
+    parameters = {name: _plain(kept["parameters"][name]) for name in _PARAMETERS}
+    estimator = SMFClassifier(**parameters)
+    for name in _ARRAYS:
+        setattr(estimator, name, np.asarray(kept["arrays"][name.rstrip("_")]))
+    estimator.classes_ = np.asarray(found["classes"])
+    estimator.n_features_in_ = len(kept["genes"])
+    names = [str(name) for name in kept["covariates"]]
+    estimator._covariate_index = []
+    estimator._covariate_names = names or None
+    estimator._n_extra_covariates = len(names)
+    estimator._words_beside = _encoder(json.loads(kept["encoder"]))
+    estimator._loss = resolve_link(parameters["link"], len(estimator.classes_) - 1)
+    if parameters["model"] == "filter":
+        estimator._coding = FilterCoding(estimator.components_.T)
+    else:
+        coding = {field.name: kept["coding"][field.name] for field in fields(FeatureCoding)}
+        estimator._coding = FeatureCoding(**coding)
+    return estimator
+
+
+def _encoder(stored: dict[str, Any]) -> CovariateEncoder:
+    """JSON has made words of the positions that are keys."""
+    return CovariateEncoder(
+        **{
+            name: {int(j): value for j, value in kept.items()} if isinstance(kept, dict) else kept
+            for name, kept in stored.items()
+        }
+    )
+
+
+def storable_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of a call as a file holds them: numbers and words, others as they are written, no None."""
+    return {
+        name: value if isinstance(value, Real | str | bool | np.ndarray) else repr(value)
+        for name, value in parameters.items()
+        if value is not None
+    }
+
+
+def _words(values: Any) -> np.ndarray:
+    return np.asarray([str(value) for value in values], dtype=object)
+
+
+def _storable(classes: np.ndarray) -> np.ndarray:
+    return classes if classes.dtype.kind in "biuf" else _words(classes)
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number, as files give it back, as Python's."""
+    return value.item() if isinstance(value, np.generic) else value

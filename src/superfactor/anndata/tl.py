@@ -1,0 +1,330 @@
+"""Tools: what is computed and written to an AnnData."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor.anndata import cells, matrix, record
+from superfactor.estimators import SMFClassifier
+from superfactor.estimators.blockwise import block_cuts
+from superfactor.interpretation import factor_view
+from superfactor.models import model_named
+
+# Above this share of genes that new cells lack, what is left says too little.
+_MOST_MISSING = 0.5
+
+
+def smf(
+    adata: Any,
+    label: str,
+    *,
+    layer: str | None = None,
+    covariates: str | Sequence[str] = (),
+    n_components: int = 10,
+    model: str = "filter",
+    scale: bool = False,
+    mask_var: Any = "auto",
+    rotation: str | None = None,
+    mod: str | None = None,
+    key_added: str = "smf",
+    copy: bool = False,
+    **parameters: Any,
+) -> Any:
+    """Supervised factors of cells: an embedding, and a classifier of a label of ``adata.obs``.
+
+    X is taken as it is, best log-normalised counts: sparse stays sparse, and what is on disk
+    (``anndata.read_h5ad(path, backed="r")``) is read in blocks of cells, several times.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+    label : column of ``adata.obs``
+        Words, categories or whole numbers, two classes or more. Cells without one (NaN) help to find the
+        factors, and are predicted.
+    layer : str, optional
+        A layer of ``adata.layers`` in place of X.
+    covariates : column or columns of ``adata.obs``, default=()
+        They enter the classifier beside the factors: numbers as they are, words and categories as
+        indicators.
+    n_components : int, default=10
+        Factors.
+    model : {"filter", "feature"}, default="filter"
+        "filter" predicts from projections of the cells, "feature" from codes that reconstruct them.
+    scale : bool, default=False
+        Divide every gene by its standard deviation, without centring, so that X stays sparse. On
+        log-normalised counts this gives noise of rare genes as much weight as markers, and
+        predicts worse (docs/scanpy.md); for measurements in different units it is right.
+    mask_var : "auto", None, column of ``adata.var`` or boolean array of shape (genes,), default="auto"
+        The genes to use. "auto" are those in ``adata.var["highly_variable"]`` where it is there, as in
+        scanpy's PCA; None are all.
+    rotation : None, "predictive", "variance" or "varimax", default=None
+        Which of the equally good factors are written: see `superfactor.interpretation.factor_view`.
+    mod : str, optional
+        Which modality of a MuData; the label may be in the MuData's ``obs``.
+    key_added : str, default="smf"
+        The name of what is written, as below.
+    copy : bool, default=False
+        Leave `adata` as it is and return a copy with the results; needs X in memory.
+    **parameters
+        Those of `superfactor.SMFClassifier`: ``xi``, ``lam``, ``class_weight``, ``certify`` and so on.
+        ``lam="auto"`` is here in units of X without its mean, which X of cells has and no class is told by.
+
+    Returns
+    -------
+    copy : AnnData (MuData) or None
+        None where `adata` itself was written to:
+
+        ========================== ===================================================================
+        ``.obsm["X_smf"]``         scores (cells, n_components), those of `SMFClassifier.transform` in the
+                                   order, sign and rotation of the factors of all plots and reports
+        ``.varm["SMF"]``           weights of the genes (genes, n_components), 0 where a gene was left
+                                   out; filter model: X/scale @ SMF are the scores
+        ``.obs["smf_predicted"]``  the most probable class, and
+        ``.obs["smf_probability"]`` its probability; for labelled cells it has seen their label
+        ``.obsm["smf_probabilities"]`` of all classes (cells, classes), in the order of
+                                   ``.uns["smf"]["classes"]``
+        ``.uns["smf"]``            coefficients, certificate, parameters, versions, and what `project` needs
+        ========================== ===================================================================
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> import superfactor.anndata as sfa
+    >>> images = load_digits()
+    >>> adata = anndata.AnnData(np.log1p(images.data), obs={"digit": images.target.astype(str)})
+    >>> sfa.tl.smf(adata, "digit", n_components=9)
+    >>> adata.obsm["X_smf"].shape, adata.varm["SMF"].shape
+    ((1797, 9), (64, 9))
+    >>> bool((adata.obs["smf_predicted"] == adata.obs["digit"]).mean() > 0.9)
+    True
+    """
+    _check_parameters(parameters)
+    given, adata = adata, cells.one_modality(adata, mod)
+    if copy:
+        if adata.isbacked:
+            raise ValueError(
+                "copy=True: X is on disk; False is required, or adata.to_memory() as adata"
+            )
+        given = given.copy()
+        adata = cells.one_modality(given, mod)
+    cells.made_actual(adata)
+    column = cells.column(given, adata, label, "label")
+    table = cells.covariate_table(given, adata, covariates)
+    genes = cells.chosen_genes(adata, mask_var)
+    X = matrix.stored_matrix(adata, layer)
+    source = matrix.rows_of(X)
+    if len(genes) < adata.n_vars:
+        source = source.select([int(j) for j in genes])
+    deviations = matrix.standard_deviations(source) if scale else np.ones(len(genes))
+    if scale:
+        source = source.scaled(1 / deviations)
+    parameters = {"lam": "auto", **parameters}
+    if parameters["lam"] == "auto" and model == "filter":
+        parameters["lam"] = model_named(model).usual_lam * matrix.largest_variation(source)
+    estimator = SMFClassifier(n_components, model=model, **parameters)
+    if _reads_blocks(estimator):
+        whole = len(genes) == adata.n_vars and not scale and _is_floating(X)
+        data = X if whole else matrix.as_data(source)
+    else:
+        data = matrix.in_memory(source)
+    estimator.fit(data, cells.labels(column), covariates=table)
+    estimator.set_feature_names([str(name) for name in adata.var_names[genes]])
+    view = factor_view(estimator, rotation=rotation)
+    found = record.write_model(estimator, view, adata.var_names[genes], deviations)
+    found["categories"] = _categories(column, found["classes"])
+    found["params"] = record.storable_parameters(
+        {
+            "label": label,
+            "layer": layer,
+            "covariates": found["model"]["covariates"],
+            "n_components": n_components,
+            "model": model,
+            "scale": scale,
+            "mask_var": mask_var if isinstance(mask_var, str | None) else "given",
+            "rotation": rotation,
+            **parameters,
+        }
+    )
+    adata.uns[key_added] = found
+    weights = np.zeros((adata.n_vars, n_components), dtype=estimator.components_.dtype)
+    weights[genes] = view.weights.T
+    adata.varm[key_added.upper()] = weights
+    scores, probabilities = estimator.transform(data), estimator.predict_proba(data, table)
+    _write_cells(adata, key_added, found, scores, probabilities)
+    _copy_colors(adata, label, column, key_added)
+    return given if copy else None
+
+
+def project(
+    adata: Any,
+    reference: Any,
+    *,
+    layer: str | None = None,
+    mod: str | None = None,
+    key: str = "smf",
+    key_added: str | None = None,
+    copy: bool = False,
+) -> Any:
+    """Scores and predictions of new cells by a model that `smf` has fitted to others.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        New cells, normalised as those of the reference were. Genes are found by their name; what the
+        reference does not know is left out. Genes that are missing count as 0, with a warning; where more
+        than half of them are missing, that is refused.
+    reference : AnnData, MuData or dict
+        What `smf` has written to, or its ``uns["smf"]``.
+    layer : str, optional
+        A layer of the new cells; by default the one the reference was fitted to. "X" is X.
+    mod : str, optional
+        Which modality of a MuData, of the new cells and of the reference.
+    key : str, default="smf"
+        What the reference calls its model: ``key_added`` of `smf`.
+    key_added : str, optional
+        The name of what is written; `key` by default.
+    copy : bool, default=False
+        Leave `adata` as it is and return a copy with the results; needs X in memory.
+
+    Returns
+    -------
+    copy : AnnData (MuData) or None
+        None where `adata` itself was written to: ``.obsm["X_smf"]``, ``.obs["smf_predicted"]``,
+        ``.obs["smf_probability"]`` and ``.obsm["smf_probabilities"]`` as `smf` does.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> import superfactor.anndata as sfa
+    >>> images = load_digits()
+    >>> adata = anndata.AnnData(np.log1p(images.data), obs={"digit": images.target.astype(str)})
+    >>> known, new = adata[:1000].copy(), adata[1000:].copy()
+    >>> sfa.tl.smf(known, "digit", n_components=9)
+    >>> sfa.tl.project(new, known)
+    >>> bool((new.obs["smf_predicted"] == new.obs["digit"]).mean() > 0.8)
+    True
+    """
+    found = _model_of(reference, mod, key)
+    given, adata = adata, cells.one_modality(adata, mod)
+    if copy:
+        if adata.isbacked:
+            raise ValueError(
+                "copy=True: X is on disk; False is required, or adata.to_memory() as adata"
+            )
+        given = given.copy()
+        adata = cells.one_modality(given, mod)
+    cells.made_actual(adata)
+    cells.chosen_genes(adata, None)  # whose names must differ
+    estimator = record.read_model(found)
+    if layer is None:
+        layer = found["params"].get("layer")
+    source = matrix.rows_of(matrix.stored_matrix(adata, None if layer == "X" else layer))
+    table = cells.covariate_table(given, adata, [str(c) for c in found["model"]["covariates"]])
+    aligned = _alignment(adata.var_names, found["model"], estimator.components_.dtype)
+    scores, probabilities = [], []
+    for start, stop in pairwise(block_cuts(source)):
+        block = source.read_finite(start, stop) @ aligned
+        beside = None if table is None else table.iloc[start:stop]
+        scores.append(estimator.transform(block))
+        probabilities.append(estimator.predict_proba(block, beside))
+    _write_cells(adata, key_added or key, found, np.vstack(scores), np.vstack(probabilities))
+    return given if copy else None
+
+
+def _check_parameters(parameters: dict[str, Any]) -> None:
+    link = parameters.get("link", "logistic")
+    if not isinstance(link, str):
+        raise TypeError(
+            "link: 'logistic' or 'probit' is required; one of your own cannot be kept in an AnnData"
+        )
+    if "covariate_columns" in parameters:
+        raise TypeError("covariate_columns: covariates=[…], columns of adata.obs, is required here")
+
+
+def _reads_blocks(estimator: SMFClassifier) -> bool:
+    """Whether the fit takes rows in blocks; others take X as a whole."""
+    default = estimator.solver == "lifted-newton" or (
+        estimator.solver == "auto" and estimator.constraint is None
+    )
+    return default and estimator.certify != "ascent"
+
+
+def _is_floating(X: Any) -> bool:
+    """An array or CSR matrix in memory that can be fitted as it is, without a copy."""
+    ready = isinstance(X, np.ndarray) or (sp.issparse(X) and X.format == "csr")
+    return ready and X.dtype in (np.float32, np.float64)
+
+
+def _model_of(reference: Any, mod: str | None, key: str) -> Any:
+    """The dictionary that `smf` wrote."""
+    found = reference
+    if not isinstance(reference, dict):
+        found = cells.one_modality(reference, mod if hasattr(reference, "mod") else None).uns.get(
+            key
+        )
+    if not isinstance(found, dict) or "model" not in found:
+        raise ValueError(
+            f"reference: no model in its uns[{key!r}]; superfactor.anndata.tl.smf writes one, and key= says "
+            "what it is called"
+        )
+    return found
+
+
+def _alignment(names: Any, kept: Any, dtype: Any) -> Any:
+    """(genes of new cells, genes of the model), sparse: it puts columns where they belong, and scales them."""
+    genes = [str(gene) for gene in kept["genes"]]
+    here = names.astype(str).get_indexer(genes)
+    missing = float(np.mean(here < 0))
+    if missing > _MOST_MISSING:
+        raise ValueError(
+            f"adata.var_names: {missing:.0%} of the model's {len(genes)} genes are missing; at most half may "
+            f"be. Are names of the same kind, such as {genes[0]!r}?"
+        )
+    if missing:
+        warnings.warn(
+            f"{missing:.1%} of the model's {len(genes)} genes are missing in adata and count as 0",
+            UserWarning,
+            stacklevel=3,
+        )
+    there = np.flatnonzero(here >= 0)
+    factors = (1 / np.asarray(kept["scales"], dtype=np.float64)).astype(dtype)
+    return sp.csr_array((factors[there], (here[there], there)), shape=(len(names), len(genes)))
+
+
+def _categories(column: Any, classes: np.ndarray) -> np.ndarray:
+    """The classes in the order of the label's categories, where it has one."""
+    if not hasattr(column, "cat"):
+        return classes
+    known = [str(label) for label in column.cat.categories]
+    place = {label: k for k, label in enumerate(known)}
+    return classes[np.argsort([place[str(label)] for label in classes], kind="stable")]
+
+
+def _write_cells(adata: Any, key: str, found: Any, scores: Any, probabilities: Any) -> None:
+    import pandas as pd
+
+    classes = np.asarray(found["classes"])
+    best = np.argmax(probabilities, axis=1)
+    predicted = pd.Categorical(classes[best], categories=np.asarray(found["categories"]))
+    adata.obsm[f"X_{key}"] = np.asarray(scores @ found["model"]["turn"], dtype=scores.dtype)
+    adata.obsm[f"{key}_probabilities"] = probabilities
+    adata.obs[f"{key}_predicted"] = predicted
+    adata.obs[f"{key}_probability"] = probabilities[np.arange(len(best)), best]
+
+
+def _copy_colors(adata: Any, label: str, column: Any, key: str) -> None:
+    """Predictions in the colours of the label, where scanpy has chosen some."""
+    colors = adata.uns.get(f"{label}_colors")
+    if colors is None or not hasattr(column, "cat") or len(colors) != len(column.cat.categories):
+        return
+    color = dict(zip(map(str, column.cat.categories), colors, strict=True))
+    categories = adata.obs[f"{key}_predicted"].cat.categories
+    adata.uns[f"{key}_predicted_colors"] = [color[str(name)] for name in categories]

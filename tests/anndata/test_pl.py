@@ -1,0 +1,80 @@
+"""Plots of an AnnData against those of the estimator."""
+
+import numpy as np
+import pytest
+
+anndata = pytest.importorskip("anndata")
+pd = pytest.importorskip("pandas")
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.colors import to_rgb  # noqa: E402
+from sklearn.datasets import load_wine  # noqa: E402
+from sklearn.preprocessing import scale  # noqa: E402
+
+import superfactor.anndata as sfa  # noqa: E402
+from superfactor import SMFClassifier  # noqa: E402
+from superfactor.interpretation import factor_view  # noqa: E402
+
+COLORS = ["#ff0000", "#00ff00", "#0000ff"]
+
+
+@pytest.fixture
+def adata():
+    X, y = load_wine(return_X_y=True)
+    names = pd.DataFrame(index=[f"cell{i}" for i in range(len(y))])
+    adata = anndata.AnnData(scale(X), obs=names)
+    adata.obs["kind"] = pd.Categorical(np.array(["a", "b", "c"])[y])
+    adata.var["symbol"] = [f"G{j}" for j in range(adata.n_vars)]
+    adata.uns["kind_colors"] = COLORS
+    sfa.tl.smf(adata, "kind", n_components=3)
+    yield adata
+    plt.close("all")
+
+
+def test_the_view_is_that_of_the_estimator(adata):
+    model = SMFClassifier(3, lam=adata.uns["smf"]["lam"]).fit(adata.X, adata.obs["kind"])
+    expected, view = factor_view(model), sfa.pl.factor_view(adata, gene_symbols="symbol")
+    for name in ("weights", "scaled", "coef", "share", "codes"):
+        np.testing.assert_allclose(getattr(view, name), getattr(expected, name), atol=1e-6)
+    assert view.outputs == expected.outputs and view.classes == expected.classes
+    assert list(view.features) == list(adata.var["symbol"])
+
+
+def test_factors_show_the_names_of_genes(adata):
+    display = sfa.pl.factors(adata, n=2, gene_symbols="symbol", max_factors=2)
+    shown = {label.get_text() for ax in display.axes_.ravel() for label in ax.get_yticklabels()}
+    assert display.axes_.shape == (1, 2) and len(shown & set(adata.var["symbol"])) >= 4
+
+
+def test_cells_have_the_colours_of_scanpy_and_grey_without_label(adata):
+    adata.obs.loc[adata.obs_names[:20], "kind"] = np.nan
+    display = sfa.pl.samples(adata, factors=(1, 3))
+    kinds = adata.obs["kind"]
+    for name, color in zip("abc", COLORS, strict=True):
+        points = display.points_[name]
+        np.testing.assert_allclose(points.get_facecolor()[0, :3], to_rgb(color))
+        np.testing.assert_allclose(
+            points.get_offsets(), adata.obsm["X_smf"][kinds == name][:, [0, 2]]
+        )
+    assert len(display.points_["unlabelled"].get_offsets()) == 20
+
+
+def test_projected_cells_are_drawn_by_their_prediction(adata):
+    new = anndata.AnnData(adata.X[:50])
+    sfa.tl.project(new, adata)
+    display = sfa.pl.samples(new)
+    assert sum(len(points.get_offsets()) for points in display.points_.values()) == 50
+
+
+def test_numbers_are_shades(adata):
+    adata.obs["age"] = np.linspace(0, 1, adata.n_obs)
+    assert list(sfa.pl.samples(adata, color="age").points_) == ["all"]
+
+
+def test_without_a_fit_it_says_so(adata):
+    with pytest.raises(ValueError, match=r"no uns\['other'\]; superfactor.anndata.tl.smf writes"):
+        sfa.pl.factors(adata, key="other")
+    with pytest.raises(ValueError, match=r"no obsm\['X_other'\]"):
+        sfa.pl.samples(adata, key="other")

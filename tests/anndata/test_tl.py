@@ -1,0 +1,268 @@
+"""AnnData against the estimator on the same arrays."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier
+from superfactor.interpretation import factor_view
+
+anndata = pytest.importorskip("anndata")
+pd = pytest.importorskip("pandas")
+
+import superfactor.anndata as sfa  # noqa: E402
+
+N, P = 240, 40
+
+
+def counts(seed=0):
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 3, N)
+    rate = np.full((3, P), 0.5)
+    for k in range(3):
+        rate[k, 4 * k : 4 * k + 4] = 4.0
+    return rng.poisson(rate[kind]), np.array(["B", "T", "NK/T"])[kind]
+
+
+@pytest.fixture
+def adata():
+    X, kind = counts()
+    rng = np.random.default_rng(1)
+    obs = pd.DataFrame(
+        {
+            "cell_type": pd.Categorical(kind, categories=["T", "B", "NK/T"]),
+            "age": rng.normal(50, 10, N),
+            "donor": pd.Categorical(rng.choice(["d1", "d2", "d3"], N)),
+        },
+        index=[f"cell{i}" for i in range(N)],
+    )
+    var = pd.DataFrame(index=[f"gene{j}" for j in range(P)])
+    X = sp.csr_matrix(np.log1p(X).astype(np.float32))
+    return anndata.AnnData(X, obs=obs, var=var, layers={"counts": sp.csr_matrix(counts()[0])})
+
+
+def fitted(X, adata, **parameters):
+    """The estimator on plain arrays, with the λ that was used."""
+    covariates = parameters.pop("covariates", None)
+    parameters = {"n_components": 3, "lam": adata.uns["smf"]["lam"], **parameters}
+    return SMFClassifier(**parameters).fit(X, np.asarray(adata.obs["cell_type"]), covariates)
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("covariates", [(), ["age", "donor"]], ids=["alone", "covariates"])
+def test_what_is_written_is_the_estimators(adata, model, covariates):
+    assert (
+        sfa.tl.smf(adata, "cell_type", n_components=3, model=model, covariates=covariates) is None
+    )
+    table = adata.obs[list(covariates)] if covariates else None
+    plain = fitted(adata.X, adata, model=model, covariates=table)
+    view = factor_view(plain)
+    found = adata.uns["smf"]
+    np.testing.assert_allclose(adata.obsm["X_smf"], plain.transform(adata.X) @ view.turn, atol=1e-4)
+    np.testing.assert_allclose(adata.varm["SMF"], view.weights.T, atol=1e-5)
+    probabilities = plain.predict_proba(adata.X, table)
+    np.testing.assert_allclose(adata.obsm["smf_probabilities"], probabilities, atol=1e-5)
+    np.testing.assert_allclose(adata.obs["smf_probability"], probabilities.max(axis=1), atol=1e-5)
+    assert (adata.obs["smf_predicted"] == plain.predict(adata.X, table)).all()
+    assert list(adata.obs["smf_predicted"].cat.categories) == ["T", "B", "NK/T"]
+    assert list(found["classes"]) == list(plain.classes_)
+    assert found["objective"] == pytest.approx(plain.objective_, rel=1e-6)
+    assert found["certificate"]["statement"] == plain.certificate_.statement
+    np.testing.assert_allclose(found["effects"]["coef"], view.coef, atol=1e-4)
+    assert adata.obsm["X_smf"].dtype == adata.varm["SMF"].dtype == np.float32
+
+
+def test_scores_of_the_filter_model_are_products(adata):
+    sfa.tl.smf(adata, "cell_type", n_components=3, scale=True)
+    scaled = StandardScaler(with_mean=False).fit(adata.X).transform(adata.X)
+    np.testing.assert_allclose(scaled @ adata.varm["SMF"], adata.obsm["X_smf"], atol=1e-4)
+
+
+def test_lam_is_in_units_of_what_varies(adata):
+    sfa.tl.smf(adata, "cell_type", n_components=3)
+    dense = adata.X.toarray().astype(float)
+    largest = np.linalg.norm(dense - dense.mean(axis=0), 2) ** 2
+    of_centred = SMFClassifier(3).fit(dense - dense.mean(axis=0), adata.obs["cell_type"])
+    assert adata.uns["smf"]["lam"] == pytest.approx(1e-3 * largest, rel=2e-3)
+    assert adata.uns["smf"]["lam"] == pytest.approx(of_centred.lam_, rel=2e-3)
+
+
+@pytest.mark.parametrize("store", ["sparse", "dense", "int sparse", "int dense"])
+@pytest.mark.parametrize("scale", [False, True])
+def test_on_disk_as_in_memory(adata, store, scale, tmp_path):
+    X = adata.X if "int" not in store else adata.layers["counts"]
+    adata.X = X.toarray() if "dense" in store else X
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    options = {"n_components": 3, "scale": scale, "covariates": "age"}
+    sfa.tl.smf(adata, "cell_type", **options)
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    assert backed.isbacked
+    with sklearn.config_context(working_memory=0.1):
+        sfa.tl.smf(backed, "cell_type", **options)
+    assert backed.uns["smf"]["objective"] == pytest.approx(adata.uns["smf"]["objective"], rel=1e-4)
+    np.testing.assert_allclose(backed.obsm["X_smf"], adata.obsm["X_smf"], atol=0.02)
+    assert backed.obsm["X_smf"].dtype == np.float32
+    new = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    sfa.tl.project(new, backed)
+    np.testing.assert_allclose(new.obsm["X_smf"], backed.obsm["X_smf"], atol=1e-4)
+    for file in (backed, new):
+        file.file.close()
+
+
+def test_sparse_stays_sparse(adata, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("made dense")
+
+    monkeypatch.setattr(sp.csr_matrix, "toarray", refuse)
+    monkeypatch.setattr(sp.csr_array, "toarray", refuse)
+    sfa.tl.smf(adata, "cell_type", n_components=3, scale=True)
+    sfa.tl.project(adata, adata, key_added="again")
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_everything_survives_a_file(adata, model, tmp_path):
+    adata.uns["cell_type_colors"] = ["red", "green", "blue"]
+    options = {"n_components": 3, "model": model, "covariates": ["age", "donor"], "scale": True}
+    sfa.tl.smf(adata, "cell_type", **options, class_weight={"B": 2.0})
+    adata.write_h5ad(tmp_path / "fitted.h5ad")
+    read = anndata.read_h5ad(tmp_path / "fitted.h5ad")
+    assert (read.obs["smf_predicted"] == adata.obs["smf_predicted"]).all()
+    assert list(read.uns["smf_predicted_colors"]) == ["red", "green", "blue"]
+    assert (
+        read.uns["smf"]["certificate"]["statement"] == adata.uns["smf"]["certificate"]["statement"]
+    )
+    assert read.uns["smf"]["params"]["class_weight"] == "{'B': 2.0}"
+    for reference in (adata, read, read.uns["smf"]):
+        new = adata[::-1, ::-1].copy()
+        del new.obsm, new.uns
+        sfa.tl.project(new, reference)
+        np.testing.assert_allclose(new.obsm["X_smf"][::-1], adata.obsm["X_smf"], atol=1e-5)
+        np.testing.assert_allclose(
+            new.obsm["smf_probabilities"][::-1], adata.obsm["smf_probabilities"], atol=1e-5
+        )
+        assert (new.obs["smf_predicted"][::-1] == adata.obs["smf_predicted"]).all()
+
+
+def test_genes_that_new_cells_lack_count_as_zero(adata):
+    sfa.tl.smf(adata, "cell_type", n_components=3, scale=True)
+    new = adata[:, 8:].copy()
+    with pytest.warns(UserWarning, match=r"20\.0% of the model's 40 genes are missing"):
+        sfa.tl.project(new, adata)
+    without = adata.copy()
+    without.X[:, :8] = 0
+    sfa.tl.project(without, adata)
+    np.testing.assert_allclose(new.obsm["X_smf"], without.obsm["X_smf"], atol=1e-5)
+    with pytest.raises(ValueError, match="52% of the model's 40 genes are missing"):
+        sfa.tl.project(adata[:, 21:].copy(), adata)
+
+
+def test_highly_variable_genes_are_those_used(adata):
+    adata.var["highly_variable"] = np.arange(P) % 2 == 0
+    sfa.tl.smf(adata, "cell_type", n_components=3)
+    assert not adata.varm["SMF"][1::2].any() and adata.varm["SMF"][::2].all()
+    np.testing.assert_allclose(adata.X @ adata.varm["SMF"], adata.obsm["X_smf"], atol=1e-4)
+    every = adata.copy()
+    sfa.tl.smf(every, "cell_type", n_components=3, mask_var=None)
+    assert every.varm["SMF"].all()
+    sfa.tl.project(every, adata)
+    np.testing.assert_allclose(every.obsm["X_smf"], adata.obsm["X_smf"], atol=1e-5)
+
+
+def test_layers_and_names(adata):
+    sfa.tl.smf(adata, "cell_type", layer="counts", n_components=2, key_added="raw")
+    assert adata.obsm["X_raw"].shape == (N, 2) and adata.varm["RAW"].shape == (P, 2)
+    expected = adata.layers["counts"] @ adata.varm["RAW"]
+    np.testing.assert_allclose(adata.obsm["X_raw"], expected, atol=1e-4)
+    sfa.tl.project(adata, adata, key="raw", key_added="same")
+    np.testing.assert_allclose(adata.obsm["X_same"], expected, atol=1e-4)
+    sfa.tl.project(adata, adata, key="raw", layer="X", key_added="other")
+    assert not np.allclose(adata.obsm["X_other"], expected, atol=1e-2)
+
+
+def test_copies_and_views(adata):
+    made = sfa.tl.smf(adata, "cell_type", n_components=2, copy=True)
+    assert "smf" in made.uns and not adata.uns and not adata.obsm
+    assert sfa.tl.project(adata, made, copy=True).obsm["X_smf"].shape == (N, 2)
+    assert not adata.obsm
+    view = adata[: N // 2]
+    with pytest.warns(UserWarning, match="view"):
+        sfa.tl.smf(view, "cell_type", n_components=2)
+    assert not view.is_view and view.obsm["X_smf"].shape == (N // 2, 2) and not adata.obsm
+
+
+@pytest.mark.parametrize("kind", ["int", "str", "bool", "category of numbers"])
+def test_labels_of_any_kind(adata, kind, tmp_path):
+    codes = adata.obs["cell_type"].cat.codes
+    adata.obs["label"] = {
+        "int": codes.astype(int),
+        "str": adata.obs["cell_type"].astype(str),
+        "bool": codes == 1,
+        "category of numbers": pd.Categorical(codes.astype(int)),
+    }[kind]
+    sfa.tl.smf(adata, "label", n_components=2)
+    same = adata.obs["smf_predicted"].astype(str) == adata.obs["label"].astype(str)
+    assert same.mean() > 0.8
+    adata.write_h5ad(tmp_path / "labels.h5ad")
+    read = anndata.read_h5ad(tmp_path / "labels.h5ad")
+    sfa.tl.project(read, read, key_added="new")
+    assert (read.obs["new_predicted"].astype(str) == adata.obs["smf_predicted"].astype(str)).all()
+
+
+def test_one_modality_of_several(adata):
+    mudata = pytest.importorskip("mudata")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other = anndata.AnnData(np.ones((N, 2)), obs=adata.obs[[]].copy())
+        alone = adata.copy()
+        kind = adata.obs.pop("cell_type")
+        both = mudata.MuData({"rna": adata, "atac": other})
+        both.obs["cell_type"] = kind
+        sfa.tl.smf(both, "cell_type", mod="rna", n_components=2)
+    sfa.tl.smf(alone, "cell_type", n_components=2)
+    np.testing.assert_array_equal(both["rna"].obsm["X_smf"], alone.obsm["X_smf"])
+    with pytest.raises(ValueError, match=r"mod=None: one of the modalities 'rna', 'atac'"):
+        sfa.tl.smf(both, "cell_type")
+
+
+def test_other_solvers_have_x_as_a_whole(adata):
+    sfa.tl.smf(adata, "cell_type", n_components=2, solver="lpgd", scale=True, max_iter=20, tol=0)
+    assert adata.obsm["X_smf"].shape == (N, 2)
+
+
+def test_what_is_refused(adata, tmp_path):
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    column = adata.copy()
+    column.X = sp.csc_matrix(column.X)
+    column.write_h5ad(tmp_path / "csc.h5ad")
+    twice = adata.copy()
+    twice.var_names = ["gene"] * P
+    cases = [
+        (lambda: sfa.tl.smf(adata, "kind"), "label='kind': no such column in adata.obs"),
+        (lambda: sfa.tl.smf(adata, "cell_type", layer="z"), "layer='z': no such layer; 'counts'"),
+        (lambda: sfa.tl.smf(twice, "cell_type"), "'gene' is there twice"),
+        (lambda: sfa.tl.smf(adata, "cell_type", covariates="bmi"), "covariates='bmi': no such"),
+        (lambda: sfa.tl.smf(adata, "cell_type", mask_var=[True]), "for each of 40 genes"),
+        (lambda: sfa.tl.smf(adata, "cell_type", mask_var="x"), "mask_var='x': no such column"),
+        (lambda: sfa.tl.smf(adata, "cell_type", mod="rna"), "only a MuData has modalities"),
+        (lambda: sfa.tl.smf(adata.X, "cell_type"), "an AnnData is required, got csr_matrix"),
+        (lambda: sfa.tl.smf(backed, "cell_type", copy=True), "copy=True: X is on disk"),
+        (lambda: sfa.tl.smf(backed[:9], "cell_type"), "a view of a file"),
+        (
+            lambda: sfa.tl.smf(
+                anndata.read_h5ad(tmp_path / "csc.h5ad", backed="r"), "cell_type", n_components=2
+            ),
+            r"adata.to_memory\(\) makes one",
+        ),
+        (lambda: sfa.tl.smf(adata, "cell_type", link=object()), "link: 'logistic' or 'probit'"),
+        (lambda: sfa.tl.project(adata, adata), r"no model in its uns\['smf'\]"),
+    ]
+    for call, message in cases:
+        with pytest.raises((ValueError, TypeError), match=message) as raised:
+            call()
+        assert "\n" not in str(raised.value)
+    backed.file.close()
