@@ -23,7 +23,6 @@ from superfactor.estimators.parameters import shown
 from superfactor.spectrum import RowSource, as_rows
 from superfactor.spectrum.rows import column_positions
 
-
 # scikit-learn's own advice runs over six lines and knows nothing of ours.
 _GAPS = (
     "Input X contains NaN; put superfactor.preprocessing.LowRankImputer() before the model in a Pipeline, or "

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 from sklearn.base import is_classifier
+from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from superfactor._arrays import to_numpy
@@ -33,10 +34,13 @@ from superfactor.interpretation.data import check_given, model_data
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome
 from superfactor.losses import SquaredError, resolve_link
-from superfactor.preprocessing import Adjuster, BlockScaler
+from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+# Steps before a model that leave numbers among covariates as they are.
+_KEEPS_UNITS = (IndicatorColumns, Adjuster, LowRankImputer, SimpleImputer)
 
 
 def covariate_effects(
@@ -169,18 +173,18 @@ def _units(fitted: FittedModel) -> tuple[Any, str]:
     units = np.ones(len(fitted.covariate_names))
     if not columns:
         return units, ""
+    # Words pass no scaler, so that these are numbers; the indicator of a gap stands behind its own.
+    places = estimator._words_inside.starts(len(columns))
     for step, own in zip(fitted.steps, _columns_at(fitted), strict=True):
-        if isinstance(step, IndicatorColumns | Adjuster):  # numbers stay as they are
+        if isinstance(step, _KEEPS_UNITS):
             continue
         if isinstance(step, BlockScaler):
-            units[: len(columns)] *= step.column_scales[own]
+            units[places] *= step.column_scales[own]
             continue
         if not isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler | MinMaxScaler):
             return np.ones_like(units), f" after {type(step).__name__}"
         if step.scale_ is not None:
-            # Words pass no scaler, so that these are numbers; the indicator of a gap stands behind its own.
             scale = _array(step.scale_)[own]
-            places = estimator._words_inside.starts(len(columns))
             units[places] *= scale if isinstance(step, MinMaxScaler) else 1 / scale
     return units, ""
 

@@ -151,7 +151,7 @@ def with_indicators(X: Any, columns: Any) -> tuple[Any, Any]:
 def _say_completed(X: Any, imputer: Any) -> None:
     share = np.count_nonzero(np.isnan(X)) / X.size
     warnings.warn(
-        f"X: {share:.2g} of the values are missing; every fold completes them from its training part by "
+        f"X: {share:.1%} of the values are missing; every fold completes them from its training part by "
         f"{type(imputer).__name__}, and so does best_estimator_ (impute=None refuses them)",
         UserWarning,
         stacklevel=users_stacklevel(),

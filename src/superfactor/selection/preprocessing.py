@@ -14,6 +14,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from superfactor.preprocessing import LowRankImputer
+
 # Besides None and transformers.
 PREPROCESSING = ("center", "standardize")
 IMPUTATION = ("lowrank", "mean")
@@ -46,8 +48,6 @@ def imputer_for(impute: Any, X: Any) -> Any:
         return clone(impute)
     if impute == "mean":
         return SimpleImputer(keep_empty_features=True)
-    from superfactor.preprocessing import LowRankImputer
-
     with quiet():
         found = LowRankImputer(random_state=0).fit(X)
     return LowRankImputer(found.n_components_, random_state=0)

@@ -20,13 +20,14 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from superfactor.estimators import SMFClassifier, parameters
+from superfactor.estimators import SMFClassifier, inputs, parameters
 from superfactor.estimators.covariates import learn_inside
 from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
 from superfactor.estimators.targets import Given
 from superfactor.losses import Link
+from superfactor.preprocessing import LowRankImputer
 from superfactor.selection import grid, results
 from superfactor.selection.board import Board, board_for
 from superfactor.selection.chosen import ChosenModel
@@ -414,12 +415,21 @@ class SMFClassifierCV(
             steps += [("scaler", scaler)] if scaler is not None else []
             for _, step in steps:
                 step.set_output(transform="pandas" if hasattr(X, "columns") else "default")
-        if steps and learn_inside(X, self.covariate_columns)[1].expands:  # indicators pass no scaler
+        if (
+            steps and learn_inside(X, self.covariate_columns)[1].expands
+        ):  # indicators pass no scaler
             words = IndicatorColumns(self.covariate_columns).fit(X)
             smf.set_params(covariate_columns=words.covariate_columns_)
             steps.insert(0, ("words", words.set_output(transform="pandas")))
-        if imputer is not None and "passthrough_columns" in imputer.get_params():
-            imputer.set_params(passthrough_columns=smf.covariate_columns)
+        if isinstance(imputer, LowRankImputer) and smf.covariate_columns is not None:
+            table = steps[0][1].transform(X) if steps[0][0] == "words" else X
+            own = inputs.covariate_indices(
+                smf.covariate_columns, table.shape[1], inputs.column_names(table)
+            )
+            imputer.set_params(passthrough_columns=own)
+            # It leaves out columns without a value.
+            empty = np.flatnonzero(np.isnan(np.asarray(table, dtype=float)).all(axis=0))
+            smf.set_params(covariate_columns=[int(j - np.sum(empty < j)) for j in own])
         return steps
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -1,0 +1,190 @@
+"""Samples without a label: which values say so, and what a fit makes of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from superfactor import SMFClassifier, SMFRegressor
+from superfactor.estimators.targets import check_labels, check_real_targets
+from superfactor.interpretation import covariate_effects, stability, unsupervised
+
+N, LABELLED = 40, 24
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((N, 12)) + np.outer(RNG.standard_normal(N), np.ones(12))
+TRUTH = (X[:, 0] + 0.3 * RNG.standard_normal(N) > 0).astype(int)
+KNOWN = np.arange(N) < LABELLED
+
+
+def marked(values, mark):
+    out = np.asarray(values, dtype=object).copy()
+    out[~KNOWN] = mark
+    return out
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return SMFClassifier(2).fit(X, marked(TRUTH, None))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        marked(TRUTH, np.nan),
+        marked(TRUTH, pd.NA),
+        marked(TRUTH, pd.NaT),
+        np.where(KNOWN, TRUTH, np.nan),
+        list(marked(TRUTH, None)),
+        pd.Series(TRUTH, dtype="Int64").where(KNOWN),
+        pd.Series(np.where(KNOWN, TRUTH, np.nan)),
+    ],
+    ids=["nan", "NA", "NaT", "floats", "list", "nullable", "series"],
+)
+def test_what_means_no_label(reference, y):
+    fit = SMFClassifier(2).fit(X, y)
+    assert fit.objective_ == reference.objective_
+    assert fit.n_labeled_ == LABELLED
+    assert fit.class_count_ == np.bincount(TRUTH[KNOWN]).tolist()
+    np.testing.assert_array_equal(fit.predict(X), reference.predict(X))
+
+
+def test_whole_numbers_with_gaps_are_whole_numbers(reference):
+    assert reference.classes_.dtype.kind == "i"
+
+
+@pytest.mark.parametrize("mark", [-1, 99])
+def test_a_value_of_the_users(reference, mark):
+    fit = SMFClassifier(2, unlabeled=mark).fit(X, np.where(KNOWN, TRUTH, mark))
+    assert fit.objective_ == reference.objective_
+    assert fit.classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", [object, str, "category"])
+def test_words(dtype):
+    words = np.where(TRUTH == 1, "tumour", "normal")
+    y = pd.Series(words).where(KNOWN).astype("category" if dtype == "category" else object)
+    if dtype is str:
+        y = np.where(KNOWN, words, "unknown")
+    fit = SMFClassifier(2, unlabeled="unknown").fit(X, y)
+    assert fit.classes_.tolist() == ["normal", "tumour"]
+    assert set(fit.predict(X)) <= {"normal", "tumour"}
+
+
+def test_minus_one_is_a_class_until_one_says_otherwise():
+    y = np.where(KNOWN, TRUTH, -1)
+    with pytest.warns(UserWarning, match="unlabeled=-1"):
+        assert SMFClassifier(2).fit(X, y).classes_.tolist() == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("solver", ["auto", "bcd"])
+def test_the_objective_counts_the_labels_there_are(model, solver):
+    xi, lam = 0.02, 0.3
+    fit = SMFClassifier(2, model=model, xi=xi, lam=lam, solver=solver, tol=1e-10).fit(
+        X, marked(TRUTH, None)
+    )
+    a = fit.codes_ @ fit.coef_.T[:, 0] + fit.intercept_[0]
+    A = fit.components_.T @ fit.coef_.T
+    if model == "filter":
+        a, size = X @ A[:, 0] + fit.intercept_[0], np.sum(A**2)
+    else:
+        size = np.sum((fit.codes_ @ fit.coef_.T) ** 2)
+    loss = np.log1p(np.exp(np.where(TRUTH == 1, -a, a)))[KNOWN].sum()
+    rest = np.sum((X - fit.codes_ @ fit.components_) ** 2)
+    assert fit.objective_ == pytest.approx(loss + xi * rest + lam * size, rel=1e-9)
+    assert fit.certificate_.lower_bound <= fit.objective_ * (1 + 1e-12)
+
+
+def test_classes_are_balanced_among_those_who_have_one():
+    y = marked(TRUTH, None)
+    counts = np.bincount(TRUTH[KNOWN])
+    by_hand = {k: LABELLED / (2 * counts[k]) for k in (0, 1)}
+    balanced = SMFClassifier(2, class_weight="balanced").fit(X, y)
+    assert balanced.objective_ == pytest.approx(
+        SMFClassifier(2, class_weight=by_hand).fit(X, y).objective_, rel=1e-10
+    )
+
+
+def test_weights_and_labels_are_two_things():
+    weight = np.where(np.arange(N) % 5 == 0, 0.0, 2.0)
+    fit = SMFClassifier(2, xi=0.02, lam=0.3).fit(X, marked(TRUTH, None), sample_weight=weight)
+    kept = weight > 0
+    same = SMFClassifier(2, xi=0.02, lam=0.3).fit(
+        X[kept], marked(TRUTH, None)[kept], sample_weight=weight[kept]
+    )
+    assert fit.objective_ == pytest.approx(same.objective_, rel=1e-10)
+    assert fit.n_labeled_ == int((kept & KNOWN).sum())
+
+
+def test_score_is_of_those_who_have_a_label(reference):
+    y = marked(TRUTH, None)
+    by_hand = np.mean(reference.predict(X)[KNOWN] == TRUTH[KNOWN])
+    assert reference.score(X, y) == by_hand
+    target = np.where(KNOWN, X[:, 0], np.nan)
+    model = SMFRegressor(2).fit(X, target)
+    assert model.score(X, target) == model.score(X[KNOWN], X[KNOWN, 0])
+
+
+@pytest.mark.parametrize("targets", [X[:, 0], X[:, :2]], ids=["one", "two"])
+def test_regression(targets):
+    gone = targets.copy()
+    gone[~KNOWN] = np.nan
+    fit = SMFRegressor(2, xi=0.05, lam=0.3).fit(X, gone)
+    assert fit.n_labeled_ == LABELLED
+    residual = (targets - fit.predict(X))[KNOWN]
+    A = fit.components_.T @ fit.coef_.T
+    by_hand = np.sum(residual**2) + 0.05 * np.sum((X - fit.codes_ @ fit.components_) ** 2)
+    assert fit.objective_ == pytest.approx(by_hand + 0.3 * np.sum(A**2), rel=1e-9)
+    away = SMFRegressor(2, xi=0.05, lam=0.3, unlabeled=-99.0).fit(
+        X, np.where(np.isnan(gone), -99.0, gone)
+    )
+    assert away.objective_ == fit.objective_
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.full(N, None), "none of the 40 samples has a label"),
+        (marked(np.ones(N, dtype=int), None), "one class only"),
+    ],
+)
+def test_too_few_labels_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        SMFClassifier(2).fit(X, y)
+
+
+def test_some_targets_of_a_sample_are_refused():
+    y = X[:, :2].copy()
+    y[3, 0] = np.nan
+    with pytest.raises(ValueError, match="1 samples have some of their targets"):
+        SMFRegressor(2).fit(X, y)
+
+
+def test_a_mark_is_no_reason_to_lose_infinity():
+    y = np.where(KNOWN, TRUTH, np.nan)
+    y[0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        SMFClassifier(2).fit(X, y)
+
+
+def test_given_marks_as_fit_takes_them():
+    given = check_labels(marked(TRUTH, None), X, "test")
+    assert given.marked.tolist() == marked(TRUTH, None).tolist()
+    real = check_real_targets(np.where(KNOWN, X[:, 0], np.nan), X, "test")
+    np.testing.assert_array_equal(real.marked, np.where(KNOWN, X[:, 0], np.nan))
+
+
+def test_interpretation_takes_what_fit_took():
+    y = marked(TRUTH, None)
+    age = RNG.standard_normal((N, 1))
+    model = SMFClassifier(2).fit(X, y, covariates=age)
+    assert stability(model, X, y, 2, covariates=age).similarity.shape == (2, 2)
+    assert unsupervised(model, X, y, covariates=age).weights.shape == (2, 12)
+    effects = covariate_effects(model, X, y, covariates=age)
+    labelled = clone(model).set_params(xi=model.xi_, lam=model.lam_)
+    assert np.isfinite(effects[["low", "high"]].to_numpy()).all()
+    # Who has no label tells nothing of the age: fewer samples, a wider interval.
+    full = labelled.fit(X, TRUTH, covariates=age)
+    wide = covariate_effects(full, X, TRUTH, covariates=age)
+    ratio = np.log(effects.high / effects.low).item() / np.log(wide.high / wide.low).item()
+    assert ratio > 1
