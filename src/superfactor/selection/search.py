@@ -438,6 +438,7 @@ class SMFClassifierCV(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.impute is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
