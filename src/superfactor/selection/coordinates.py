@@ -44,6 +44,9 @@ class FoldRows:
     imputer : completes X, a transformer that is not fitted; None where X has no gaps
     """
 
+    #: Whether preprocessing is shown the labels of the training part.
+    sees_labels = False
+
     def __init__(
         self,
         X: Any,
@@ -81,20 +84,23 @@ class FoldRows:
         """How folds inside a fold preprocess: they take means off again, if any were taken off before."""
         return None if self.preprocess is None else "center"
 
-    def factorized(self, train: Any) -> Any:
-        """All samples (n, m) preprocessed by those at `train`, without covariates."""
-        return self._parts(train)[0]
+    def factorized(self, y: Any) -> Any:
+        """All samples (n, m) preprocessed by all of them, without covariates."""
+        return self._parts(np.arange(self.n_samples), y)[0]
 
-    def seen_by(self, train: Any) -> Any:
-        """All samples (n, m + q + q') as a fit on those at `train` sees them, covariates last."""
-        rows, covariates = self._parts(train)
+    def seen_by(self, train: Any, y: Any) -> Any:
+        """All samples (n, m + q + q') as a fit on those at `train` sees them, covariates last.
+
+        The labels `y` (n,) are for transformers that ask for them, and only those at `train`.
+        """
+        rows, covariates = self._parts(train, y)
         blocks = [short_rows(rows) if self._changed else rows]
         blocks += [block for block in (covariates, self.extra) if block is not None]
         if len(blocks) == 1:
             return blocks[0]
         return sp.hstack(blocks, format="csr") if sp.issparse(rows) else np.hstack(blocks)
 
-    def _parts(self, train: Any) -> tuple[Any, Any]:
+    def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
         """The columns to factorize and the covariates among them, as a fit on `train` sees them."""
         X = self.X
         if self.imputer is not None:
@@ -121,20 +127,23 @@ class TransformedRows(FoldRows):
     X : (n, …), anything whose rows can be taken
     columns : covariates among the columns of what the transformer makes of it, names or positions
     transformer : not fitted
+    y : labels (n,) as ``fit`` takes them
     """
 
-    def __init__(self, X: Any, columns: Any, extra: Any, weight: Any, transformer: Any):
+    sees_labels = True
+
+    def __init__(self, X: Any, columns: Any, extra: Any, weight: Any, transformer: Any, y: Any):
         self.X, self.extra, self.weight = X, extra, weight
         self.preprocess = self.imputer = None
         self._columns, self._transformer, self._changed = columns, transformer, True
-        data, self.covariates = self._parts(np.arange(int(X.shape[0])))
+        data, self.covariates = self._parts(np.arange(int(X.shape[0])), y)
         self.squared_norm, self.n_factorized = _squared_norm(data), int(data.shape[1])
 
-    def _parts(self, train: Any) -> tuple[Any, Any]:
+    def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
         step = clone(self._transformer)
         some = _safe_indexing(self.X, train)
         with quiet():
-            made = step.fit(some).transform(self.X)
+            made = step.fit(some, y[train]).transform(self.X)
         names = inputs.column_names(made)
         if names is None and hasattr(step, "get_feature_names_out") and hasattr(some, "columns"):
             names = [str(name) for name in step.get_feature_names_out()]

@@ -41,7 +41,8 @@ def score_fold(
     `score_weight` (n,) reaches the scorer; None where the user gave no weights. `post` hears of each
     candidate when it is scored, by its position and these numbers; where it says True, the others stay NaN.
     """
-    rows = samples.seen_by(train)
+    marked = given.marked
+    rows = samples.seen_by(train, marked)
     width = int(rows.shape[1])
     base = clone(base).set_params(
         covariate_columns=list(range(width - samples.n_covariates, width)) or None, certify=None
@@ -57,7 +58,7 @@ def score_fold(
     classes, truth = np.unique(given.labelled), given.values[test]
     # Many small products: threads would wait for each other. And the data have been checked.
     with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
-        for i, fitted, seconds in _fits(base, inside, given.among(train).marked, weight, points):
+        for i, fitted, seconds in _fits(base, inside, marked[train], weight, points):
             start = time.perf_counter()
             score = score_with_all_classes(scorer, fitted, outside, truth, classes, **extra)
             results[i] = score, seconds, time.perf_counter() - start

@@ -23,7 +23,7 @@ from superfactor.selection.measures import (
     widened,
 )
 from superfactor.selection.out_of_fold import OutOfFold
-from superfactor.selection.outer import MODEL, OuterFold, stratified, units_of
+from superfactor.selection.outer import MODEL, OuterFold, Seen, stratified, units_of
 from superfactor.selection.permutation import PermutationTest, shuffled
 from superfactor.selection.prepared import prepared
 from superfactor.selection.proportions import NORMAL_975, balanced_interval, wilson
@@ -250,6 +250,17 @@ class _Run:
             self._progress(self._done, self._total)
 
 
+def _seen_with(
+    work: OuterFold, labels: list[Any], train: Any, test: Any
+) -> Iterator[tuple[Seen, Any]]:
+    """The samples of a fold with each of the shuffled labels; preprocessed once, unless that sees labels."""
+    seen = None
+    for codes in labels:
+        if seen is None or work.samples.sees_labels:
+            seen = work.seen(codes, train, test)
+        yield seen, codes
+
+
 def _permuted(
     work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run
 ) -> PermutationTest:
@@ -260,8 +271,7 @@ def _permuted(
     done = run(
         delayed(work.choice)(seen, codes, train, test)
         for train, test in splits
-        for seen in [work.seen(train, test)]
-        for codes in labels
+        for seen, codes in _seen_with(work, labels, train, test)
     )
     scores = np.empty((len(splits), permutations))
     each = iter(done)

@@ -81,10 +81,12 @@ class OuterFold:
         """Those of the labelled samples (m,), or None."""
         return None if self.groups is None else self.groups[self.labelled]
 
-    def seen(self, train: Any, test: Any) -> Seen:
+    def seen(self, codes: Any, train: Any, test: Any) -> Seen:
         """The samples as a fit on the labelled ones at `train`, and on unlabelled ones, sees them."""
         others = strangers(self.unlabelled, self.labelled[test], self.groups)
-        rows = self.samples.seen_by(np.concatenate([self.labelled[train], others]))
+        y = np.full(self.samples.n_samples, None, dtype=object)
+        y[self.labelled] = codes
+        rows = self.samples.seen_by(np.concatenate([self.labelled[train], others]), y)
         if not len(self.unlabelled):
             return Seen(rows, rows[:0])
         return Seen(take(rows, self.labelled, axis=0), take(rows, others, axis=0))
@@ -93,7 +95,7 @@ class OuterFold:
         self, train: Any, test: Any, *, with_rivals: bool
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Probabilities (n_test, c) of every method, and what the model's choice was."""
-        seen = self.seen(train, test)
+        seen = self.seen(self.codes, train, test)
         inner = self.inner(self.codes, train)
         own, chosen = self.choice(seen, self.codes, train, test, inner)
         found = {MODEL: own}
@@ -128,7 +130,7 @@ class OuterFold:
 
         Parameters
         ----------
-        seen : as `self.seen(train, test)` gives them
+        seen : as `self.seen(codes, train, test)` gives them
         codes : class numbers (m,), perhaps others than `self.codes`
         inner : as `self.inner` gives them, the default
         """

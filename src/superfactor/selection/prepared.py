@@ -128,7 +128,7 @@ def prepared(
     beside = list(inputs.column_names(covariates) or ())
     if by_user:
         table, own = with_indicators(X, search.covariate_columns)
-        rows: FoldRows = TransformedRows(table, own, extra, weight, search.preprocess)
+        rows: FoldRows = TransformedRows(table, own, extra, weight, search.preprocess, given.marked)
         return Prepared(rows, given, classes, weight, beside)
     factorized, inside = inputs.split_columns(sized, columns)
     imputer = imputer_for(search.impute, factorized)

@@ -31,9 +31,8 @@ from superfactor.preprocessing import LowRankImputer
 from superfactor.selection import grid, results
 from superfactor.selection.board import Board, board_for
 from superfactor.selection.chosen import ChosenModel
-from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.folds import score_fold
-from superfactor.selection.prepared import prepared
+from superfactor.selection.prepared import Prepared, prepared
 from superfactor.selection.preprocessing import (
     IMPUTATION,
     PREPROCESSING,
@@ -260,7 +259,7 @@ class SMFClassifierCV(
         _check_splits(splits, data.given)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
-        self.scree_ = self._scree(data.rows, largest)
+        self.scree_ = self._scree(data, largest)
         points = grid.candidates(
             self.n_components,
             self.model,
@@ -320,9 +319,10 @@ class SMFClassifierCV(
         progress.end()
         return self
 
-    def _scree(self, samples: FoldRows, largest: int) -> Scree:
+    def _scree(self, data: Prepared, largest: int) -> Scree:
         """Of the X that the final fit will see, weighted; the elbow no larger than a fold allows."""
-        rows = samples.factorized(np.arange(samples.n_samples))
+        samples = data.rows
+        rows = samples.factorized(data.given.marked)
         if samples.weight is not None:
             root = np.sqrt(samples.weight)[:, None]
             rows = rows.multiply(root).tocsr() if hasattr(rows, "multiply") else rows * root
