@@ -94,8 +94,8 @@ def _refuse_annotated(X: Any) -> None:
     """AnnData is a matrix with tables beside it; which of them holds the labels only the user knows."""
     if hasattr(X, "obs") and hasattr(X, "X") and not hasattr(X, "columns"):
         raise TypeError(
-            f"X: {type(X).__name__} holds a matrix and annotations; pass adata.X or adata.to_df() as X "
-            "and adata.obs['…'] as y"
+            f"X: {type(X).__name__} holds a matrix and annotations; superfactor.anndata.tl.smf(adata, "
+            "label=…) fits it, or pass adata.X as X and adata.obs['…'] as y"
         )
 
 
