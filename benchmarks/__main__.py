@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks import (
     accuracy,
+    cells,
     classes,
     comparison,
     growth,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "imports": imports.imports,
     "search": selection.search,
     "classes": classes.classes,
+    "cells": cells.cells,
     "accuracy": accuracy.accuracy,
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,

@@ -57,7 +57,7 @@ def _in_memory(X: Any) -> RowSource:
 
 def as_data(source: RowSource) -> Any:
     """What to fit: rows that are read in blocks, or where they are one block, the array."""
-    return source if len(block_cuts(source)) > 2 else source.read_finite(0, source.shape[0])
+    return source if len(block_cuts(source)) > 2 else in_memory(source)
 
 
 def in_memory(source: RowSource) -> Any:
@@ -70,7 +70,7 @@ def standard_deviations(source: RowSource) -> np.ndarray:
     n = source.shape[0]
     first, second = over_blocks(source, _moments)
     variance = second / n - (first / n) ** 2
-    return np.sqrt(np.where(variance > _NO_VARIANCE * second / n, variance, 1.0))
+    return np.asarray(np.sqrt(np.where(variance > _NO_VARIANCE * second / n, variance, 1.0)))
 
 
 def largest_variation(source: RowSource) -> float:
@@ -108,10 +108,10 @@ def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
     if not sp.issparse(X):
         return X.sum(axis=0, dtype=np.float64), np.einsum("ij,ij->j", X, X, dtype=np.float64)
     values, p = X.data.astype(np.float64), X.shape[1]
-    first = np.bincount(X.indices, values, p)
+    first: np.ndarray = np.bincount(X.indices, values, p)
     return first, np.bincount(X.indices, np.square(values, out=values), p)
 
 
 def _power(X: Any, T: np.ndarray) -> np.ndarray:
     data = DataMatrix(X)
-    return data.transpose_times(data.times(T)).astype(np.float64)
+    return np.asarray(data.transpose_times(data.times(T)), dtype=np.float64)

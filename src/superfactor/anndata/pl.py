@@ -146,7 +146,7 @@ def samples(
     )
     display.plot(ax, ellipse=ellipse, **kwargs)
     if not known.all() and len(chosen) == 2:
-        look = {"color": _GREY, "s": 12, "zorder": 0.4}
+        look: dict[str, Any] = {"color": _GREY, "s": 12, "zorder": 0.4}
         display.points_[_UNLABELLED] = display.ax_.scatter(*points[~known].T, **look)
     return display
 

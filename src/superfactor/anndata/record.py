@@ -53,16 +53,15 @@ def write_model(
             for name, value in vars(estimator.certificate_).items()
             if isinstance(value, Real | str)
         }
-    coding = asdict(estimator._coding)
-    if isinstance(estimator._coding, FilterCoding):
-        coding = {}  # W, which is there already
+    coding = estimator._coding
     found["model"] = {
         "genes": _words(genes),
         "scales": np.asarray(scales),
         "turn": view.turn,
         "parameters": {name: getattr(estimator, name) for name in _PARAMETERS},
         "arrays": {name.rstrip("_"): np.asarray(getattr(estimator, name)) for name in _ARRAYS},
-        "coding": coding,
+        # Of the filter model it is W, which is there already.
+        "coding": asdict(coding) if isinstance(coding, FeatureCoding) else {},
         "encoder": json.dumps(asdict(estimator._words_beside)),
         "covariates": _words(estimator._covariate_names or ()),
     }

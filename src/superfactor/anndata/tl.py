@@ -279,7 +279,7 @@ def _model_of(reference: Any, mod: str | None, key: str) -> Any:
 
 
 def _alignment(names: Any, kept: Any, dtype: Any) -> Any:
-    """(genes of new cells, genes of the model), sparse: it puts columns where they belong, and scales them."""
+    """(genes of new cells, genes of the model), sparse: puts columns where they belong, and scales them."""
     genes = [str(gene) for gene in kept["genes"]]
     here = names.astype(str).get_indexer(genes)
     missing = float(np.mean(here < 0))

@@ -50,10 +50,10 @@ def row_blocks(
 
     Parameters
     ----------
-    source : path, array, zarr.Array, h5py.Dataset, CSRDataset, pyarrow Table, ParquetFile or Dataset, RowSource
+    source : path, array, zarr.Array, h5py.Dataset, CSRDataset, pyarrow Table, ParquetFile or Dataset
         Arrays are `numpy.memmap` or others. Blocks of an ``anndata.abc.CSRDataset``, a sparse matrix on
         disk, are sparse. Paths end in .npy, .zarr, .parquet, .arrow or .feather; any other folder is one
-        of Parquet files.
+        of Parquet files. A `RowSource` is itself.
     columns : column names, indices or boolean mask, optional
         The columns of X, in this order. All of them by default.
     exclude : column names, indices or boolean mask, optional
