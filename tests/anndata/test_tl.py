@@ -212,6 +212,29 @@ def test_labels_of_any_kind(adata, kind, tmp_path):
     assert (read.obs["new_predicted"].astype(str) == adata.obs["smf_predicted"].astype(str)).all()
 
 
+@pytest.mark.parametrize("missing", [np.nan, None])
+@pytest.mark.parametrize("kind", ["category", "words", "numbers"])
+def test_cells_without_a_label_are_predicted(adata, kind, missing, tmp_path):
+    truth = adata.obs["cell_type"].astype(str)
+    labels = truth.astype(object)
+    if kind == "numbers":
+        labels = adata.obs["cell_type"].cat.codes.astype(object)
+        truth = labels.astype(float).astype(str)
+    labels.iloc[::4] = missing
+    if kind == "category":
+        labels = labels.astype("category")
+    adata.obs["label"] = labels.astype(float) if kind == "numbers" else labels
+    sfa.tl.smf(adata, "label", n_components=3)
+    assert adata.uns["smf"]["n_labeled"] == N - N // 4
+    assert (adata.obs["smf_predicted"].astype(str) == truth)[::4].mean() > 0.8
+    labels = np.asarray(adata.obs["label"], dtype=float if kind == "numbers" else object)
+    same = SMFClassifier(3, lam=adata.uns["smf"]["lam"]).fit(adata.X, labels)
+    np.testing.assert_allclose(
+        adata.obsm["smf_probabilities"], same.predict_proba(adata.X), atol=1e-5
+    )
+    adata.write_h5ad(tmp_path / "some.h5ad")
+
+
 def test_one_modality_of_several(adata):
     mudata = pytest.importorskip("mudata")
     with warnings.catch_warnings():

@@ -52,8 +52,12 @@ def column(data: Any, adata: Any, name: str, said: str) -> Any:
 
 
 def labels(values: Any) -> Any:
-    """A column of labels (n,) as NumPy; where some are missing, objects with NaN."""
+    """A column of labels (n,) as NumPy; where some are missing, objects or numbers with NaN."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
     if values.isna().any():
+        if is_numeric_dtype(values) and not is_bool_dtype(values):
+            return values.to_numpy(dtype=float, na_value=np.nan)
         return values.astype(object).where(values.notna(), np.nan).to_numpy(dtype=object)
     if hasattr(values, "cat"):
         return np.asarray(values.cat.categories)[values.cat.codes]

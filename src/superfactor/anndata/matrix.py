@@ -85,7 +85,7 @@ def largest_variation(source: RowSource) -> float:
     def power(T: np.ndarray) -> np.ndarray:
         narrow = T.astype(source.dtype)
         (product,) = over_blocks(source, lambda X: (_power(X, narrow),))
-        return product - n * mean @ (mean.T @ T)
+        return np.asarray(product - n * mean @ (mean.T @ T))
 
     return largest_eigenvalue(power, p)
 

@@ -37,6 +37,7 @@ def write_model(
         "xi": float(estimator.xi_),
         "lam": float(estimator.lam_),
         "n_iter": int(estimator.n_iter_),
+        "n_labeled": int(estimator.n_labeled_),
         "covariates": {
             "names": _words(estimator.covariate_names_),
             "coef": np.asarray(estimator.covariate_coef_),
