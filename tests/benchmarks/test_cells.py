@@ -1,0 +1,37 @@
+"""The made-up cells are as the benchmark says, and the page shows the numbers that were kept."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import cells
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_cells_are_sparse_counts_of_every_type():
+    X, types = cells.counts(800, 20_000)
+    assert X.shape == (800, 20_000) and X.dtype == np.float32
+    assert set(types) == set(range(cells.TYPES))
+    assert 0.027 < X.nnz / (800 * 20_000) < 0.033
+    assert np.array_equal(X.data, np.round(X.data)) and X.data.min() >= 1
+    np.testing.assert_allclose(
+        np.expm1(cells.log_normalised(X).toarray()).sum(axis=1), 1e4, rtol=1e-4
+    )
+
+
+def test_a_fit_is_measured(tmp_path):
+    pytest.importorskip("anndata")
+    cells.write(tmp_path / "cells.h5ad", 400, 300)
+    for place in ("memory", "disk"):
+        row = cells._fitted(str(tmp_path / "cells.h5ad"), place)
+        assert row["accuracy"] > 0.9 and row["values"] > 0 and row["seconds"] > 0
+
+
+def test_the_page_shows_what_was_kept():
+    kept = json.loads((ROOT / "benchmarks/results/results.json").read_text(encoding="utf-8"))
+    rows = kept["cells"]["rows"]
+    assert cells.shown(rows) in (ROOT / "docs/scanpy.md").read_text(encoding="utf-8")
+    assert [row["in"] for row in rows] == ["memory", "disk"]
+    assert all(row["times_X"] < 2.5 and row["cells"] == 50_000 for row in rows)
