@@ -235,6 +235,18 @@ def test_cells_without_a_label_are_predicted(adata, kind, missing, tmp_path):
     adata.write_h5ad(tmp_path / "some.h5ad")
 
 
+def test_gaps_in_covariates_are_filled_as_at_the_fit(adata, tmp_path):
+    adata.obs["age"] = adata.obs["age"].where(np.arange(N) % 5 > 0)
+    sfa.tl.smf(adata, "cell_type", n_components=3, covariates=["age", "donor"])
+    table = adata.obs[["age", "donor"]]
+    plain = fitted(adata.X, adata, covariates=table)
+    adata.write_h5ad(tmp_path / "gaps.h5ad")
+    read = anndata.read_h5ad(tmp_path / "gaps.h5ad")
+    sfa.tl.project(read, read)
+    expected = plain.predict_proba(adata.X, table)
+    np.testing.assert_allclose(read.obsm["smf_probabilities"], expected, atol=1e-5)
+
+
 def test_one_modality_of_several(adata):
     mudata = pytest.importorskip("mudata")
     with warnings.catch_warnings():

@@ -195,7 +195,9 @@ class Annotated:
 
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, SMFClassifierCV])
 def test_annotated_data_are_refused_with_what_to_pass(estimator):
-    expected = r"^X: Annotated holds .*; superfactor\.anndata\.tl\.smf\(.*, or pass adata\.X as X and .* as y$"
+    expected = (
+        r"^X: Annotated holds .*; superfactor\.anndata\.tl\.smf\(.*, or pass adata\.X as X .* as y$"
+    )
     with pytest.raises(TypeError, match=expected):
         estimator().fit(Annotated(), "y")
     fitted = estimator(2, xi=1.0, lam=1.0).fit(Annotated.X, Annotated.obs["y"])
