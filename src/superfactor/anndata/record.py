@@ -93,13 +93,14 @@ def read_model(found: dict[str, Any]) -> SMFClassifier:
 
 
 def _encoder(stored: dict[str, Any]) -> CovariateEncoder:
-    """JSON has made words of the positions that are keys."""
-    return CovariateEncoder(
-        **{
-            name: {int(j): value for j, value in kept.items()} if isinstance(kept, dict) else kept
-            for name, kept in stored.items()
-        }
-    )
+    """JSON has made words of the positions that are keys, and lists of tuples."""
+
+    def restored(kept: Any) -> Any:
+        if isinstance(kept, dict):
+            return {int(j): value for j, value in kept.items()}
+        return tuple(kept) if isinstance(kept, list) else kept
+
+    return CovariateEncoder(**{name: restored(kept) for name, kept in stored.items()})
 
 
 def storable_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
