@@ -61,11 +61,27 @@ def test_words_and_numbers_are_a_linear_regression():
 
 def test_collinear_and_constant_confounders():
     X = table()
-    more = X.assign(again=X["batch"].str.lower(), old=X["age"] * 1e6 + 3, one=1.0)
+    more = X.assign(again=X["batch"].str.lower(), old=X["age"] * 1e6 + 3, one=0.1)
     plain = Adjuster(["batch", "age"]).fit(X)
     doubled = Adjuster(["batch", "age", "again", "old", "one"]).fit(more)
     np.testing.assert_allclose(doubled.transform(more), plain.transform(X))
     assert doubled.explained_ == pytest.approx(plain.explained_)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_is_left_of_a_feature_that_is_only_batch_is_no_feature(dtype):
+    X = table().drop(columns="age")
+    X["only"] = X["batch"].map({"A": 0.1, "B": -0.7, "C": 1 / 3}).astype(dtype)
+    X["only"] -= X["only"].mean()
+    X["same"] = 0.1
+    X = X.astype(dict.fromkeys([*X.columns[:5], "only", "same"], dtype))
+    out = make_pipeline(Adjuster("batch"), StandardScaler()).fit_transform(X)
+    assert np.abs(out[:, 5:]).max() < 1e-6  # and not 1
+    np.testing.assert_allclose(out[:, :5].std(axis=0), 1, rtol=1e-5)
+    new = X[:3].assign(only=X["only"][:3] + 5, same=2.0)
+    moved = Adjuster("batch").fit(X).transform(new)
+    np.testing.assert_allclose(moved[:, 5], 5, atol=1e-6)
+    np.testing.assert_allclose(moved[:, 6], 2)
 
 
 @pytest.mark.parametrize("kind", ["category", "string", object])

@@ -12,6 +12,7 @@ from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.view import FactorView, factor_view
 from superfactor.preprocessing import Adjuster
 from superfactor.preprocessing.columns import column, is_frame
+from superfactor.preprocessing.confounders import column_space
 from superfactor.preprocessing.levels import Levels
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any =
     for name, Z in found.named():
         known = np.isfinite(Z).all(axis=1)
         unadjusted, adjusted = (_explained(codes[known], Z[known]) for codes in scores)
-        chance = _rank(Z[known]) / max(int(known.sum()) - 1, 1)
+        chance = _range(Z[known]).shape[1] / max(int(known.sum()) - 1, 1)
         numbered = enumerate(zip(unadjusted, adjusted, strict=True), start=1)
         rows += [(factor, name, *values, chance) for factor, values in numbered]
     table = pd.DataFrame(rows, columns=["factor", "confounder", "before", "after", "chance"])
@@ -169,20 +170,12 @@ def _explained(codes: Any, Z: Any) -> Any:
     if len(codes) < 2:
         return np.full(codes.shape[1], np.nan)
     codes = codes - codes.mean(axis=0)
-    U = _range(Z)
     total = np.sum(codes**2, axis=0)
-    part = np.sum((U.T @ codes) ** 2, axis=0)
+    part = np.sum((_range(Z).T @ codes) ** 2, axis=0)
     return np.divide(part, total, out=np.full(total.shape, np.nan), where=total > 0)
 
 
 def _range(Z: Any) -> Any:
-    """An orthonormal basis (n, k) of the centred columns of Z, in whatever units they are."""
-    Z = Z - Z.mean(axis=0) if len(Z) else Z
-    size = np.sqrt(np.sum(Z**2, axis=0))
-    varies = size > 1e-12 * np.sqrt(len(Z))
-    U, s, _ = np.linalg.svd(Z[:, varies] / size[varies], full_matrices=False)
-    return U[:, s > (s[0] if len(s) else 0) * max(Z.shape) * np.finfo(float).eps]
-
-
-def _rank(Z: Any) -> int:
-    return int(_range(Z).shape[1])
+    """An orthonormal basis (n, k) of the centred columns of Z."""
+    mean = Z.mean(axis=0) if len(Z) else np.zeros(Z.shape[1])
+    return column_space(Z - mean, mean)[0]

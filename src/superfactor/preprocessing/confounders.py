@@ -133,27 +133,27 @@ class Adjuster(TransformerMixin, BaseEstimator):
         Z = coding.encode(columns) if columns else np.empty((len(features), 0))
         known = ~np.isnan(Z)
         self.mean_ = np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        self.coef_, self.explained_ = self._least_squares(_centred(Z, self.mean_), features)
+        self._least_squares(_centred(Z, self.mean_), features)
         return self
 
-    def _least_squares(self, Z: Any, features: Any) -> tuple[Any, float]:
-        """B (q, p), and the share of variance that ZB has."""
+    def _least_squares(self, Z: Any, features: Any) -> None:
+        """Learn B (q, p), and which features are nothing but ZB."""
         n, q = Z.shape
-        if q == 0:
-            return np.zeros((0, features.shape[1])), 0.0
-        size = np.sqrt(np.sum(Z**2, axis=0))
-        size[size == 0] = 1.0  # never varies, explains nothing
-        U, s, Vt = np.linalg.svd(Z / size, full_matrices=False)
-        k = int(np.sum(s > s[0] * max(n, q) * np.finfo(s.dtype).eps))
-        if k >= n - 1:
+        U, scaled = column_space(Z, self.mean_)
+        k = U.shape[1]
+        if q and k >= n - 1:
             raise ValueError(
                 f"confounders={self.confounders!r}: they tell all n_samples={n} from each other, as "
                 "a category with as many levels as samples does, and explain everything; fewer are required"
             )
-        inside = U[:, :k].T @ features
-        total = float(np.sum(features.var(axis=0, dtype=np.float64))) * n
-        coef = (Vt[:k].T / s[:k]) @ inside / size[:, None]
-        return coef, float(np.sum(inside**2)) / total if total > 0 else 0.0
+        inside = U.T @ features  # (k, p)
+        inside[:, np.ptp(features, axis=0) == 0] = 0.0  # constants stay exactly so
+        own, total = np.sum(inside**2, axis=0), n * features.var(axis=0, dtype=np.float64)
+        self.coef_ = scaled @ inside
+        self.explained_ = float(own.sum() / total.sum()) if total.sum() > 0 else 0.0
+        # What is left of these is rounding, which a StandardScaler would take for a feature.
+        self._flat = np.flatnonzero((own > 0) & (total - own <= 1e-12 * total))
+        self._flat_mean = features[:, self._flat].mean(axis=0, dtype=np.float64)
 
     def transform(self, X: Any) -> Any:
         """The features without what confounders explain of them.
@@ -187,7 +187,8 @@ class Adjuster(TransformerMixin, BaseEstimator):
             Z = self._encoded(X)
             self._warn_of_unknown(Z)
             removed = _centred(Z, self.mean_) @ self.coef_
-            features = np.subtract(features, removed, dtype=features.dtype, casting="same_kind")
+            adjusted = np.subtract(features, removed, dtype=features.dtype, casting="same_kind")
+            features = self._without_rounding(adjusted, removed)
         kept = self.kept_
         if len(kept) == len(self._adjusted):
             return features
@@ -201,6 +202,15 @@ class Adjuster(TransformerMixin, BaseEstimator):
         out[:, [places[j] for j in self._adjusted]] = features
         out[:, beside] = values
         return out
+
+    def _without_rounding(self, adjusted: Any, removed: Any) -> Any:
+        """The same with the mean where confounders explain a feature to the last digit."""
+        if len(self._flat):
+            part, mean = adjusted[:, self._flat], self._flat_mean
+            size = np.abs(removed[:, self._flat]) + np.abs(mean)
+            near = np.abs(part - mean) <= 100 * np.finfo(adjusted.dtype).eps * size
+            adjusted[:, self._flat] = np.where(near, mean, part)
+        return adjusted
 
     def _with_words(self, X: Any, features: Any) -> Any:
         """What is kept holds words: a DataFrame where X is one, and else an array of objects."""
@@ -260,6 +270,21 @@ class Adjuster(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def column_space(Z: Any, mean: Any) -> tuple[Any, Any]:
+    """U (n, k), an orthonormal basis of the columns of Z (n, q), and M (q, k) with Z⁺ = MUᵀ.
+
+    Z is centred, and `mean` (q,) what was taken off: a column that is rounding beside it never varied.
+    Columns are brought to one size first, so that their units decide nothing.
+    """
+    n, q = Z.shape
+    size = np.sqrt(np.sum(Z**2, axis=0))
+    varies = size > 1e-13 * np.sqrt(n) * np.abs(mean)
+    size = np.where(varies, size, 1.0)
+    U, s, Vt = np.linalg.svd(np.where(varies, Z, 0.0) / size, full_matrices=False)
+    kept = s > (s[0] if len(s) else 0.0) * max(n, q) * np.finfo(s.dtype).eps
+    return U[:, kept], Vt[kept].T / s[kept] / size[:, None]
 
 
 def _centred(Z: Any, mean: Any) -> Any:

@@ -18,7 +18,7 @@ def section(facts: Facts) -> Section | None:
     tables = [found.train.to_dict("records")]
     if found.test is not None:
         tables.append(found.test.to_dict("records"))
-        columns += ["Held-out, before", "After", "By chance"]
+        columns += ["Held-out, before", "Held-out, after", "By chance"]
     rows = []
     for parts in zip(*tables, strict=True):
         own = parts[0]
