@@ -24,7 +24,14 @@ def table(n=30, p=5, seed=0):
     return pd.DataFrame(X, columns=names).assign(batch=batch, age=age)
 
 
-@parametrize_with_checks([Adjuster(), Adjuster([-1]), Adjuster([-1], keep=[-1])])
+@parametrize_with_checks(
+    [
+        Adjuster(),
+        Adjuster([-1]),
+        Adjuster([-1], keep=[-1]),
+        Adjuster([-1], spare_y=True, shrink=True),
+    ]
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -172,6 +179,62 @@ def test_what_is_not_known_at_fit_counts_for_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         np.testing.assert_array_equal(Adjuster("batch").fit_transform(all_gaps), X[genes])
+
+
+@pytest.mark.parametrize("labels", ["words", "codes", "numbers", "gaps"])
+def test_y_is_spared_as_in_a_regression_on_both(labels):
+    X = table()
+    rng = np.random.default_rng(3)
+    tumour = rng.random(30) < np.where(X["batch"] == "B", 0.8, 0.3)
+    y = {
+        "words": np.where(tumour, "tumour", "normal"),
+        "codes": tumour.astype(int),
+        "numbers": tumour + rng.normal(size=30),
+        "gaps": np.where(tumour, 1.0, 0.0),
+    }[labels]
+    Y = (tumour if labels != "numbers" else y).astype(float)[:, None]
+    Y = Y - Y.mean()
+    if labels == "gaps":
+        y[:6] = np.nan
+        Y = np.where(np.isnan(y), 0, y - np.nanmean(y))[:, None]
+    genes = X.columns[:5]
+    X.loc[tumour, genes] += 3
+    Z = np.hstack([pd.get_dummies(X["batch"]).to_numpy(float)[:, 1:], X[["age"]]])
+    Z = Z - Z.mean(axis=0)
+    B = LinearRegression().fit(np.hstack([Z, Y]), X[genes]).coef_[:, :3]
+    adjuster = Adjuster(["batch", "age"], spare_y=True)
+    out = adjuster.fit(X, y).transform(X)
+    np.testing.assert_allclose(out, X[genes] - Z @ B.T)
+    left = np.var(out, axis=0).sum() / np.var(X[genes].to_numpy(), axis=0).sum()
+    assert adjuster.explained_ == pytest.approx(1 - left)
+
+
+def test_what_cannot_be_told_from_y_stays():
+    X = table().drop(columns="age")
+    out = Adjuster("batch", spare_y=True).fit(X, X["batch"]).transform(X)
+    np.testing.assert_allclose(out, X.iloc[:, :5])
+    with pytest.raises(ValueError, match="spare_y=True requires y"):
+        Adjuster("batch", spare_y=True).fit(X)
+    with pytest.raises(ValueError, match="y: 29 samples, but X has 30"):
+        Adjuster("batch", spare_y=True).fit(X, np.arange(29))
+
+
+@pytest.mark.parametrize("spare_y", [False, True])
+def test_chance_differences_are_shrunk(spare_y):
+    """The part removed of each feature by the formula of James and Stein, from sums of squares by hand."""
+    rng = np.random.default_rng(0)
+    n, y = 40, np.arange(40) % 2
+    batch = np.where(np.arange(n) < 20, "A", "B")
+    X = rng.standard_normal((n, 50)) + (batch == "A")[:, None] * np.where(np.arange(50) < 5, 6, 0)
+    frame = pd.DataFrame(X).add_prefix("g").assign(batch=batch)
+    full = Adjuster("batch", spare_y=spare_y).fit(frame, y)
+    shrunk = Adjuster("batch", spare_y=spare_y, shrink=True).fit(frame, y)
+    between = n / 4 * (X[batch == "A"].mean(0) - X[batch == "B"].mean(0)) ** 2
+    known = between + (n / 4 * (X[y == 1].mean(0) - X[y == 0].mean(0)) ** 2 if spare_y else 0)
+    within = (n * X.var(axis=0) - known) / (n - 2 - spare_y)
+    factor = np.clip(1 - within / between, 0, 1)
+    np.testing.assert_allclose(shrunk.coef_, full.coef_ * factor, atol=1e-12)
+    assert factor[:5].min() > 0.95 and (factor == 0).sum() > 20
 
 
 def test_single_precision_stays():

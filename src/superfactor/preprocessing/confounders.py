@@ -28,6 +28,9 @@ from superfactor.preprocessing.columns import (
 )
 from superfactor.preprocessing.levels import Levels
 
+# Whole numbers in y are classes up to so many different ones, and else measured.
+MOST_CODES = 20
+
 
 class Adjuster(TransformerMixin, BaseEstimator):
     """Remove from the features what confounders among the columns of X explain of them.
@@ -43,6 +46,14 @@ class Adjuster(TransformerMixin, BaseEstimator):
         make them words.)
     keep : column name(s), position(s) or boolean mask, default=()
         Columns, such as covariates, that stay as they are; NaN and words may be in them.
+    spare_y : bool, default=False
+        Learn the effect of the confounders beside that of y, and remove the former alone: B = (Z − YY⁺Z)⁺X.
+        For batches that hold unequal shares of the classes, with which the classes would leave too. What
+        cannot be told from y stays. ``fit`` needs y; ``transform`` does not.
+    shrink : bool, default=False
+        Remove of each feature the less, the more its difference between batches may be chance:
+        ``max(0, 1 − k·s²/‖ZB‖²)`` of it, k the rank of Z and s² the variance within (James and Stein). For
+        few samples, where least squares takes chance differences for effects and adds noise to new samples.
 
     Attributes
     ----------
@@ -93,9 +104,18 @@ class Adjuster(TransformerMixin, BaseEstimator):
     0.99
     """
 
-    def __init__(self, confounders: Any = (), *, keep: Any = ()):
+    def __init__(
+        self,
+        confounders: Any = (),
+        *,
+        keep: Any = (),
+        spare_y: bool = False,
+        shrink: bool = False,
+    ):
         self.confounders = confounders
         self.keep = keep
+        self.spare_y = spare_y
+        self.shrink = shrink
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn z̄ and B.
@@ -104,7 +124,8 @@ class Adjuster(TransformerMixin, BaseEstimator):
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
             The features and, among its columns, the confounders.
-        y : ignored
+        y : labels or targets (n_samples,) or (n_samples, n_targets)
+            Ignored without `spare_y`. NaN and None, no label, are allowed.
         """
         X = checked_table(self, X, reset=True)
         confounders = positions_of(self.confounders, self, f"confounders={self.confounders!r}")
@@ -133,13 +154,14 @@ class Adjuster(TransformerMixin, BaseEstimator):
         Z = coding.encode(columns) if columns else np.empty((len(features), 0))
         known = ~np.isnan(Z)
         self.mean_ = np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        self._least_squares(_centred(Z, self.mean_), features)
+        beside = _outcome(y, len(features)) if self.spare_y else np.empty((len(features), 0))
+        self._least_squares(_centred(Z, self.mean_), features, beside)
         return self
 
-    def _least_squares(self, Z: Any, features: Any) -> None:
-        """Learn B (q, p), and which features are nothing but ZB."""
+    def _least_squares(self, Z: Any, features: Any, spared: Any) -> None:
+        """Learn B (q, p) beside what is spared, a basis (n, m); and which features are nothing but ZB."""
         n, q = Z.shape
-        U, scaled = column_space(Z, self.mean_)
+        U, scaled = column_space(Z - spared @ (spared.T @ Z), self.mean_)
         k = U.shape[1]
         if q and k >= n - 1:
             raise ValueError(
@@ -149,8 +171,14 @@ class Adjuster(TransformerMixin, BaseEstimator):
         inside = U.T @ features  # (k, p)
         inside[:, np.ptp(features, axis=0) == 0] = 0.0  # constants stay exactly so
         own, total = np.sum(inside**2, axis=0), n * features.var(axis=0, dtype=np.float64)
+        if self.shrink:
+            free = max(n - 1 - k - spared.shape[1], 1)
+            within = total - own - np.sum((spared.T @ features) ** 2, axis=0)
+            chance = np.divide(k * within / free, own, out=np.zeros_like(own), where=own > 0)
+            inside = inside * np.clip(1 - chance, 0, 1)
         self.coef_ = scaled @ inside
-        self.explained_ = float(own.sum() / total.sum()) if total.sum() > 0 else 0.0
+        left = float(np.sum(np.var(features - Z @ self.coef_, axis=0))) * n
+        self.explained_ = 1 - left / float(total.sum()) if total.sum() > 0 else 0.0
         # What is left of these is rounding, which a StandardScaler would take for a feature.
         self._flat = np.flatnonzero((own > 0) & (total - own <= 1e-12 * total))
         self._flat_mean = features[:, self._flat].mean(axis=0, dtype=np.float64)
@@ -269,7 +297,33 @@ class Adjuster(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = bool(self.spare_y)
         return tags
+
+
+def _outcome(y: Any, n: int) -> Any:
+    """An orthonormal basis (n, m) of what y tells: its classes or its values, 0 where there is none."""
+    if y is None:
+        raise ValueError("y=None: spare_y=True requires y to be passed, but the target y is None")
+    y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    y = y[:, None] if y.ndim == 1 else y
+    if len(y) != n:
+        raise ValueError(f"y: {len(y)} samples, but X has {n}; the numbers must agree")
+    columns = [_as_classes(values) for values in y.T]
+    coding = Levels.learn(columns, [f"y{j}" for j in range(len(columns))])
+    Y = coding.encode(columns)
+    mean = np.where(np.isnan(Y), 0, Y).sum(axis=0) / np.maximum((~np.isnan(Y)).sum(axis=0), 1)
+    return column_space(_centred(Y, mean), mean)[0]
+
+
+def _as_classes(values: Any) -> Any:
+    """Numbers as words where they are few and whole, which are codes of classes."""
+    if values.dtype.kind not in "iuf":
+        return values
+    known = np.unique(values[~np.isnan(values)])
+    if len(known) > MOST_CODES or np.any(known != np.round(known)):
+        return values
+    return np.array([None if v != v else str(v) for v in values], dtype=object)
 
 
 def column_space(Z: Any, mean: Any) -> tuple[Any, Any]:
