@@ -9,8 +9,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.interpretation.data import MODELS, classifier, regressor, table
 
-from superfactor.interpretation import confounding, factor_view
-from superfactor.preprocessing import Adjuster
+from superfactor.interpretation import confounding, covariate_effects, factor_view
+from superfactor.preprocessing import Adjuster, BlockScaler
 
 
 def confounded(n=60, seed=0, **options):
@@ -103,6 +103,28 @@ def test_pipelines_within_pipelines_and_searches():
     pd.testing.assert_frame_equal(confounding(nested, X), confounding(flat, X))
     search = GridSearchCV(flat, {"smfclassifier__n_components": [3]}, cv=2).fit(X, y)
     pd.testing.assert_frame_equal(confounding(search, X), confounding(flat, X))
+
+
+@pytest.mark.parametrize("scaled_first", [False, True])
+def test_covariates_keep_their_unit_behind_an_adjuster_and_a_block_scaler(scaled_first):
+    """Odds ratios per year, whatever stands before the model: the same model without the extra steps."""
+    X, y = confounded()
+    X = X[["age", "batch", *X.columns[:7]]]
+    X["batch"] = (
+        X["batch"] == "B"
+    ) * 1.0  # a number, so that a scaler may stand before the Adjuster
+    blocks = BlockScaler({"one": slice(1, 4), "two": slice(4, 8)})
+    adjust = Adjuster([1], keep=[0])
+    steps = [StandardScaler(), adjust] if scaled_first else [adjust, StandardScaler()]
+    smf = classifier(covariate_columns=[0])
+    fitted = make_pipeline(*steps, blocks, smf).fit(X, y)
+    found = covariate_effects(fitted, X, y)
+    assert found["covariate"].tolist() == ["age (per unit)"]
+    seen = fitted[:-1].transform(X)
+    own = covariate_effects(fitted[-1], seen, y)
+    for name in ("coef", "standard_error"):
+        np.testing.assert_allclose(found[name], own[name] / X["age"].std(ddof=0))
+    np.testing.assert_allclose(found["sd"], X["age"].std(ddof=0))
 
 
 def test_what_is_refused():
