@@ -1,8 +1,10 @@
 """Tabs about blocks and confounders: there where the pipeline has them, with the numbers of the tables."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
+from sklearn.base import clone
 from tests.report.conftest import scaled, table
 
 from superfactor.interpretation import block_shares, confounding
@@ -70,6 +72,15 @@ def test_blocks_without_confounders_and_without_held_out_samples(tmp_path, block
         covariates_test=None, ids=None,
     )  # fmt: skip
     assert plain.block_table is None and plain.confounders is None
+
+
+def test_what_was_left_on_purpose_is_said(tmp_path, blocks_and_batches):
+    case = blocks_and_batches
+    assert "nothing is left by construction" in case.write(tmp_path / "all.html").read_text()
+    spared = clone(case.model).set_params(adjuster__spare_y=True).fit(case.X, case.y)
+    page = replace(case, model=spared).write(tmp_path / "part.html").read_text()
+    assert "nothing is left by construction" not in page
+    assert "was left in the features" in page
 
 
 def test_the_paper_says_what_was_done(pages):

@@ -38,7 +38,7 @@ def confounding(
         As for `factor_view`, but no FactorView.
     X : array-like or DataFrame of shape (n_samples, n_features)
         Samples in the form ``model.fit`` took: those it was fitted to, of which nothing is left after
-        adjustment, or new ones, which show how well that holds.
+        adjustment (unless the Adjuster spares y or shrinks), or new ones, which show how well that holds.
     confounders : DataFrame, Series or array of shape (n_samples, n_confounders), optional
         By default those of the `Adjuster` in the model's pipeline. Others may be given, for any model:
         what is suspected but was not adjusted for.

@@ -57,11 +57,13 @@ class Confounders:
     ----------
     names : of the confounders
     removed : the share of the variance of the features that was
+    all_of_it : bool; False where a part was left on purpose, with ``spare_y`` or ``shrink``
     train, test : DataFrames of `confounding`; of held-out samples None without any
     """
 
     names: list[str]
     removed: float
+    all_of_it: bool
     train: Any
     test: Any
 
@@ -241,6 +243,7 @@ def _confounders(fitted: Any, view: FactorView, X: Any, X_test: Any) -> Confound
     return Confounders(
         [name for step in steps for name in step.confounders_],
         steps[0].explained_,
+        not any(step.spare_y or step.shrink for step in steps),
         confounded(fitted, view, X),
         None if X_test is None else confounded(fitted, view, X_test),
     )

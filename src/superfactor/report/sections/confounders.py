@@ -33,6 +33,7 @@ def section(facts: Facts) -> Section | None:
     told = {
         "names": [label(name) for name in found.names],
         "removed": found.removed,
+        "all_of_it": found.all_of_it,
         "held_out": found.test is not None,
         "columns": columns,
         "rows": rows,
