@@ -244,6 +244,11 @@ def test_single_precision_stays():
     np.testing.assert_allclose(out, Adjuster(["batch", "age"]).fit_transform(table()), atol=1e-4)
 
 
+def test_none_is_no_confounder():
+    X = table().drop(columns=["batch"])
+    np.testing.assert_array_equal(Adjuster(None, keep=None).fit_transform(X), X)
+
+
 def test_travels():
     adjuster = Adjuster(["batch", "age"]).fit(table())
     copy = pickle.loads(pickle.dumps(adjuster))

@@ -96,7 +96,9 @@ def refuse_gaps(values: Any, names: Sequence[str], said: str) -> None:
 
 
 def positions_of(columns: Any, estimator: Any, said: str) -> list[int]:
-    """Columns of the X an estimator has just seen, by name, position, mask or slice, as positions."""
+    """Columns of the X an estimator has just seen, by name, position, mask or slice; None is none of them."""
+    if columns is None:
+        return []
     n_features = estimator.n_features_in_
     names = getattr(estimator, "feature_names_in_", None)
     if isinstance(columns, slice):
