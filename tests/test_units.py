@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from superfactor import SMFClassifier, SMFRegressor
 from superfactor.losses import SquaredError, resolve_link
@@ -26,7 +27,7 @@ def test_weights_of_a_classifier(model):
     X, y, covariates = numbers()
     fitted = SMFClassifier(model=model).fit(X, y, covariates=covariates)
     usual = model_named(model)
-    unit = np.linalg.norm(X, 2) ** 2 if model == "filter" else 1.0
+    unit = np.linalg.norm(X - X.mean(axis=0), 2) ** 2 if model == "filter" else 1.0
     assert fitted.xi_ == pytest.approx(
         usual.usual_xi * len(X) * math.log(2) / np.sum(X**2), rel=1e-12
     )
@@ -112,7 +113,34 @@ def test_the_unit_of_the_ridge_is_about_the_largest_singular_value(shape):
         "filter", X, np.arange(shape[0]) % 2, resolve_link("logistic", 1), xi=1.0, lam="auto"
     )
     lam = problem.users_weights[1]
-    assert lam == pytest.approx(1e-3 * np.linalg.norm(X, 2) ** 2, rel=1e-3)
+    centred = X - X.mean(axis=0)
+    assert lam == pytest.approx(1e-3 * np.linalg.norm(centred, 2) ** 2, rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(300, 200), (40, 200), (50, 3)], ids=["square", "wide", "tall"])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_all_samples_share_is_the_intercepts(shape, sparse, weighted):
+    rng = np.random.default_rng(0)
+    n = shape[0]
+    X = np.maximum(rng.standard_normal(shape) + 1.0, 0) * np.geomspace(1, 0.1, shape[1])
+    weight = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
+    y, loss = np.arange(n) % 2, resolve_link("logistic", 1)
+    given = {"xi": 1.0, "lam": "auto", "sample_weight": weight if weighted else None}
+    data = sp.csr_array(X) if sparse else X
+    centred = (X - np.average(X, axis=0, weights=weight)) * np.sqrt(weight)[:, None]
+    for intercept, seen in ((True, centred), (False, X * np.sqrt(weight)[:, None])):
+        problem = state("filter", data, y, loss, fit_intercept=intercept, **given)
+        by_hand = 1e-3 * np.linalg.norm(seen, 2) ** 2
+        assert problem.users_weights[1] == pytest.approx(by_hand, rel=2e-3)
+
+
+def test_nothing_but_a_mean_has_a_ridge_all_the_same():
+    X = np.tile(np.arange(1.0, 5.0), (12, 1))
+    problem = state(
+        "filter", X, np.arange(12) % 2, resolve_link("logistic", 1), xi="auto", lam="auto"
+    )
+    assert problem.users_weights[1] == 1e-3
 
 
 def test_weights_where_there_is_nothing_to_weigh():

@@ -41,10 +41,20 @@ from superfactor.samples import (
     in_passes,
     subsample,
 )
-from superfactor.spectrum import DataMatrix, RowSource, compress, power_of_two, working_memory
+from superfactor.spectrum import (
+    DataMatrix,
+    RowSource,
+    compress,
+    power_of_two,
+    top_eigenpairs,
+    working_memory,
+)
 from superfactor.units import Auto, Weights, largest_square
 
 __all__ = ["Problem", "pose", "state"]
+
+# Of ‖X‖²: below this share, what is left of X without its mean is rounding.
+_NO_VARIATION = 1e-12
 
 
 @dataclass(frozen=True)
@@ -404,17 +414,30 @@ def pose(
     null, slope = samples.sum(Block.evaluate, Design(None), np.zeros((q, n_outputs)))
     total, of_samples = (float(weight) for weight in samples.sum(Block.total_weights))
 
-    def largest() -> float:
+    def variation() -> float:
+        """σ₁² of X without its mean; 0 where there is nothing but rounding."""
+        found = largest_variation() * scale**2
+        return found if found > _NO_VARIATION * squared else 0.0
+
+    def largest_variation() -> float:
         short = None if whole is None else whole.short
         values = None if short is None else short.whole.data.singular_values
-        if values is not None:
-            return (float(values[0]) * scale) ** 2
-        return largest_square(samples, shape[1]) * scale**2
+        # What all samples share is the intercept's: no ridge needs to allow for it.
+        total = of_samples if fit_intercept else math.inf
+        if values is None:
+            return largest_square(samples, shape[1], total)
+        assert short is not None
+        _, s = short.samples.sum(Block.power_and_sum, np.zeros((len(values), 1)))
+        squares = to_numpy(values) ** 2
+        core = np.full((1, 1), -1 / total)
+        return float(top_eigenpairs(squares, s, 1, core)[0][0])
 
     constant = slope[n_covariates:, :]  # of the intercept, if there is one
     reference = float(null) - _gained_by_a_constant(loss, constant, total)
     # Of the samples' weight only that of the loss weighs against λ: labels may be few.
-    xi, lam = weights.of_factors(model, squared, reference, lambda: largest() * total / of_samples)
+    xi, lam = weights.of_factors(
+        model, squared, reference, lambda: variation() * total / of_samples
+    )
     ridge = np.zeros(q)
     ridge[:n_covariates] = weights.of_covariates(samples, n_covariates, lam)
     own_xi, own_lam = model.own_weights(xi, lam, scale)

@@ -5,7 +5,7 @@ for genes shrinks the effect of an age, which shares it, to nothing. With t a nu
 
     ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: n·log(c) with c classes, Σω‖y − ȳ‖² in regression
     λ = t·σ₁(X)²·Σω/Σw     filter model: activations of size 1 along the first factor cost about t·Σω, n where
-                           all samples have a label
+                           all samples have a label; σ₁ of X without its mean, which is the intercept's
     λ = t                  feature model: the price of the activations themselves, whatever the units of X
     ρ_j = 0.08·Var(x'_j)   a covariate: a normal prior with s.d. 2.5 on the log-odds per standard deviation
 
@@ -28,7 +28,6 @@ __all__ = [
     "COVARIATE_RIDGE",
     "Weights",
     "covariate_ridges",
-    "largest_eigenvalue",
     "largest_square",
     "xi_unit",
 ]
@@ -57,7 +56,7 @@ class Weights:
     def of_factors(
         self, model: Model, squared_norm: float, null_loss: float, largest: Callable[[], float]
     ) -> tuple[float, float]:
-        """ξ and λ, by the ‖X‖², ℓ₀ and σ₁(X)²·Σω/Σw of the data; the last is computed only where needed."""
+        """ξ and λ, by ‖X‖², ℓ₀ and σ₁(X)²·Σω/Σw of the data; the last is computed only where needed."""
         xi, lam = self.xi, self.lam
         if xi == "auto":
             xi = model.usual_xi * xi_unit(null_loss, squared_norm)
@@ -92,13 +91,17 @@ def covariate_ridges(samples: Samples) -> Array:
     return COVARIATE_RIDGE * np.where(size > 0, size, 1.0)
 
 
-def largest_square(samples: Samples, n_features: int) -> float:
-    """About σ₁(X̃)², by a block Krylov space of X̃ᵀX̃: a few passes over X, always from the same start."""
-    return largest_eigenvalue(lambda T: samples.sum(Block.power, T), n_features)
+def largest_square(samples: Samples, n_features: int, total_weight: float) -> float:
+    """About σ₁² of X̃ without its mean, by a block Krylov space: a few passes, always from the same start.
 
+    That is the largest eigenvalue of X̃ᵀX̃ − ssᵀ/Σw, s = X̃ᵀ√w, so that X stays sparse; with Σw infinite that
+    of X̃ᵀX̃ itself.
+    """
 
-def largest_eigenvalue(power: Callable[[Array], Array], n_features: int) -> float:
-    """About the largest eigenvalue of a symmetric G (p, p), none of which is negative; `power` is T ↦ G·T."""
+    def power(T: Array) -> Array:
+        product, s = samples.sum(Block.power_and_sum, T)
+        return product - s @ (s.T @ T) / total_weight
+
     T = np.random.default_rng(0).standard_normal((n_features, min(_WIDTH, n_features)))
     S, GS = np.empty((n_features, 0)), np.empty((n_features, 0))
     largest = 0.0

@@ -19,6 +19,9 @@ def test_products_with_the_rows(case):
     T = np.random.default_rng(10).standard_normal((P, 3))
     np.testing.assert_allclose(w.block.images(T), w.X @ T, atol=1e-13)
     np.testing.assert_allclose(w.block.power(T), w.X.T @ w.X @ T, atol=1e-13)
+    product, total = w.block.power_and_sum(T)
+    np.testing.assert_array_equal(product, w.block.power(T))
+    np.testing.assert_allclose(total, w.X.T @ w.root, atol=1e-13)
     np.testing.assert_allclose(w.block.image(TALL), w.X.T @ w.tall, atol=1e-13)
     gram, image = w.block.gram_and_image(TALL)
     np.testing.assert_allclose(gram, w.X.T @ w.X, atol=1e-13)
@@ -163,7 +166,8 @@ def test_what_must_be_known_first(case):
     np.testing.assert_allclose(w.block.squared_norm(), np.sum(w.X**2), rtol=1e-13)
     ratio = w.P.class_weight[w.own]
     np.testing.assert_allclose(w.block.weight_range(), (ratio.min(), ratio.max()), rtol=1e-13)
-    np.testing.assert_allclose(w.block.total_weight(), w.omega.sum(), rtol=1e-13)
+    sums = w.omega.sum(), w.P.weight[w.own].sum()
+    np.testing.assert_allclose(w.block.total_weights(), sums, rtol=1e-13)
     expected = w.covariates.T @ (w.omega[:, None] * w.covariates)
     np.testing.assert_allclose(w.block.covariate_gram(), expected, atol=1e-12)
 

@@ -58,6 +58,7 @@ def questions(tall, dual):
         Block.dual_terms: (dual.place,),
         Block.pull: (design, coef),
         Block.power: (T,),
+        Block.power_and_sum: (T,),
         Block.gram_and_image: (tall.place,),
         Block.image: (tall.place,),
         Block.inner: (tall.place, dual.place),

@@ -12,9 +12,8 @@ import scipy.sparse as sp
 
 from superfactor._arrays import cores
 from superfactor.estimators.blockwise import block_cuts
-from superfactor.spectrum import DataMatrix, RowSource
+from superfactor.spectrum import RowSource
 from superfactor.spectrum.rows import MemmapRows, SparseRows, as_rows
-from superfactor.units import largest_eigenvalue
 
 # A variance below this share of the mean square is rounding: the gene is constant.
 _NO_VARIANCE = 1e-12
@@ -73,23 +72,6 @@ def standard_deviations(source: RowSource) -> np.ndarray:
     return np.asarray(np.sqrt(np.where(variance > _NO_VARIANCE * second / n, variance, 1.0)))
 
 
-def largest_variation(source: RowSource) -> float:
-    """About σ₁² of X (n, p) without its mean, a few passes: X'X − n·mean·meanᵀ, so that X stays sparse.
-
-    The unit of λ in the filter model. With the mean in it, as X of cells has it, σ₁² would be that of
-    the profile that all cells share, and λ far too large.
-    """
-    n, p = source.shape
-    mean = over_blocks(source, _moments)[0][:, None] / n
-
-    def power(T: np.ndarray) -> np.ndarray:
-        narrow = T.astype(source.dtype)
-        (product,) = over_blocks(source, lambda X: (_power(X, narrow),))
-        return np.asarray(product - n * mean @ (mean.T @ T))
-
-    return largest_eigenvalue(power, p)
-
-
 def over_blocks(source: RowSource, question: Callable[[Any], tuple[Any, ...]]) -> list[Any]:
     """The sums over blocks of rows of what a block answers; blocks are shared among the cores."""
     cuts = list(pairwise(block_cuts(source)))
@@ -110,8 +92,3 @@ def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
     values, p = X.data.astype(np.float64), X.shape[1]
     first: np.ndarray = np.bincount(X.indices, values, p)
     return first, np.bincount(X.indices, np.square(values, out=values), p)
-
-
-def _power(X: Any, T: np.ndarray) -> np.ndarray:
-    data = DataMatrix(X)
-    return np.asarray(data.transpose_times(data.times(T)), dtype=np.float64)

@@ -14,7 +14,6 @@ from superfactor.anndata import cells, matrix, record
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.blockwise import block_cuts
 from superfactor.interpretation import factor_view
-from superfactor.models import model_named
 
 # Above this share of genes that new cells lack, what is left says too little.
 _MOST_MISSING = 0.5
@@ -73,7 +72,6 @@ def smf(
         Leave `adata` as it is and return a copy with the results; needs X in memory.
     **parameters
         Those of `superfactor.SMFClassifier`: ``xi``, ``lam``, ``class_weight``, ``certify`` and so on.
-        ``lam="auto"`` is here in units of X without its mean, which X of cells has and no class is told by.
 
     Returns
     -------
@@ -125,9 +123,6 @@ def smf(
     deviations = matrix.standard_deviations(source) if scale else np.ones(len(genes))
     if scale:
         source = source.scaled(1 / deviations)
-    parameters = {"lam": "auto", **parameters}
-    if parameters["lam"] == "auto" and model == "filter":
-        parameters["lam"] = model_named(model).usual_lam * matrix.largest_variation(source)
     estimator = SMFClassifier(n_components, model=model, **parameters)
     if _reads_blocks(estimator):
         whole = len(genes) == adata.n_vars and not scale and _is_floating(X)

@@ -474,6 +474,14 @@ class Block:
         return X.transpose_times(X.times(T))
 
     @reads_rows
+    def power_and_sum(self, T: Array) -> tuple[Array, Array]:
+        """X̃ᵀX̃T (p, j) and X̃ᵀ√w (p, 1), the sum of the rows of X weighted, in the units of X̃."""
+        X, root = self._rows(), self._annotations().root_weight
+        image = X.times(T)
+        ones = root if root is not None else namespace(image).ones_like(image[:, :1])
+        return X.transpose_times(image), X.transpose_times(cast(ones, image))
+
+    @reads_rows
     def gram_and_image(self, place: Place) -> tuple[Array, Array]:
         """X̃ᵀX̃ (p, p) and X̃ᵀ·T (p, j), in one pass."""
         X = self._rows()

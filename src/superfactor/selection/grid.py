@@ -30,7 +30,7 @@ def candidates(
     n: float,
     n_classes: int,
     largest: int,
-    labelled: float = 1.0,
+    ridge: float | None = None,
 ) -> list[dict[str, Any]]:
     """Every combination as a dict of parameters, in the order of scikit-learn's ParameterGrid.
 
@@ -40,14 +40,15 @@ def candidates(
     scale : of the preprocessed X, weighted by the samples' weights
     n : total weight of the samples that have a label
     largest : rank that X allows in every fold
-    labelled : the share of those samples in the weight of all
+    ridge : the unit of λ in the filter model; default σ₁², as if X were centred and all samples had a label
     """
     ranks = _listed("n_components", n_components)
     if is_auto(n_components):
         ranks = usual_ranks(n_classes, largest)
     grids = []
+    unit_of_ridge = scale.singular_values[0] ** 2 if ridge is None else ridge
     for name in _listed("model", model):
-        unit = model_named(name).natural_ridge(lambda: labelled * scale.singular_values[0] ** 2)
+        unit = model_named(name).natural_ridge(lambda: unit_of_ridge)
         null = xi_unit(n * math.log(n_classes), scale.total)
         weights = [t * null for t in XI_STEPS[name]] if is_auto(xi) else xi
         ridges = [t * unit for t in LAM_STEPS[name]] if is_auto(lam) else lam

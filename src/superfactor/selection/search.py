@@ -259,7 +259,7 @@ class SMFClassifierCV(
         _check_splits(splits, data.given)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
-        self.scree_ = self._scree(data, largest)
+        self.scree_, variation = self._scree(data, largest)
         points = grid.candidates(
             self.n_components,
             self.model,
@@ -267,7 +267,7 @@ class SMFClassifierCV(
             self.lam,
             scale=self.scree_,
             n=data.labelled_weight,
-            labelled=data.labelled_weight / data.total_weight,
+            ridge=variation * data.labelled_weight / data.total_weight,
             n_classes=len(self.classes_),
             largest=largest,
         )
@@ -319,8 +319,11 @@ class SMFClassifierCV(
         progress.end()
         return self
 
-    def _scree(self, data: Prepared, largest: int) -> Scree:
-        """Of the X that the final fit will see, weighted; the elbow no larger than a fold allows."""
+    def _scree(self, data: Prepared, largest: int) -> tuple[Scree, float]:
+        """Of the X that the final fit will see, weighted; the elbow no larger than a fold allows.
+
+        And σ₁² of that X without its mean, as the unit of λ has it (`superfactor.units`).
+        """
         samples = data.rows
         rows = samples.factorized(data.given.marked)
         if samples.weight is not None:
@@ -330,7 +333,9 @@ class SMFClassifierCV(
         # Rounding leaves a trace of what has been centred away.
         if not found.total > 1e-25 * samples.squared_norm:
             raise ValueError("X: all zero after preprocessing; features that vary are required")
-        return found
+        centred = samples.preprocess is not None or not self.fit_intercept
+        about = found if centred else scree(rows, n_values=1, center=True)
+        return found, float(about.singular_values[0] ** 2)
 
     def _score(self, fold: Fold, splits: list[Any], board: Board, progress: SearchProgress) -> bool:
         """Fill the board, until somebody wants to stop: True if that was by Ctrl-C."""
