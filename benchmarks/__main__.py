@@ -26,6 +26,7 @@ from benchmarks import (
     imports,
     lpgd,
     measure,
+    missing,
     optimum,
     pages,
     rivals,
@@ -55,6 +56,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "hard": hard.hard,
     "rivals": rivals.rivals,
     "searches": rivals.searches,
+    "missing": missing.missing,
 }
 # How rows are shown where that is not as they are.
 SHOWN = {"growth": growth.exponents}

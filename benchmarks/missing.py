@@ -1,0 +1,129 @@
+"""Gaps in the microarrays: how well they are filled, and what a classifier loses by them.
+
+Entries are removed at random (2, 10 and 30 %), and as they go missing in practice: probes that one batch of
+samples did not measure, and a block of columns that some samples do not have. The error is that of the
+removed entries in standard deviations of their columns (of what is left of them), root mean square, the whole
+table being filled. Accuracy is that of `SMFClassifier(2)` on standardised columns, mean of ten random halves;
+everything that is learned, the imputer included, is learned on the one half, and both have gaps.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier
+from superfactor.datasets import load_microarray, load_prostate
+from superfactor.datasets.files import VARIABLE
+from superfactor.preprocessing import LowRankImputer
+
+Mask = np.ndarray
+
+
+def missing(quick: bool = False) -> list[dict[str, Any]]:
+    """For each table and kind of gaps: errors, seconds, and accuracy beside that with all entries."""
+    rows = []
+    for name, X, y in [_small()] if quick else _tables(Path(os.environ.get(VARIABLE, "."))):
+        halves = _halves(y, 2 if quick else 10)
+        whole = _accuracy(None, X, y, halves, lambda shape, seed: np.zeros(shape, dtype=bool))
+        for gaps, remove in GAPS.items():
+            rows.append({"case": f"{name}, {X.shape[0]} × {X.shape[1]}", "gaps": gaps})
+            rows[-1] |= _errors(X, remove(X.shape, 0))
+            rows[-1]["accuracy, all entries"] = whole
+            for method in ("mean", "low rank"):
+                rows[-1][f"accuracy, {method}"] = _accuracy(IMPUTERS[method], X, y, halves, remove)
+    return rows
+
+
+def _small() -> tuple[str, np.ndarray, np.ndarray]:
+    found = load_prostate()
+    return "prostate", found.X[:, :300], found.y
+
+
+def _tables(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The microarrays in the folder; intensities in logarithms."""
+    patterns = ("chowdary*.csv.gz", "singh*.npz", "GSE*.csv.gz")
+    paths = [path for pattern in patterns for path in sorted(folder.glob(pattern))]
+    if not paths:
+        raise SystemExit(f"no microarrays in {folder}: set {VARIABLE} to the folder that has them")
+    for path in paths:
+        found = load_microarray(path)
+        X = np.log2(np.maximum(found.X, 1)) if found.X.max() > 100 else found.X
+        yield path.name.split("_")[0], X.astype(np.float64), found.y
+
+
+# --- gaps ------------------------------------------------------------------------------------------------
+
+
+def _at_random(share: float) -> Callable[[tuple[int, int], int], Mask]:
+    return lambda shape, seed: np.random.default_rng(seed).random(shape) < share
+
+
+def _batch(shape: tuple[int, int], seed: int) -> Mask:
+    """A third of the samples was measured without a fifth of the probes."""
+    rng = np.random.default_rng(seed)
+    return np.outer(rng.random(shape[0]) < 1 / 3, rng.random(shape[1]) < 1 / 5)
+
+
+def _block(shape: tuple[int, int], seed: int) -> Mask:
+    """One sample in five has only the first half of the columns."""
+    rng = np.random.default_rng(seed)
+    return np.outer(rng.random(shape[0]) < 1 / 5, np.arange(shape[1]) >= shape[1] // 2)
+
+
+GAPS = {
+    "2 % at random": _at_random(0.02),
+    "10 % at random": _at_random(0.1),
+    "30 % at random": _at_random(0.3),
+    "1/5 of probes, 1/3 of samples": _batch,
+    "half the columns, 1/5 of samples": _block,
+}
+
+
+# --- measures --------------------------------------------------------------------------------------------
+
+IMPUTERS: dict[str, Any] = {
+    "mean": SimpleImputer(),
+    "5 neighbours": KNNImputer(),
+    "low rank": LowRankImputer(),
+}
+
+
+def _errors(X: np.ndarray, gone: Mask) -> dict[str, float]:
+    """Root mean square errors, and seconds of all but the mean, which takes none."""
+    holes = np.where(gone, np.nan, X)
+    centre, scale = np.nanmean(holes, axis=0), np.nanstd(holes, axis=0)
+    scale[scale == 0] = 1.0
+    holes, truth = (holes - centre) / scale, ((X - centre) / scale)[gone]
+    errors, seconds = {}, {}
+    for method, imputer in IMPUTERS.items():
+        start = time.perf_counter()
+        filled = imputer.fit_transform(holes)[gone]
+        seconds[f"s, {method}"] = time.perf_counter() - start
+        errors[f"error, {method}"] = float(np.sqrt(np.mean((filled - truth) ** 2)))
+    del seconds["s, mean"]
+    return {**errors, **seconds}
+
+
+def _halves(y: np.ndarray, repeats: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    splits = StratifiedShuffleSplit(repeats, test_size=0.5, random_state=0)
+    return list(splits.split(y, y))
+
+
+def _accuracy(imputer: Any, X: np.ndarray, y: np.ndarray, halves: list[Any], remove: Any) -> float:
+    """Per cent of the other halves that are predicted rightly."""
+    model = make_pipeline(imputer, StandardScaler(), SMFClassifier(2))
+    scores = []
+    for seed, (train, test) in enumerate(halves):
+        holes = np.where(remove(X.shape, seed), np.nan, X)
+        scores.append(model.fit(holes[train], y[train]).score(holes[test], y[test]))
+    return 100 * float(np.mean(scores))
