@@ -13,7 +13,7 @@ from sklearn.impute import KNNImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from superfactor.preprocessing import LowRankImputer
+from superfactor.preprocessing import LowRankImputer, completion
 
 
 def table(n=40, p=60, rank=3, noise=0.1, seed=0):
@@ -72,6 +72,17 @@ def test_the_fixed_point_is_that_of_the_plain_iteration(shape):
     expected = naive(X, 3)
     scale = np.nanstd(X, axis=0)
     np.testing.assert_allclose(filled / scale, expected / scale, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 60), (60, 40)])
+def test_large_tables_by_subspace_iteration(shape, monkeypatch):
+    X, gone = table(*shape, noise=0.5)
+    X[gone] = np.nan
+    by_gram = LowRankImputer(3, tol=1e-9, max_iter=2000).fit_transform(X)
+    monkeypatch.setattr(completion, "_SMALL", 0)
+    iterated = LowRankImputer(3, tol=1e-9, max_iter=2000).fit_transform(X)
+    scale = np.nanstd(X, axis=0)
+    np.testing.assert_allclose(iterated / scale, by_gram / scale, rtol=0, atol=1e-5)
 
 
 def test_finds_the_rank_and_beats_means_and_neighbours():

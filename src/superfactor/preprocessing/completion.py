@@ -30,6 +30,10 @@ _BLOCK = 200_000
 _DEPTH = 3
 # It starts where steps are below this (in standard deviations): far from the end it may lead astray.
 _NEAR = 3e-2
+# Up to so many samples or features, a table is factorized by the eigenvectors of its Gram matrix.
+_SMALL = 500
+# And else by subspace iteration with so many more vectors than are wanted, and first with so many steps.
+_MORE, _FIRST_STEPS = 10, 5
 # A ridge that only matters where nothing else determines h.
 _TINY = 1e-8
 
@@ -48,12 +52,15 @@ class Factors:
         s²/(σ_k² − s²).
     codes : (n, q)
         The shrunken U diag(σ_k − s²/σ_k) of the table they were learned from.
+    basis : (p, k) or None
+        From which those of a table that differs little are found sooner, where it is large.
     """
 
     mean: Array
     components: Array
     ridge: Array
     codes: Array
+    basis: Array | None = None
 
     def fill_row(self, row: Array, missing: Array) -> Array:
         """Values of the entries `missing` (positions) of a row (p,), from its others."""
@@ -101,8 +108,10 @@ class Completion:
         mixing = _Anderson()
         observed = 1 - len(self.missing) / self.table.size
         self.n_iter, self.change = 0, 0.0
+        basis = None
         while True:
-            factors = factorize(self.table, rank, observed)
+            factors = factorize(self.table, rank, observed, basis)
+            basis = factors.basis
             self.n_iter += 1
             if not len(self.missing):
                 return factors
@@ -130,36 +139,83 @@ class Completion:
         return found
 
 
-def factorize(table: Array, rank: int, observed: float) -> Factors:
+def factorize(table: Array, rank: int, observed: float, start: Array | None = None) -> Factors:
     """The shrunken factors of a filled table (n, p), `observed` being the share of its known entries.
 
-    By the eigenvectors of the smaller of ZZᵀ and ZᵀZ, both centred by columns.
+    `start` is the basis of a table that differs little, from which a large one is factorized sooner.
     """
     n, p = table.shape
     mean = table.mean(axis=0, dtype=np.float64).astype(table.dtype)
-    wide = n <= p
-    if wide:
-        gram = _double(table @ table.T)
-        gram -= gram.mean(axis=0)
-        gram -= gram.mean(axis=1)[:, None]
+    if rank == 0:
+        return Factors(
+            mean, np.empty((0, p), table.dtype), np.empty(0), np.empty((n, 0), table.dtype)
+        )
+    small = min(n, p) <= _SMALL
+    if not small:
+        squares, codes, right, total = _iterated(table, mean, rank, start)
     else:
-        gram = _double(table.T @ table) - n * np.outer(_double(mean), _double(mean))
-    squares, vectors = np.linalg.eigh(gram)
-    squares, vectors = np.maximum(squares[::-1], 0.0), vectors[:, ::-1]
-    rest = squares[rank : min(n - 1, p)]
-    noise = (rest.mean() if len(rest) else 0.0) / observed
-    smallest = max(noise, squares[0] * np.finfo(table.dtype).eps * min(n, p))
-    kept = int(np.sum(squares[:rank] > smallest))
-    squares, vectors = squares[:kept], vectors[:, :kept].astype(table.dtype)
+        squares, codes, right, total = (_by_rows if n <= p else _by_columns)(table, mean, rank)
+    rest = max(total - float(squares[:rank].sum()), 0.0) / (min(n - 1, p) - rank)
+    noise = rest / observed
+    kept = int(np.sum(squares[:rank] > noise))
+    squares = squares[:kept]
     shrink = (1 - noise / squares).astype(table.dtype)
-    if wide:
-        sigma = np.sqrt(squares).astype(table.dtype)
-        codes = vectors * (shrink * sigma)
-        components = (vectors / sigma).T @ table
+    return Factors(
+        mean,
+        np.ascontiguousarray(right[:, :kept].T),
+        noise / (squares - noise),
+        codes[:, :kept] * shrink,
+        None if small else right,
+    )
+
+
+# Each gives the largest σ_k² (k,), descending and not 0, UΣ (n, k), V (p, k), and the sum of all σ².
+_Leading = tuple[Array, Array, Array, float]
+
+
+def _by_rows(table: Array, mean: Array, rank: int) -> _Leading:
+    """From the eigenvectors of ZZᵀ (n, n), centred."""
+    gram = _double(table @ table.T)
+    gram -= gram.mean(axis=0)
+    gram -= gram.mean(axis=1)[:, None]
+    squares, vectors = _eigen(gram, rank, table.dtype)
+    sigma = np.sqrt(squares).astype(table.dtype)
+    return squares, vectors * sigma, table.T @ (vectors / sigma), float(np.trace(gram))
+
+
+def _by_columns(table: Array, mean: Array, rank: int) -> _Leading:
+    """From the eigenvectors of ZᵀZ (p, p), centred."""
+    gram = _double(table.T @ table) - len(table) * np.outer(_double(mean), _double(mean))
+    squares, vectors = _eigen(gram, rank, table.dtype)
+    return squares, table @ vectors - mean @ vectors, vectors, float(np.trace(gram))
+
+
+def _iterated(table: Array, mean: Array, rank: int, start: Array | None) -> _Leading:
+    """By subspace iteration: neither ZZᵀ nor ZᵀZ is formed where both are large.
+
+    The table changes little from one fill to the next, so that one step from the basis before is enough.
+    """
+    n, p = table.shape
+    if start is None:
+        size = min(rank + _MORE, n - 1, p)
+        right = np.random.default_rng(0).standard_normal((p, size)).astype(table.dtype)
     else:
-        codes = (table @ vectors - mean @ vectors) * shrink
-        components = np.ascontiguousarray(vectors.T)
-    return Factors(mean, components, noise / (squares - noise), codes)
+        right = start
+    for _ in range(_FIRST_STEPS if start is None else 1):
+        left, _ = np.linalg.qr(table @ right - mean @ right)
+        right = table.T @ left - np.outer(mean, left.sum(axis=0))
+    squares, turn = _eigen(_double(right.T @ right), right.shape[1], table.dtype)
+    sigma = np.sqrt(squares).astype(table.dtype)
+    total = np.einsum("ij,ij->", table, table, dtype=np.float64) - n * np.sum(_double(mean) ** 2)
+    return squares, (left @ turn) * sigma, right @ (turn / sigma), float(total)
+
+
+def _eigen(gram: Array, most: int, dtype: Any) -> tuple[Array, Array]:
+    """The largest eigenvalues of a Gram matrix, those that are 0 but for rounding left out, and vectors."""
+    squares, vectors = np.linalg.eigh(gram)
+    squares, vectors = squares[::-1][:most], vectors[:, ::-1][:, :most]
+    kept = squares > max(squares[0], 0.0) * np.finfo(dtype).eps * len(gram)
+    return squares[kept], vectors[:, kept].astype(dtype)
 
 
 def _double(values: Array) -> Array:
