@@ -180,7 +180,8 @@ def _by_rows(table: Array, mean: Array, rank: int) -> _Leading:
     gram -= gram.mean(axis=1)[:, None]
     squares, vectors = _eigen(gram, rank, table.dtype)
     sigma = np.sqrt(squares).astype(table.dtype)
-    return squares, vectors * sigma, table.T @ (vectors / sigma), float(np.trace(gram))
+    right = ((vectors / sigma).T @ table).T  # so that its transpose needs no copy
+    return squares, vectors * sigma, right, float(np.trace(gram))
 
 
 def _by_columns(table: Array, mean: Array, rank: int) -> _Leading:

@@ -1,0 +1,28 @@
+"""The benchmark of gaps removes what it says, and its rows are sane."""
+
+import numpy as np
+import pytest
+from benchmarks import missing
+
+
+@pytest.mark.parametrize(
+    "gaps, share", zip(missing.GAPS, (0.02, 0.1, 0.3, 1 / 15, 1 / 10), strict=True)
+)
+def test_shares(gaps, share):
+    found = np.mean([missing.GAPS[gaps]((200, 400), seed).mean() for seed in range(20)])
+    assert found == pytest.approx(share, rel=0.15)
+
+
+def test_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 30)) + 0.3 * rng.standard_normal(
+        (40, 30)
+    )
+    y = (X[:, 0] > 0).astype(int)
+    monkeypatch.setattr(missing, "_small", lambda: ("made up", X, y))
+    rows = missing.missing(quick=True)
+    assert [row["gaps"] for row in rows] == list(missing.GAPS)
+    for row in rows:
+        assert row["error, low rank"] < row["error, 5 neighbours"] < row["error, mean"]
+        assert row["accuracy, low rank"] > 50
+    assert len({row["accuracy, all entries"] for row in rows}) == 1
