@@ -6,7 +6,7 @@ from benchmarks import missing
 
 
 @pytest.mark.parametrize(
-    "gaps, share", zip(missing.GAPS, (0.02, 0.1, 0.3, 1 / 15, 1 / 10), strict=True)
+    "gaps, share", list(zip(missing.GAPS, (0.02, 0.1, 0.3, 1 / 15, 1 / 10), strict=True))
 )
 def test_shares(gaps, share):
     found = np.mean([missing.GAPS[gaps]((200, 400), seed).mean() for seed in range(20)])
