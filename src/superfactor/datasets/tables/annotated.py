@@ -32,7 +32,7 @@ def read(path: Path, *, layout: str, layer: str | None, text: Collection[str]) -
     if layout == "features":
         raise ValueError(f"{path}: in this format rows are always samples; leave the layout out")
     try:
-        import anndata
+        import anndata  # noqa: F401
         import h5py
     except ImportError:
         raise ValueError(
@@ -46,7 +46,7 @@ def read(path: Path, *, layout: str, layer: str | None, text: Collection[str]) -
             warnings.simplefilter("ignore", category=FutureWarning)
             several = "mod" in file
             return _several(path, file, layer, text) if several else _one(path, file, layer, text)
-    except (OSError, KeyError, anndata.io.AnnDataReadError) as error:
+    except (OSError, KeyError) as error:
         line = str(error).splitlines()[0]
         raise ValueError(
             f"{path}: not a file of AnnData or MuData ({line}); write it again"

@@ -65,9 +65,11 @@ def _arrays(path: Path) -> dict[str, Any]:
     except ValueError as error:
         if "allow_pickle" not in str(error):
             raise ValueError(f"{path}: array {name!r} cannot be read ({error})") from None
-        what = f"array {name!r} holds Python objects" if name else "not an .npz file"
+        if not name:
+            raise ValueError(f"{path}: not an .npz file; write it with numpy.savez") from None
         raise ValueError(
-            f"{path}: {what}; write text as numpy.array(values, dtype=str) and save it again"
+            f"{path}: array {name!r} holds Python objects, which are not opened; write text as "
+            "numpy.array(values, dtype=str) and save it again"
         ) from None
 
 

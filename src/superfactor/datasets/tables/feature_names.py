@@ -2,7 +2,7 @@
 
 Identifiers of the usual databases are known by their form. Gene symbols are not: ``AB12`` may be a
 patient. But a list of genes always has members of large families in it, ``ZNF12`` or ``SLC2A1``, of
-several families at that.
+several families at that. Only names that samples do not have are listed: when in doubt, rows are samples.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ IDENTIFIER, SYMBOLS = "identifier", "symbols"
 _IDENTIFIER = re.compile(
     r"(AFFX-)?[\w/.-]+_at"  # Affymetrix: 1007_s_at
     r"|ENS[A-Z]{0,4}[EGTP]\d{9,}(\.\d+)?([_|].*)?"  # Ensembl
-    r"|ILMN_\d+|A_\d+_P\d+|TC\d{8,}\.hg\.\d"  # Illumina, Agilent, Clariom
-    r"|c[gh][.\d]{6,}\S*|rs\d{3,}"  # CpG and SNP
+    r"|ILMN_\d+|A_\d+_P\d{4,}|TC\d{8,}\.hg\.\d"  # Illumina, Agilent, Clariom
+    r"|cg\d{8}(_\w+)?|rs\d{5,}"  # CpG and SNP
     r"|[NX][MRP]_\d{5,}(\.\d+)?"  # RefSeq
     r"|(hsa|mmu|rno)-(mir|miR|let)-\S+"  # micro-RNA
-    r"|(chr)?(\d{1,2}|[XYM])[:_]\d{3,}([-_]\d{3,})?"  # places in a genome
+    r"|chr(\d{1,2}|[XYM])[:_-]\d{3,}\S*|(\d{1,2}|[XYM]):\d{4,}\S*"  # places in a genome
     r"|(gene|probe|probeset|feature|transcript|protein|peptide|metabolite|otu|asv|cpg|snp|peak)[ _.-]?\d+",
     re.I,
 )
@@ -35,6 +35,7 @@ _FAMILY = re.compile(
 )
 _OPEN_FRAME = re.compile(r"C\d+orf\d+", re.I)
 _MOST = 5000
+_MEMBERS, _FAMILIES = 8, 5
 
 
 def kind_of_names(names: Sequence[str]) -> str | None:
@@ -44,7 +45,8 @@ def kind_of_names(names: Sequence[str]) -> str | None:
     --------
     >>> kind_of_names(["1007_s_at", "1053_at", "117_at"])
     'identifier'
-    >>> kind_of_names(["TP53", "ZNF12", "SLC2A1", "CDK4", "KRT19", "IL6", "COL1A1", "EGFR"])
+    >>> genes = "TP53 ZNF12 SLC2A1 CDK4 KRT19 IL6 COL1A1 EGFR TMEM97 MMP9 CXCL8 BCL2 ESR1 RPL13"
+    >>> kind_of_names(genes.split())
     'symbols'
     >>> kind_of_names(["P001", "P002", "AB12"]) is None
     True
@@ -56,4 +58,5 @@ def kind_of_names(names: Sequence[str]) -> str | None:
         return IDENTIFIER
     found = [family[1].upper() for name in names if (family := _FAMILY.fullmatch(name))]
     found += ["ORF" for name in names if _OPEN_FRAME.fullmatch(name)]
-    return SYMBOLS if len(found) >= 0.05 * len(names) and len(set(found)) >= 4 else None
+    several = len(found) >= max(_MEMBERS, 0.05 * len(names)) and len(set(found)) >= _FAMILIES
+    return SYMBOLS if several else None

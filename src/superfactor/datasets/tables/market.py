@@ -7,6 +7,8 @@ Such a folder has ``matrix.mtx``, features in rows, with ``features.tsv`` (earli
 from __future__ import annotations
 
 import csv
+import gzip
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -35,11 +37,11 @@ def read(path: Path, *, layout: str) -> TableFile:
         else ""
     )
     rows_of_features, cells = _beside(file, stem, _FEATURES), _beside(file, stem, _BARCODES)
+    with open(file, "rb"):
+        pass  # what cannot be opened is an OSError that names it
     try:
         matrix = mmread(file)
-    except (ValueError, EOFError, OverflowError) as error:
-        with open(file, "rb"):
-            pass
+    except (ValueError, EOFError, OverflowError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{file}: not a MatrixMarket file ({error}); write it again") from None
     features = None if rows_of_features is None else _symbols(rows_of_features)
     samples = None if cells is None else [row[0] for row in cells]

@@ -27,6 +27,10 @@ _ANNOTATIONS = frozenset([
 ])  # fmt: skip
 
 
+# Fewer columns of numbers are results about features rather than samples.
+_FEWEST = 5
+
+
 def has_features_in_rows(grid: Grid, text: Collection[str]) -> bool:
     """Is it sure that the rows of this table are features?
 
@@ -45,7 +49,7 @@ def has_features_in_rows(grid: Grid, text: Collection[str]) -> bool:
         return False  # it may hold the labels
     samples = [name for j, name in enumerate(grid.names) if j and j not in aside]
     kind = kind_of_names(names)
-    if kind is None or not samples or kind_of_names(samples) is not None:
+    if kind is None or len(samples) < _FEWEST or kind_of_names(samples) is not None:
         return False
     return kind == IDENTIFIER or len(names) > len(samples)
 
@@ -81,12 +85,11 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[str, ...]]:
         raise ValueError(
             f"{path}: with features in rows every sample is a column of numbers; there are none"
         )
-    names = [name or "" for name in grid.texts[0]]
-    if not all(names):
-        raise ValueError(
-            f"{path}: {grid.unit} {grid.where[names.index('')]} has no name in its first column; give it one"
-        )
-    names = unique(path, names, [ROW_NAMES], "rows")
+    nameless = [
+        f"{grid.unit} {grid.where[row]}" for row, name in enumerate(grid.texts[0]) if name is None
+    ]
+    called = iter(nameless)
+    names = unique(path, [name or next(called) for name in grid.texts[0]], [ROW_NAMES], "rows")
     place = {j: k for k, j in enumerate(grid.numeric)}
     block = grid.block[:, [place[j] for j in samples]] if len(samples) < len(place) else grid.block
     texts: dict[str, Any] = {ROW_NAMES: [grid.names[j] for j in samples]}
@@ -100,6 +103,8 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[str, ...]]:
         f"features in rows: turned round to {len(samples):,} samples with {len(names):,} columns "
         "(--layout samples leaves it as it is)"
     ]
+    if nameless:
+        notes.append(f"features without a name are called by their place: {some(nameless)}")
     if aside:
         others = [grid.names[j] for j in sorted(aside)]
         notes.append(f"what the table tells of the features is left out: {some(others, 5)}")
@@ -108,12 +113,15 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def _row_names(grid: Grid) -> list[str] | None:
-    """The first column, if it can name features: text, complete, each name once."""
+    """The first column, if it can name features: text that seldom repeats, hardly an empty cell.
+
+    Several probes of one gene are usual, and so are some of none.
+    """
     cells = grid.texts.get(0)
     if cells is None or len(grid.names) < 2:
         return None
     names = [cell for cell in cells if cell is not None]
-    return names if len(set(names)) == len(cells) else None
+    return names if 2 * len(set(names)) > len(cells) else None
 
 
 def _annotations(grid: Grid) -> set[int]:
