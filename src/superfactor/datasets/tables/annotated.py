@@ -156,6 +156,8 @@ def _names_of(path: Path, parts: dict[str, _Modality]) -> list[str]:
 def _modality(path: Path, group: Any, layer: str | None) -> _Modality:
     """One AnnData, with the values of a layer that it has."""
     source = group[RAW] if layer == RAW else group
+    obs, var = _element(group["obs"]), _element(source["var"])
+    obs.index = obs.index.map(str)
     place = source["layers"][layer] if layer not in (None, RAW) else source.get("X")
     values = None if place is None else _element(place)
     if values is None:
@@ -166,8 +168,6 @@ def _modality(path: Path, group: Any, layer: str | None) -> _Modality:
         values = sparse.csr_matrix(values, dtype=np.float64)
     else:
         values = np.asarray(values, dtype=np.float64)
-    obs, var = _element(group["obs"]), _element(source["var"])
-    obs.index = obs.index.map(str)
     return _Modality(list(obs.index), list(map(str, var.index)), values, obs)
 
 

@@ -83,7 +83,9 @@ def _matrix(path: Path, found: dict[str, Any]) -> tuple[Any, set[str]]:
         if kind in ("csr", "csc") or (kind is None and set(_SPARSE) <= set(found)):
             data, indices, indptr, shape = (found[name] for name in _SPARSE)
             make = sparse.csc_matrix if kind == "csc" else sparse.csr_matrix
-            return make((data, indices, indptr), tuple(shape)), {*_SPARSE, "format"}
+            matrix = make((data, indices, indptr), tuple(shape))
+            matrix.check_format()  # an index out of range would be read from memory of others
+            return matrix, {*_SPARSE, "format"}
     except (KeyError, ValueError) as error:
         raise ValueError(
             f"{path}: not a sparse matrix ({error}); scipy.sparse.save_npz writes one"

@@ -175,9 +175,12 @@ def read_table(
     >>> read_table(path).to_dict("list")
     {'patient': ['P1', 'P2'], 'status': ['tumour', 'normal'], 'gene': [7.5, nan]}
     """
-    table = open_table(path, layout="samples", text=text, progress=progress)
-    if table.matrix is not None:
+    path = Path(path)
+    kind = _kind(path)
+    apart = kind in (MARKET, ARRAYS, *ANNOTATED)
+    if apart or (kind in DELIMITERS and series_matrix.is_one(path)):
         raise ValueError(f"{path}: no plain table; superfactor.datasets.open_table reads it")
+    table = open_table(path, layout="samples", text=text, progress=progress)
     for note in table.notes:
         warnings.warn(f"{path}: {note}", UserWarning, stacklevel=2)
     return table.frame
