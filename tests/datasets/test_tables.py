@@ -222,3 +222,29 @@ def test_numbers(cell):
 @pytest.mark.parametrize("cell", ["", "x", "1_000", "1,5", "0x10", "1 2", "--1", "nan", "e5"])
 def test_not_numbers(cell):
     assert not is_number(cell)
+
+
+@pytest.mark.parametrize(
+    ("index", "names", "first"),
+    [
+        (pd.Index(list("xyz"), name="patient"), ["patient"], ["x", "y", "z"]),
+        (pd.Index(list("xyz")), [ROW_NAMES], ["x", "y", "z"]),
+        (pd.Index([7, 3, 5]), [ROW_NAMES], ["7", "3", "5"]),
+        (pd.Index([7, 3, 5], name="number"), ["number"], [7.0, 3.0, 5.0]),
+        (pd.CategoricalIndex(list("xyx"), name="kind"), ["kind"], ["x", "y", "x"]),
+        (pd.RangeIndex(5, 8, name="number"), ["number"], [5.0, 6.0, 7.0]),
+        (pd.RangeIndex(3), [], [1.0, 2.0, 3.0]),
+        (pd.MultiIndex.from_product([["x"], [1, 2, 3]]), [ROW_NAMES, f"{ROW_NAMES} 1"], ["x"] * 3),
+        (pd.DatetimeIndex(["2026-01-01"] * 3, name="day"), ["day"], ["2026-01-01 00:00:00"] * 3),
+    ],
+    ids=[
+        "named", "nameless", "filtered", "numbers", "categories", "named-range", "plain", "two-levels", "days",
+    ],
+)  # fmt: skip
+def test_an_index_in_parquet_is_the_first_column(index, names, first, tmp_path):
+    table = pd.DataFrame({"g": [1.0, 2.0, 3.0], "h": [4.0, 5.0, 6.0]}, index=index)
+    table.to_parquet(tmp_path / "a.parquet")
+    found = read_table(tmp_path / "a.parquet")
+    assert found.columns.tolist() == [*names, "g", "h"]
+    assert found[found.columns[0]].tolist() == first
+    assert found["h"].tolist() == [4.0, 5.0, 6.0]
