@@ -81,8 +81,8 @@ def test_no_series(old, new, message, tmp_path):
         open_table(series(tmp_path, SERIES.replace(old, new)))
 
 
-def test_the_layout_is_fixed(tmp_path):
-    with pytest.raises(ValueError, match="rows are always probes"):
-        open_table(series(tmp_path), layout="samples")
+@pytest.mark.parametrize("layout", ["samples", "features"])
+def test_the_format_says_what_rows_are(layout, tmp_path):
+    assert open_table(series(tmp_path), layout=layout).matrix.shape == (3, 2)
     with pytest.raises(ValueError, match="open_table reads it"):
         read_table(series(tmp_path))

@@ -1,6 +1,7 @@
 """Tables on disk, compared with pandas where it reads them and with their own text elsewhere."""
 
 import gzip
+import sys
 
 import numpy as np
 import pandas as pd
@@ -148,6 +149,14 @@ def test_repeated_names_are_numbered_with_a_warning(tmp_path):
         read_table(path, text=["TP53"])
 
 
+def test_text_further_down_under_a_repeated_name(tmp_path):
+    path = written(tmp_path, "a.csv", "g,h,g\n1,2,3\nx,4,5\n")
+    with pytest.warns(UserWarning, match="1 columns repeat"):
+        table = read_table(path)
+    assert table["g"].tolist() == ["1", "x"]
+    assert table["g.1"].tolist() == [3.0, 5.0]
+
+
 def test_wide_table_is_one_block(tmp_path):
     values = np.random.default_rng(1).normal(size=(3, 4000)).round(6)
     table = pd.DataFrame(values, columns=[f"g{j}" for j in range(4000)])
@@ -207,6 +216,12 @@ def test_gzip_that_is_none_or_broken_off(tmp_path):
             read_table(tmp_path / name)
 
 
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ValueError, match=r"pip install 'superfactor\[cli\]'"):
+        read_table(tmp_path / "a.parquet")
+
+
 def test_missing_file_is_an_oserror(tmp_path):
     for name in ("a.csv", "a.csv.gz", "a.parquet"):
         with pytest.raises(FileNotFoundError):
@@ -238,7 +253,7 @@ def test_not_numbers(cell):
         (pd.DatetimeIndex(["2026-01-01"] * 3, name="day"), ["day"], ["2026-01-01 00:00:00"] * 3),
     ],
     ids=[
-        "named", "nameless", "filtered", "numbers", "categories", "named-range", "plain", "two-levels", "days",
+        "named", "nameless", "filtered", "numbers", "categories", "named-range", "plain", "levels", "days",
     ],
 )  # fmt: skip
 def test_an_index_in_parquet_is_the_first_column(index, names, first, tmp_path):

@@ -91,13 +91,18 @@ def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) ->
         for name, group in groups.items()
     }
     obs = _element(file["obs"])
-    samples, note = _whose(list(map(str, obs.index)), parts)
+    obs.index = obs.index.map(str)
+    if not obs.index.is_unique:
+        twice = obs.index[obs.index.duplicated()][0]
+        raise ValueError(
+            f"{path}: two samples are called {twice!r}; rename one, then write it again"
+        )
+    samples, note = _whose(list(obs.index), parts)
     notes += note
     values = [_at(part, samples) for part in parts.values()]
     matrix = sparse.hstack(values, format="csr") if _any_sparse(parts) else np.hstack(values)
     ends = np.cumsum([len(part.features) for part in parts.values()]).tolist()
     blocks = dict(zip(parts, zip([0, *ends[:-1]], ends, strict=True), strict=True))
-    obs.index = obs.index.map(str)
     columns = _columns(obs.loc[samples])
     for name, part in parts.items():
         for column, cells in part.obs.reindex(samples).items():

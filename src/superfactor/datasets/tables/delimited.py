@@ -30,7 +30,7 @@ def read_delimited(
     delimiters: str,
     text: Collection[str],
     *,
-    first_is_text: bool = False,
+    words: Collection[int] = (),
     keep: bool = True,
     progress: Progress | None = None,
 ) -> Grid:
@@ -39,7 +39,7 @@ def read_delimited(
     Parameters
     ----------
     delimiters : of these the one that the header has most of
-    text, first_is_text, keep : see `Rows`
+    text, words, keep : see `Rows`
     """
 
     size = os.path.getsize(path)
@@ -53,7 +53,7 @@ def read_delimited(
             path,
             "line",
             text,
-            first_is_text=first_is_text,
+            words=words,
             keep=keep,
             commas=delimiter != ",",
             comma_at=comma_at,

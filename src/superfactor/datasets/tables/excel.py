@@ -27,16 +27,16 @@ def read_sheet(
     sheet: str | None,
     text: Collection[str],
     *,
-    first_is_text: bool = False,
+    words: Collection[int] = (),
     keep: bool = True,
 ) -> Grid:
     """The cells of a sheet, by default of the first; rows without any value are nothing.
 
     Parameters
     ----------
-    text, first_is_text, keep : see `Rows`
+    text, words, keep : see `Rows`
     """
-    rows = Rows(path, "row", text, first_is_text=first_is_text, keep=keep)
+    rows = Rows(path, "row", text, words=words, keep=keep)
     gaps = False
     with _opened(path, sheet) as (values, notes):
         filled = ((_without_end(cells), row) for row, cells in enumerate(values, start=1))
@@ -101,19 +101,16 @@ def _header(
     start = next(
         column for column in range(width) if any(cells[column] is not None for cells in padded)
     )
-    last = 0
-    header = padded[0]
-    while (
-        last + 2 < len(padded)
-        and None in header[start + 1 :]
-        and all(cell is None or isinstance(cell, str) for cell in padded[last + 1])
-        and sum(cell is not None for cell in padded[last + 1])
-        + sum(b is None and a is not None for a, b in zip(header, padded[last + 1], strict=True))
-        > sum(cell is not None for cell in header)
-    ):
+    last, header = 0, padded[0]
+    while last + 2 < len(padded):
         below = padded[last + 1]
-        header = [a if b is None else b for a, b in zip(header, below, strict=True)]
-        last += 1
+        merged = [
+            above if cell is None else cell for above, cell in zip(header, below, strict=True)
+        ]
+        words = all(cell is None or isinstance(cell, str) for cell in below)
+        if not words or None not in header[start + 1 :] or merged.count(None) >= header.count(None):
+            break
+        last, header = last + 1, merged
     title = f"the header has {last + 1} rows; columns are called by the last" if last else ""
     rest = chain(top[last + 1 :], rows)
     return _without_end(header)[start:], start, rest, (title,) if title else ()

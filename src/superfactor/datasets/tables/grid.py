@@ -23,7 +23,7 @@ class Grid:
     block : (rows, len(numeric)) float64
     texts : dict from the position of a text column to its cells
     where : the place of each row in the file, in `unit`, "line" or "row"
-    stray : names of columns of numbers in which there is text all the same (NaN in `block`)
+    stray : positions of columns of numbers in which there is text all the same (NaN in `block`)
     kept : dict from a row to its cells as written (all columns), for the rows with such text and for
         those whose first cell is a name that was asked for; None where these are too many to keep
     notes : sentences about how it was read
@@ -35,7 +35,7 @@ class Grid:
     texts: dict[int, list[str | None]]
     where: Sequence[int]
     unit: str
-    stray: set[str] = field(default_factory=set)
+    stray: set[int] = field(default_factory=set)
     kept: dict[int, list[str]] | None = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

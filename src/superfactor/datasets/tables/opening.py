@@ -103,33 +103,33 @@ def open_table(
 
         return arrays.read(path, layout=layout, text=text)
     if kind in DELIMITERS and series_matrix.is_one(path):
-        return series_matrix.read(path, layout=layout, text=text, progress=progress)
-    # Names of features are text even if they look like numbers.
-    first, keep = layout == "features", layout != "samples"
+        return series_matrix.read(path, text=text, progress=progress)
+    keep = layout != "samples"
 
-    def read(text: Collection[str]) -> Grid:
+    def read(words: Collection[int]) -> Grid:
         if kind == PARQUET:
-            return read_parquet(path, text, first_is_text=first)
+            return read_parquet(path, text, words=words)
         if kind in EXCEL:
-            return read_sheet(path, sheet, text, first_is_text=first, keep=keep)
+            return read_sheet(path, sheet, text, words=words, keep=keep)
         return read_delimited(
-            path, DELIMITERS[kind], text, first_is_text=first, keep=keep, progress=progress
+            path, DELIMITERS[kind], text, words=words, keep=keep, progress=progress
         )
 
     return _table(path, read, layout, text)
 
 
 def _table(
-    path: Path, read: Callable[[Collection[str]], Grid], layout: str, text: Collection[str]
+    path: Path, read: Callable[[Collection[int]], Grid], layout: str, text: Collection[str]
 ) -> TableFile:
-    """The table that `read` gives, with its samples in rows."""
-    grid = read(text)
+    """The table that `read` gives, told which columns are text, with its samples in rows."""
+    # Names of features are text even if they look like numbers.
+    grid = read([0] if layout == "features" else [])
     if layout == "features" or (layout == "auto" and has_features_in_rows(grid, text)):
         table, notes = turned(path, grid)
         return TableFile(table, notes=(*grid.notes, *notes))
     if grid.stray:
         # Text further down in columns that began with numbers: once more, knowing which they are.
-        grid = read({*text, *grid.stray})
+        grid = read(grid.stray)
     notes = perhaps(grid) if layout == "auto" else ()
     return TableFile(grid.samples(), notes=(*grid.notes, *notes))
 
@@ -175,12 +175,9 @@ def read_table(
     >>> read_table(path).to_dict("list")
     {'patient': ['P1', 'P2'], 'status': ['tumour', 'normal'], 'gene': [7.5, nan]}
     """
-    path = Path(path)
-    kind = _kind(path)
-    apart = kind in (MARKET, ARRAYS, *ANNOTATED)
-    if apart or (kind in DELIMITERS and series_matrix.is_one(path)):
-        raise ValueError(f"{path}: no plain table; superfactor.datasets.open_table reads it")
     table = open_table(path, layout="samples", text=text, progress=progress)
+    if table.matrix is not None:
+        raise ValueError(f"{path}: no plain table; superfactor.datasets.open_table reads it")
     for note in table.notes:
         warnings.warn(f"{path}: {note}", UserWarning, stacklevel=2)
     return table.frame

@@ -18,17 +18,21 @@ __all__ = ["read_parquet"]
 _NAMELESS = re.compile(r"__index_level_(\d+)__")
 
 
-def read_parquet(path: Path, text: Collection[str], *, first_is_text: bool = False) -> Grid:
+def read_parquet(path: Path, text: Collection[str], *, words: Collection[int] = ()) -> Grid:
     """The columns of a file, those of its index first.
 
     Parameters
     ----------
     text : names of columns to keep as text
-    first_is_text : is the first column one of them?
+    words : positions of columns that are text, too
     """
-    import pyarrow as pa
-    from pyarrow import parquet
-
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError(
+            f"{path}: reading it needs pyarrow: pip install 'superfactor[cli]', or save it as .csv"
+        ) from None
     try:
         with open(path, "rb") as raw:
             # Column by column on one thread: threads and data sets cost more than tiny columns do.
@@ -49,13 +53,13 @@ def read_parquet(path: Path, text: Collection[str], *, first_is_text: bool = Fal
         names.insert(0, named_range["name"])
         values = range(named_range["start"], named_range["stop"], named_range["step"])
         columns.insert(0, pa.chunked_array([pa.array(values)]))
-    kept = kept_as_text(names, [*text, *names[:first_is_text]])
+    kept = kept_as_text(names, text)
     names = unique(path, names, kept)
     block = np.empty((table.num_rows, len(names)))
     numeric: list[int] = []
     texts: dict[int, list[str | None]] = {}
     for position, (name, column) in enumerate(zip(names, columns, strict=True)):
-        if name not in kept and _holds_numbers(column.type):
+        if name not in kept and position not in words and _holds_numbers(column.type):
             # Unsafe: whole numbers beyond 2⁵³ are rounded, as they are in text.
             block[:, len(numeric)] = column.cast(pa.float64(), safe=False).to_numpy()
             numeric.append(position)

@@ -34,6 +34,8 @@ _TOP = 20
 _KEPT_CELLS = 1 << 19
 # A comma that is no separator of thousands: 0,5  12,34  1234,567
 _SURELY_DECIMAL = re.compile(r"[+-]?(0*,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))([eE][+-]?\d+)?")
+# What floating-point numbers call themselves where they are none, in any case.
+_NAN = re.compile(r"\s*[+-]?nan\s*", re.I)
 
 
 class DecimalComma(Exception):
@@ -47,7 +49,7 @@ class Rows:
     ----------
     path, unit : for messages: the file, and what its rows are called
     text : names of columns to keep as they are written, and of rows, should those be the features
-    first_is_text : are the cells of the first column names, even if they look like numbers?
+    words : positions of columns that are text, too
     keep : keep the cells of rows with unexpected text?
     commas : may numbers have decimal commas?
     comma_at : where decimal commas were found, which all numbers have then; None: they have points
@@ -60,7 +62,7 @@ class Rows:
         unit: str,
         text: Collection[str],
         *,
-        first_is_text: bool = False,
+        words: Collection[int] = (),
         keep: bool = True,
         commas: bool = False,
         comma_at: str | None = None,
@@ -70,7 +72,7 @@ class Rows:
         self.names: list[str] = []
         self._text = set(text)
         self._asked = frozenset(text)
-        self._first_is_text = first_is_text
+        self._words = frozenset(words)
         self._commas = commas
         self._comma_at = comma_at
         self._sure = comma_at is None
@@ -128,7 +130,7 @@ class Rows:
             self._texts,
             self._where,
             self.unit,
-            {self.names[j] for j in self._stray},
+            self._stray,
             self._kept,
             notes,
         )
@@ -145,15 +147,14 @@ class Rows:
             self.names.insert(0, "")
         self.names[0] = self.names[0] or ROW_NAMES
         self._text = kept_as_text(self.names, self._text)
-        if self._first_is_text:
-            self._text.add(self.names[0])
         self.names = unique(self.path, self.names, self._text)
         shown = 2 * sum(map(self._is_number, last[1:])) >= len(last) - 1
         example, where = waiting[-1 if shown else 0]
         for position, (name, cell) in enumerate(zip(self.names, example, strict=False)):
-            if name in self._text or not (cell.strip() in MISSING or self._is_number(cell)):
-                if name not in self._text:
-                    self._refuse_separators(name, cell, where)
+            if name in self._text or position in self._words:
+                self._texts[position] = []
+            elif not (cell.strip() in MISSING or self._is_number(cell)):
+                self._refuse_separators(name, cell, where)
                 self._texts[position] = []
         for cells, where in waiting:
             self._take(cells, where)
@@ -206,7 +207,7 @@ class Rows:
 
     def _without_text(self, cells: list[str], positions: Collection[int]) -> bool:
         """Put nan in place of text at these positions; was there any?"""
-        text = [j for j in positions if cells[j] != "nan" and not self._is_number(cells[j])]
+        text = [j for j in positions if not (self._is_number(cells[j]) or _NAN.fullmatch(cells[j]))]
         for position in text:
             self._refuse_separators(self.names[position], cells[position], self._where[-1])
             cells[position] = "nan"

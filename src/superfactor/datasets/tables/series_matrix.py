@@ -44,16 +44,14 @@ def is_one(path: Path) -> bool:
         return False
 
 
-def read(path: Path, *, layout: str, text: Collection[str], progress: Progress | None) -> TableFile:
+def read(path: Path, *, text: Collection[str], progress: Progress | None) -> TableFile:
     """The samples of a series; see `superfactor.datasets.open_table`."""
-    if layout == "samples":
-        raise ValueError(f"{path}: in a series matrix rows are always probes; leave the layout out")
     size = os.path.getsize(path)
 
     def read_both(lines: io.TextIOWrapper, raw: IO[bytes]) -> tuple[About, Grid]:
         told = None if progress is None else lambda: progress(raw.tell(), size)
         about, above = _about(path, lines)
-        rows = Rows(path, "line", (), first_is_text=True)
+        rows = Rows(path, "line", (), words=[0])
         try:
             return about, read_lines(path, _table(path, lines), "\t", rows, told, above)
         except ValueError as error:
@@ -66,7 +64,7 @@ def read(path: Path, *, layout: str, text: Collection[str], progress: Progress |
     (about, grid), notes = read_text(path, read_both)
     samples = [name for j, name in enumerate(grid.names) if j]
     if grid.stray or len(grid.texts) > 1:
-        column = min(grid.stray) if grid.stray else grid.names[max(grid.texts)]
+        column = grid.names[min(grid.stray) if grid.stray else max(grid.texts)]
         raise ValueError(
             f"{path}: there is text among the values of sample {column!r}; numbers are required"
         )

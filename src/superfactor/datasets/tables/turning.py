@@ -73,8 +73,8 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """
     if grid.kept is None:
         raise ValueError(
-            f"{path}: with features in rows there is text in too many of them (column {min(grid.stray)!r}, "
-            "for one); check the layout, or leave out what is no number"
+            f"{path}: with features in rows there is text in too many of them (column "
+            f"{grid.names[min(grid.stray)]!r}, for one); check the layout, or leave out what is no number"
         )
     aside = _annotations(grid) | {j for j in grid.texts if j}
     for j in grid.texts:
