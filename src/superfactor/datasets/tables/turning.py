@@ -44,12 +44,14 @@ def has_features_in_rows(grid: Grid, text: Collection[str]) -> bool:
         return False
     if text and not set(text).isdisjoint(names):
         return True
+    kind = kind_of_names(names)
+    if kind is None:
+        return False
     aside = _annotations(grid)
     if any(j and j not in aside for j in grid.texts):
         return False  # it may hold the labels
     samples = [name for j, name in enumerate(grid.names) if j and j not in aside]
-    kind = kind_of_names(names)
-    if kind is None or len(samples) < _FEWEST or kind_of_names(samples) is not None:
+    if len(samples) < _FEWEST or kind_of_names(samples) is not None:
         return False
     return kind == IDENTIFIER or len(names) > len(samples)
 
