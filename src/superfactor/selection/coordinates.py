@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 
 from superfactor.estimators import inputs
-from superfactor.selection.preprocessing import quiet, scaler_of
+from superfactor.selection.preprocessing import fresh, quiet, scaler_of
 from superfactor.spectrum import DataMatrix, compress
 
 
@@ -140,13 +140,11 @@ class TransformedRows(FoldRows):
         self.squared_norm, self.n_factorized = _squared_norm(data), int(data.shape[1])
 
     def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
-        step = clone(self._transformer)
+        step = fresh(self._transformer, self.X)
         some = _safe_indexing(self.X, train)
         with quiet():
             made = step.fit(some, y[train]).transform(self.X)
         names = inputs.column_names(made)
-        if names is None and hasattr(step, "get_feature_names_out") and hasattr(some, "columns"):
-            names = [str(name) for name in step.get_feature_names_out()]
         data = check_array(
             made, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X"
         )

@@ -127,7 +127,7 @@ def prepared(
     extra = words.expand(inputs.check_covariates(extra, sized, None, "fit"))
     beside = list(inputs.column_names(covariates) or ())
     if by_user:
-        table, own = with_indicators(X, search.covariate_columns)
+        table, own = with_indicators(X, search.covariate_columns, search.preprocess)
         rows: FoldRows = TransformedRows(table, own, extra, weight, search.preprocess, given.marked)
         return Prepared(rows, given, classes, weight, beside)
     factorized, inside = inputs.split_columns(sized, columns)
@@ -140,12 +140,24 @@ def prepared(
     return Prepared(rows, given, classes, weight, covariate_names + beside)
 
 
-def with_indicators(X: Any, columns: Any) -> tuple[Any, Any]:
-    """X with indicators in place of words in its covariate columns, and where these stand then."""
+def with_indicators(X: Any, columns: Any, preprocess: Any) -> tuple[Any, Any]:
+    """X with indicators in place of words in its covariate columns, and where these stand then.
+
+    X itself where there are none. Positions of covariates behind a transformer are not those in X.
+    """
+    if is_transformer(preprocess) and not _are_names(columns):
+        return X, columns
     if not learn_inside(X, columns)[1].expands:
         return X, columns
     step = IndicatorColumns(columns).set_output(transform="pandas")
-    return step.fit_transform(X), step.covariate_columns_
+    table = step.fit_transform(X)
+    if is_transformer(preprocess):
+        return table, [str(table.columns[j]) for j in step.covariate_columns_]
+    return table, step.covariate_columns_
+
+
+def _are_names(columns: Any) -> bool:
+    return columns is not None and all(isinstance(name, str) for name in np.atleast_1d(columns))
 
 
 def _say_completed(X: Any, imputer: Any) -> None:

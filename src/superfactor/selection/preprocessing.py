@@ -31,10 +31,18 @@ def scaler_of(preprocess: str | None) -> StandardScaler | None:
     return None if preprocess is None else StandardScaler(with_std=preprocess == "standardize")
 
 
-def steps_of(transformer: Any) -> list[tuple[str, Any]]:
-    """A transformer as steps of a pipeline, not yet fitted: one, or those of a pipeline."""
-    fresh = clone(transformer)
-    return list(fresh.steps) if isinstance(fresh, Pipeline) else [("preprocess", fresh)]
+def fresh(transformer: Any, X: Any) -> Any:
+    """A clone, not yet fitted, which hands on the names of the columns where X has any."""
+    found = clone(transformer)
+    if hasattr(X, "columns") and hasattr(found, "set_output"):
+        found.set_output(transform="pandas")
+    return found
+
+
+def steps_of(transformer: Any, X: Any) -> list[tuple[str, Any]]:
+    """A transformer of X as steps of a pipeline, not yet fitted: one, or those of a pipeline."""
+    found = fresh(transformer, X)
+    return list(found.steps) if isinstance(found, Pipeline) else [("preprocess", found)]
 
 
 def imputer_for(impute: Any, X: Any) -> Any:

@@ -21,7 +21,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from superfactor.estimators import SMFClassifier, inputs, parameters
-from superfactor.estimators.covariates import learn_inside
 from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
@@ -32,7 +31,7 @@ from superfactor.selection import grid, results
 from superfactor.selection.board import Board, board_for
 from superfactor.selection.chosen import ChosenModel
 from superfactor.selection.folds import score_fold
-from superfactor.selection.prepared import Prepared, prepared
+from superfactor.selection.prepared import Prepared, prepared, with_indicators
 from superfactor.selection.preprocessing import (
     IMPUTATION,
     PREPROCESSING,
@@ -411,23 +410,21 @@ class SMFClassifierCV(
 
     def _steps(self, smf: SMFClassifier, X: Any, imputer: Any) -> list[tuple[str, Any]]:
         """What stands before the chosen model; tells it where its covariates stand after that."""
+        table, columns = with_indicators(X, self.covariate_columns, self.preprocess)
         steps: list[tuple[str, Any]] = []
         if is_transformer(self.preprocess):
-            steps += steps_of(self.preprocess)
+            steps += steps_of(self.preprocess, table)
         else:
             steps += [("imputer", imputer)] if imputer is not None else []
             scaler = scaler_of(self.preprocess)
             steps += [("scaler", scaler)] if scaler is not None else []
             for _, step in steps:
                 step.set_output(transform="pandas" if hasattr(X, "columns") else "default")
-        if (
-            steps and learn_inside(X, self.covariate_columns)[1].expands
-        ):  # indicators pass no scaler
-            words = IndicatorColumns(self.covariate_columns).fit(X)
-            smf.set_params(covariate_columns=words.covariate_columns_)
-            steps.insert(0, ("words", words.set_output(transform="pandas")))
+        if steps and table is not X:  # indicators pass no scaler
+            words = IndicatorColumns(self.covariate_columns).set_output(transform="pandas")
+            smf.set_params(covariate_columns=columns)
+            steps.insert(0, ("words", words))
         if isinstance(imputer, LowRankImputer) and smf.covariate_columns is not None:
-            table = steps[0][1].transform(X) if steps[0][0] == "words" else X
             own = inputs.covariate_indices(
                 smf.covariate_columns, table.shape[1], inputs.column_names(table)
             )
