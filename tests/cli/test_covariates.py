@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tests.cli.command import QUICK, cohort, refused, roles, superfactor
 
-from superfactor.cli.covariates import column_names, encode, learn_encoding
+from superfactor.cli.covariates import column_names, encode, learn_encoding, notes, words
 from superfactor.cli.factors import _with_interval
 
 
@@ -42,10 +42,48 @@ CELLS = pd.DataFrame(
 
 def test_what_is_missing_is_no_reference():
     encoding = learn_encoding("t.csv", CELLS, ["age", "sex"])
-    assert encoding == {"age": [], "sex": ["F", "M", "(empty)"]}
+    assert encoding == {"age": [2.5], "sex": ["F", "M", "(empty)"]}
     assert column_names(encoding) == ["age", "sex=M", "sex=(empty)"]
     expected = [[1, 0, 0], [2, 0, 1], [3, 1, 0], [4, 0, 1]]
     np.testing.assert_array_equal(encode("t.csv", CELLS, encoding), expected)
+
+
+def test_missing_numbers_are_the_median_and_an_indicator():
+    table = CELLS.assign(age=[1.0, np.nan, 3.0, 8.0]).rename_axis("line")
+    encoding = learn_encoding("t.csv", table, ["age", "sex"])
+    assert encoding["age"] == [3.0, "missing"]
+    assert words(encoding) == ["sex"]
+    assert column_names(encoding)[:2] == ["age", "age=missing"]
+    found = encode("t.csv", table, encoding)[:, :2]
+    np.testing.assert_array_equal(found, [[1, 0], [3, 1], [3, 0], [8, 0]])
+    assert notes(encoding)[0] == (
+        "covariate 'age': empty cells take the median 3, and the column age=missing says where"
+    )
+
+
+def test_numbers_missing_from_new_samples_only_are_the_median_and_said():
+    table = CELLS.assign(age=[1.0, np.nan, 3.0, 8.0]).rename_axis("line")
+    encoding = learn_encoding("t.csv", CELLS, ["age"])
+    with pytest.warns(
+        UserWarning, match=r"covariate 'age' is empty for 1 sample.*line 1; none was"
+    ):
+        found = encode("t.csv", table, encoding)
+    np.testing.assert_array_equal(found.ravel(), [1, 2.5, 3, 8])
+
+
+def test_a_fit_with_empty_ages(tmp_path):
+    data = cohort()
+    data["age"] = data["age"].where(data.index % 5 > 0)
+    data.to_csv(tmp_path / "t.csv", index=False)
+    done = superfactor("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
+    middle = data["age"].median()
+    assert f"covariate 'age': empty cells take the median {middle:g}" in done.err
+    assert f"age: missing vs median {middle:g}" in " ".join(done.out.split())
+    done = superfactor(
+        "predict", tmp_path / "m.skops", tmp_path / "t.csv", "--out", tmp_path / "p.csv"
+    )
+    assert done.code == 0
+    assert len(pd.read_csv(tmp_path / "p.csv")) == len(data)
 
 
 @pytest.mark.parametrize(

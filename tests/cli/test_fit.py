@@ -173,7 +173,7 @@ def test_hint_at_values_without_a_logarithm(tmp_path):
 def test_categorical_covariates_are_indicators(table, model):
     about = model_file.load(model).metadata
     # The reference comes first: most of these patients are men.
-    assert about["covariates"] == {"sex": ["M", "F"], "age": []}
+    assert about["covariates"] == {"sex": ["M", "F"], "age": [cohort()["age"].median()]}
     estimator = model_file.load(model).estimator
     data = cohort()
     X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +12,50 @@ from superfactor.cli.errors import as_user_error
 if TYPE_CHECKING:
     import pandas as pd
 
-# column → its levels, the first of which is the reference and has no indicator; none for numbers
-Encoding = dict[str, list[str]]
+# column → of words the levels, the first of which is the reference and has no indicator; of numbers the
+# median, and "missing" behind it where some had none. Nothing in the files of earlier versions, for numbers.
+Encoding = dict[str, list[Any]]
 
 
 def learn_encoding(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Encoding:
     """What the levels of each covariate are; more than fifty is probably not meant."""
-    from superfactor.estimators.covariates import CovariateEncoder
+    from superfactor.estimators.covariates import MISSING, CovariateEncoder
 
     encoding: Encoding = {}
     for name in names:
         with as_user_error():
             found = CovariateEncoder.learn(_as_given(table[name]), [name], f"{path}: covariate")
-        encoding[name] = found.levels.get(0, [])
+        gone = [MISSING] if found.gaps else []
+        encoding[name] = found.levels.get(0) or [*found.medians.values(), *gone]
     return encoding
 
 
+def words(encoding: Encoding) -> list[str]:
+    """The columns that are words, to be read as they are written."""
+    return [name for name, levels in encoding.items() if _is_words(levels)]
+
+
 def column_names(encoding: Encoding) -> list[str]:
-    """The columns an encoding makes: ``age``, ``sex=M``."""
+    """The columns an encoding makes: ``age``, ``age=missing``, ``sex=M``."""
     names = []
     for name, levels in encoding.items():
-        names += [f"{name}={level}" for level in levels[1:]] or [name]
+        names += [] if _is_words(levels) else [name]
+        names += [f"{name}={level}" for level in levels[1:]]
     return names
+
+
+def notes(encoding: Encoding) -> list[str]:
+    """What is done about empty cells, one sentence for each covariate that has any."""
+    said = []
+    for name, levels in encoding.items():
+        if has_empty(levels):
+            said.append(f"covariate {name!r}: empty cells count as a level of their own")
+        elif len(levels) > 1 and not _is_words(levels):
+            said.append(
+                f"covariate {name!r}: empty cells take the median {levels[0]:g}, and the column "
+                f"{name}={levels[1]} says where"
+            )
+    return said
 
 
 def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) -> Any:
@@ -43,24 +66,49 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
 
     blocks = [np.empty((len(table), 0))]
     for name, levels in encoding.items():
-        if not levels:
-            blocks.append(numbers(path, table, [name], ids))
+        if not _is_words(levels):
+            blocks.append(_numbers(path, table, name, levels, ids))
             continue
-        words = {
+        said = {
             "names": [name],
             "said": f"{path}: covariate",
             "place": lambda row: place(table, row, ids),
         }
         with as_user_error():
-            blocks.append(CovariateEncoder({0: levels}).encode(_as_given(table[name]), **words))
+            blocks.append(CovariateEncoder({0: levels}).encode(_as_given(table[name]), **said))
     return np.hstack(blocks)
 
 
-def has_empty(levels: Sequence[str]) -> bool:
-    """Whether empty cells are one of the levels."""
+def _numbers(path: Any, table: pd.DataFrame, name: str, levels: Sequence[Any], ids: Any) -> Any:
+    """A column of numbers (n, 1), or (n, 2) with the indicator of its gaps."""
+    import numpy as np
+
+    gone = table[name].isna().to_numpy()
+    if not levels or not (gone.any() or len(levels) > 1):
+        return numbers(path, table, [name], ids)
+    if gone.any() and len(levels) == 1:
+        warnings.warn(
+            f"covariate {name!r} is empty for {gone.sum()} sample(s), the first at "
+            f"{place(table, int(np.argmax(gone)), ids)}; none was when the model was fitted, so that its "
+            f"median {levels[0]:g} stands in",
+            UserWarning,
+            stacklevel=2,
+        )
+    filled = numbers(
+        path, table[[name]].assign(**{name: table[name].fillna(levels[0])}), [name], ids
+    )
+    return np.hstack([filled, gone[:, None]]) if len(levels) > 1 else filled
+
+
+def has_empty(levels: Sequence[Any]) -> bool:
+    """Whether empty cells are one of the levels of words."""
     from superfactor.estimators.covariates import EMPTY
 
     return EMPTY in levels
+
+
+def _is_words(levels: Sequence[Any]) -> bool:
+    return bool(levels) and isinstance(levels[0], str)
 
 
 def _as_given(column: pd.Series[Any]) -> pd.Series[Any]:
