@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 
 from reproduction.coordinates import short_rows
 from superfactor.cli.learning import Settings, learn, split
-from superfactor.cli.prepare import Columns, PreparedTable, for_fitting
+from superfactor.cli.prepare import Columns, PreparedTable, Wishes, for_fitting
 from superfactor.cli.screen import Screen
 from superfactor.datasets import load_microarray
 from superfactor.datasets.files import VARIABLE
@@ -41,9 +41,9 @@ def accuracy(quick: bool = False) -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for name, path in _tables(Path(os.environ.get(VARIABLE, ".")), Path(scratch)):
-            raw = for_fitting(path, COLUMNS, False, SILENT)
+            raw = for_fitting(path, COLUMNS, Wishes(), SILENT)
             for log2 in (False, True) if raw.X.max() > 100 else (False,):
-                samples = for_fitting(path, COLUMNS, True, SILENT) if log2 else raw
+                samples = for_fitting(path, COLUMNS, Wishes(log2=True), SILENT) if log2 else raw
                 found: dict[str, list[float]] = {}
                 for seed in range(1 if quick else 5):
                     for method, score in _compare(samples, seed).items():

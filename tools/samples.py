@@ -3,7 +3,8 @@
 A sample lies between `<!-- sample -->` and `<!-- end -->`, as a code block in which every line that begins
 with `$` is a command. The commands are those of the page: what they print is put below each of them. They
 run one after the other in one folder that has the table `superfactor demo` leaves, `typo.csv`, the same with
-a word among its numbers, and `relapse.csv`, the table that docs/covariates.md draws.
+a word among its numbers, `expression.tsv` and `patients.csv`, the same in two files as people have them, and
+`relapse.csv`, the table that docs/covariates.md draws.
 """
 
 import doctest
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from superfactor.datasets import load_prostate
@@ -37,7 +39,26 @@ def prepare(folder: Path) -> None:
     table.to_csv(folder / TABLE, index=False)
     table.iloc[3, 5] = "n.d."
     table.to_csv(folder / "typo.csv", index=False)
+    genes, people = _as_people_have_them(data)
+    genes.to_csv(folder / "expression.tsv", sep="\t")
+    people.to_csv(folder / "patients.csv", index=False)
     _relapses().to_csv(folder / "relapse.csv", index=False)
+
+
+def _as_people_have_them(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Genes in rows, some values missing, a shift by batch; and patients, of whom some have no label."""
+    rng = np.random.default_rng(0)
+    n, p = data.X.shape
+    batch = np.arange(n) // 2 % 2
+    shift = rng.normal(scale=data.X.std(axis=0))
+    X = np.where(rng.random((n, p)) < 0.02, np.nan, data.X + batch[:, None] * shift)
+    names = [f"P{i:03}" for i in range(n)]
+    genes = pd.DataFrame(X.T, index=pd.Index(data.features, name="probe"), columns=names).round(3)
+    tissue = np.where(rng.random(n) < 0.9, data.y, "")
+    people = pd.DataFrame(
+        {"patient": names, "tissue": tissue, "batch": np.array(["A", "B"])[batch]}
+    )
+    return genes, people.drop(index=[3, 50])
 
 
 def _relapses() -> pd.DataFrame:

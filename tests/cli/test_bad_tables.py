@@ -22,31 +22,27 @@ from tests.cli.command import QUICK, SETTING, cohort, refused, roles
             "'?' is not a number, at sample P000 (line 2), column 'gene3' (and 1 more such cells)",
         ),
         (
-            lambda d: d.assign(gene3=[None, *d["gene3"][1:]]),
-            "a missing value at sample P000 (line 2), column 'gene3'",
-        ),
-        (
-            lambda d: d.assign(gene3=["NA", None, *d["gene3"][2:]]),
-            "a missing value at sample P000 (line 2), column 'gene3' (and 1 more such cells)",
-        ),
-        (
             lambda d: d.assign(gene3=["-inf", *d["gene3"][1:]]),
             "a value out of range (-inf) at sample P000 (line 2), column 'gene3'",
         ),
         (
             lambda d: d.assign(centre="Lyon", batch="b"),
             "no numbers in columns 'centre', 'batch'; leave out with --drop, or say what they are with "
-            "--id or --covariates",
+            "--id, --covariates or --adjust",
         ),
         (lambda d: d.assign(status="normal"), "column 'status' has one class only, 'normal'"),
         (
-            lambda d: d.assign(status=d["status"].where(d.index != 4)),
-            "column 'status' is empty for 1 of 40 samples (first: line 6)",
+            lambda d: d.assign(status=None),
+            "column 'status' is empty for all 40 samples; labels of two classes are required",
         ),
         (lambda d: d.assign(status=d["gene0"]), "column 'status' holds numbers such as"),
         (lambda d: d.loc[list(range(40)) * 2].assign(status=range(80)), "has 80 different values"),
         (lambda d: d[d["status"] == "normal"].head(1), "has one class only"),
-        (lambda d: d.assign(status=["a"] * 38 + ["b"] * 2), "class 'b' has 2 sample(s); 3 are required"),
+        (
+            lambda d: d.assign(status=["a"] * 38 + ["b"] * 2),
+            "class 'b' has 2 sample(s); 3 are required, or 2 with --test-size 0; --drop-rare leaves out "
+            "classes with fewer than 3 samples, --min-class N those with fewer than N",
+        ),
         (lambda d: d.drop(columns="status"), "--target: there is no column 'status'"),
         (lambda d: d.rename(columns={"age": "Age"}), "--covariates: there is no column 'age'; did you mean"),
         (lambda d: d.assign(sex="F"), "covariate 'sex' is 'F' for every sample"),
@@ -56,7 +52,7 @@ from tests.cli.command import QUICK, SETTING, cohort, refused, roles
         (lambda d: d.assign(**{f"gene{j}": 1.0 for j in range(12)}), "all zero after preprocessing"),
     ],
     ids=[
-        "word", "decimal-comma", "words", "empty-cell", "empty-cells", "infinite", "text-columns",
+        "word", "decimal-comma", "words", "infinite", "text-columns",
         "one-class", "no-label", "continuous", "many-classes", "one-sample", "few-samples",
         "no-target", "no-covariate", "constant-covariate", "no-features",
         "name-taken", "no-rows", "constant-features",

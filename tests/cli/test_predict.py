@@ -35,7 +35,7 @@ def test_one_row_a_sample_in_the_order_of_the_table(model, predict):
     ]  # fmt: skip
     assert found["patient"].tolist() == data["patient"].tolist()
     shares = found.filter(like="probability").to_numpy()
-    np.testing.assert_allclose(shares, by_hand(model, data), rtol=1e-13)
+    np.testing.assert_array_equal(shares, by_hand(model, data))
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     names = np.array(["normal", "tumoral"])[shares.argmax(axis=1)]
     assert found["predicted"].tolist() == names.tolist()
@@ -113,15 +113,11 @@ def test_quiet(model, table, tmp_path):
             "'old' is not a number, at sample P001 (line 3), column 'age' (and 19 more such cells)",
         ),
         (
-            lambda d: d.assign(gene4=[None] + [1.0] * 39),
-            "a missing value at sample P000 (line 2), column 'gene4'",
-        ),
-        (
             lambda d: d.assign(gene4=["inf"] + [1.0] * 39),
             "a value out of range (inf) at sample P000 (line 2), column 'gene4'",
         ),
     ],
-    ids=["a-column", "columns", "covariate", "level", "empty-level", "word", "missing", "infinite"],
+    ids=["a-column", "columns", "covariate", "level", "empty-level", "word", "infinite"],
 )
 def test_tables_that_do_not_fit(change, message, model, tmp_path):
     change(cohort()).to_csv(tmp_path / "new.csv", index=False)

@@ -73,7 +73,15 @@ def test_missing_packages_are_named_at_once(missing, tmp_path):
     ("words", "message"),
     [
         (["fits"], "No such command 'fits'"),
-        (["fit"], "Missing argument 'TABLE'"),
+        (["fit"], "Missing option '--out'"),
+        (["fit", "--out", "m"], "Missing argument 'TABLE', or --block name=FILE"),
+        (
+            ["fit", "a.csv", "--out", "m", "--block", "b.csv"],
+            "--block b.csv: name=FILE is required",
+        ),
+        (["fit", "a.csv", "--out", "m", "--block", "a=b.csv"], "TABLE is a block of that name"),
+        (["fit", "a.csv", "--out", "m", "--layout", "x"], "--layout x: auto, samples or features"),
+        (["fit", "a.csv", "--out", "m", "--impute", "x"], "--impute x: lowrank, mean or none"),
         (["fit", "a.csv"], "Missing option '--out'"),
         (["fit", "a.csv", "--out", "m", "--ranks", "2"], "No such option"),
         (["fit", "a.csv", "--out", "m", "--seed", "x"], "--seed"),
@@ -88,7 +96,7 @@ def test_missing_packages_are_named_at_once(missing, tmp_path):
         (["fit", "a.csv", "--out", "m", "--lam", "inf"], "--lam inf:"),
         (["fit", "a.csv", "--out", "m", "--model", "pca"], "--model pca: filter or feature"),
         (["fit", "a.csv", "--out", "m", "--certify", "x"], "--certify x: residual or ascent"),
-        (["predict", "m.skops"], "Missing argument 'TABLE'"),
+        (["predict", "m.skops", "--out", "p"], "Missing argument 'TABLE'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -14,20 +14,28 @@ import typer
 import superfactor
 from superfactor.cli.errors import DONE, INTERRUPTED, UserError
 from superfactor.cli.options import (
+    Adjust,
     Balance,
+    Block,
     Certify,
     Covariates,
     Drop,
+    DropRare,
     Folds,
     Group,
     Id,
+    Impute,
     Json,
     Kind,
     Lam,
+    Layer,
+    Layout,
     Log2,
     Markers,
+    MinClass,
     Model,
     Permutations,
+    Phenotype,
     Positive,
     Quiet,
     Rank,
@@ -35,9 +43,11 @@ from superfactor.cli.options import (
     Resamples,
     Rotation,
     Seed,
+    Sheet,
     Standardize,
     Table,
     Target,
+    Unlabeled,
     Xi,
 )
 from superfactor.cli.screen import Screen
@@ -53,6 +63,8 @@ app = typer.Typer(
     rich_markup_mode=None,  # two columns of plain text: readable at 80 columns, and sooner there
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+# Samples of a class that --drop-rare keeps.
+FEWEST = 3
 # What was typed, to be written into models and pages.
 _command = ["superfactor"]
 
@@ -112,7 +124,8 @@ def demo(
 
 @app.command()
 def fit(
-    table: Table,
+    *,
+    table: Table = None,
     out: Annotated[
         Path,
         typer.Option(metavar="FILE", help="The model, by convention .skops.", show_default=False),
@@ -120,8 +133,18 @@ def fit(
     target: Target = None,
     id: Id = None,
     covariates: Covariates = None,
-    drop: Drop = None,
+    adjust: Adjust = None,
     group: Group = None,
+    drop: Drop = None,
+    block: Block = None,
+    phenotype: Phenotype = None,
+    layout: Layout = None,
+    sheet: Sheet = None,
+    layer: Layer = None,
+    impute: Impute = "lowrank",
+    unlabeled: Unlabeled = None,
+    drop_rare: DropRare = False,
+    min_class: MinClass = None,
     rank: Rank = "auto",
     xi: Xi = "auto",
     lam: Lam = "auto",
@@ -144,6 +167,10 @@ def fit(
     report: Annotated[
         Path | None, typer.Option(metavar="HTML", help="Write a page about the model, too.")
     ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(metavar="CSV", help="Write predictions of the samples without a label, too."),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -154,6 +181,7 @@ def fit(
     again without the samples it is judged by, beside simpler methods.
     """
     from superfactor.cli import fit
+    from superfactor.cli.reading import source_of
 
     times = _repeats(repeats)
     if permutations and not times:
@@ -165,21 +193,31 @@ def fit(
         permutations=permutations,
     )
     outputs = fit.Outputs(
-        out, report, markers, stability, shlex.join(_command), rotation=rotation, positive=positive
+        *(out, report, markers, stability, shlex.join(_command)),
+        rotation=rotation,
+        positive=positive,
+        predictions=predictions,
     )
-    screen = Screen(quiet=quiet, as_json=json)
-    columns = _columns(target, id, covariates, drop, group)
-    fit.run(table, columns, log2, settings, outputs, screen)
+    source = source_of(table, block, phenotype, layout, sheet, layer)
+    wishes = _wishes(log2, impute, unlabeled, drop_rare, min_class)
+    columns = _columns(target, id, covariates, drop, group, adjust)
+    fit.run(source, columns, wishes, settings, outputs, Screen(quiet=quiet, as_json=json))
 
 
 @app.command()
 def predict(
+    *,
     model: Model,
-    table: Table,
+    table: Table = None,
     out: Annotated[
         Path, typer.Option(metavar="CSV", help="Where to write predictions.", show_default=False)
     ],
     id: Id = None,
+    block: Block = None,
+    phenotype: Phenotype = None,
+    layout: Layout = None,
+    sheet: Sheet = None,
+    layer: Layer = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -188,15 +226,23 @@ def predict(
     Writes a row a sample: its name, the predicted label and the probability of each class.
     """
     from superfactor.cli import predict
+    from superfactor.cli.reading import source_of
 
-    predict.run(model, table, id, out, Screen(quiet=quiet, as_json=json))
+    source = source_of(table, block, phenotype, layout, sheet, layer)
+    predict.run(model, source, id, out, Screen(quiet=quiet, as_json=json))
 
 
 @app.command()
 def evaluate(
+    *,
     model: Model,
-    table: Table,
+    table: Table = None,
     id: Id = None,
+    block: Block = None,
+    phenotype: Phenotype = None,
+    layout: Layout = None,
+    sheet: Sheet = None,
+    layer: Layer = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -205,18 +251,31 @@ def evaluate(
     Needs the column with the labels, under the name it had when the model was fitted.
     """
     from superfactor.cli import evaluate
+    from superfactor.cli.reading import source_of
 
-    evaluate.run(model, table, id, Screen(quiet=quiet, as_json=json))
+    source = source_of(table, block, phenotype, layout, sheet, layer)
+    evaluate.run(model, source, id, Screen(quiet=quiet, as_json=json))
 
 
 @app.command()
 def select(
-    table: Table,
+    *,
+    table: Table = None,
     target: Target = None,
     id: Id = None,
     covariates: Covariates = None,
-    drop: Drop = None,
+    adjust: Adjust = None,
     group: Group = None,
+    drop: Drop = None,
+    block: Block = None,
+    phenotype: Phenotype = None,
+    layout: Layout = None,
+    sheet: Sheet = None,
+    layer: Layer = None,
+    impute: Impute = "lowrank",
+    unlabeled: Unlabeled = None,
+    drop_rare: DropRare = False,
+    min_class: MinClass = None,
     rank: Rank = "auto",
     xi: Xi = "auto",
     lam: Lam = "auto",
@@ -237,19 +296,28 @@ def select(
     Shows the scree and the best settings; fits no model.
     """
     from superfactor.cli import select
+    from superfactor.cli.reading import source_of
 
     settings = _settings(rank, xi, lam, model, standardize, balance, seed, cv)
-    columns = _columns(target, id, covariates, drop, group)
-    select.run(table, columns, log2, settings, out, Screen(quiet=quiet, as_json=json))
+    source = source_of(table, block, phenotype, layout, sheet, layer)
+    wishes = _wishes(log2, impute, unlabeled, drop_rare, min_class)
+    columns = _columns(target, id, covariates, drop, group, adjust)
+    select.run(source, columns, wishes, settings, out, Screen(quiet=quiet, as_json=json))
 
 
 @app.command()
 def report(
+    *,
     model: Model,
-    table: Table,
+    table: Table = None,
     out: Annotated[
         Path, typer.Option(metavar="HTML", help="Where to write the page.", show_default=False)
     ],
+    block: Block = None,
+    phenotype: Phenotype = None,
+    layout: Layout = None,
+    sheet: Sheet = None,
+    layer: Layer = None,
     markers: Markers = None,
     stability: Resamples = 0,
     rotation: Rotation = None,
@@ -262,12 +330,26 @@ def report(
     Needs the table the model was fitted to; its other samples count as held out.
     """
     from superfactor.cli import report
+    from superfactor.cli.reading import source_of
 
+    source = source_of(table, block, phenotype, layout, sheet, layer)
     screen = Screen(quiet=quiet, as_json=json)
-    report.run(model, table, out, markers, stability, screen, rotation, positive)
+    report.run(model, source, out, markers, stability, screen, rotation, positive)
 
 
 # --- from words to values --------------------------------------------------------------------------
+
+
+def _wishes(
+    log2: bool, impute: str, unlabeled: str | None, drop_rare: bool, min_class: int | None
+) -> Any:
+    from superfactor.cli.gaps import WAYS
+    from superfactor.cli.prepare import Wishes
+
+    if impute not in WAYS:
+        raise UserError(f"--impute {impute}: lowrank, mean or none is required")
+    fewest = min_class or (FEWEST if drop_rare else 0)
+    return Wishes(log2=log2, impute=impute, unlabeled=unlabeled, min_class=fewest)
 
 
 def _columns(
@@ -275,15 +357,16 @@ def _columns(
     id: str | None,
     covariates: list[str] | None,
     drop: list[str] | None,
-    group: str | None = None,
+    group: str | None,
+    adjust: list[str] | None,
 ) -> Any:
-    from superfactor.cli.prepare import Columns
+    from superfactor.cli.roles import Columns
 
     def names(values: list[str] | None) -> tuple[str, ...]:
         every = (name.strip() for value in values or [] for name in value.split(","))
         return tuple(dict.fromkeys(name for name in every if name))
 
-    return Columns(target, id, names(covariates), names(drop), group)
+    return Columns(target, id, names(covariates), names(drop), group, names(adjust))
 
 
 def _settings(

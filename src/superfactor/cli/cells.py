@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from superfactor.cli.errors import UserError
@@ -16,13 +16,16 @@ LARGEST = 1e140
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
-def numbers(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = None) -> Any:
+def numbers(
+    path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = None, *, gaps: bool = False
+) -> Any:
     """The columns `names` (n, p) as finite float64.
 
     Parameters
     ----------
     path : the file, for messages
     ids : names of the samples (n,), or None where they have none
+    gaps : whether NaN is allowed
     """
     import numpy as np
 
@@ -31,27 +34,49 @@ def numbers(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = Non
     if text:
         _refuse_text(path, table, text, ids)
     block = table[list(names)].to_numpy(dtype=np.float64)
+    check_range(
+        path,
+        block,
+        lambda row, column: f"{place(table, row, ids)}, column {names[column]!r}",
+        gaps=gaps,
+    )
+    return block
+
+
+def check_range(path: Any, values: Any, where: Callable[[int, int], str], *, gaps: bool) -> None:
+    """Values (n, p) or (k,) are finite, or NaN where there may be gaps; ``where(row, column)`` places them.
+
+    Those of a sparse matrix are looked at alone: what is left out is zero.
+    """
+    import numpy as np
+
     # Finite whenever all cells are, save for overflow: one pass, no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
-        total = block.sum()
-    if not abs(total) < LARGEST:
-        bad = np.argwhere(~(np.abs(block) < LARGEST))
-        if len(bad):
-            row, column = bad[0]
-            value = block[row, column]
-            what = "a missing value" if np.isnan(value) else f"a value out of range ({value:g})"
-            raise UserError(
-                f"{path}: {what} at {place(table, row, ids)}, column {names[column]!r}"
-                f"{_more(len(bad))}; numbers are required everywhere: fill in, or leave out the sample or "
-                "the column"
-            )
-    return block
+        total = values.sum()
+    if abs(total) < LARGEST:
+        return
+    wrong = ~(np.abs(values) < LARGEST)
+    if gaps:
+        wrong &= ~np.isnan(values)
+    bad = np.argwhere(wrong)
+    if not len(bad):
+        return
+    value = values[tuple(bad[0])]
+    row, column = (int(i) for i in (*bad[0], 0)[:2])
+    what = "a missing value" if np.isnan(value) else f"a value out of range ({value:g})"
+    mend = "--impute lowrank fills in, or " if np.isnan(value) else ""
+    raise UserError(
+        f"{path}: {what} at {where(row, column)}{_more(len(bad))}; numbers are required everywhere: "
+        f"{mend}leave out the sample or the column"
+    )
 
 
 def place(table: pd.DataFrame, row: int, ids: Any = None) -> str:
     """Where to look: ``sample GSM12 (line 17)``, or ``line 17`` where samples have no names."""
     where = f"{table.index.name} {table.index[row]}"
-    return where if ids is None else f"sample {ids[row]} ({where})"
+    if ids is None or table.index.name == "sample":  # of several files: it stands in no one line
+        return where
+    return f"sample {ids[row]} ({where})"
 
 
 def without_point(cell: str) -> str:
@@ -82,7 +107,7 @@ def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> 
             )
     raise UserError(
         f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with "
-        "--drop, or say what they are with --id or --covariates"
+        "--drop, or say what they are with --id, --covariates or --adjust"
     )
 
 

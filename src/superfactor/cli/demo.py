@@ -9,7 +9,7 @@ from superfactor.cli.errors import UserError
 from superfactor.cli.fit import Outputs, finish
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import write_csv
-from superfactor.cli.prepare import Columns
+from superfactor.cli.prepare import Columns, Wishes
 from superfactor.cli.screen import Screen
 
 TARGET, POSITIVE = "tissue", "tumour"
@@ -26,7 +26,7 @@ def run(folder: Path, command: str, screen: Screen) -> None:
     _write_table(table)
     screen.note(SOURCE)
     with screen.step("read"):
-        samples = prepare.for_fitting(table, Columns(TARGET), False, screen)
+        samples = prepare.for_fitting(table, Columns(TARGET), Wishes(), screen)
     learned = learn(samples, Settings(), screen)
     outputs = Outputs(
         folder / "model.skops",
@@ -36,7 +36,7 @@ def run(folder: Path, command: str, screen: Screen) -> None:
         positive=POSITIVE,
     )
     with few_threads(samples.X):
-        finish(learned, False, outputs, screen)
+        finish(learned, Wishes(), outputs, screen)
         for sentence in _in_three_sentences(learned):
             screen.say(sentence)
     screen.say("\nOn a table of yours: superfactor fit TABLE --target COL --out MODEL")

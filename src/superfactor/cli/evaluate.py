@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
+from superfactor.cli.labels import known
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.output import check_paths
-from superfactor.cli.predict import open_model, read_for
+from superfactor.cli.predict import open_with, read_for
 from superfactor.cli.prepare import PreparedTable
+from superfactor.cli.reading import Source
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import (
@@ -21,28 +22,34 @@ from superfactor.cli.summary import (
     interval,
     show_verdict,
 )
-from superfactor.cli.trained import NEW, trained_on
+from superfactor.cli.trained import NEW, NO_LABEL, trained_on
 
 
-def run(model: Path, path: Path, identifier: str | None, screen: Screen) -> None:
+def run(
+    model: Path,
+    source: Source,
+    identifier: str | None,
+    screen: Screen,
+) -> None:
     """Figures, their intervals and a verdict."""
     import numpy as np
 
     from superfactor.selection.external import external_scores
 
-    check_paths({}, path, model)
-    loaded = open_model(model, screen)
+    loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
-        samples = read_for(loaded, path, identifier, screen, labels=True)
+        samples = read_for(loaded, files, identifier, screen, labels=True)
+    for note in samples.notes:
+        screen.note(note)
     classes, new = loaded.estimator.classes_, _new_ones(loaded, samples, screen)
-    X, y = samples.X[new], samples.y[new]
+    X, y = samples.X[new], known(samples.y[new])
     with screen.step("evaluate"), as_user_error(), few_threads(X):
         codes = np.searchsorted(classes, y)  # classes are sorted
         found = external_scores(codes, loaded.estimator.predict_proba(X), classes)
     screen.fields(
         [
             ("model", str(model)),
-            ("table", str(path)),
+            ("table", files.title),
             ("samples", f"{len(y):,} ({', '.join(counted(y))})"),
         ]
     )
@@ -58,19 +65,34 @@ def run(model: Path, path: Path, identifier: str | None, screen: Screen) -> None
 
 
 def _new_ones(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> Any:
-    """Positions of the samples that the model was not fitted to: the others are no test of it."""
+    """Positions of the samples whose label the model was not shown: the others are no test of it."""
     import numpy as np
 
-    new = np.flatnonzero(np.array(trained_on(loaded.metadata, samples)) == NEW)
-    known = len(samples.y) - len(new)
+    there = np.flatnonzero(samples.labeled)
+    if not len(there):
+        raise UserError(
+            f"{samples.path}: no sample has a label; they are what a model is measured by"
+        )
+    if len(there) < len(samples.y):
+        screen.note(
+            f"{len(samples.y) - len(there)} of {len(samples.y)} samples have no label; they are left out"
+        )
+    marks = np.array(trained_on(loaded.metadata, samples))[there]
+    new = there[np.isin(marks, (NEW, NO_LABEL))]
+    seen, unlabeled = len(there) - len(new), int(np.sum(marks == NO_LABEL))
     if not len(new):
         raise UserError(
-            f"{samples.path}: the model was fitted to every one of these {known} samples; others are required"
+            f"{samples.path}: the model was fitted to every one of these {seen} samples; others are required"
         )
-    if known:
+    if seen:
         screen.note(
-            f"{known} of {len(samples.y)} samples have the values or names of samples that the model was "
+            f"{seen} of {len(there)} samples have the values or names of samples that the model was "
             "fitted to; they are left out"
+        )
+    if unlabeled:
+        screen.note(
+            f"{unlabeled} of these {len(new)} samples shaped the factors, without their labels; those of "
+            "strangers may be harder to predict"
         )
     return new
 

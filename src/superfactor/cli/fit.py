@@ -9,9 +9,13 @@ from typing import Any
 from superfactor.cli import model_file, prepare, summary
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.factors import check_shown, show_covariates, show_factors, show_stability
+from superfactor.cli.labels import known
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import check_paths
-from superfactor.cli.prepare import Columns
+from superfactor.cli.parts import show_blocks, show_confounding
+from superfactor.cli.predictions import of_unlabeled, show_unlabeled
+from superfactor.cli.prepare import Columns, Wishes
+from superfactor.cli.reading import Source
 from superfactor.cli.record import metadata
 from superfactor.cli.screen import Screen
 
@@ -27,6 +31,7 @@ class Outputs:
     stability : number of resamples, 0 for none
     command : the shell command, to be written down
     rotation, positive : how factors are shown, None for the usual
+    predictions : file for those of samples without a label, or None
     """
 
     out: Path
@@ -36,6 +41,7 @@ class Outputs:
     command: str = ""
     rotation: str | None = None
     positive: str | None = None
+    predictions: Path | None = None
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -44,45 +50,73 @@ class Outputs:
 
 
 def run(
-    path: Path, columns: Columns, log2: bool, settings: Settings, outputs: Outputs, screen: Screen
+    source: Source,
+    columns: Columns,
+    wishes: Wishes,
+    settings: Settings,
+    outputs: Outputs,
+    screen: Screen,
 ) -> None:
     """Fit a model to a table and write it down."""
-    check_paths({"--out": outputs.out, "--report": outputs.report}, path, outputs.markers)
+    written = {
+        "--out": outputs.out,
+        "--report": outputs.report,
+        "--predictions": outputs.predictions,
+    }
+    check_paths(written, *source.files, outputs.markers)
     markers = read_markers(outputs.markers)
     with screen.step("read"):
-        samples = prepare.for_fitting(path, columns, log2, screen)
-    check_shown(outputs.rotation, outputs.positive, sorted(set(samples.y.tolist())))
+        samples = prepare.for_fitting(source, columns, wishes, screen)
+    check_shown(outputs.rotation, outputs.positive, sorted(set(known(samples.y).tolist())))
     learned = learn(samples, settings, screen)
     with few_threads(samples.X):
-        finish(learned, log2, outputs, screen, markers=markers)
+        finish(learned, wishes, outputs, screen, markers=markers, source=source)
 
 
 def finish(
     learned: Learned,
-    log2: bool,
+    wishes: Wishes,
     outputs: Outputs,
     screen: Screen,
     *,
     markers: dict[str, str] | None = None,
+    source: Source | None = None,
 ) -> None:
     """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
     _note(learned, markers, screen)
-    X, y = learned.part(learned.train)
     stability = resampled(
-        learned.model, X, y, outputs.stability, learned.settings.seed, screen, **outputs.shown
+        learned.model,
+        *learned.part(learned.train),
+        outputs.stability,
+        learned.settings.seed,
+        screen,
+        **outputs.shown,
     )
-    about = metadata(learned, log2, outputs.command) | outputs.shown
+    about = metadata(learned, wishes, outputs.command, source) | outputs.shown
     with screen.step("save"), screen.progress("saving the model"):
         model_file.save(outputs.out, learned.model, about)
     files = {"model": str(outputs.out)}
     if outputs.report is not None:
         with screen.step("report"):
-            _write_page(learned, log2, outputs, stability, markers, screen)
+            _write_page(learned, about, outputs, stability, markers, screen)
         files["report"] = str(outputs.report)
-    summary.describe(learned, log2, screen)
+    unlabeled = of_unlabeled(learned)
+    if outputs.predictions is not None:
+        if unlabeled is None:
+            screen.note(f"{outputs.predictions}: not written, since every sample has a label")
+        else:
+            unlabeled.write(outputs.predictions)
+            files["predictions"] = str(outputs.predictions)
+    summary.describe(learned, wishes, screen)
     factors = show_factors(learned.model, screen, markers, **outputs.shown)
-    covariates = show_covariates(learned.model, X, y, screen, outputs.positive)
+    covariates = show_covariates(
+        learned.model, *learned.part(learned.train), screen, outputs.positive
+    )
+    X, _ = learned.part(learned.train)
+    blocks = show_blocks(learned.model, X, screen, **outputs.shown)
+    confounding = show_confounding(learned, screen, **outputs.shown)
     returns = show_stability(stability, screen)
+    predictions = show_unlabeled(unlabeled, screen)
     summary.performance(learned, screen)
     summary.verdict(learned, screen)
     screen.say()
@@ -98,6 +132,9 @@ def finish(
             **summary.performance_facts(learned),
             "factors": factors,
             "covariates": covariates,
+            "blocks": blocks,
+            "confounding": confounding,
+            "unlabeled": predictions,
             "stability": returns,
             "certificate": summary.certificate_facts(learned.estimator),
             "files": files,
@@ -140,14 +177,27 @@ def resampled(
         return stability(model, X, y, resamples, random_state=seed, progress=progress, **shown)
 
 
-def page_notes(log2: bool, notes: list[str]) -> list[str]:
-    """What was done to the table before the model saw it, and what was noted on the way."""
-    return ["Feature values below 1 were set to 1, then log2 was taken."] * log2 + notes
+def page_title(about: dict[str, Any]) -> str:
+    """What the page of a model with this metadata is called: by its blocks, or by its table."""
+    return f"Supervised factors of {' + '.join(about.get('blocks') or [about['table']])}"
+
+
+def page_notes(about: dict[str, Any], notes: list[str]) -> list[str]:
+    """What was done to the table before the model saw it, and what was noted on the way.
+
+    Parameters
+    ----------
+    about : the metadata of the model
+    """
+    said = ["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"]
+    if about.get("gaps"):
+        said.append("The proof of optimality is about the table with its gaps filled in.")
+    return said + notes
 
 
 def _write_page(
     learned: Learned,
-    log2: bool,
+    about: dict[str, Any],
     outputs: Outputs,
     stability: Any,
     markers: dict[str, str] | None,
@@ -158,7 +208,7 @@ def _write_page(
     assert outputs.report is not None
     samples, held_out = learned.samples, learned.held_out
     X, y = learned.part(learned.train)
-    X_test, y_test = learned.part(held_out) if len(held_out) else (None, None)
+    X_test, y_test = learned.labeled_part(held_out) if len(held_out) else (None, None)
     write_report(
         outputs.report,
         learned.model,
@@ -170,10 +220,11 @@ def _write_page(
         stability=stability,
         markers=markers,
         nested=learned.nested,
-        title=f"Supervised factors of {samples.path.name}",
+        **samples.confounders_at(learned.train, held_out),
+        title=page_title(about),
         target=samples.columns.target,
         ids=[*samples.ids[learned.train], *samples.ids[held_out]],
         command=outputs.command,
-        notes=page_notes(log2, screen.notes),
+        notes=page_notes(about, screen.notes),
         **outputs.shown,
     )

@@ -1,4 +1,4 @@
-"""The label column: whole numbers or words, two classes or more."""
+"""The label column: whole numbers or words, two classes or more; empty for samples without a label."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ MOST_CLASSES = 50
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-def labels_of(column: pd.Series[Any], where: str) -> Any:
+def labels_of(column: pd.Series[Any], where: str, unlabeled: str | None = None) -> Any:
     """Labels (n,) as a NumPy array of int64 where all are whole numbers, else of str.
+
+    Where some are empty, of objects, None for those.
 
     Labels come back as they are written, 007, +1 and 1_0 are words; only a column of numbers 0.0
     and 1.0 loses its zeros.
@@ -26,14 +28,19 @@ def labels_of(column: pd.Series[Any], where: str) -> Any:
     ----------
     column : the cells as text, None where one is empty
     where : file and column, for messages
+    unlabeled : what is written where there is no label, besides nothing
     """
     import numpy as np
 
     from superfactor.estimators.spelling import two_spellings
 
-    _check_none_missing(column, where)
-    words = [str(cell) for cell in column]
+    cells = _cells(column, unlabeled)
+    words = [cell for cell in cells if cell is not None]
     kinds = sorted(set(words))
+    if not kinds:
+        raise UserError(
+            f"{where} is empty for all {len(cells)} samples; labels of two classes are required"
+        )
     fraction = _fraction_among(kinds)
     if fraction is not None:
         raise UserError(
@@ -56,35 +63,73 @@ def labels_of(column: pd.Series[Any], where: str) -> Any:
             f"{where}: {alike}; write them alike if they are one class, else give them names that differ more"
         )
     whole = {word: without_point(word) for word in kinds}
+    value: dict[str, Any] = {word: word for word in kinds}
     if all(map(_INTEGER.fullmatch, whole.values())) and len(set(whole.values())) == len(kinds):
-        return np.array([int(whole[word]) for word in words])
-    return np.array(words)
+        value = {word: int(whole[word]) for word in kinds}
+    if len(words) == len(cells):
+        return np.array([value[word] for word in words])
+    return np.array([None if cell is None else value[cell] for cell in cells], dtype=object)
 
 
-def labels_among(column: pd.Series[Any], classes: list[Any], where: str) -> Any:
-    """Labels (n,) of samples for a model that knows `classes`."""
+def labels_among(
+    column: pd.Series[Any], classes: list[Any], where: str, unlabeled: str | None = None
+) -> Any:
+    """Labels (n,) of samples for a model that knows `classes`; None for those without one."""
     import numpy as np
 
-    _check_none_missing(column, where)
+    cells = _cells(column, unlabeled)
     known = {str(name): name for name in classes}
-    labels = [known.get(cell, known.get(without_point(cell))) for cell in column]
-    if None in labels:
-        unknown = column.iloc[labels.index(None)]
-        raise UserError(
-            f"{where} holds {unknown!r}; the model knows {', '.join(known)}: write it as one of these, or "
-            "leave such samples out"
-        )
-    return np.array(labels)
+    labels = [None if c is None else known.get(c, known.get(without_point(c))) for c in cells]
+    for cell, label in zip(cells, labels, strict=True):
+        if cell is not None and label is None:
+            raise UserError(
+                f"{where} holds {cell!r}; the model knows {', '.join(known)}: write it as one of these, or "
+                "leave such samples out"
+            )
+    return np.array(labels, dtype=object if None in labels else None)
 
 
-def _check_none_missing(column: pd.Series[Any], where: str) -> None:
-    missing = column.isna()
-    if missing.any():
-        first = f"{column.index.name} {column.index[missing][0]}"
-        raise UserError(
-            f"{where} is empty for {int(missing.sum())} of {len(column)} samples (first: {first}); "
-            "fill in or remove them"
-        )
+def is_labeled(y: Any) -> Any:
+    """Which labels (n,) are there, as bool."""
+    import numpy as np
+
+    if y.dtype.kind != "O":
+        return np.ones(len(y), dtype=bool)
+    return np.array([label is not None for label in y], dtype=bool)
+
+
+def known(y: Any) -> Any:
+    """The labels that are there, as an array of whole numbers or words."""
+    import numpy as np
+
+    return y if y.dtype.kind != "O" else np.array([label for label in y if label is not None])
+
+
+def rare(y: Any, groups: Any, fewest: int) -> dict[Any, int]:
+    """Classes with fewer samples than this, or fewer groups, and how many they have."""
+    import numpy as np
+
+    from superfactor.selection.outer import units_of
+
+    there = is_labeled(y)
+    labels = known(y)
+    units = units_of(labels, None if groups is None else groups[there])
+    return {
+        label: count
+        for label, count in zip(np.unique(labels).tolist(), units, strict=True)
+        if count < fewest
+    }
+
+
+def _cells(column: pd.Series[Any], unlabeled: str | None) -> list[str | None]:
+    """What is written, None where there is no label."""
+    absent = column.isna().tolist()
+    cells = [None if gone else str(cell) for cell, gone in zip(column, absent, strict=True)]
+    if unlabeled is None:
+        return cells
+    return [
+        None if cell is None or unlabeled in (cell, without_point(cell)) else cell for cell in cells
+    ]
 
 
 def _fraction_among(words: list[str]) -> str | None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from superfactor.cli.composing import preprocessing
 from superfactor.cli.errors import UserError, as_user_error
+from superfactor.cli.labels import is_labeled, known
 from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
 
 FOLDS = 5
 # Into so many parts groups are cut at most, to hold out some of them.
 PARTS = 20
+# What to do about a class with too few samples.
+LEAVE_OUT = "--drop-rare leaves out classes with fewer than 3 samples, --min-class N those with fewer than N"
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Learned:
     Attributes
     ----------
     search : SMFClassifierCV, fitted to the training samples
-    train, held_out : positions of the samples in the table
+    train, held_out : positions of the samples in the table; those without a label are in `train`
     scores : "held_out" and "training", each a dict of figures or None where there are no samples
     nested : NestedScores of the training samples, or None where nothing was measured
     verdict : on the nested scores, or on what is missing for them; None where nobody asked
@@ -78,9 +82,23 @@ class Learned:
         """The SMFClassifier at its end."""
         return self.model[-1]
 
+    @property
+    def known(self) -> Any:
+        """Positions of the training samples with a label."""
+        return self.train[self.samples.labeled[self.train]]
+
+    @property
+    def unlabeled(self) -> Any:
+        """Positions of those without."""
+        return self.train[~self.samples.labeled[self.train]]
+
     def part(self, positions: Any) -> tuple[Any, Any]:
         """X and labels of some of the samples."""
         return self.samples.X[positions], self.samples.y[positions]
+
+    def labeled_part(self, positions: Any) -> tuple[Any, Any]:
+        """X and labels of samples that have one."""
+        return self.samples.X[positions], known(self.samples.y[positions])
 
 
 def learn(samples: PreparedTable, settings: Settings, screen: Screen) -> Learned:
@@ -114,9 +132,10 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
     samples, settings = learned.samples, learned.settings
     X, y = learned.part(learned.train)
     groups = None if samples.groups is None else samples.groups[learned.train]
-    units = units_of(y, groups)
+    labels = known(y)
+    units = units_of(labels, None if groups is None else groups[is_labeled(y)])
     if min(units) < FEWEST_UNITS:
-        counts = dict(zip(np.unique(y).tolist(), units, strict=True))
+        counts = dict(zip(np.unique(labels).tolist(), units, strict=True))
         return None, too_few(counts, FEWEST_UNITS, "samples" if groups is None else "groups")
     with as_user_error(), few_threads(X):
         found = nested_scores(
@@ -161,30 +180,34 @@ def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
         return everyone, everyone[:0]
     from sklearn.model_selection import train_test_split
 
-    classes, counts = np.unique(samples.y, return_counts=True)
+    there = everyone[samples.labeled]
+    y = known(samples.y)
+    classes, counts = np.unique(y, return_counts=True)
     # Two for the cross-validation, one to hold out.
     if counts.min() < 3:
         raise UserError(
             f"{samples.path}: class {str(classes[counts.argmin()])!r} has {counts.min()} sample(s); 3 are "
-            "required, or 2 with --test-size 0"
+            f"required, or 2 with --test-size 0; {LEAVE_OUT}"
         )
     if samples.groups is not None:
-        return _split_groups(samples, settings)
-    with as_user_error(f"--test-size {settings.test_size:g}: "):
-        train, held_out = train_test_split(
-            everyone, test_size=settings.test_size, stratify=samples.y, random_state=settings.seed
-        )
-    return np.sort(train), np.sort(held_out)
+        held_out = there[_held_out_groups(samples, y, samples.groups[there], settings)]
+    else:
+        with as_user_error(f"--test-size {settings.test_size:g}: "):
+            _, held_out = train_test_split(
+                there, test_size=settings.test_size, stratify=y, random_state=settings.seed
+            )
+    held_out = np.sort(held_out)
+    return np.setdiff1d(everyone, held_out), held_out
 
 
-def _split_groups(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
-    """As `split`, with every group on one side: so many of some folds as make a part of that size."""
+def _held_out_groups(samples: PreparedTable, y: Any, groups: Any, settings: Settings) -> Any:
+    """Positions among the labels (n,) that are held out, whole groups: so many folds as make that share."""
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
 
     from superfactor.selection.outer import units_of
 
-    parts = min(PARTS, *units_of(samples.y, samples.groups))
+    parts = min(PARTS, *units_of(y, groups))
     held = round(parts * settings.test_size)
     if not 0 < held < parts:
         raise UserError(
@@ -192,8 +215,8 @@ def _split_groups(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]
             f"{samples.columns.group!r}; another one, or more groups of each class, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
-    folds = [test for _, test in splitter.split(samples.X, samples.y, samples.groups)]
-    return np.sort(np.concatenate(folds[held:])), np.sort(np.concatenate(folds[:held]))
+    folds = [test for _, test in splitter.split(np.zeros(len(y)), y, groups)]
+    return np.concatenate(folds[:held])
 
 
 def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any = None) -> Any:
@@ -204,16 +227,17 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any =
     from superfactor.selection import SMFClassifierCV
     from superfactor.selection.outer import units_of
 
-    classes = np.unique(y)
-    units = units_of(y, groups)
+    labels = known(y)
+    units = units_of(labels, None if groups is None else groups[is_labeled(y)])
     fewest = min(units)
     if fewest < 2:
         raise UserError(
-            f"{samples.path}: class {str(classes[int(np.argmin(units))])!r} has one "
-            f"{'sample' if groups is None else 'group'} to learn from; cross-validation needs 2 of each"
+            f"{samples.path}: class {str(np.unique(labels)[int(np.argmin(units))])!r} has one "
+            f"{'sample' if groups is None else 'group'} to learn from; cross-validation needs 2 of each: "
+            f"{LEAVE_OUT}"
         )
     folds = min(settings.folds or FOLDS, fewest)
-    _check_ranks(settings.rank, len(y) - -(-len(y) // folds), samples.n_features)
+    _check_ranks(settings.rank, len(y) - -(-len(labels) // folds), samples.n_features)
     p, q = samples.n_features, samples.n_covariates
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
     # By log loss: probabilities are what people get, and accuracies tie (docs/selection.md).
@@ -222,7 +246,7 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any =
         model=settings.model,
         xi=settings.xi,
         lam=settings.lam,
-        preprocess="standardize" if settings.standardize else "center",
+        **preprocessing(samples, settings.standardize),
         cv=splitter(folds, shuffle=True, random_state=settings.seed),
         covariate_columns=list(range(p, p + q)) or None,
         scoring="neg_log_loss",
@@ -249,13 +273,13 @@ def _scores(learned: Learned) -> dict[str, Any]:
     from superfactor.report.evaluation import evaluate
 
     classes = learned.model.classes_
-    counts = np.bincount(np.searchsorted(classes, learned.samples.y[learned.train]))
+    counts = np.bincount(np.searchsorted(classes, learned.labeled_part(learned.known)[1]))
     frequent = classes[counts.argmax()]
 
     def figures(positions: Any) -> dict[str, Any] | None:
         if not len(positions):
             return None
-        X, y = learned.part(positions)
+        X, y = learned.labeled_part(positions)
         truth = np.searchsorted(classes, y)  # classes are sorted
         found = evaluate(truth, learned.model.predict_proba(X))
         return {
@@ -271,4 +295,4 @@ def _scores(learned: Learned) -> dict[str, Any]:
             },
         }
 
-    return {"held_out": figures(learned.held_out), "training": figures(learned.train)}
+    return {"held_out": figures(learned.held_out), "training": figures(learned.known)}

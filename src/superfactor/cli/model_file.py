@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from superfactor._files import replacing
+from superfactor.cli.confounders import column_names
 from superfactor.cli.errors import UserError
 
 FORMAT = 1
@@ -117,12 +118,14 @@ def _checked(path: Path, content: Any) -> ModelFile:
         )
     names = getattr(estimator[-1], "column_names_", None)
     if names is not None:
-        _name_columns(estimator[0], names)
+        # Confounders leave X on the way to the model.
+        beside = column_names(content["metadata"].get("confounders", {}))
+        _name_columns(estimator[0], [*names.tolist(), *beside])
     return ModelFile(estimator, content["metadata"])
 
 
-def _name_columns(step: Any, names: Any) -> None:
-    """Have the first step of a pipeline compare the columns of a DataFrame with these names (p,).
+def _name_columns(step: Any, names: list[str]) -> None:
+    """Have the first step of a pipeline compare the columns of a DataFrame with these names.
 
     Not before the file is written: scikit-learn keeps names as objects, which take skops ten times as long
     as all the rest of a model. A table without rows has the names as well.
@@ -131,7 +134,7 @@ def _name_columns(step: Any, names: Any) -> None:
     import pandas as pd
     from sklearn.utils.validation import validate_data
 
-    empty = pd.DataFrame(np.empty((0, len(names))), columns=names.tolist())
+    empty = pd.DataFrame(np.empty((0, len(names))), columns=names)
     validate_data(step, empty, reset=True, skip_check_array=True)
 
 

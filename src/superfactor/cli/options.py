@@ -8,12 +8,42 @@ from typing import Annotated
 import typer
 
 Table = Annotated[
-    Path,
+    Path | None,
     typer.Argument(
         metavar="TABLE",
-        help="CSV or TSV (.gz too) or Parquet; one sample a row, one feature a column.",
+        help="CSV, TSV (.gz too), Parquet, .xlsx, .h5ad, .h5mu, .npz, 10x folder, GEO series matrix; "
+        "one sample a row, or one feature.",
         show_default=False,
     ),
+]
+Block = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=FILE",
+        help="A further table of the same samples, or one of several without TABLE.",
+        show_default=False,
+    ),
+]
+Phenotype = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Labels, covariates, groups in a file of their own, joined by --id.",
+        show_default=False,
+    ),
+]
+Layout = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|samples|features", help="What the rows of tables are.", show_default="auto"
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Of an .xlsx file.", show_default="the first"),
+]
+Layer = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of an .h5ad file.", show_default="X")
 ]
 Model = Annotated[
     Path,
@@ -35,6 +65,38 @@ Covariates = Annotated[
         metavar="COL,…",
         help="Columns that help to predict but are not factorized: age, sex. Words are fine.",
         show_default=False,
+    ),
+]
+Adjust = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL,…",
+        help="Columns whose share is taken out of the features: batch, site.",
+        show_default=False,
+    ),
+]
+Impute = Annotated[
+    str,
+    typer.Option(
+        metavar="lowrank|mean|none",
+        help="Fill in missing values, where there are any, or refuse them.",
+    ),
+]
+Unlabeled = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VALUE",
+        help="What stands for no label, besides an empty cell: -1, unknown.",
+        show_default=False,
+    ),
+]
+DropRare = Annotated[
+    bool, typer.Option("--drop-rare", help="Leave out classes with fewer than 3 samples.")
+]
+MinClass = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Leave out classes with fewer than N.", show_default=False
     ),
 ]
 Drop = Annotated[

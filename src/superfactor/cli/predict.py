@@ -5,54 +5,74 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from superfactor.cli import covariates as encoding_of
 from superfactor.cli import model_file, prepare
+from superfactor.cli.cells import shortened
+from superfactor.cli.composing import completed
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.labels import labels_among
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.output import check_paths, write_csv
+from superfactor.cli.output import check_paths
+from superfactor.cli.predictions import predicted
 from superfactor.cli.prepare import Columns, PreparedTable
+from superfactor.cli.reading import Source, Study, read
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts, counted
 from superfactor.cli.trained import NEW, TRAINED_ON, notes, trained_on
 
 
-def run(model: Path, path: Path, identifier: str | None, out: Path, screen: Screen) -> None:
+def run(
+    model: Path,
+    source: Source,
+    identifier: str | None,
+    out: Path,
+    screen: Screen,
+) -> None:
     """Write one row a sample, in the order of the table."""
-    check_paths({"--out": out}, path, model)
-    loaded = open_model(model, screen)
+    loaded, files = open_with(model, source, {"--out": out}, screen)
     with screen.step("read"):
-        samples = read_for(loaded, path, identifier, screen)
+        samples = read_for(loaded, files, identifier, screen)
     with screen.step("predict"), as_user_error():
-        labels = loaded.estimator.predict(samples.X)
-        probabilities = loaded.estimator.predict_proba(samples.X)
-    header = [samples.columns.id or "row", "predicted"]
-    header += [f"probability[{name}]" for name in loaded.metadata["classes"]]
-    header.append(TRAINED_ON)
+        found = predicted(loaded.estimator, samples.X, samples.ids, samples.columns.id)
     with screen.step("write"):
         marks = trained_on(loaded.metadata, samples)
-        rows = zip(samples.ids, labels.tolist(), probabilities.tolist(), marks, strict=True)
-        write_csv(out, header, ([name, label, *shares, mark] for name, label, shares, mark in rows))
-    for note in notes(marks):
+        found.write(out, **{TRAINED_ON: marks})
+    for note in (*samples.notes, *notes(marks)):
         screen.note(note)
     screen.fields(
         [
             ("model", str(model)),
-            ("table", str(path)),
-            ("samples", f"{len(labels):,}"),
-            ("predicted", ", ".join(counted(labels))),
+            ("table", files.title),
+            ("samples", f"{len(found):,}"),
+            ("predicted", ", ".join(counted(found.labels))),
             ("predictions", str(out)),
         ]
     )
     screen.finish(
         {
             "versions": versions(),
-            "samples": len(labels),
-            "predicted": class_counts(labels),
+            "samples": len(found),
+            "predicted": class_counts(found.labels),
             TRAINED_ON: {mark: marks.count(mark) for mark in sorted({*marks} - {NEW})},
+            "missing": None if samples.gaps is None else samples.gaps.as_dict(),
+            "join": samples.joined or None,
             "files": {"predictions": str(out)},
         }
     )
+
+
+def open_with(
+    model: Path,
+    source: Source,
+    outputs: dict[str, Path | None],
+    screen: Screen,
+    *inputs: Path | None,
+) -> tuple[ModelFile, Source]:
+    """A model and the files for it, laid out as those it was fitted to unless the command says otherwise."""
+    check_paths(outputs, model, *source.files, *inputs)
+    loaded = open_model(model, screen)
+    return loaded, source.like(loaded.metadata)
 
 
 def open_model(path: Path, screen: Screen) -> ModelFile:
@@ -67,25 +87,55 @@ def open_model(path: Path, screen: Screen) -> ModelFile:
 
 
 def read_for(
-    loaded: ModelFile, path: Path, identifier: str | None, screen: Screen, *, labels: bool = False
+    loaded: ModelFile,
+    source: Source,
+    identifier: str | None,
+    screen: Screen,
+    *,
+    labels: bool = False,
 ) -> PreparedTable:
     """The samples of a table in the columns of a model, and their labels where they are needed."""
     about = loaded.metadata
     target = about["target"] if labels else None
-    # As written, also where all levels of this table look like numbers.
-    words = [name for name, levels in about["covariates"].items() if levels]
-    table, columns = prepare.load(path, Columns(target, identifier or about["id"]), screen, words)
-    if identifier is None and columns.id not in table.columns:
-        columns = replace(columns, id=None)  # this table has no names for its samples
-    samples = prepare.for_model(
-        path, table, columns, about["features"].tolist(), about["covariates"], about["log2"]
+    levels = about.get("confounders", {})
+    columns = Columns(
+        target,
+        identifier or about["id"],
+        covariates=tuple(about["covariates"]),
+        adjust=tuple(levels),
     )
-    if not labels:
-        return samples
-    if target not in table.columns:
+    # As written, also where all levels of this table look like numbers.
+    words = [*encoding_of.words(about["covariates"]), *(name for name in levels if levels[name])]
+    wanted = set(about["features"].tolist())
+    study = read(source, columns, screen, words=words, wanted=wanted)
+    if identifier is None and study.columns.id not in study.frame.columns:
+        study = replace(study, columns=replace(study.columns, id=None))  # no names for its samples
+    if target is not None and target not in study.frame.columns:
         raise UserError(
-            f"{path}: the column {target!r} with the labels is missing; add it, or rename the one that holds "
-            "them"
+            f"{source.phenotype or study.path}: the column {target!r} with the labels is missing; add it, or "
+            "rename the one that holds them"
         )
-    where = f"{path}: column {target!r}"
-    return replace(samples, y=labels_among(table[target], about["classes"], where))
+    if target is not None:
+        study = _without_rare(study, target, about.get("rare", []))
+    samples = prepare.for_model(study, about)
+    with as_user_error():
+        samples = replace(samples, X=completed(loaded.estimator, samples.X, samples.n_features))
+    if target is None:
+        return samples
+    where = f"{source.phenotype or study.path}: column {target!r}"
+    y = labels_among(study.frame[target], about["classes"], where, about.get("unlabeled"))
+    return replace(samples, y=y)
+
+
+def _without_rare(study: Study, target: str, rare: list[str]) -> Study:
+    """Only samples of classes that were not left out of the fit for being rare."""
+    keep = ~study.frame[target].isin(rare).to_numpy()
+    if keep.all():
+        return study
+    note = f"{int((~keep).sum())} samples left out, of classes that the fit left out: {shortened(rare)}"
+    return replace(
+        study,
+        frame=study.frame[keep],
+        matrix=None if study.matrix is None else study.matrix[keep],
+        notes=(*study.notes, note),
+    )

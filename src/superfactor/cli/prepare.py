@@ -1,33 +1,50 @@
-"""A table becomes X, labels and names of samples, for a fit and for a model that has been fitted."""
+"""What was read becomes X, labels and names of samples, for a fit and for a model that has been fitted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from superfactor.cli import confounders as confounders_of
 from superfactor.cli import covariates as encoding_of
-from superfactor.cli.cells import numbers, shortened
+from superfactor.cli import gaps as gaps_of
+from superfactor.cli.cells import shortened
+from superfactor.cli.confounders import Levels
 from superfactor.cli.covariates import Encoding
-from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.labels import labels_of
+from superfactor.cli.dense import as_dense, is_sparse
+from superfactor.cli.errors import UserError
+from superfactor.cli.gaps import Gaps
+from superfactor.cli.labels import is_labeled, known, labels_of, rare
+from superfactor.cli.matrix import among, as_model_takes, assembled, features_of, without_empty
+from superfactor.cli.ranges import Ranges, ranges_of_kept
+from superfactor.cli.reading import Source, Study, read
+from superfactor.cli.roles import Columns, check_roles, unknown
 from superfactor.cli.screen import Screen
 from superfactor.cli.suspicion import about_identifiers, about_intensities
 
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["Columns", "PreparedTable", "Wishes", "for_fitting", "for_model", "sample_ids"]
+
 
 @dataclass(frozen=True)
-class Columns:
-    """Which column of a table is what; all others are features."""
+class Wishes:
+    """What is done to a table before anything is learned from it.
 
-    target: str | None = None
-    id: str | None = None
-    covariates: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    group: str | None = None
+    Attributes
+    ----------
+    log2 : take the logarithm of the features
+    impute : "lowrank", "mean" or "none", what becomes of missing values
+    unlabeled : what is written where there is no label, besides nothing
+    min_class : leave out classes with fewer samples, or groups; 0 leaves out none
+    """
+
+    log2: bool = False
+    impute: str = "lowrank"
+    unlabeled: str | None = None
+    min_class: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,15 +55,23 @@ class PreparedTable:
     ----------
     path : the file
     columns : which of its columns is what, defaults filled in
-    X : (n, p + q) float64, features first, then the columns of the covariates. An array, since
-        scikit-learn looks at every column of a DataFrame each time it sees one, which takes longer
-        than most fits where there are tens of thousands
-    names : of the columns of X
-    y : labels (n,) or None
+    X : (n, p + q + k) float64, features first, then the columns of the covariates, then those of the
+        confounders. An array, since scikit-learn looks at every column of a DataFrame each time it sees
+        one, which takes longer than most fits where there are tens of thousands; or CSR. NaN where a
+        feature is missing or a confounder unknown
+    names : of the p + q columns of X that a model sees
+    y : labels (n,), of objects with None where a sample has none; or None
     ids : names of the samples (n,), their numbers from 1 where the table has none
     encoding : how the covariates became columns
     notes : what the user should know about how the table was read
     groups : (n,) which samples belong together, or None
+    confounders : the levels of the confounders
+    blocks : name → (first, behind the last) feature of a block; empty where there is one table
+    gaps : what is missing, or None
+    joined : who was lost in a join and why; empty where there is one file
+    rare : classes that were left out, and how many samples they had
+    title : names of all files
+    confounder_table : DataFrame (n, …) of the confounders as they are written, or None
     """
 
     path: Path
@@ -58,10 +83,17 @@ class PreparedTable:
     encoding: Encoding
     notes: tuple[str, ...] = ()
     groups: Any = None
+    confounders: Levels = field(default_factory=dict)
+    blocks: Ranges = field(default_factory=dict)
+    gaps: Gaps | None = None
+    joined: dict[str, Any] = field(default_factory=dict)
+    rare: dict[str, int] = field(default_factory=dict)
+    title: str = ""
+    confounder_table: Any = None
 
     @property
     def n_covariates(self) -> int:
-        """q, the number of columns at the end of X that are covariates."""
+        """q, the number of columns of X after the features that are covariates."""
         return len(encoding_of.column_names(self.encoding))
 
     @property
@@ -69,80 +101,153 @@ class PreparedTable:
         """p, the number of columns at the beginning of X that are factorized."""
         return len(self.names) - self.n_covariates
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Of all columns of X."""
+        return (*self.names, *confounders_of.column_names(self.confounders))
 
-def load(
-    path: Path, columns: Columns, screen: Screen, words: Sequence[str] = ()
-) -> tuple[pd.DataFrame, Columns]:
-    """The table, and its columns with the defaults that show only now.
+    def confounders_at(self, train: Any, held_out: Any) -> dict[str, Any]:
+        """What a page is told of the confounders of the samples at these positions."""
+        if self.confounder_table is None:
+            return {}
+        return {
+            "confounders": self.confounder_table.iloc[train],
+            "confounders_test": self.confounder_table.iloc[held_out] if len(held_out) else None,
+        }
 
-    Labels, names of samples and the columns `words` are kept as they are written.
-    """
-    from superfactor.datasets.tables import CUMIDA, ROW_NAMES, read_table
-
-    text = [name for name in (columns.target, columns.id, *words) if name is not None]
-    with screen.progress(f"reading {path.name}") as progress, as_user_error():
-        table = read_table(path, text=text, progress=progress)
-    names = list(table.columns)
-    cumida = tuple(names[:2]) == CUMIDA
-    target = columns.target or (CUMIDA[1] if cumida else None)
-    sample = columns.id or (CUMIDA[0] if cumida else None)
-    if sample is None and names[0] == ROW_NAMES:
-        sample = ROW_NAMES
-    return table, replace(columns, target=target, id=sample)
+    @property
+    def labeled(self) -> Any:
+        """Which samples have a label (n,), as bool."""
+        return is_labeled(self.y)
 
 
-def for_fitting(path: Path, columns: Columns, log2: bool, screen: Screen) -> PreparedTable:
+def for_fitting(
+    source: Source | Path, columns: Columns, wishes: Wishes, screen: Screen
+) -> PreparedTable:
     """Samples with labels, everything about their columns found out from the table itself."""
-    table, columns = load(path, columns, screen)
+    source = source if isinstance(source, Source) else Source(source)
+    study = read(source, columns, screen)
+    columns, frame = study.columns, study.frame
     if columns.target is None:
         raise UserError(
-            f"{path}: --target is required, the column with the labels; the columns are "
-            f"{shortened(list(table.columns))}"
+            f"{study.path}: --target is required, the column with the labels; the columns are "
+            f"{shortened(list(frame.columns))}"
         )
-    return _arrange(path, table, columns, log2)
-
-
-def _arrange(path: Path, table: pd.DataFrame, columns: Columns, log2: bool) -> PreparedTable:
-    """Samples of a table whose target is known."""
-    _check_roles(path, table, columns)
-    special = {columns.target, columns.id, columns.group, *columns.covariates, *columns.drop}
-    features = [name for name in table.columns if name not in special]
+    check_roles(source.phenotype or study.path, frame.columns, study.features or (), columns)
+    names = frame.columns if study.features is None else study.features
+    features = [str(name) for name in names if name not in columns.special]
     if not features:
         raise UserError(
-            f"{path}: no columns are left to factorize; name fewer in --covariates and --drop"
+            f"{study.path}: no columns are left to factorize; name fewer in --covariates and --drop"
         )
-    y = labels_of(table[columns.target], f"{path}: column {columns.target!r}")
-    ids, named = sample_ids(table, columns.id)
-    encoding = encoding_of.learn_encoding(path, table, columns.covariates)
-    X, names = _matrix(path, table, features, encoding, log2, named)
-    values = X[:, : len(features)]
-    notes = [*_empty_levels(encoding), *about_identifiers(features, values, columns.id is not None)]
-    notes += [] if log2 else about_intensities(values)
-    groups = None if columns.group is None else _groups(path, table, columns.group)
-    return PreparedTable(path, columns, X, names, y, ids, encoding, tuple(notes), groups)
+    where = f"{source.phenotype or study.path}: column {columns.target!r}"
+    y = labels_of(frame[columns.target], where, wishes.unlabeled)
+    groups = None if columns.group is None else _groups(study.path, frame, columns.group)
+    ids, named = sample_ids(frame, columns.id)
+    values, positions = features_of(study, features, named, gaps=wishes.impute != "none")
+    blocks = ranges_of_kept(study.blocks, positions)
+    few = rare(y, groups, wishes.min_class) if wishes.min_class else {}
+    if few:
+        keep = [label not in few for label in y.tolist()]
+        _check_classes_left(where, y[keep], wishes.min_class)
+        values, y, ids, frame = values[keep], y[keep], ids[keep], frame[keep]
+        y = y if y.dtype.kind == "O" and not is_labeled(y).all() else known(y)
+        groups, named = (None if x is None else x[keep] for x in (groups, named))
+    values, features, blocks, gaps = without_empty(
+        study.path, values, features, blocks, wishes.impute, ids
+    )
+    encoding = encoding_of.learn_encoding(study.path, frame, columns.covariates)
+    levels = confounders_of.learn_levels(study.path, frame, columns.adjust)
+    if gaps is not None or levels:
+        values = as_dense(study.path, values, "filled in" if gaps is not None else "adjusted")
+    X, names = assembled(study.path, frame, values, features, encoding, levels, wishes.log2, named)
+    notes = [*study.notes, *_about_labels(y, few, wishes), *encoding_of.notes(encoding)]
+    notes += [] if gaps is None else gaps_of.notes(gaps, len(y))
+    notes += confounders_of.notes(frame, levels, y)
+    notes += _unknown_confounders(X, len(names), levels)
+    if not is_sparse(values):
+        notes += about_identifiers(features, values, columns.id is not None)
+        notes += [] if wishes.log2 else about_intensities(values)
+    return PreparedTable(
+        study.path,
+        columns,
+        X,
+        names,
+        y,
+        ids,
+        encoding,
+        tuple(notes),
+        groups,
+        levels,
+        blocks,
+        gaps,
+        study.joined,
+        {str(label): count for label, count in few.items()},
+        study.title,
+        confounders_of.table(frame, levels),
+    )
 
 
-def for_model(
-    path: Path,
-    table: pd.DataFrame,
-    columns: Columns,
-    features: Sequence[str],
-    encoding: Encoding,
-    log2: bool,
-) -> PreparedTable:
-    """Samples in the columns of a fitted model; any others are left alone, and y is not looked at."""
-    present = set(table.columns)
-    missing = [name for name in (*features, *encoding) if name not in present]
-    if missing:
+def for_model(study: Study, about: dict[str, Any]) -> PreparedTable:
+    """Samples in the columns of a fitted model; any others are left alone, and y is not looked at.
+
+    Parameters
+    ----------
+    about : the metadata of the model
+    """
+    path, frame, columns = study.path, study.frame, study.columns
+    features, encoding = about["features"].tolist(), about["covariates"]
+    levels = about.get("confounders", {})
+    present = set(frame.columns)
+    there = present if study.features is None else set(study.features)
+    absent = [name for name in features if name not in there]
+    blocks = about.get("blocks", {})
+    gone = [
+        name for name, (start, stop) in blocks.items() if set(features[start:stop]) <= set(absent)
+    ]
+    if len(gone) < len(blocks):  # a sample may be without a block, and all of them may
+        of_blocks = {name for block in gone for name in features[slice(*blocks[block])]}
+        absent = [name for name in absent if name not in of_blocks]
+    absent += [name for name in encoding if name not in present]
+    if absent:
         raise UserError(
-            f"{path}: {len(missing)} of the model's {len(features) + len(encoding)} columns are "
-            f"missing: {shortened(missing)}; add them, or fit a model without them"
+            f"{path}: {len(absent)} of the model's {len(features) + len(encoding)} columns are "
+            f"missing: {shortened(absent)}; add them, or fit a model without them"
         )
     if columns.id is not None and columns.id not in present:
-        raise UserError(_unknown(path, "--id", columns.id, table))
-    ids, named = sample_ids(table, columns.id)
-    X, names = _matrix(path, table, features, encoding, log2, named)
-    return PreparedTable(path, columns, X, names, None, ids, encoding)
+        raise UserError(unknown(path, "--id", columns.id, frame.columns))
+    ids, named = sample_ids(frame, columns.id)
+    own = [name for name in features if name in there]
+    values, _ = features_of(study, own, named, gaps=True)
+    notes = list(study.notes)
+    if len(own) < len(features):
+        values = among(features, own, as_dense(path, values, "filled in"))
+        notes.append(f"no block {shortened(gone)}: its features are missing values")
+    for name in levels:
+        if name not in present:
+            frame = frame.assign(**{name: None})
+    values = as_model_takes(path, values, about)
+    X, names = assembled(path, frame, values, features, encoding, levels, about["log2"], named)
+    notes += _unknown_confounders(X, len(names), levels)
+    gaps = _gaps_of_new(X, len(features), ids, about)
+    if gaps is not None:
+        notes += gaps_of.notes(gaps, len(ids))
+    return PreparedTable(
+        path,
+        columns,
+        X,
+        names,
+        None,
+        ids,
+        encoding,
+        tuple(notes),
+        confounders=levels,
+        blocks=blocks,
+        gaps=gaps,
+        joined=study.joined,
+        title=study.title,
+        confounder_table=confounders_of.table(frame, levels),
+    )
 
 
 def sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:
@@ -169,60 +274,47 @@ def _groups(path: Path, table: pd.DataFrame, column: str) -> Any:
     return np.array([str(cell) for cell in cells])
 
 
-def _check_roles(path: Path, table: pd.DataFrame, columns: Columns) -> None:
-    present = set(table.columns)
-    asked = [("--target", columns.target), ("--id", columns.id)]
-    asked += [("--covariates", name) for name in columns.covariates]
-    asked += [("--drop", name) for name in columns.drop]
-    # Samples may be called by the name of their group.
-    if columns.group != columns.id:
-        asked.append(("--group", columns.group))
-    for option, name in asked:
-        if name is not None and name not in present:
-            raise UserError(_unknown(path, option, name, table))
-    roles: dict[str, str] = {}
-    for option, name in asked:
-        if name is not None and roles.setdefault(name, option) != option:
-            raise UserError(
-                f"column {name!r} is given both as {roles[name]} and as {option}; leave it out of one"
-            )
+def _unknown_confounders(X: Any, seen: int, levels: Levels) -> list[str]:
+    return confounders_of.unknown(levels, X[:, seen:]) if levels else []
 
 
-def _unknown(path: Path, option: str, name: str, table: pd.DataFrame) -> str:
-    import difflib
-
-    names = [str(column) for column in table.columns]
-    close = difflib.get_close_matches(name, names[:2000], n=3, cutoff=0.6)
-    what = f"did you mean {shortened(close)}?" if close else f"the columns are {shortened(names)}"
-    return f"{path}: {option}: there is no column {name!r}; {what}"
-
-
-def _matrix(
-    path: Path,
-    table: pd.DataFrame,
-    features: Sequence[str],
-    encoding: Encoding,
-    log2: bool,
-    ids: Any,
-) -> tuple[Any, tuple[str, ...]]:
-    """The columns of X (n, p + q) and their names."""
+def _gaps_of_new(X: Any, n_features: int, ids: Any, about: dict[str, Any]) -> Gaps | None:
+    """What is missing in new samples X (n, …), and how the model fills it in."""
+    if is_sparse(X):
+        return None
     import numpy as np
 
-    block = numbers(path, table, features, ids)
-    if log2:
-        # Background-corrected intensities may be negative; below 1 there is no signal to speak of.
-        block = np.log2(np.maximum(block, 1.0))
-    extra = encoding_of.encode(path, table, encoding, ids)
-    names = (*features, *encoding_of.column_names(encoding))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UserError(f"{path}: a covariate would become a second column {twice!r}; rename one")
-    return np.hstack([block, extra]) if extra.shape[1] else block, names
+    shares = np.isnan(X[:, :n_features]).mean(axis=1)
+    if not shares.any():
+        return None
+    own = about.get("gaps") or {}
+    impute = own["impute"] if own.get("share") else "training means"
+    poor = tuple(str(ids[i]) for i in np.flatnonzero(shares > gaps_of.MANY))
+    return Gaps(float(shares.mean()), impute, (), poor)
 
 
-def _empty_levels(encoding: Encoding) -> list[str]:
-    return [
-        f"covariate {name!r}: empty cells count as a level of their own"
-        for name, levels in encoding.items()
-        if encoding_of.has_empty(levels)
-    ]
+def _check_classes_left(where: str, y: Any, fewest: int) -> None:
+    left = set(known(y).tolist())
+    if len(left) < 2:
+        raise UserError(
+            f"{where}: {len(left)} class(es) with {fewest} samples or more; two are required: --min-class "
+            "with a smaller number"
+        )
+
+
+def _about_labels(y: Any, few: dict[Any, int], wishes: Wishes) -> list[str]:
+    said = []
+    if few:
+        counted = shortened([f"{label} ({count})" for label, count in few.items()])
+        said.append(
+            f"{len(few)} class{'es' * (len(few) > 1)} with fewer than {wishes.min_class} samples left out: "
+            f"{counted}"
+        )
+    unlabeled = len(y) - len(known(y))
+    if unlabeled:
+        said.append(
+            f"{unlabeled} of {len(y)} samples have no label: they shape the factors, and are predicted"
+        )
+    elif wishes.unlabeled is not None:
+        said.append(f"--unlabeled {wishes.unlabeled}: no label is {wishes.unlabeled!r}")
+    return said

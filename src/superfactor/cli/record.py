@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from superfactor.cli.dense import is_sparse
 from superfactor.cli.learning import Learned
+from superfactor.cli.prepare import Wishes
+from superfactor.cli.reading import Source
 from superfactor.cli.summary import performance_facts
 from superfactor.cli.trained import fingerprints
 
@@ -12,7 +15,9 @@ _PARAMETERS = ("n_components", "model", "xi", "lam")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 
-def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
+def metadata(
+    learned: Learned, wishes: Wishes, command: str, source: Source | None = None
+) -> dict[str, Any]:
     """All there is to know to use the model on another table, and to tell how it came about."""
     from datetime import UTC, datetime
 
@@ -27,14 +32,24 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
         "table": samples.path.name,
         "target": samples.columns.target,
         "id": samples.columns.id,
-        "log2": log2,
+        "log2": wishes.log2,
+        "layout": None if source is None else source.layout,
+        "sheet": None if source is None else source.sheet,
+        "layer": None if source is None else source.layer,
+        "unlabeled": wishes.unlabeled,
+        "rare": list(samples.rare),
         "features": np.array(samples.names[: samples.n_features]),
         "covariates": samples.encoding,
+        "confounders": samples.confounders,
+        "blocks": {name: list(ends) for name, ends in samples.blocks.items()},
+        "sparse": is_sparse(samples.X),
+        "gaps": None if samples.gaps is None else samples.gaps.as_dict(),
+        "join": samples.joined,
         "classes": learned.model.classes_.tolist(),
         "params": {
             **learned.search.best_params_,
             "preprocess": preprocess,
-            "log2": log2,
+            "log2": wishes.log2,
             "class_weight": learned.search.class_weight,
         },
         "scores": learned.scores,
@@ -44,7 +59,9 @@ def metadata(learned: Learned, log2: bool, command: str) -> dict[str, Any]:
         "seed": settings.seed,
         "search": _search(learned.search),
         "training_ids": names(samples.ids)[learned.train],
-        "training_rows": fingerprints(samples.X[learned.train]),
+        "training_rows": fingerprints(samples.X[learned.known]),
+        "unlabeled_ids": names(samples.ids)[learned.unlabeled],
+        "unlabeled_rows": fingerprints(samples.X[learned.unlabeled]),
         "held_out_ids": names(samples.ids)[learned.held_out],
         "training_checksum": checksum(samples.X[learned.train], samples.y[learned.train]),
     }
@@ -67,8 +84,11 @@ def checksum(X: Any, y: Any) -> str:
 
     import numpy as np
 
-    # Single precision: the last digits of a logarithm may differ between versions of NumPy.
-    found = hashlib.sha256(X.astype(np.float32).tobytes())
+    if is_sparse(X):
+        found = hashlib.sha256(fingerprints(X).tobytes())
+    else:
+        # Single precision: the last digits of a logarithm may differ between versions of NumPy.
+        found = hashlib.sha256(X.astype(np.float32).tobytes())
     found.update("\n".join(str(label) for label in y.tolist()).encode())
     return found.hexdigest()
 

@@ -7,19 +7,20 @@ from typing import Any
 
 from superfactor.cli.errors import UserError
 from superfactor.cli.factors import check_shown, show_stability
-from superfactor.cli.fit import page_notes, read_markers, resampled
+from superfactor.cli.fit import page_notes, page_title, read_markers, resampled
+from superfactor.cli.labels import known
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.output import check_paths
-from superfactor.cli.predict import open_model, read_for
+from superfactor.cli.predict import open_with, read_for
 from superfactor.cli.prepare import PreparedTable
+from superfactor.cli.reading import Source
 from superfactor.cli.record import checksum, names, recorded_scores, recorded_search, versions
 from superfactor.cli.screen import Screen
 
 
 def run(
     model: Path,
-    path: Path,
+    source: Source,
     out: Path,
     markers: Path | None,
     stability: int,
@@ -33,9 +34,8 @@ def run(
     """
     from superfactor.report import write_report
 
-    check_paths({"--out": out}, path, model, markers)
+    loaded, files = open_with(model, source, {"--out": out}, screen, markers)
     notes = read_markers(markers)
-    loaded = open_model(model, screen)
     about = loaded.metadata
     shown: dict[str, Any] = {
         "rotation": rotation or about.get("rotation"),
@@ -43,7 +43,9 @@ def run(
     }
     check_shown(shown["rotation"], shown["positive"], about["classes"])
     with screen.step("read"):
-        samples = read_for(loaded, path, None, screen, labels=True)
+        samples = read_for(loaded, files, None, screen, labels=True)
+    for note in samples.notes:
+        screen.note(note)
     train, others = _parts(loaded, samples)
     X, y = samples.X[train], samples.y[train]
     with few_threads(X):
@@ -56,22 +58,23 @@ def run(
             X,
             y,
             X_test=samples.X[others] if others else None,
-            y_test=samples.y[others] if others else None,
+            y_test=known(samples.y[others]) if others else None,
             search=recorded_search(about["search"]),
             nested=recorded_scores(about.get("nested")),
             stability=found,
             markers=notes,
-            title=f"Supervised factors of {about['table']}",
+            **samples.confounders_at(train, others),
+            title=page_title(about),
             target=about["target"],
             ids=[*samples.ids[train], *samples.ids[others]],
             command=about["command"],
-            notes=page_notes(about["log2"], screen.notes),
+            notes=page_notes(about, screen.notes),
             **shown,
         )
     screen.fields(
         [
             ("model", str(model)),
-            ("table", str(path)),
+            ("table", files.title),
             ("samples", f"{len(train):,} fitted, {len(others):,} held out"),
             ("report", str(out)),
         ]
@@ -98,4 +101,5 @@ def _parts(loaded: ModelFile, samples: PreparedTable) -> tuple[list[int], list[i
             "values or labels have changed; a report needs it, new samples are for superfactor predict"
         )
     seen = set(train)
-    return train, [i for i in range(len(samples.ids)) if i not in seen]
+    there = samples.labeled
+    return train, [i for i in range(len(samples.ids)) if i not in seen and there[i]]

@@ -123,6 +123,9 @@ class Screen:
             warnings.simplefilter("always", UserWarning)
             # Columns have been matched by name before they became an array.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
+            # Said once and by name, when the table was read.
+            warnings.filterwarnings("ignore", "confounders: ")
+            warnings.filterwarnings("ignore", "X: .* of the values are missing")
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
         for warning in caught:

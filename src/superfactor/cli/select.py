@@ -8,7 +8,8 @@ from typing import Any
 from superfactor.cli import prepare, summary
 from superfactor.cli.learning import Settings, fit_search, search_for
 from superfactor.cli.output import check_paths, write_csv
-from superfactor.cli.prepare import Columns
+from superfactor.cli.prepare import Columns, Wishes
+from superfactor.cli.reading import Source
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 
@@ -17,12 +18,17 @@ _PARAMETERS = ("model", "n_components", "xi", "lam")
 
 
 def run(
-    path: Path, columns: Columns, log2: bool, settings: Settings, out: Path | None, screen: Screen
+    source: Source,
+    columns: Columns,
+    wishes: Wishes,
+    settings: Settings,
+    out: Path | None,
+    screen: Screen,
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
-    check_paths({"--out": out}, path)
+    check_paths({"--out": out}, *source.files)
     with screen.step("read"):
-        samples = prepare.for_fitting(path, columns, log2, screen)
+        samples = prepare.for_fitting(source, columns, wishes, screen)
     with screen.step("select"), screen.progress("scoring settings") as progress:
         search = search_for(samples, settings, samples.y, samples.groups).set_params(refit=False)
         fit_search(search, samples.X, samples.y, progress, samples.groups)
@@ -57,10 +63,9 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
     results, scree = search.cv_results_, search.scree_
     screen.fields(
         [
-            ("table", str(samples.path)),
-            ("samples", f"{len(samples.y):,} ({', '.join(summary.counted(samples.y))})"),
+            *summary.read_fields(samples),
             ("features", f"{samples.n_features:,}"),
-            *([("covariates", ", ".join(samples.encoding))] if samples.encoding else []),
+            *summary.column_fields(samples),
         ]
     )
     head = min(len(scree.share), max(SHOWN, scree.elbow + 2))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from superfactor.cli.dense import is_sparse
+from superfactor.cli.gaps import percent as share_in_percent
+from superfactor.cli.labels import known
 from superfactor.cli.learning import Learned
-from superfactor.cli.prepare import PreparedTable
+from superfactor.cli.prepare import PreparedTable, Wishes
 from superfactor.cli.screen import Screen
 
 # By the grade of a verdict.
@@ -13,19 +16,21 @@ STYLES = {"better": "bold green", "not shown": "bold yellow", "worse": "bold red
 NONE = {"mean": float("nan")}
 
 
-def describe(learned: Learned, log2: bool, screen: Screen) -> None:
+def describe(learned: Learned, wishes: Wishes, screen: Screen) -> None:
     """What was read, and what was chosen."""
     samples, search = learned.samples, learned.search
     held = len(learned.held_out)
-    scaling = "standardized" if learned.settings.standardize else "centred"
-    features = f"{samples.n_features:,}, {'log2, ' if log2 else ''}{scaling}"
+    if is_sparse(samples.X):
+        scaling = "sparse, " + ("scaled" if learned.settings.standardize else "as they are")
+    else:
+        scaling = "standardized" if learned.settings.standardize else "centred"
+    features = f"{samples.n_features:,}, {'log2, ' if wishes.log2 else ''}{scaling}"
     weighing = ", classes weigh the same" if learned.settings.balance else ""
     best, tried = search.best_params_, len(search.cv_results_["params"])
     spread = search.cv_results_["std_test_score"][search.best_index_]
     screen.fields(
         [
-            ("table", str(samples.path)),
-            ("samples", f"{len(samples.y):,} ({', '.join(counted(samples.y))})"),
+            *read_fields(samples),
             (
                 "fitted to",
                 f"{len(learned.train):,}; the other {held:,} are held out"
@@ -33,7 +38,7 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
                 else "all of them",
             ),
             ("features", features),
-            *([("covariates", ", ".join(samples.encoding))] if samples.encoding else []),
+            *column_fields(samples),
             ("model", f"{best['model']}, {parameters(best)}{weighing}"),
             (
                 "chosen by",
@@ -42,6 +47,35 @@ def describe(learned: Learned, log2: bool, screen: Screen) -> None:
             ),
         ]
     )
+
+
+def read_fields(samples: PreparedTable) -> list[tuple[str, str]]:
+    """Files and samples, in words."""
+    labels = known(samples.y)
+    without = len(samples.y) - len(labels)
+    who = f"{len(labels):,} ({', '.join(counted(labels))})"
+    return [
+        ("table", samples.title or str(samples.path)),
+        *([("joined by", samples.joined["by"])] if samples.joined else []),
+        ("samples", who + f" + {without:,} without a label" * (without > 0)),
+    ]
+
+
+def column_fields(samples: PreparedTable) -> list[tuple[str, str]]:
+    """Blocks, covariates, confounders and gaps, in words, where there are any."""
+    blocks = [f"{name}: {stop - start:,}" for name, (start, stop) in samples.blocks.items()]
+    fields = [
+        ("blocks", ", ".join(blocks)),
+        ("covariates", ", ".join(samples.encoding)),
+        ("adjusted", "for " + ", ".join(samples.confounders) if samples.confounders else ""),
+    ]
+    gaps = samples.gaps
+    if gaps is not None and gaps.share:
+        how = "a low-rank fit" if gaps.impute == "lowrank" else "means"
+        fields.append(
+            ("missing", f"{share_in_percent(gaps.share)} of the values, filled in by {how}")
+        )
+    return [(name, words) for name, words in fields if words]
 
 
 def performance(learned: Learned, screen: Screen) -> None:
@@ -113,7 +147,9 @@ def verdict(learned: Learned, screen: Screen) -> None:
             f"Accuracy {percent(training['accuracy'])} on the samples it was fitted to: optimistic, and "
             "nothing was measured (--repeats 0)"
         )
-    screen.say(f"Optimality: {learned.estimator.certificate_.statement}")
+    gaps = learned.samples.gaps
+    of = " (of the table with its gaps filled in)" if gaps is not None and gaps.share else ""
+    screen.say(f"Optimality{of}: {learned.estimator.certificate_.statement}")
 
 
 def show_verdict(found: Any, screen: Screen) -> None:
@@ -169,13 +205,20 @@ def class_counts(labels: Any) -> dict[str, int]:
 
 def table_facts(samples: PreparedTable) -> dict[str, Any]:
     """What was read, for scripts."""
+    labels = known(samples.y)
     return {
         "path": str(samples.path),
         "samples": len(samples.y),
+        "unlabeled": len(samples.y) - len(labels),
         "features": samples.n_features,
+        "blocks": {name: stop - start for name, (start, stop) in samples.blocks.items()},
         "covariates": list(samples.names[samples.n_features :]),
+        "adjusted_for": list(samples.confounders),
         "target": samples.columns.target,
-        "classes": class_counts(samples.y),
+        "classes": class_counts(labels),
+        "classes_left_out": samples.rare,
+        "missing": None if samples.gaps is None else samples.gaps.as_dict(),
+        "join": samples.joined or None,
     }
 
 

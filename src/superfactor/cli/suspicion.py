@@ -69,14 +69,16 @@ def about_intensities(values: Any) -> list[str]:
     if values.shape[1] < 200:
         return []
     some = values[:, :: max(1, values.shape[1] // 2000)]
-    low, middle, high = np.quantile(some, [0.05, 0.5, 0.999])
+    if np.isnan(some.sum()):
+        some = some[:, ~np.isnan(some).all(axis=0)]
+    low, middle, high = np.nanquantile(some, [0.05, 0.5, 0.999])
     long_tail = high > 100 and high - middle > 10 * (middle - low) and -low < 0.1 * high
     if not long_tail or middle <= 0 or np.mean(some == 0) > 0.25:
         return []
-    size = np.abs(some).mean(axis=0)
+    size = np.nanmean(np.abs(some), axis=0)
     some, size = some[:, size > 0], size[size > 0]
     one_unit = np.std(np.log2(size)) < 2.5
     # The tail is one of the samples within a column, and not only of some columns among others.
-    if one_unit and np.quantile(some / size, 0.99) > 3:
-        return [f"values reach {values.max():,.0f} with a long tail: --log2 may help"]
+    if one_unit and np.nanquantile(some / size, 0.99) > 3:
+        return [f"values reach {np.nanmax(values):,.0f} with a long tail: --log2 may help"]
     return []

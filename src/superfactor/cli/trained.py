@@ -4,28 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
+from superfactor.cli.dense import is_sparse
 from superfactor.cli.prepare import PreparedTable
 
 #: What the column TRAINED_ON of predictions says of a sample.
-NEW, SAME_VALUES, SAME_NAME = "no", "yes", "same name"
+NEW, SAME_VALUES, SAME_NAME, NO_LABEL = "no", "yes", "same name", "without its label"
 TRAINED_ON = "trained_on"
 
 
 def fingerprints(X: Any) -> Any:
     """Eight bytes for each row of values (n, p), as whole numbers (n,)."""
     import hashlib
+    from itertools import pairwise
 
     import numpy as np
 
+    def digest(*parts: Any) -> bytes:
+        return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=8).digest()
+
     # Single precision: the last digits of a logarithm may differ between versions of NumPy. −0 is 0.
-    rows = X.astype(np.float32) + np.float32(0)
-    digests = b"".join(hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
+    if is_sparse(X):
+        rows = X.tocsr().astype(np.float32)
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        ends = rows.indptr
+        places = rows.indices.astype(np.int64)
+        digests = b"".join(digest(places[a:b], rows.data[a:b]) for a, b in pairwise(ends))
+    else:
+        digests = b"".join(digest(row) for row in X.astype(np.float32) + np.float32(0))
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
     """For each sample NEW, SAME_VALUES, or SAME_NAME where a training sample of that name has other values.
 
+    NO_LABEL where it shaped the factors, and its label was not known.
     Names count where they are those of the same column, and not mere numbers of rows.
 
     Parameters
@@ -36,8 +49,15 @@ def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
     rows = set(about["training_rows"].tolist())
     named = samples.columns.id is not None and samples.columns.id == about["id"]
     names = set(about["training_ids"].tolist()) if named else set()
+    unlabeled = set(about["unlabeled_rows"].tolist()) if "unlabeled_rows" in about else set()
     return [
-        SAME_VALUES if row in rows else SAME_NAME if name in names else NEW
+        SAME_VALUES
+        if row in rows
+        else NO_LABEL
+        if row in unlabeled
+        else SAME_NAME
+        if name in names
+        else NEW
         for row, name in zip(fingerprints(samples.X).tolist(), samples.ids.tolist(), strict=True)
     ]
 
@@ -45,11 +65,17 @@ def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
 def notes(marks: list[str]) -> list[str]:
     """What a user should know about samples that are not new."""
     seen, namesakes = marks.count(SAME_VALUES), marks.count(SAME_NAME)
+    unlabeled = marks.count(NO_LABEL)
     said = []
     if seen:
         said.append(
             f"the model was trained on {seen} of these {len(marks)} samples ({TRAINED_ON} = {SAME_VALUES}); "
             "how well it predicts them says nothing about new ones"
+        )
+    if unlabeled:
+        said.append(
+            f"{unlabeled} of these {len(marks)} samples shaped the factors without a label ({TRAINED_ON} = "
+            f"{NO_LABEL}); what tells the classes apart was learned from others"
         )
     if namesakes:
         said.append(

@@ -47,6 +47,9 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         The largest number that "auto" tries. Of n samples and p features at most min(n − 1, p) − 1 are used.
     passthrough_columns : column name(s), index(es) or boolean mask, optional
         Columns that stay as they are, NaN included, and are not used: covariates, confounders.
+    keep_empty_features : bool, default=False
+        Columns without a single value at ``fit`` stay, filled with 0, so that all others keep their places
+        whatever part of the samples is fitted.
     tol : float, default=1e-4
         The iteration ends where the fill moves by less than so many standard deviations (root mean square).
     max_iter : int, default=300
@@ -73,7 +76,8 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Columns without a single value are left out of the output, with a warning that names them. Values that
+    Columns without a single value are left out of the output, with a warning that names them, unless
+    `keep_empty_features`. Values that
     are there are never changed: a table without NaN comes back as a copy. ``fit_transform(X)`` is
     ``fit(X).transform(X)`` to the last bit, and each row is filled by itself.
 
@@ -102,6 +106,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     _parameter_constraints = {  # noqa: RUF012  (scikit-learn's name and type)
         "n_components": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "max_components": [Interval(Integral, 1, None, closed="left")],
+        "keep_empty_features": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -113,6 +118,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         *,
         max_components: int = 60,
         passthrough_columns: Any = None,
+        keep_empty_features: bool = False,
         tol: float = 1e-4,
         max_iter: int = 300,
         random_state: Any = 0,
@@ -120,6 +126,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         self.n_components = n_components
         self.max_components = max_components
         self.passthrough_columns = passthrough_columns
+        self.keep_empty_features = keep_empty_features
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -158,6 +165,8 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         out = X[:, self._kept] if len(self._kept) < X.shape[1] else X.copy()
         columns = self._places
+        empty = out[:, self._empty]
+        out[:, self._empty] = np.where(np.isnan(empty), 0.0, empty)
         for i in np.flatnonzero(np.isnan(X).any(axis=1)):
             row = out[i, columns]
             missing = np.flatnonzero(np.isnan(row))
@@ -208,19 +217,18 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         used = np.ones(X.shape[1], dtype=bool)
         used[handed] = False
         empty = used & np.isnan(X).all(axis=0)
-        if empty.any():
+        self._empty = np.flatnonzero(empty) if self.keep_empty_features else np.empty(0, dtype=int)
+        if empty.any() and empty.sum() == used.sum():
+            raise ValueError("X: no column has a value; at least one observed number is required")
+        if empty.any() and not self.keep_empty_features:
             shown = [str(j) if names is None else repr(names[j]) for j in np.flatnonzero(empty)]
-            if empty.sum() == used.sum():
-                raise ValueError(
-                    "X: no column has a value; at least one observed number is required"
-                )
             warnings.warn(
                 f"X: {len(shown)} column(s) without any value left out: {', '.join(shown[:10])}"
                 + (f" and {len(shown) - 10} more" if len(shown) > 10 else ""),
                 UserWarning,
                 stacklevel=3,
             )
-        self._kept = np.flatnonzero(~empty)
+        self._kept = np.flatnonzero(~empty | self.keep_empty_features)
         self._used = np.flatnonzero(used & ~empty)
         self._places = np.searchsorted(self._kept, self._used)
 

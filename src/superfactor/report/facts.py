@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import as_numpy
 from superfactor.estimators.parameters import shown
+from superfactor.estimators.targets import check_labels
 from superfactor.interpretation import (
     FactorView,
     Matched,
@@ -35,7 +37,7 @@ class Samples:
     Attributes
     ----------
     ids : names, n of them
-    truth : (n,) class numbers
+    truth : (n,) class numbers, −1 without a label
     probabilities : (n, classes)
     codes : (n, r), as new samples get them (without their labels), in display order and sign
     """
@@ -80,8 +82,9 @@ class Facts:
     view: FactorView
     plain: Matched  # the same number of factors of a plain SVD, beside those of the view
     factorized: Any  # X (n, p) as the estimator saw it, without covariate columns; dense or sparse
-    train: Samples
+    train: Samples  # those with a label
     test: Samples | None
+    unlabeled: Samples | None = None  # training samples without one
     search: Any = None
     nested: Any = None  # NestedScores
     stability: Any = None
@@ -151,6 +154,7 @@ def gather(
     ids: Sequence[Any] | None,
     rotation: str | None = None,
     positive: Any = None,
+    confounders: tuple[Any, Any] = (None, None),
     **told: Any,
 ) -> Facts:
     """The facts of a classifier; `told` are those the caller knows (search, title, …)."""
@@ -166,10 +170,11 @@ def gather(
     view = factor_view(model, rotation=rotation, positive=positive)
     names = _names(ids, X, X_test)
     effects = _covariate_table(model, fitted, view, X, y, covariates)
-    confounders = _confounders(fitted, view, X, X_test)
+    removed = _confounders(fitted, view, X, X_test, *confounders)
     bare, (X, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(X)
-    train = _samples("y", estimator, view, names[0], seen, y, covariates)
+    given = check_labels(y, seen, "write_report", estimator.unlabeled)
+    train, unlabeled = _training(given, estimator, view, names[0], seen, covariates)
     test = None
     if X_test is not None:
         new = bare.preprocess(X_test)
@@ -184,12 +189,13 @@ def gather(
         covariates=[label(name) for name in fitted.covariate_names],
         view=view,
         plain=matched(view, replace(plain, features=view.features)),
-        factorized=as_numpy(estimator.split_columns(seen)[0]),
+        factorized=given.of_labelled(as_numpy(estimator.split_columns(seen)[0])),
         train=train,
         test=test,
+        unlabeled=unlabeled,
         covariate_table=effects,
         block_table=None if blocks_of(bare) is None else shares_of_blocks(bare, view, seen, None),
-        confounders=confounders,
+        confounders=removed,
         **told,
     )
 
@@ -236,24 +242,44 @@ def _covariate_table(
     return covariate_effects(model, X, y, covariates, positive=positive)
 
 
-def _confounders(fitted: Any, view: FactorView, X: Any, X_test: Any) -> Confounders | None:
+def _training(
+    given: Any, estimator: Any, view: FactorView, ids: list[str], X: Any, covariates: Any
+) -> tuple[Samples, Samples | None]:
+    """The samples with a label, as `given` says, and those without."""
+    if given.known is None:
+        return _samples("y", estimator, view, ids, X, given.values, covariates), None
+    parts = []
+    for rows in (np.flatnonzero(given.known), np.flatnonzero(~given.known)):
+        own = [ids[i] for i in rows]
+        extra = None if covariates is None else _safe_indexing(covariates, rows)
+        labels = given.values[rows] if given.known[rows[0]] else None
+        some = _safe_indexing(X, rows)
+        parts.append(_samples("y", estimator, view, own, some, labels, extra))
+    return parts[0], parts[1]
+
+
+def _confounders(
+    fitted: Any, view: FactorView, X: Any, X_test: Any, own: Any, own_test: Any
+) -> Confounders | None:
+    """What was removed; `own` are the confounders of X as people write them, else those among its columns."""
     steps = [step for step in adjusters(fitted) if step.confounders_]
     if not steps:
         return None
+    found = [name for step in steps for name in step.confounders_]
     return Confounders(
-        [name for step in steps for name in step.confounders_],
+        found if own is None else [str(name) for name in own.columns],
         steps[0].explained_,
         not any(step.spare_y or step.shrink for step in steps),
-        confounded(fitted, view, X),
-        None if X_test is None else confounded(fitted, view, X_test),
+        confounded(fitted, view, X, own),
+        None if X_test is None else confounded(fitted, view, X_test, own_test),
     )
 
 
 def _samples(
     name: str, estimator: Any, view: FactorView, ids: list[str], X: Any, y: Any, covariates: Any
 ) -> Samples:
-    """X (n, p) as the estimator wants it, y its labels; `name` is what the caller calls them."""
-    truth = _class_numbers(name, y, estimator.classes_)
+    """X (n, p) as the estimator wants it, y its labels or None; `name` is what the caller calls them."""
+    truth = np.full(len(ids), -1) if y is None else _class_numbers(name, y, estimator.classes_)
     if len(truth) != len(ids):
         raise ValueError(
             f"{name}: {len(truth)} labels for {len(ids)} samples; the numbers must agree"

@@ -32,6 +32,8 @@ def write_report(
     positive: Any = None,
     markers: Any = None,
     baselines: Mapping[str, float] | None = None,
+    confounders: Any = None,
+    confounders_test: Any = None,
     title: str | None = None,
     target: str | None = None,
     ids: Sequence[Any] | None = None,
@@ -53,7 +55,7 @@ def write_report(
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         The training samples, in the form ``model.fit`` took.
     y : array-like of shape (n_samples,)
-        Their labels.
+        Their labels; samples without one (None, NaN, NA) are counted and predicted, and judge nothing.
     X_test, y_test : samples the model has not seen and their labels, optional
         Accuracy, ROC and confusion are measured on them; without them on the training samples, and
         the page says that this is optimistic.
@@ -74,6 +76,8 @@ def write_report(
     markers : path of a CSV file, DataFrame or dict, optional
         Known features and a note on each, as `superfactor.interpretation.read_markers` takes them.
     baselines : dict from name to accuracy on the held-out samples, optional
+    confounders, confounders_test : DataFrames of the confounders of the samples, optional
+        What a page about a model with an `Adjuster` shows; by default its own columns of X.
     title, target : str, optional
         What the page is called, and what the labels are called.
     ids : sequence of n_samples names, or of n_samples + n_test, optional
@@ -107,6 +111,7 @@ def write_report(
         covariates=covariates,
         covariates_test=covariates_test,
         ids=ids,
+        confounders=(confounders, confounders_test),
         search=search,
         nested=nested,
         stability=stability,

@@ -17,6 +17,8 @@ MOST_TRAINING = 1200
 MOST_HELD_OUT = 800
 # Numbers kept, over all points and factors.
 MOST_CODES = 60_000
+# Samples without a label that are listed.
+MOST_UNLABELED = 50
 # A rare class keeps at least this many of its points.
 FEWEST_OF_CLASS = 10
 # Features of each end of a factor that may become arrows, fewer where there are many factors.
@@ -44,6 +46,7 @@ def section(facts: Facts) -> Section:
         "total": sum(len(s) for s, _, _ in parts),
         "drawn": sum(len(kept) for _, kept, _ in parts),
         "means": _means(facts),
+        "unlabeled": _unlabeled(facts),
     }
     payload = {
         "points": [p for part in parts for p in _points(*part)],
@@ -54,6 +57,18 @@ def section(facts: Facts) -> Section:
         "arrows": _arrows(facts),
     }
     return Section("samples", "Samples", "The samples in the space of the factors", told, payload)
+
+
+def _unlabeled(facts: Facts) -> list[dict[str, Any]]:
+    """What the model says of the first samples without a label; empty where all have one."""
+    if facts.unlabeled is None:
+        return []
+    shares = facts.unlabeled.probabilities[:MOST_UNLABELED]
+    best = np.argmax(shares, axis=1)
+    return [
+        {"name": name, "predicted": facts.classes[c], "probability": probability(own[c])}
+        for name, own, c in zip(facts.unlabeled.ids, shares, best, strict=False)
+    ]
 
 
 def factor_names(facts: Facts) -> list[str]:

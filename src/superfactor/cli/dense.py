@@ -1,0 +1,33 @@
+"""Sparse X and what cannot be done with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from superfactor.cli.errors import UserError
+
+# Values that are made dense without asking: a gigabyte.
+MOST = 1 << 27
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is of SciPy's sparse kinds; a look that imports nothing."""
+    return hasattr(X, "tocsr")
+
+
+def as_dense(path: Any, X: Any, what: str) -> Any:
+    """X (n, p) as an array; sparse X only where that is no more than a gigabyte.
+
+    Parameters
+    ----------
+    path : the file, for messages
+    what : what cannot be done with zeros left out
+    """
+    if not is_sparse(X):
+        return X
+    if X.shape[0] * X.shape[1] > MOST:
+        raise UserError(
+            f"{path}: sparse values can only be {what} once zeros are written out, and {X.shape[0]:,} x "
+            f"{X.shape[1]:,} of them are too many; choose features first"
+        )
+    return X.toarray()

@@ -1,0 +1,135 @@
+"""What a batch explains leaves the features, and what new samples have of it is told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.cli.command import SETTING, cohort, refused, superfactor
+
+from superfactor import SMFClassifier
+from superfactor.interpretation import confounding
+from superfactor.preprocessing import Adjuster
+
+ALL = (*SETTING, "--repeats", "0")
+GENES = [f"gene{j}" for j in range(12)]
+ROLES = ("--target", "status", "--id", "patient", "--covariates", "age", "--drop", "sex")
+
+
+def shifted(seed=0, batches=("May", "June", "July")):
+    """The cohort in batches that have nothing to do with the label, features shifted by each."""
+    data = cohort(n=60, seed=seed)
+    batch = np.arange(60) // 2 % 3
+    shift = np.random.default_rng(1).normal(scale=4, size=(3, len(GENES)))
+    data[GENES] += shift[batch]
+    return data.assign(batch=np.array(batches)[batch])
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("adjusted")
+    shifted().to_csv(folder / "t.csv", index=False)
+    words = (
+        "fit",
+        folder / "t.csv",
+        *ROLES,
+        *ALL,
+        "--adjust",
+        "batch",
+        "--out",
+        folder / "m.skops",
+    )
+    return folder, superfactor(*words, "--report", folder / "r.html", "--json")
+
+
+def by_hand(data):
+    X = data[[*GENES, "age", "batch"]]
+    steps = Adjuster("batch", keep=["age"]), StandardScaler()
+    model = SMFClassifier(2, xi=0.1, lam=1.0, covariate_columns=[12], random_state=0)
+    return make_pipeline(*steps, model).fit(X, data["status"]), X
+
+
+def test_the_model_is_that_of_the_adjuster_before_it(fitted):
+    _, done = fitted
+    assert done.code == 0, done
+    model, X = by_hand(shifted())
+    assert done.json["certificate"]["objective"] == pytest.approx(model[-1].objective_, rel=1e-9)
+    expected = confounding(model, X)
+    for row, other in zip(done.json["confounding"], expected.to_dict("records"), strict=True):
+        assert row["confounder"] == other["confounder"] == "batch"
+        assert row["before"] == pytest.approx(other["before"], abs=1e-6)
+        assert row["after"] == pytest.approx(other["after"], abs=1e-6)
+
+
+def test_page_and_facts_name_the_confounder(fitted):
+    folder, done = fitted
+    assert done.json["table"]["adjusted_for"] == ["batch"]
+    page = (folder / "r.html").read_text()
+    assert "What confounders had of the factors" in page
+    again = folder / "again.html"
+    done = superfactor("report", folder / "m.skops", folder / "t.csv", "--out", again)
+    assert done.code == 0, done
+
+
+def test_new_batches_and_none_at_all(fitted, tmp_path):
+    folder, _ = fitted
+    model, _ = by_hand(shifted())
+    new = shifted(seed=3, batches=("May", "June", "August"))
+    new.to_csv(tmp_path / "new.csv", index=False)
+    words = ("predict", folder / "m.skops", tmp_path / "new.csv", "--out", tmp_path / "p")
+    done = superfactor(*words)
+    assert "'batch' is empty, or no level that was fitted, for 20 of 60 samples" in done.err
+    assert "confounders" not in done.err  # said once
+    found = pd.read_csv(tmp_path / "p").filter(like="probability").to_numpy()
+    with pytest.warns(UserWarning, match="confounders"):
+        expected = model.predict_proba(new[[*GENES, "age", "batch"]])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    new.drop(columns="batch").to_csv(tmp_path / "new.csv", index=False)
+    done = superfactor(*words)
+    assert "for 60 of 60 samples" in done.err
+
+
+def test_a_column_may_be_both(tmp_path):
+    shifted().to_csv(tmp_path / "t.csv", index=False)
+    words = ("--target", "status", "--id", "patient", "--drop", "sex,age", *ALL)
+    both = ("--adjust", "batch", "--covariates", "batch")
+    done = superfactor("fit", tmp_path / "t.csv", *words, *both, "--out", tmp_path / "m", "--json")
+    assert done.json["table"]["adjusted_for"] == ["batch"]
+    assert len(done.json["table"]["covariates"]) == 2
+    again = superfactor("predict", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "p")
+    assert again.code == 0, again
+
+
+def test_numbers_of_batches_are_categories(tmp_path):
+    shifted(batches=(1, 2, 3)).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", *ROLES, *ALL, "--adjust", "batch", "--out", tmp_path / "m")
+    done = superfactor(*words, "--json")
+    assert "--adjust batch: 3 different whole numbers, taken as categories" in done.json["notes"]
+    model, _ = by_hand(shifted())
+    assert done.json["certificate"]["objective"] == pytest.approx(model[-1].objective_, rel=1e-9)
+    again = superfactor("predict", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "p")
+    assert "batch" not in again.err
+
+
+def test_slips(tmp_path):
+    data = shifted()
+    data.assign(batch="May", label=data["status"]).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", *ROLES[:-1], "sex,label", *ALL, "--out", tmp_path / "m")
+    line = refused(*words, "--adjust", "batch")
+    assert "--adjust batch: 'May' for every sample; there is nothing to adjust for" in line
+    assert "--adjust: there is no column 'site'" in refused(*words, "--adjust", "site")
+    assert "given both as --target and as --adjust" in refused(*words, "--adjust", "status")
+    words = ("fit", tmp_path / "t.csv", *ROLES[:-1], "sex,batch", *ALL, "--out", tmp_path / "m")
+    done = superfactor(*words, "--adjust", "label")
+    assert "--adjust label: every level has one label only" in done.err
+
+
+def test_a_shift_costs_nothing_once_it_is_taken_out(tmp_path):
+    plain = cohort(n=60)
+    plain.to_csv(tmp_path / "plain.csv", index=False)
+    shifted().to_csv(tmp_path / "t.csv", index=False)
+    words = (*ROLES, *SETTING, "--repeats", "2", "--out", tmp_path / "m", "--json")
+    without = superfactor("fit", tmp_path / "plain.csv", *words).json["nested"]
+    adjusted = superfactor("fit", tmp_path / "t.csv", *words, "--adjust", "batch").json["nested"]
+    accuracy = [found["summary"]["accuracy"]["mean"] for found in (without, adjusted)]
+    assert accuracy[1] > accuracy[0] - 0.02

@@ -1,0 +1,122 @@
+"""Missing values are filled in, and the user is told how many, where, and what became of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.cli.command import SETTING, cohort, refused, superfactor
+
+from superfactor import SMFClassifier
+from superfactor.cli import model_file
+from superfactor.preprocessing import LowRankImputer
+
+ROLES = ("--target", "status", "--id", "patient", "--covariates", "sex,age")
+ALL = (*SETTING, "--repeats", "0")
+GENES = [f"gene{j}" for j in range(12)]
+
+
+def holes(table, share=0.05):
+    """The cohort with holes, one feature of nothing else, and one sample of mostly such."""
+    gone = np.random.default_rng(0).random((len(table), len(GENES))) < share
+    table = table.copy()
+    table[GENES] = table[GENES].mask(gone)
+    table["gene5"] = np.nan
+    table.loc[7, GENES[6:]] = np.nan
+    table.loc[7, "gene0"] = np.nan
+    return table
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gaps")
+    holes(cohort()).to_csv(folder / "t.csv", index=False)
+    words = ("fit", folder / "t.csv", *ROLES, *ALL, "--out", folder / "m.skops")
+    return folder, superfactor(*words, "--report", folder / "r.html", "--json"), superfactor(*words)
+
+
+def test_the_model_is_that_of_the_imputer_before_it(fitted):
+    _, done, _ = fitted
+    assert done.code == 0, done
+    data = holes(cohort())
+    X = data[[g for g in GENES if g != "gene5"]].assign(F=data["sex"] == "F", age=data["age"])
+    model = make_pipeline(
+        LowRankImputer(passthrough_columns=[11, 12]),
+        StandardScaler(),
+        SMFClassifier(2, xi=0.1, lam=1.0, covariate_columns=[11, 12], random_state=0),
+    ).fit(X.to_numpy(dtype=float), data["status"])
+    assert done.json["certificate"]["objective"] == pytest.approx(model[-1].objective_, rel=1e-9)
+
+
+def test_what_is_said(fitted):
+    folder, done, shown = fitted
+    told = done.json["table"]["missing"]
+    data = holes(cohort())[[g for g in GENES if g != "gene5"]]
+    assert told["share"] == pytest.approx(data.isna().to_numpy().mean())
+    assert told["impute"] == "lowrank"
+    assert told["features_without_values"] == ["gene5"]
+    assert told["samples_missing_half"] == ["P007"]
+    assert "note: 1 feature without any value left out: 'gene5'" in shown.err
+    assert "of the values are missing and filled in by a low-rank fit" in shown.err
+    assert "1 of 40 samples miss more than half of the features: 'P007'" in shown.err
+    assert "Optimality (of the table with its gaps filled in): " in " ".join(shown.out.split())
+    page = (folder / "r.html").read_text()
+    assert "The proof of optimality is about the table with its gaps filled in." in page
+    assert "1 feature without any value left out" in page
+
+
+def test_new_samples_may_have_gaps(fitted, tmp_path):
+    folder, _, _ = fitted
+    new = holes(cohort(seed=4), 0.1).assign(gene5=1.0)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    done = superfactor("predict", folder / "m.skops", tmp_path / "new.csv", "--out", tmp_path / "p")
+    assert done.code == 0, done
+    assert "values are missing and filled in by a low-rank fit" in done.err
+    found = pd.read_csv(tmp_path / "p").filter(like="probability").to_numpy()
+    data = new[[g for g in GENES if g != "gene5"]].assign(F=new["sex"] == "F", age=new["age"])
+    model = model_file.load(folder / "m.skops").estimator
+    np.testing.assert_allclose(found, model.predict_proba(data.to_numpy(dtype=float)))
+
+
+def test_a_model_of_complete_samples_fills_in_its_means(model, tmp_path):
+    complete = cohort(seed=4)
+    gone = complete.assign(gene3=complete["gene3"].where(complete.index > 2))
+    gone.to_csv(tmp_path / "gone.csv", index=False)
+    done = superfactor(
+        "predict", model, tmp_path / "gone.csv", "--out", tmp_path / "gone", "--json"
+    )
+    assert done.json["missing"]["impute"] == "training means"
+    (scaler,) = (s for _, s in model_file.load(model).estimator.steps if hasattr(s, "mean_"))
+    filled = complete.assign(gene3=gone["gene3"].fillna(scaler.mean_[3]))
+    filled.to_csv(tmp_path / "filled.csv", index=False)
+    superfactor("predict", model, tmp_path / "filled.csv", "--out", tmp_path / "filled")
+    one, other = (
+        pd.read_csv(tmp_path / name).filter(like="probability") for name in ("gone", "filled")
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_means_and_nothing(tmp_path):
+    data = holes(cohort())
+    data.to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", *ROLES, *ALL, "--out", tmp_path / "m.skops")
+    done = superfactor(*words, "--impute", "mean", "--json")
+    X = data[[g for g in GENES if g != "gene5"]].fillna(data[GENES].mean())
+    X = X.assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    same = SMFClassifier(2, xi=0.1, lam=1.0, covariate_columns=[11, 12], random_state=0)
+    same.fit(X, data["status"])
+    assert done.json["certificate"]["objective"] == pytest.approx(same.objective_, rel=1e-9)
+    line = refused(*words, "--impute", "none")
+    first = data[GENES].isna().to_numpy()
+    row, column = np.argwhere(first)[0]
+    assert f"a missing value at sample P{row:03} (line {row + 2}), column 'gene{column}'" in line
+    assert "--impute lowrank fills in" in line
+
+
+def test_report_of_a_table_with_gaps(fitted, tmp_path):
+    folder, _, _ = fitted
+    done = superfactor(
+        "report", folder / "m.skops", folder / "t.csv", "--out", tmp_path / "r.html", "--json"
+    )
+    assert done.json["samples"] == {"fitted": 40, "held_out": 0}
