@@ -103,23 +103,22 @@ def assembled(
     import numpy as np
 
     block = _log2(values) if log2 else values
-    extra = np.hstack(
-        [
-            encoding_of.encode(path, table, encoding, ids),
-            confounders_of.encode(path, table, levels, ids),
-        ]
-    )
+    beside = [
+        encoding_of.encode(path, table, encoding, ids),
+        confounders_of.encode(path, table, levels, ids),
+    ]
+    beside = [part for part in beside if part.shape[1]]
     names = (*features, *encoding_of.column_names(encoding))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UserError(f"{path}: a covariate would become a second column {twice!r}; rename one")
-    if not extra.shape[1]:
+    if not beside:
         return block, names
     if is_sparse(block):
         import scipy.sparse as sp
 
-        return sp.hstack([block, sp.csr_matrix(extra)], format="csr"), names
-    return np.hstack([block, extra]), names
+        return sp.hstack([block, *map(sp.csr_matrix, beside)], format="csr"), names
+    return np.hstack([block, *beside]), names
 
 
 def _log2(values: Any) -> Any:
