@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import as_numpy
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import check_labels
+from superfactor.estimators.targets import Given, check_labels
 from superfactor.interpretation import (
     FactorView,
     Matched,
@@ -173,7 +173,7 @@ def gather(
     removed = _confounders(fitted, view, X, X_test, *confounders)
     bare, (X, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(X)
-    given = check_labels(y, seen, "write_report", estimator.unlabeled)
+    given = _labels(y, names[0], estimator)
     train, unlabeled = _training(given, estimator, view, names[0], seen, covariates)
     test = None
     if X_test is not None:
@@ -242,8 +242,16 @@ def _covariate_table(
     return covariate_effects(model, X, y, covariates, positive=positive)
 
 
+def _labels(y: Any, ids: list[str], estimator: Any) -> Given:
+    """The labels of the training samples, and who has none."""
+    labels = np.ravel(np.asarray(as_numpy(y)))
+    if len(labels) != len(ids):
+        raise ValueError(f"y: {len(labels)} labels for {len(ids)} samples; the numbers must agree")
+    return check_labels(labels, labels, "write_report", estimator.unlabeled)
+
+
 def _training(
-    given: Any, estimator: Any, view: FactorView, ids: list[str], X: Any, covariates: Any
+    given: Given, estimator: Any, view: FactorView, ids: list[str], X: Any, covariates: Any
 ) -> tuple[Samples, Samples | None]:
     """The samples with a label, as `given` says, and those without."""
     if given.known is None:
