@@ -151,7 +151,7 @@ class DaskFactorization:
                 options=self.options,
                 estimator=name,
                 columns=columns,
-                classify=self.plain is SMFClassifier,
+                check=self._check_targets,
                 unlabeled=self.unlabeled,
             ),
             partitions.holders,
@@ -163,11 +163,15 @@ class DaskFactorization:
         """The problem of these samples, and the columns of X that are factorized."""
         X, y = partitions.arrays["X"], partitions.arrays["y"]
         classes = weights = None
+        n_labelled = samples.n_labelled()
+        if not n_labelled:
+            raise ValueError(targets.no_label(sum(partitions.rows)))
         if self.plain is SMFClassifier:
             classes, weights = _labels(samples, type(self).__name__)
         # What is said of one sample of each class, or of one row of targets, holds for all.
         some = np.zeros((1, *y.shape[1:])) if classes is None else classes
         values, self._loss, class_weight = self._targets(some, some, weights, None)
+        self.n_labeled_ = n_labelled
         n_outputs = len(classes) - 1 if classes is not None else int(values.shape[1])
         kept = [j for j in range(X.shape[1]) if j not in self.covariate_columns_]
         shape = sum(partitions.rows), len(kept)
@@ -201,6 +205,12 @@ class DaskFactorization:
             codes = with_trained(codes, trained, stated.partitions)
         self.codes_ = codes
         return self
+
+    @property
+    def _check_targets(self) -> Any:
+        """What looks at y."""
+        labels = self.plain is SMFClassifier
+        return targets.check_labels if labels else targets.check_real_targets
 
     # --- using the fit ---------------------------------------------------------------------------
 
@@ -254,18 +264,21 @@ class DaskFactorization:
     def score(
         self: Any, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None
     ) -> float:
-        """Accuracy, or R²; computed at once."""
+        """Accuracy, or R², of the samples that have a label, or targets; computed at once."""
         if not is_lazy(X):
             return float(self.plain.score(self, X, y, sample_weight, covariates))
         given = [y, self.predict(X, covariates), sample_weight]
         lazy = [None if values is None else as_array(values) for values in given]
-        y, predicted, sample_weight = self._connected().gather(self._connected().compute(lazy))
-        return float(type(self).metric(y, predicted, sample_weight=sample_weight))
+        y, *others = self._connected().gather(self._connected().compute(lazy))
+        given = self._check_targets(y, others[0], type(self).__name__, self.unlabeled)
+        predicted, sample_weight = map(given.of_labelled, others)
+        return float(type(self).metric(given.labelled, predicted, sample_weight=sample_weight))
 
 
 def _labels(samples: RemoteSamples, name: str) -> tuple[Array, Array]:
     """The labels that occur, sorted, and the sum of weights of each."""
-    found = samples.labels()
+    # Nothing, of no type in particular, is what parts without a label have.
+    found = [(labels, weights) for labels, weights in samples.labels() if len(labels)]
     labels = np.concatenate([labels for labels, _ in found])
     classes, where = np.unique(
         targets.check_labels(labels, labels, name).values, return_inverse=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -47,7 +48,7 @@ class LoadedSamples:
     first : the position of the first sample among all
     estimator : the name that messages give
     columns : positions of the columns of X that are covariates
-    classify : whether y are labels; real targets otherwise
+    check : what looks at y, labels or real targets
     unlabeled : a value of y that means that there is none
     """
 
@@ -61,14 +62,13 @@ class LoadedSamples:
         *,
         estimator: str,
         columns: list[int],
-        classify: bool,
+        check: Callable[..., targets.Given],
         unlabeled: Any,
     ):
         self._first = first
         X = check_array(
             X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], input_name="X"
         )
-        check = targets.check_labels if classify else targets.check_real_targets
         given = check(y, X, estimator, unlabeled)
         extra = inputs.check_covariates(covariates, X, None, "fit")
         X, inside = inputs.split_columns(X, columns)
@@ -80,6 +80,11 @@ class LoadedSamples:
             given = given.among(kept)
             beside = [None if values is None else values[kept] for values in beside]
         self._X, self._given, (self._weight, self._covariates) = X, given, beside
+
+    @property
+    def n_labelled(self) -> int:
+        """How many of them have a label, or targets."""
+        return len(self._given.labelled)
 
     def labels(self) -> tuple[Array, Array]:
         """The labels (k,) that occur, and the sum of their samples' weights (k,)."""

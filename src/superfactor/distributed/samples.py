@@ -122,6 +122,10 @@ class RemoteSamples(Samples):
         """The labels that occur and the sums of their weights, part by part."""
         return [found for shard in self._ask(Shard.labels) for found in shard]
 
+    def n_labelled(self) -> int:
+        """How many samples have a label, or targets."""
+        return sum(self._ask(Shard.n_labelled))
+
     def state(self, statement: Statement) -> None:
         """Have all samples become those of a stated problem."""
         self._ask(Shard.state, statement)

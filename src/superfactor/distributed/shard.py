@@ -64,6 +64,10 @@ class Shard:
         """Labels that occur and the sums of their weights, part by part."""
         return [part.labels() for loaded in self._loaded for part in loaded]
 
+    def n_labelled(self) -> int:
+        """How many samples have a label, or targets."""
+        return sum(part.n_labelled for loaded in self._loaded for part in loaded)
+
     def state(self, statement: Statement) -> None:
         """Become a part of the stated problem."""
         blocks = [part.block(statement) for loaded in self._loaded for part in loaded]

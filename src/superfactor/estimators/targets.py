@@ -64,9 +64,7 @@ class Given:
     def of_some(self) -> Given:
         """Itself; a ValueError where no sample at all has a label."""
         if self.known is not None and not self.known.any():
-            raise ValueError(
-                f"y: none of the {len(self.known)} samples has a label; some are required"
-            )
+            raise ValueError(no_label(len(self.known)))
         return self
 
     @property
@@ -84,6 +82,11 @@ class Given:
     def loss_factor(self) -> Any:
         """1.0 for samples with a label and 0.0 for the others (n,); None where all have one."""
         return None if self.known is None else self.known.astype(float)
+
+
+def no_label(n: int) -> str:
+    """What is said where none of n samples has a label."""
+    return f"y: none of the {n} samples has a label; some are required"
 
 
 def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:

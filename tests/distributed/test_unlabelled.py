@@ -1,0 +1,116 @@
+"""Samples without a label on a cluster, against the same fit in memory."""
+
+from __future__ import annotations
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from tests.distributed.test_estimators import (
+    LABELS,
+    LAZY,
+    MODELS,
+    SCORES,
+    WEIGHTS,
+    N,
+    P,
+    X,
+    assert_same_fit,
+    every_model,
+)
+
+from superfactor import SMFClassifier, SMFRegressor
+from superfactor.distributed import DaskSMFClassifier, DaskSMFRegressor
+
+# The first two chunks of X have no label at all.
+KNOWN = (np.arange(N) >= 100) & (np.arange(N) % 3 == 0)
+WORDS = np.where(KNOWN, LABELS.astype(object), None)
+NUMBERS = np.where(KNOWN, SCORES.argmax(axis=1), np.nan)
+MARKED = np.where(KNOWN, SCORES.argmax(axis=1), -1)
+
+GIVEN = {
+    "words": (da.from_array(WORDS, chunks=70), WORDS, {}),
+    "words-in-memory": (WORDS, WORDS, {}),
+    "numbers": (da.from_array(NUMBERS, chunks=70), NUMBERS, {}),
+    "marked": (da.from_array(MARKED, chunks=70), MARKED, {"unlabeled": -1}),
+    "marked-words": (
+        da.from_array(np.where(KNOWN, LABELS, "?"), chunks=70),
+        np.where(KNOWN, LABELS, "?"),
+        {"unlabeled": "?"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GIVEN)
+def test_labels_with_gaps_of_every_kind(client, case):
+    lazy, here, more = GIVEN[case]
+    options = {**MODELS["filter"], **more}
+    expected = SMFClassifier(**options).fit(X, here)
+    found = DaskSMFClassifier(client=client, **options).fit(LAZY, lazy)
+    assert_same_fit(client, found, expected)
+    np.testing.assert_array_equal(found.classes_, expected.classes_)
+    assert found.n_labeled_ == expected.n_labeled_ == KNOWN.sum()
+    assert found.class_count_ == expected.class_count_
+    assert found.score(LAZY, lazy) == expected.score(X, here)
+
+
+@every_model
+@pytest.mark.parametrize("weights", [None, "balanced"])
+def test_with_sample_and_class_weights(client, model, weights):
+    options = {**MODELS[model], "model": model, "class_weight": weights}
+    expected = SMFClassifier(**options).fit(X, WORDS, sample_weight=WEIGHTS)
+    found = DaskSMFClassifier(client=client, **options).fit(LAZY, WORDS, sample_weight=WEIGHTS)
+    assert_same_fit(client, found, expected)
+    assert found.n_labeled_ == expected.n_labeled_ == (KNOWN & (WEIGHTS > 0)).sum()
+    assert found.class_count_ == expected.class_count_
+
+
+def test_weights_in_units_of_the_data(client):
+    options = {"search": "off", "certify": None, "tol": 1e-2}
+    expected = SMFClassifier(3, **options).fit(X, WORDS)
+    found = DaskSMFClassifier(3, client=client, **options).fit(LAZY, WORDS)
+    assert found.xi_ == pytest.approx(expected.xi_, rel=1e-9)
+    assert found.lam_ == pytest.approx(expected.lam_, rel=1e-2)  # of σ₁², nearly
+
+
+@pytest.mark.parametrize("kind", ["object", "string", "category", "Int64"])
+def test_columns_of_dataframes(client, kind):
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(P)])
+    features = list(frame.columns)
+    values = pd.Series(SCORES.argmax(axis=1), dtype="Int64") if kind == "Int64" else WORDS
+    frame["kind"] = pd.Series(values, dtype=kind).where(KNOWN, None if kind == "object" else pd.NA)
+    table = dd.from_pandas(frame, npartitions=5)
+    options = MODELS["filter"]
+    expected = SMFClassifier(**options).fit(frame[features], frame["kind"])
+    found = DaskSMFClassifier(client=client, **options).fit(table[features], table["kind"])
+    assert_same_fit(client, found, expected)
+    assert found.n_labeled_ == KNOWN.sum()
+    assert list(found.classes_) == list(expected.classes_)
+
+
+@every_model
+@pytest.mark.parametrize("targets", [SCORES[:, 0], SCORES[:, :2]], ids=["one", "two"])
+def test_targets_with_gaps(client, model, targets):
+    y = targets.copy()
+    y[~KNOWN] = np.nan
+    options = {**MODELS[model], "model": model, "xi": 1.0}
+    expected = SMFRegressor(**options).fit(X, y)
+    found = DaskSMFRegressor(client=client, **options).fit(LAZY, da.from_array(y))
+    assert_same_fit(client, found, expected)
+    assert found.n_labeled_ == KNOWN.sum()
+    assert found.score(LAZY, da.from_array(y)) == pytest.approx(expected.score(X, y), abs=1e-5)
+
+
+BAD = {
+    "no-label": (np.full(N, np.nan), "has a label"),
+    "one-class": (np.where(KNOWN, 1.0, np.nan), "contains one class only"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_too_few_labels(client, case):
+    y, message = BAD[case]
+    with pytest.raises(ValueError, match=message) as caught:
+        DaskSMFClassifier(client=client).fit(LAZY, y)
+    assert "\n" not in str(caught.value)
