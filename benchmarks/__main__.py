@@ -2,8 +2,8 @@
 
 Without names the evidence: the comparison with the peers, how cost grows, Algorithm 1 iteration for
 iteration, and if SUPERFACTOR_DATA_DIR says where real tables are, the comparison on them. `python -m
-benchmarks pages` writes the kept numbers into docs/benchmarks.md and docs/scaling.md. `python -m benchmarks
-scale [figures]` measures how far it scales, and keeps these numbers in a file of their own.
+benchmarks pages` writes the kept numbers into docs/benchmarks.md, docs/unlabelled.md and docs/scaling.md.
+`python -m benchmarks scale [figures]` measures how far it scales, and keeps these numbers in another file.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from benchmarks import (
     hard,
     imports,
     labels,
+    labels_page,
     lpgd,
     measure,
     missing,
@@ -93,6 +94,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name in names or EVIDENCE:
         if name == "pages":
             pages.write(out or RESULTS)
+            labels_page.write(out or RESULTS)
             scale_page.write()
             continue
         rows = BENCHMARKS[name](given.quick)

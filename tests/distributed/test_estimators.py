@@ -247,7 +247,7 @@ BAD = {
     "text": ({}, {"X": LAZY.astype(str)}, ValueError, "X: numbers are required, got dtype <U32"),
     "ascent": ({"certify": "ascent"}, {}, ValueError, "certify='ascent': 'residual' or None"),
     "nan": ({}, {"X": da.where(LAZY > 2, np.nan, LAZY)}, ValueError, "Input X contains NaN"),
-    "nan-label": ({}, {"y": np.full(N, np.nan)}, ValueError, "y contains NaN"),
+    "no-label": ({}, {"y": np.full(N, np.nan)}, ValueError, "none of the 240 samples has a label"),
     "one-class": ({}, {"y": np.zeros(N)}, ValueError, "contains one class only: 0.0"),
     "negative": ({}, {"sample_weight": -WEIGHTS}, ValueError, "sample_weight: Negative values"),
     "all-zero": ({}, {"sample_weight": 0 * WEIGHTS}, ValueError, "at least one non-zero number"),

@@ -39,9 +39,10 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
     Notes
     -----
     X may be a Dask array (dense or of SciPy-sparse chunks, float64 or float32) or a Dask DataFrame; y,
-    covariates and sample weights Dask collections or arrays in memory. All are cut where X is; chunks of rows
-    are what workers share, so there should be one at least for each worker, and the share of a worker has to
-    fit into its memory. Numbers of rows that Dask does not know, as those of DataFrames, are counted first.
+    covariates and sample weights Dask collections or arrays in memory; samples may have no label. All are cut
+    where X is; chunks of rows are what workers share, so there should be one at least for each worker,
+    and the share of a worker has to fit into its memory. Numbers of rows that Dask does not know, as those of
+    DataFrames, are counted first.
     ``predict``, ``predict_proba``, ``decision_function`` and ``transform`` of Dask collections are lazy; of
     NumPy arrays they are what `SMFClassifier` gives. ``to_local()`` is that classifier.
 
