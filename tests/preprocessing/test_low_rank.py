@@ -239,3 +239,21 @@ def test_in_a_pipeline_on_a_tall_table():
     filled = model.fit_transform(holes, y)
     assert list(filled.columns) == list(X.columns)
     assert rms(filled.to_numpy(), X.to_numpy(), gone) < 0.5  # neighbours: 0.65
+
+
+def test_words_are_handed_on():
+    table = pd.DataFrame(np.random.default_rng(0).standard_normal((20, 4)), columns=list("abcd"))
+    table.iloc[3, 1] = table.iloc[7, 2] = np.nan
+    plain = LowRankImputer(1).fit_transform(table)
+    table.insert(2, "batch", ["x", "y"] * 10)
+    filled = LowRankImputer(1, passthrough_columns=["batch"]).fit_transform(table)
+    assert list(filled.columns) == ["a", "b", "batch", "c", "d"]
+    assert filled["batch"].tolist() == ["x", "y"] * 10
+    np.testing.assert_array_equal(filled[["a", "b", "c", "d"]], plain)
+    assert table.isna().to_numpy().sum() == 2  # the user's own stays as it is
+
+
+def test_words_that_are_not_handed_on_are_refused():
+    table = pd.DataFrame({"a": [1.0, np.nan, 2.0], "batch": ["x", "y", "x"]})
+    with pytest.raises(ValueError, match="could not convert"):
+        LowRankImputer(1).fit(table)

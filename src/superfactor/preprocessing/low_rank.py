@@ -46,7 +46,8 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     max_components : int, default=60
         The largest number that "auto" tries. Of n samples and p features at most min(n − 1, p) − 1 are used.
     passthrough_columns : column name(s), index(es) or boolean mask, optional
-        Columns that stay as they are, NaN included, and are not used: covariates, confounders.
+        Columns that stay as they are, NaN included, and are not used: covariates, confounders. In a pandas
+        DataFrame they may hold words; the output is then a DataFrame too.
     keep_empty_features : bool, default=False
         Columns without a single value at ``fit`` stay, filled with 0, so that all others keep their places
         whatever part of the samples is fitted.
@@ -162,7 +163,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """X (n_samples, n_features) with its missing values filled, as a new array."""
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        given, X = X, self._checked(X, reset=False)
         out = X[:, self._kept] if len(self._kept) < X.shape[1] else X.copy()
         columns = self._places
         empty = out[:, self._empty]
@@ -172,7 +173,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
             missing = np.flatnonzero(np.isnan(row))
             fill = self._factors.fill_row((row - self.mean_) / self.scale_, missing)
             out[i, columns[missing]] = self.mean_[missing] + fill * self.scale_[missing]
-        return out
+        return self._with_words(given, out)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of ``transform``: those of X without the ones that had no value."""
@@ -199,9 +200,33 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
                 "X: sparse matrices have no missing values to fill (an entry not stored is 0); leave the "
                 "imputer out, or give X.toarray() with NaN"
             )
+        if words := self._words(X):
+            X = X.copy(deep=False)
+            for j in words:  # they are handed on, not looked at
+                X.isetitem(j, np.nan)
         return validate_data(
             self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
         )
+
+    def _words(self, X: Any) -> list[int]:
+        """Positions of the columns of a DataFrame that are handed on and hold words, such as a batch."""
+        if self.passthrough_columns is None or not hasattr(X, "isetitem"):
+            return []
+        said = f"passthrough_columns={self.passthrough_columns!r}"
+        names = [str(name) for name in X.columns]
+        handed = column_positions(self.passthrough_columns, len(names), names, said)
+        return [j for j in handed if np.asarray(X.iloc[:, j]).dtype.kind not in "iufb"]
+
+    def _with_words(self, X: Any, out: Array) -> Any:
+        """The output with the words of X in their places: a DataFrame, where there are any."""
+        words = self._words(X)
+        if not words:
+            return out
+        table = X.iloc[:, self._kept].copy(deep=False)
+        for place, j in enumerate(self._kept):
+            if j not in words:
+                table.isetitem(place, out[:, place])
+        return table
 
     def _choose_columns(self, X: Array) -> None:
         """Which columns are filled, which are handed on, and where they stand in the output."""

@@ -58,7 +58,8 @@ def imputer_for(impute: Any, X: Any) -> Any:
         return SimpleImputer(keep_empty_features=True)
     with quiet():
         found = LowRankImputer(random_state=0).fit(X)
-    return LowRankImputer(found.n_components_, random_state=0)
+    # A column may have no value in the training part of a fold.
+    return LowRankImputer(found.n_components_, keep_empty_features=True, random_state=0)
 
 
 @contextmanager

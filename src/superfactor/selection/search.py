@@ -20,7 +20,7 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from superfactor.estimators import SMFClassifier, inputs, parameters
+from superfactor.estimators import SMFClassifier, parameters
 from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
@@ -424,14 +424,8 @@ class SMFClassifierCV(
             words = IndicatorColumns(self.covariate_columns).set_output(transform="pandas")
             smf.set_params(covariate_columns=columns)
             steps.insert(0, ("words", words))
-        if isinstance(imputer, LowRankImputer) and smf.covariate_columns is not None:
-            own = inputs.covariate_indices(
-                smf.covariate_columns, table.shape[1], inputs.column_names(table)
-            )
-            imputer.set_params(passthrough_columns=own)
-            # It leaves out columns without a value.
-            empty = np.flatnonzero(np.isnan(np.asarray(table, dtype=float)).all(axis=0))
-            smf.set_params(covariate_columns=[int(j - np.sum(empty < j)) for j in own])
+        if isinstance(imputer, LowRankImputer):
+            imputer.set_params(passthrough_columns=smf.covariate_columns)
         return steps
 
     def __sklearn_is_fitted__(self) -> bool:
