@@ -82,7 +82,7 @@ def confounding(
     >>> model = make_pipeline(Adjuster("batch"), SMFClassifier(1)).fit(X, y)
     >>> confounding(model, X).round(2)
        factor confounder  before  after  chance
-    0       1      batch    0.92    0.0    0.02
+    0       1      batch    0.93    0.0    0.02
     """
     view = factor_view(model, rotation=rotation, positive=positive)
     return confounded(fitted_model(model), view, X, confounders)
