@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
-from tests.cli.command import SETTING, cohort, superfactor
+from tests.cli.command import SETTING, cohort, refused, superfactor
 
 from superfactor import SMFClassifier
 from superfactor.cli import model_file
@@ -170,3 +170,22 @@ def test_pages_of_sparse_data(more, counts, tmp_path):
     assert done.code == 0, done
     again = ("report", tmp_path / "m.skops", counts[0], "--out", tmp_path / "q.html")
     assert superfactor(*again).code == 0
+
+
+def test_a_matrix_without_names_is_in_the_order_of_the_labels(counts, tmp_path):
+    path, X, y = counts
+    sp.save_npz(tmp_path / "t.npz", sp.csr_matrix(X))
+    people = pd.DataFrame({"cell": [f"c{i}" for i in range(90)], "type": y})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    words = ("--target", "type", *ALL, "--out", tmp_path / "m.skops", "--json")
+    named = superfactor("fit", path, *words).json["certificate"]["objective"]
+    beside = ("fit", tmp_path / "t.npz", "--phenotype", tmp_path / "people.csv", "--id", "cell")
+    done = superfactor(*beside, *words)
+    assert done.code == 0, done
+    assert done.json["certificate"]["objective"] == pytest.approx(named, rel=1e-9)
+    assert (
+        "t.npz has no names of samples: they are in the order of people.csv" in done.json["notes"]
+    )
+    people.head(80).to_csv(tmp_path / "people.csv", index=False)
+    line = refused(*beside, *words[:-1])
+    assert "90 rows without names of samples" in line

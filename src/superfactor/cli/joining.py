@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from superfactor.cli.cells import numbers, place, shortened
+from superfactor.cli.cells import numbers, place, shortened, without_point
 from superfactor.cli.dense import as_dense
 from superfactor.cli.errors import UserError
 from superfactor.cli.ranges import Ranges, ranges_of_kept
@@ -139,7 +139,7 @@ def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) 
 
 
 def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
-    """Names of samples, each of them there and there once."""
+    """Names of samples, each of them there and there once; 7 for the 7.0 of a column with empty cells."""
     cells = frame[key]
     empty = cells.isna().to_numpy()
     if empty.any():
@@ -147,7 +147,7 @@ def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
             f"{path}: no name of a sample in column {key!r} at {place(frame, int(empty.argmax()))}; fill it "
             "in, files are joined by it"
         )
-    names = [str(cell) for cell in cells]
+    names = [without_point(str(cell)) for cell in cells]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise UserError(

@@ -140,9 +140,35 @@ def read(
             dict(table.blocks),
             notes=tuple(table.notes),
         )
+    if people is not None and len(tables) == 1:
+        ((_, table),) = tables.items()
+        if not len(table.frame.columns):
+            return _in_order(source, table, people, columns)
     from superfactor.cli.joining import join
 
     return join(source, tables, people, columns, wanted)
+
+
+def _in_order(source: Source, table: Any, people: Any, columns: Columns) -> Study:
+    """A matrix without names of samples, beside a phenotype file with a row for each."""
+    assert source.phenotype is not None
+    n, m = len(table.frame), len(people.frame)
+    if n != m:
+        raise UserError(
+            f"{source.path}: {n} rows without names of samples, but {source.phenotype} has {m}; the same "
+            "number is required, in the same order"
+        )
+    note = f"{source.path.name} has no names of samples: they are in the order of {source.phenotype.name}"
+    return Study(
+        source.path,
+        source.title,
+        people.frame,
+        with_defaults(columns, people.frame),
+        table.matrix,
+        table.features,
+        dict(table.blocks),
+        notes=(*table.notes, *people.notes, note),
+    )
 
 
 def _has_samples_in_columns(source: Source, table: Any, people: pd.DataFrame) -> bool:
