@@ -43,7 +43,7 @@ from tests.cli.command import QUICK, SETTING, cohort, refused, roles
             "class 'b' has 2 sample(s); 3 are required, or 2 with --test-size 0; --drop-rare leaves out "
             "classes with fewer than 3 samples, --min-class N those with fewer than N",
         ),
-        (lambda d: d.drop(columns="status"), "--target: there is no column 'status'"),
+        (lambda d: d.drop(columns="status"), "--phenotype FILE is for labels in a file of their own"),
         (lambda d: d.rename(columns={"age": "Age"}), "--covariates: there is no column 'age'; did you mean"),
         (lambda d: d.assign(sex="F"), "covariate 'sex' is 'F' for every sample"),
         (lambda d: d.filter(regex="patient|status|sex|age"), "no columns are left to factorize"),

@@ -133,6 +133,12 @@ def for_fitting(
             f"{study.path}: --target is required, the column with the labels; the columns are "
             f"{shortened(list(frame.columns))}"
         )
+    if columns.target not in frame.columns and source.phenotype is None:
+        line = unknown(study.path, "--target", columns.target, frame.columns)
+        mend = (
+            "" if line.endswith("?") else "; --phenotype FILE is for labels in a file of their own"
+        )
+        raise UserError(line + mend)
     check_roles(source.phenotype or study.path, frame.columns, study.features or (), columns)
     names = frame.columns if study.features is None else study.features
     features = [str(name) for name in names if name not in columns.special]
