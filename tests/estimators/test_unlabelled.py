@@ -188,3 +188,29 @@ def test_interpretation_takes_what_fit_took():
     wide = covariate_effects(full, X, TRUTH, covariates=age)
     ratio = np.log(effects.high / effects.low).item() / np.log(wide.high / wide.low).item()
     assert ratio > 1
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.where(KNOWN, (TRUTH == 1).astype(object), None),
+        pd.Series(TRUTH == 1, dtype="boolean").where(KNOWN),
+        pd.Series(TRUTH == 1).where(KNOWN),
+    ],
+    ids=["objects", "nullable", "series"],
+)
+def test_booleans_with_gaps_are_booleans(y):
+    fit = SMFClassifier(2).fit(X, y)
+    assert fit.classes_.dtype.kind == "b"
+    assert fit.n_labeled_ == LABELLED
+
+
+def test_floats_with_gaps_are_floats(reference):
+    fit = SMFClassifier(2).fit(X, np.where(KNOWN, TRUTH.astype(float).astype(object), None))
+    assert fit.classes_.tolist() == [0.0, 1.0]
+    assert fit.objective_ == reference.objective_
+
+
+def test_nullable_whole_numbers_are_whole_numbers():
+    fit = SMFClassifier(2, unlabeled=pd.NA).fit(X, pd.Series(TRUTH, dtype="Int64").where(KNOWN))
+    assert fit.classes_.dtype.kind == "i"

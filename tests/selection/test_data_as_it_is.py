@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.datasets import load_breast_cancer
-from sklearn.impute import SimpleImputer
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.model_selection import PredefinedSplit, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
@@ -211,6 +211,18 @@ def test_sparse_data_may_be_scaled():
         SMFClassifierCV(**ONE, preprocess="standardize").fit(counts, Y)
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_sparse_data_with_covariates(wide):
+    import scipy.sparse as sp
+
+    part = np.maximum(X - X.mean(axis=0), 0)
+    counts = sp.csr_array(np.tile(part[:40], 3) if wide else part)
+    y, age = Y[: counts.shape[0]], np.arange(counts.shape[0])[:, None]
+    search = SMFClassifierCV(**ONE, preprocess=StandardScaler(with_mean=False), cv=2)
+    search.fit(counts, y, covariates=age)
+    assert search.predict(counts, covariates=age).shape == y.shape
+
+
 def test_nested_scores_with_a_transformer():
     search = SMFClassifierCV(**ONE, preprocess=StandardScaler(), scoring="neg_log_loss")
     found = nested_scores(X, Y, search=search, n_splits=3, n_repeats=1)
@@ -220,11 +232,6 @@ def test_nested_scores_with_a_transformer():
     assert found.summary["accuracy"]["mean"] == pytest.approx(
         named.summary["accuracy"]["mean"], abs=0.03
     )
-
-
-def test_a_transformer_that_leaves_gaps_is_told_who_fills_them():
-    with pytest.raises(ValueError, match="NaN"):
-        SMFClassifierCV(**ONE, preprocess=StandardScaler()).fit(GAPS, Y)
 
 
 @pytest.mark.parametrize("by", ["names", "positions"])
@@ -246,12 +253,129 @@ def test_batches_blocks_and_covariates_of_a_table(by):
     assert search.predict(table).shape == (80,)
 
 
-def test_words_among_covariates_before_a_transformer():
+@pytest.mark.parametrize("keep", ["sex", "age", "batch"])
+def test_words_and_gaps_among_covariates_behind_a_transformer(keep):
+    rng = np.random.default_rng(1)
     table = pd.DataFrame(X, columns=ALL.feature_names.tolist())
+    table["batch"] = np.where(rng.random(80) < 0.5, "a", "b")
     table["sex"] = np.where(np.arange(80) % 3 == 0, "m", "f")
+    table["age"] = np.where(np.arange(80) % 9 == 0, np.nan, rng.normal(60, 10, 80))
+    table = table.drop(columns=[name for name in ("sex", "age") if name != keep])
     search = SMFClassifierCV(
-        **ONE, preprocess=StandardScaler(), covariate_columns=["sex"], cv=2
+        **ONE, preprocess=Adjuster("batch", keep=keep), covariate_columns=[keep], cv=2
     ).fit(table, Y)
-    assert list(search.best_estimator_.named_steps) == ["words", "preprocess", "smf"]
-    assert search.best_estimator_[-1].covariate_names_.tolist() == ["sex=m"]
+    names = {"sex": ["sex=m"], "age": ["age", "age=missing"], "batch": ["batch=b"]}[keep]
+    found = search.best_estimator_[-1].covariate_names_.tolist()
+    assert found == names or found == ["batch=a"]
     assert search.predict(table).shape == (80,)
+
+
+# --- nothing of a test part reaches its training part -----------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["inside", "beside"])
+def test_missing_ages_are_filled_from_the_training_part(where):
+    age = np.where(np.arange(80) % 9 == 0, np.nan, np.arange(80.0))
+    train, test = np.arange(60), np.arange(60, 80)
+    found = []
+    for shift in (0.0, 1000.0):
+        ages = age.copy()
+        ages[test] += shift
+        data, beside, columns = X, ages[:, None], None
+        if where == "inside":
+            data, beside, columns = np.column_stack([X, ages]), None, [30]
+        search = SMFClassifierCV(**ONE, covariate_columns=columns)
+        ready = prepared(search, data, Y, beside, None, "test")
+        found.append(ready.rows.seen_by(train, Y)[train])
+    np.testing.assert_array_equal(*found)
+    assert np.isin(np.nanmedian(age[train]), found[0][:, -2])
+
+
+@pytest.mark.filterwarnings("ignore:X. .* of the values are missing:UserWarning")
+def test_the_rank_of_a_completion_is_that_of_the_training_part():
+    train = np.arange(60)
+    found = []
+    for seed in (None, 0):
+        data = GAPS.copy()
+        if seed is not None:
+            rest = np.random.default_rng(seed).standard_normal((20, 30))
+            data[60:] = np.where(np.isnan(data[60:]), np.nan, rest)
+        ready = prepared(SMFClassifierCV(**ONE), data, Y, None, None, "test")
+        found.append(ready.rows._parts(train, Y)[0][train])
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.filterwarnings("ignore:X. .* of the values are missing:UserWarning")
+def test_an_imputer_of_ones_own_sees_no_covariates():
+    data = np.column_stack([GAPS, np.arange(80.0)])
+    with pytest.raises(ValueError, match="impute=KNNImputer: it would see covariate_columns"):
+        SMFClassifierCV(**ONE, impute=KNNImputer(), covariate_columns=[30]).fit(data, Y)
+    SMFClassifierCV(**ONE, impute=KNNImputer(), cv=2).fit(GAPS, Y, covariates=data[:, -1:])
+
+
+# --- scores, splits and labels ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy", "neg_log_loss", "roc_auc"])
+@pytest.mark.parametrize("mark", [-1, None, np.nan])
+@pytest.mark.parametrize("beside", [False, True])
+def test_scores_of_a_search_leave_out_who_has_no_label(scoring, mark, beside):
+    y = np.where(KNOWN, Y, np.nan) if mark is np.nan else np.where(KNOWN, Y.astype(object), mark)
+    y = y.astype(int) if mark == -1 else y
+    covariates = {"covariates": X[:, :1]} if beside else {}
+    data = StandardScaler().fit_transform(X)
+    search = SMFClassifierCV(**ONE, unlabeled=-1, scoring=scoring, cv=2).fit(data, y, **covariates)
+    some = {name: value[KNOWN] for name, value in covariates.items()}
+    assert search.score(data, y, **covariates) == search.score(data[KNOWN], y[KNOWN], **some)
+
+
+def test_transformers_of_the_refit_are_shown_the_same_labels_as_in_the_folds():
+    table = pd.DataFrame(X, columns=ALL.feature_names.tolist())
+    table["batch"] = np.where(np.random.default_rng(0).random(80) < 0.3 + 0.4 * Y, "a", "b")
+    fits = [
+        SMFClassifierCV(**ONE, preprocess=Adjuster("batch", spare_y=True), unlabeled=-1, cv=2).fit(
+            table, y
+        )
+        for y in (hidden(), np.where(KNOWN, Y, -1))
+    ]
+    ours, theirs = (search.best_estimator_[0].coef_ for search in fits)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("cv", [np.int64(3), PredefinedSplit(np.arange(80) % 3)])
+def test_splitters_of_every_kind(cv):
+    assert SMFClassifierCV(**ONE, cv=cv).fit(X, hidden()).n_splits_ == 3
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([(np.arange(40), np.flatnonzero(~KNOWN))], "no sample in the test part of split 1"),
+        (
+            [(np.flatnonzero(Y & KNOWN), np.flatnonzero(~Y.astype(bool) & KNOWN))],
+            "one class only",
+        ),
+    ],
+)
+def test_splits_without_labels_are_refused(cv, message):
+    with pytest.raises(ValueError, match=message):
+        SMFClassifierCV(**ONE, cv=cv).fit(X, hidden())
+
+
+def test_groups_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="groups: 3 samples, but X has 80"):
+        SMFClassifierCV(**ONE, cv=2).fit(X, Y, groups=[1, 2, 3])
+
+
+def test_nested_scores_know_classes_by_their_names():
+    names = np.where(Y == 1, "benign", "malignant")
+    search = SMFClassifierCV(**ONE, class_weight={"benign": 2.0}, scoring="neg_log_loss")
+    assert nested_scores(X, names, search=search, n_repeats=1, rivals=False).classes.tolist() == [
+        "benign",
+        "malignant",
+    ]
+
+
+def test_gaps_that_a_transformer_leaves_are_named():
+    with pytest.raises(ValueError, match="preprocess=StandardScaler: NaN is left"):
+        SMFClassifierCV(**ONE, preprocess=StandardScaler()).fit(GAPS, Y)

@@ -94,13 +94,13 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
 
     None, NaN, pandas' NA and the value `unlabeled` mean that a sample has none.
     """
-    values = column_or_1d(_check_passed(y, name), warn=True)
+    values = column_or_1d(_plain(_check_passed(y, name)), warn=True)
     check_length("y", values, X)
     known = _known(values, unlabeled)
     given = Given(values, known)
     labels = given.labelled
-    if known is not None and values.dtype.kind == "O":
-        labels = _whole_numbers(labels)
+    if values.dtype.kind == "O":
+        labels = _of_one_kind(labels)
         values = given.spread(labels, labels[0] if len(labels) else 0)
         given = Given(values, known)
     if not len(labels):
@@ -134,7 +134,7 @@ def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None) -> Gi
         )
     check_length("y", values, X)
     absent = np.isnan(values)
-    if unlabeled is not None:
+    if not _is_missing(unlabeled):
         absent |= values == unlabeled
     if not absent.any():
         return Given(values)
@@ -159,7 +159,7 @@ def _known(values: Any, unlabeled: Any) -> Any:
         absent = np.isnat(values)
     else:
         absent = np.zeros(len(values), dtype=bool)
-    if unlabeled is not None:
+    if not _is_missing(unlabeled):
         absent |= np.asarray(values == unlabeled, dtype=bool)
     return ~absent if absent.any() else None
 
@@ -174,10 +174,21 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def _whole_numbers(labels: Any) -> Any:
-    """Objects (n,) that are all whole numbers as such: gaps alone had made them objects."""
-    if all(isinstance(label, Integral) and not isinstance(label, bool) for label in labels):
-        return np.array([int(label) for label in labels])
+def _plain(y: Any) -> Any:
+    """Columns of pandas' nullable numbers and booleans with gaps as objects: else they would be floats."""
+    kind = str(getattr(y, "dtype", ""))
+    if kind.startswith(("Int", "UInt", "boolean")) and y.isna().any():
+        return y.to_numpy(dtype=object, na_value=None)
+    return y
+
+
+def _of_one_kind(labels: Any) -> Any:
+    """Objects (n,) that are all whole numbers, booleans or floats as such: gaps make them objects."""
+    if not len(labels):
+        return labels
+    for kind, dtype in ((bool | np.bool_, bool), (Integral, int), (float | np.floating, float)):
+        if all(isinstance(label, kind) for label in labels):
+            return np.array(labels.tolist(), dtype=dtype)
     return labels
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array
 from superfactor.estimators.importances import refuse_selectors
+from superfactor.estimators.inputs import as_numpy
+from superfactor.estimators.targets import check_labels
 
 
 def _refits(search: Any) -> bool:
@@ -43,6 +47,7 @@ class ChosenModel:
     """The chosen model's methods and fitted attributes, for a search that has `best_estimator_`."""
 
     refit: bool
+    unlabeled: Any
     scorer_: Any
     best_estimator_: Any
 
@@ -100,9 +105,17 @@ class ChosenModel:
 
     @available_if(_refits)
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """The score of ``best_estimator_`` by the scorer of the search."""
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        """The score of ``best_estimator_`` by the scorer of the search, among samples that have a label."""
         chosen = self._chosen()
+        given = check_labels(as_numpy(y), X, type(self).__name__, self.unlabeled).of_some()
+        if given.known is not None:
+            labelled = np.flatnonzero(given.known)
+            X, covariates, sample_weight = (
+                None if x is None else _safe_indexing(x, labelled)
+                for x in (X, covariates, sample_weight)
+            )
+        y = given.labelled
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         if covariates is not None:
             chosen = _WithCovariates(chosen, covariates)
         return float(self.scorer_(chosen, X, y, **weight))

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 
 from superfactor.estimators import inputs
+from superfactor.estimators.covariates import CovariateEncoder, codes_inside, learn_inside
 from superfactor.selection.preprocessing import fresh, quiet, scaler_of
 from superfactor.spectrum import DataMatrix, compress
 
@@ -95,10 +96,11 @@ class FoldRows:
         """
         rows, covariates = self._parts(train, y)
         blocks = [short_rows(rows) if self._changed else rows]
-        blocks += [block for block in (covariates, self.extra) if block is not None]
+        beside = (covariates, _filled(self.extra, train))
+        blocks += [block for block in beside if block is not None]
         if len(blocks) == 1:
             return blocks[0]
-        return sp.hstack(blocks, format="csr") if sp.issparse(rows) else np.hstack(blocks)
+        return sp.hstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.hstack(blocks)
 
     def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
         """The columns to factorize and the covariates among them, as a fit on `train` sees them."""
@@ -106,10 +108,10 @@ class FoldRows:
         if self.imputer is not None:
             with quiet():
                 X = clone(self.imputer).set_output(transform="default").fit(X[train]).transform(X)
-        covariates = self.covariates
-        return self._scaled(X, train), covariates if covariates is None else self._scaled(
-            covariates, train
-        )
+        covariates = _filled(self.covariates, train)
+        if covariates is not None:
+            covariates = self._scaled(covariates, train)
+        return self._scaled(X, train), covariates
 
     def _scaled(self, block: Any, train: Any) -> Any:
         scaler = scaler_of(self.preprocess)
@@ -136,20 +138,70 @@ class TransformedRows(FoldRows):
         self.X, self.extra, self.weight = X, extra, weight
         self.preprocess = self.imputer = None
         self._columns, self._transformer, self._changed = columns, transformer, True
-        data, self.covariates = self._parts(np.arange(int(X.shape[0])), y)
+        everyone = np.arange(int(X.shape[0]))
+        # Levels of words are those of all samples: a rare one may be missing from a fold.
+        self._words = learn_inside(self._made(everyone, y)[1], columns)[1]
+        data, self.covariates = self._parts(everyone, y)
         self.squared_norm, self.n_factorized = _squared_norm(data), int(data.shape[1])
 
-    def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
+    def _made(self, train: Any, y: Any) -> tuple[Any, Any]:
+        """The transformer, fitted to the samples at `train`, and what it makes of all."""
         step = fresh(self._transformer, self.X)
-        some = _safe_indexing(self.X, train)
         with quiet():
-            made = step.fit(some, y[train]).transform(self.X)
+            step.fit(_safe_indexing(self.X, train), y[train])
+            return step, step.transform(self.X)
+
+    def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
+        step, made = self._made(train, y)
         names = inputs.column_names(made)
+        columns = inputs.covariate_indices(self._columns, made.shape[1], names)
+        numbers = codes_inside(made, columns, self._words)
         data = check_array(
-            made, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X"
+            numbers,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            input_name="X",
+            ensure_all_finite=False,
         )
-        columns = inputs.covariate_indices(self._columns, data.shape[1], names)
-        return inputs.split_columns(data, columns)
+        rest, inside = inputs.split_columns(data, columns)
+        _refuse_gaps(rest, step)
+        return rest, _filled(gaps_again(self._words, self._words.expand(inside)), train)
+
+
+def gaps_again(words: CovariateEncoder, covariates: Any) -> Any:
+    """Covariates (n, q) with NaN for numbers that were missing: folds fill them from their training part."""
+    if covariates is None or not words.gaps:
+        return covariates
+    found = np.array(covariates)
+    starts = words.starts(len(words.levels) + len(words.medians))
+    for j in words.gaps:
+        at = starts[j]
+        found[found[:, at + 1] == 1, at] = np.nan
+    return found
+
+
+def _filled(block: Any, train: Any) -> Any:
+    """Covariates (n, q), missing numbers replaced by the median of the samples at `train`."""
+    if block is None or not np.isnan(np.sum(block)):
+        return block
+    with np.errstate(all="ignore"), quiet():
+        medians = np.nan_to_num(np.nanmedian(block[train], axis=0))
+    return np.where(np.isnan(block), medians, block)
+
+
+def _refuse_gaps(X: Any, step: Any) -> None:
+    """Raise a ValueError where a user's transformer leaves values that no fit can take."""
+    total = np.sum(X.data if sp.issparse(X) else X)
+    if np.isfinite(total):
+        return
+    values = X.data if sp.issparse(X) else X
+    if np.isnan(values).any():
+        raise ValueError(
+            f"preprocess={type(step).__name__}: NaN is left in what it makes of X; a transformer of your own "
+            "has to fill gaps itself, as make_pipeline(LowRankImputer(), …) does"
+        )
+    if np.isinf(values).any():
+        raise ValueError(f"preprocess={type(step).__name__}: infinity is in what it makes of X")
 
 
 def _squared_norm(X: Any) -> float:

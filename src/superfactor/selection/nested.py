@@ -170,6 +170,10 @@ def nested_scores(
     data = prepared(clone(search), X, y, covariates, None, "nested_scores")
     covariate_names = covariate_names or data.covariate_names
     classes, codes = np.unique(data.given.labelled, return_inverse=True)
+    if isinstance(search.class_weight, dict):  # folds know classes by their numbers
+        numbers = {label: k for k, label in enumerate(classes.tolist())}
+        weights = {numbers.get(label, label): w for label, w in search.class_weight.items()}
+        search = clone(search).set_params(class_weight=weights)
     if groups is not None:
         groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
         inputs.check_length("groups", groups, data.given.values)

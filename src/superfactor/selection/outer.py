@@ -42,11 +42,13 @@ class Seen:
     Attributes
     ----------
     rows : (m, k) of the labelled samples
-    unlabelled : (u, k) of those without a label
+    unlabelled : (u, k) of those without a label that belong to no group of the test part
+    strangers : their positions (u,) among all samples
     """
 
     rows: Any
     unlabelled: Any
+    strangers: Any
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,8 @@ class OuterFold:
         y[self.labelled] = codes
         rows = self.samples.seen_by(np.concatenate([self.labelled[train], others]), y)
         if not len(self.unlabelled):
-            return Seen(rows, rows[:0])
-        return Seen(take(rows, self.labelled, axis=0), take(rows, others, axis=0))
+            return Seen(rows, rows[:0], others)
+        return Seen(take(rows, self.labelled, axis=0), take(rows, others, axis=0), others)
 
     def probabilities(
         self, train: Any, test: Any, *, with_rivals: bool
@@ -159,7 +161,10 @@ class OuterFold:
             stack = sp.vstack if sp.issparse(X) else np.vstack
             X = stack([X, seen.unlabelled])
             y = np.concatenate([y, np.full(others, UNLABELLED)])
-        search.fit(X, y)
+        groups = None
+        if self.groups is not None:
+            groups = np.concatenate([self.own_groups[train], self.groups[seen.strangers]])
+        search.fit(X, y, groups=groups)
         found = search.predict_proba(take(seen.rows, test, axis=0))
         found = rivals.aligned(found, search.classes_, self.n_classes)
         return found, dict(search.best_params_)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.utils.validation import validate_data
 
 from superfactor.estimators import inputs, targets
@@ -16,7 +17,8 @@ from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import users_stacklevel
 from superfactor.estimators.targets import Given
-from superfactor.selection.coordinates import FoldRows, TransformedRows
+from superfactor.preprocessing import LowRankImputer
+from superfactor.selection.coordinates import FoldRows, TransformedRows, gaps_again
 from superfactor.selection.preprocessing import imputer_for, is_transformer
 
 Split = tuple[Any, Any]
@@ -74,8 +76,10 @@ class Prepared:
         """
         labelled, unlabelled = self.labelled, self.unlabelled
         labels = self.given.labelled
+        if groups is not None:
+            inputs.check_length("groups", np.asarray(groups), self.given.values)
         splitter = check_cv(cv, labels, classifier=True)
-        if cv is None or isinstance(cv, int) or hasattr(cv, "split"):
+        if not _lists_samples(cv):
             own = None if groups is None else np.asarray(groups)[labelled]
             found = list(splitter.split(np.zeros(len(labelled)), labels, own))
             found = [(labelled[train], labelled[test]) for train, test in found]
@@ -87,6 +91,13 @@ class Prepared:
             (np.union1d(train, strangers(unlabelled, test, groups)), np.setdiff1d(test, unlabelled))
             for train, test in found
         ]
+
+
+def _lists_samples(cv: Any) -> bool:
+    """Does this name samples by their position among all, instead of splitting those it is shown?"""
+    if isinstance(cv, PredefinedSplit):
+        return True
+    return not (cv is None or isinstance(cv, Integral) or hasattr(cv, "split"))
 
 
 def strangers(unlabelled: Any, test: Any, groups: Any) -> Any:
@@ -124,40 +135,43 @@ def prepared(
         )
     weight = inputs.check_weights(sample_weight, sized)
     extra = inputs.as_numpy(words.codes(covariates))
-    extra = words.expand(inputs.check_covariates(extra, sized, None, "fit"))
+    extra = gaps_again(words, words.expand(inputs.check_covariates(extra, sized, None, "fit")))
     beside = list(inputs.column_names(covariates) or ())
     if by_user:
-        table, own = with_indicators(X, search.covariate_columns, search.preprocess)
-        rows: FoldRows = TransformedRows(table, own, extra, weight, search.preprocess, given.marked)
+        rows: FoldRows = TransformedRows(
+            X, search.covariate_columns, extra, weight, search.preprocess, given.marked
+        )
         return Prepared(rows, given, classes, weight, beside)
     factorized, inside = inputs.split_columns(sized, columns)
     imputer = imputer_for(search.impute, factorized)
     if imputer is not None:
+        _check_covariates_apart(imputer, search)
         _say_completed(factorized, imputer)
-    inside = words_inside.expand(inside)
+    inside = gaps_again(words_inside, words_inside.expand(inside))
     rows = FoldRows(factorized, inside, extra, weight, search.preprocess, imputer)
     covariate_names = [str(names[j]) for j in columns] if names else []
     return Prepared(rows, given, classes, weight, covariate_names + beside)
 
 
-def with_indicators(X: Any, columns: Any, preprocess: Any) -> tuple[Any, Any]:
-    """X with indicators in place of words in its covariate columns, and where these stand then.
+def with_indicators(X: Any, columns: Any) -> tuple[Any, Any]:
+    """X with indicators in place of words and gaps in its covariate columns, and where these stand then.
 
-    X itself where there are none. Positions of covariates behind a transformer are not those in X.
+    X itself where there are none.
     """
-    if is_transformer(preprocess) and not _are_names(columns):
-        return X, columns
     if not learn_inside(X, columns)[1].expands:
         return X, columns
     step = IndicatorColumns(columns).set_output(transform="pandas")
-    table = step.fit_transform(X)
-    if is_transformer(preprocess):
-        return table, [str(table.columns[j]) for j in step.covariate_columns_]
-    return table, step.covariate_columns_
+    return step.fit_transform(X), step.covariate_columns_
 
 
-def _are_names(columns: Any) -> bool:
-    return columns is not None and all(isinstance(name, str) for name in np.atleast_1d(columns))
+def _check_covariates_apart(imputer: Any, search: Any) -> None:
+    """Raise a ValueError where an imputer in a pipeline would fill features by covariates."""
+    apart = isinstance(imputer, LowRankImputer) or not is_transformer(search.impute)
+    if search.covariate_columns is not None and not apart:
+        raise ValueError(
+            f"impute={type(imputer).__name__}: it would see covariate_columns too; give them as covariates= "
+            "beside X, or take impute='lowrank' or 'mean'"
+        )
 
 
 def _say_completed(X: Any, imputer: Any) -> None:

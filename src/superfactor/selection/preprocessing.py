@@ -46,20 +46,15 @@ def steps_of(transformer: Any, X: Any) -> list[tuple[str, Any]]:
 
 
 def imputer_for(impute: Any, X: Any) -> Any:
-    """What completes X (n, p) in every fold, not yet fitted; None where nothing is missing.
-
-    How many factors a low-rank completion has is found once, from all samples: it knows no labels.
-    """
+    """What completes X (n, p) in every fold, not yet fitted; None where nothing is missing."""
     if impute is None or sp.issparse(X) or not np.isnan(np.sum(X)):
         return None
     if is_transformer(impute):
         return clone(impute)
+    # A column may have no value in the training part of a fold.
     if impute == "mean":
         return SimpleImputer(keep_empty_features=True)
-    with quiet():
-        found = LowRankImputer(random_state=0).fit(X)
-    # A column may have no value in the training part of a fold.
-    return LowRankImputer(found.n_components_, keep_empty_features=True, random_state=0)
+    return LowRankImputer(keep_empty_features=True, random_state=0)
 
 
 @contextmanager

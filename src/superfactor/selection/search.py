@@ -239,7 +239,7 @@ class SMFClassifierCV(
         covariates : array-like of shape (n_samples, n_covariates), optional
             Enter the classifier as they are. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
-            Reaches every fit, the preprocessing and the scorer, which has to take it.
+            Reaches every fit, the preprocessing (where it is a name) and the scorer, which has to take it.
         groups : array-like of shape (n_samples,), optional
             For splitters that keep groups together.
 
@@ -309,7 +309,8 @@ class SMFClassifierCV(
             self._conclude(points, board.scores)
         progress.choice()
         if self.refit:
-            self._refit(base, X, y, covariates, sample_weight, data.rows.imputer, progress)
+            marked = y if data.given.known is None else data.given.marked
+            self._refit(base, X, marked, covariates, sample_weight, data.rows.imputer, progress)
         if interrupted:
             raise KeyboardInterrupt(
                 f"{type(self).__name__}: the best candidate after {progress.n_told} of "
@@ -410,17 +411,15 @@ class SMFClassifierCV(
 
     def _steps(self, smf: SMFClassifier, X: Any, imputer: Any) -> list[tuple[str, Any]]:
         """What stands before the chosen model; tells it where its covariates stand after that."""
-        table, columns = with_indicators(X, self.covariate_columns, self.preprocess)
-        steps: list[tuple[str, Any]] = []
         if is_transformer(self.preprocess):
-            steps += steps_of(self.preprocess, table)
-        else:
-            steps += [("imputer", imputer)] if imputer is not None else []
-            scaler = scaler_of(self.preprocess)
-            steps += [("scaler", scaler)] if scaler is not None else []
-            for _, step in steps:
-                step.set_output(transform="pandas" if hasattr(X, "columns") else "default")
-        if steps and table is not X:  # indicators pass no scaler
+            return steps_of(self.preprocess, X)
+        scaler = scaler_of(self.preprocess)
+        named = (("imputer", imputer), ("scaler", scaler))
+        steps = [(name, step) for name, step in named if step is not None]
+        for _, step in steps:
+            step.set_output(transform="pandas" if hasattr(X, "columns") else "default")
+        table, columns = with_indicators(X, self.covariate_columns)
+        if steps and table is not X:  # words pass neither
             words = IndicatorColumns(self.covariate_columns).set_output(transform="pandas")
             smf.set_params(covariate_columns=columns)
             steps.insert(0, ("words", words))
@@ -444,8 +443,12 @@ class SMFClassifierCV(
 
 
 def _check_splits(splits: list[Any], given: Given) -> None:
-    for k, (train, _) in enumerate(splits, start=1):
+    for k, (train, test) in enumerate(splits, start=1):
+        if not len(test):
+            raise ValueError(f"cv: no sample in the test part of split {k} has a label")
         classes = np.unique(given.among(train).labelled)
+        if not len(classes):
+            raise ValueError(f"cv: no sample in the training part of split {k} has a label")
         if len(classes) < 2:
             raise ValueError(
                 f"cv: the training part of split {k} has one class only: {shown(classes[0])}; two or more "
