@@ -115,7 +115,10 @@ def test_a_constant_is_noted_and_has_no_row(tmp_path):
     cohort().assign(age=0.1).to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     done = superfactor(*words)
-    assert done.err == "note: covariate 'age' is the same for every sample: it says nothing\n"
+    assert (
+        done.err
+        == "note: covariate 'age' is the same for every sample with a label: it says nothing\n"
+    )
     assert "sex: F vs M" in done.out and "age (per unit)" not in done.out
     assert "with 95 % interval" in done.out
     # Where no table has an interval, no heading promises one.

@@ -5,7 +5,7 @@ import pytest
 
 from superfactor.selection.external import external_scores
 from superfactor.selection.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
-from superfactor.selection.verdict import Verdict, grade_of, judge, too_few
+from superfactor.selection.verdict import BETTER, NOT_SHOWN, Verdict, grade_of, judge, too_few
 
 
 def interval(mean, half):
@@ -149,3 +149,29 @@ def test_folds_that_agree_are_no_certainty():
     same = {"mean": 0.0, "low": float("nan"), "high": float("nan")}
     found = verdict(rivals={RIDGE: same})
     assert "Not shown to differ from ridge logistic regression (+0.0 points)." in found.sentences
+
+
+def test_an_interval_that_says_more_than_the_verdict_is_explained():
+    difference = {"metric": "accuracy", "mean": 0.3, "low": 0.03, "high": 0.4}
+    given = {"counts": {"a": 12, "b": 12}, "predicted": {"a": 10, "b": 14}}
+    score = {"mean": 0.8, "low": 0.53, "high": 0.9}
+    told = judge("accuracy", score, 0.5, {FREQUENT: difference}, 0.04, **given)
+    assert told.grade == NOT_SHOWN
+    assert "agree with them as well in 4.0 % of the cases" in told.sentences[0]
+    # Where nothing contradicts the interval there is nothing to explain.
+    better = judge("accuracy", score, 0.5, {FREQUENT: difference}, 0.01, **given)
+    assert better.grade == BETTER
+    assert not any("interval alone" in sentence for sentence in better.sentences)
+
+
+def test_a_final_judgement_does_not_say_what_to_choose_anew():
+    difference = {"metric": "accuracy", "mean": 0.1, "low": -0.1, "high": 0.3}
+    given = {"counts": {"a": 40, "b": 12}, "predicted": {"a": 52, "b": 0}}
+    score = {"mean": 0.6, "low": 0.4, "high": 0.8}
+    usual, final = (
+        judge("accuracy", score, 0.5, {FREQUENT: difference}, 0.3, **given, final=final).advice
+        for final in (False, True)
+    )
+    assert any("--balance" in line for line in usual)
+    assert len(final) == 1
+    assert final[0].startswith("More samples")

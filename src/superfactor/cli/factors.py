@@ -111,7 +111,9 @@ def show_covariates(
             [[row["covariate"], *_with_interval(row)] for row in rows],
         )
     for name in (row["column"] for row in records if row["sd"] == 0):
-        screen.note(f"covariate {name!r} is the same for every sample: it says nothing")
+        screen.note(
+            f"covariate {name!r} is the same for every sample with a label: it says nothing"
+        )
     return records
 
 

@@ -118,7 +118,14 @@ class _Shares:
         predicted = dict(zip(names, self.confusion.sum(axis=0).tolist(), strict=True))
         beaten = {FREQUENT: {"metric": self.headline, **difference}}
         return judge(
-            self.headline, score, guess, beaten, self.chance, counts=present, predicted=predicted
+            self.headline,
+            score,
+            guess,
+            beaten,
+            self.chance,
+            counts=present,
+            predicted=predicted,
+            final=True,
         )
 
 

@@ -74,6 +74,7 @@ def judge(
     covariates: Sequence[str] = (),
     balanced: bool = False,
     permutation: Mapping[str, Any] | None = None,
+    final: bool = False,
 ) -> Verdict:
     """The verdict on figures of samples that the model had not seen.
 
@@ -94,6 +95,7 @@ def judge(
     covariates : their names
     balanced : whether every class weighs the same already
     permutation : p_value and n of shuffled labels, if there were any
+    final : the model is judged by samples from elsewhere, after which nothing is to be chosen anew
     """
     grade = grade_of(differences[FREQUENT], chance)
     unlikely = permutation is None or permutation["p_value"] <= PERMUTATION_LEVEL
@@ -105,6 +107,11 @@ def judge(
         f"{percent(score['low'])} to {percent(score['high'])}); guessing reaches {percent(guess)}."
     )
     sentences = []
+    if grade == NOT_SHOWN and differences[FREQUENT]["low"] > 0 and enough and chance > LEVEL:
+        sentences.append(
+            "The interval alone would say better, but labels that know nothing of the predictions agree with "
+            f"them as well in {percent(chance)} of the cases; a claim allows {percent(LEVEL)}."
+        )
     if permutation is not None:
         reached = permutation["reached"]
         sentences.append(
@@ -116,9 +123,10 @@ def judge(
     if grade == BETTER:
         sentences += _beside_rivals(differences)
     sentences += _classes(counts, predicted, units)
-    return Verdict(
-        grade, headline, tuple(sentences), _advice(grade, differences, counts, predicted, balanced)
-    )
+    advice = _more_samples(grade, differences[FREQUENT])
+    if not final:
+        advice = _advice(grade, counts, predicted, balanced, advice)
+    return Verdict(grade, headline, tuple(sentences), tuple(advice))
 
 
 def too_few(counts: Mapping[Any, int], needed: int, units: str = "samples") -> Verdict:
@@ -193,30 +201,34 @@ def _classes(counts: Mapping[Any, int], predicted: Mapping[Any, int], units: str
 
 def _advice(
     grade: str,
-    differences: Mapping[str, Mapping[str, Any]],
     counts: Mapping[Any, int],
     predicted: Mapping[Any, int],
     balanced: bool,
-) -> tuple[str, ...]:
+    more: list[str],
+) -> list[str]:
     never = any(not predicted.get(name, 0) for name in counts)
     unequal = max(counts.values()) > UNEQUAL * max(min(counts.values()), 1)
     advice = []
     if not balanced and (never or (grade != BETTER and unequal)):
         advice.append("Let every class weigh the same: --balance, or class_weight='balanced'.")
+    advice += more
     if grade == NOT_SHOWN:
-        difference = differences[FREQUENT]
-        half = (difference["high"] - difference["low"]) / 2
-        if half >= 0.005:  # a model that always says the same has none
-            advice.append(
-                f"More samples: these tell differences of about {100 * half:.0f} points from nothing; "
-                "four times as many tell half of that."
-            )
         advice.append("Another number of factors, --rank 2,4,8; or other features.")
     if grade == WORSE:
         advice.append(
             "Look for labels that are mixed up, or groups of samples that belong together: --group."
         )
-    return tuple(advice)
+    return advice
+
+
+def _more_samples(grade: str, difference: Mapping[str, Any]) -> list[str]:
+    half = (difference["high"] - difference["low"]) / 2
+    if grade != NOT_SHOWN or half < 0.005:  # a model that always says the same has none
+        return []
+    return [
+        f"More samples: with these, differences below about {100 * half:.0f} points cannot be told from "
+        "none; with four times as many, half of that."
+    ]
 
 
 def percent(share: float) -> str:
