@@ -9,6 +9,7 @@ from typing import Any
 from superfactor.cli import model_file, prepare, summary
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.factors import check_shown, show_covariates, show_factors, show_stability
+from superfactor.cli.gaps import filling
 from superfactor.cli.labels import known
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import check_paths
@@ -185,14 +186,16 @@ def page_title(about: dict[str, Any]) -> str:
 def page_notes(about: dict[str, Any], notes: list[str]) -> list[str]:
     """What was done to the table before the model saw it, and what was noted on the way.
 
+    Of gaps that were filled in the page speaks itself.
+
     Parameters
     ----------
     about : the metadata of the model
     """
     said = ["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"]
-    if about.get("gaps"):
-        said.append("The proof of optimality is about the table with its gaps filled in.")
-    return said + notes
+    gaps = about.get("gaps") or {"share": 0}
+    told = filling(gaps["share"], gaps["impute"]) if gaps["share"] else None
+    return said + [note for note in notes if note != told]
 
 
 def _write_page(

@@ -62,18 +62,23 @@ def notes(gaps: Gaps, n_samples: int) -> list[str]:
             f"{len(gaps.empty)} feature{s} without any value left out: {shortened(gaps.empty)}"
         )
     if gaps.share:
-        how = {
-            "lowrank": "filled in by a low-rank fit",
-            "mean": "filled in by means of the features",
-            "training means": "filled in by means of the training samples, which had no gaps",
-        }[gaps.impute]
-        said.append(f"{percent(gaps.share)} of the values are missing and {how}")
+        said.append(filling(gaps.share, gaps.impute))
     if gaps.poor:
         said.append(
             f"{len(gaps.poor)} of {n_samples} samples miss more than half of the features: "
             f"{shortened(gaps.poor)}; what is said of them is mostly a guess"
         )
     return said
+
+
+def filling(share: float, impute: str) -> str:
+    """How much is missing, and what stands there now."""
+    how = {
+        "lowrank": "filled in by a low-rank fit",
+        "mean": "filled in by means of the features",
+        "training means": "filled in by means of the training samples, which had no gaps",
+    }[impute]
+    return f"{percent(share)} of the values are missing and {how}"
 
 
 def percent(share: float) -> str:

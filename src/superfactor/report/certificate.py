@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from superfactor.report.formats import gap, number, objective, plural
@@ -17,8 +17,18 @@ class Proof:
     sentence: str
 
 
-def in_plain_words(certificate: Any, rank: int) -> Proof:
-    """What the certificate (a `Certificate` or None) proves about `rank` factors."""
+def in_plain_words(certificate: Any, rank: int, *, completed: bool = False) -> Proof:
+    """What the certificate (a `Certificate` or None) proves about `rank` factors.
+
+    `completed` says that values were missing: what is proven is about the table with its gaps filled in.
+    """
+    proof = _proof(certificate, rank)
+    if certificate is None or not completed:
+        return proof
+    return replace(proof, sentence=f"{proof.sentence} {OF_COMPLETED}")
+
+
+def _proof(certificate: Any, rank: int) -> Proof:
     factors = f"set of {plural(rank, 'factor')}" if rank > 1 else "single factor"
     if certificate is None:
         return Proof(
@@ -50,6 +60,9 @@ def in_plain_words(certificate: Any, rank: int) -> Proof:
     )
 
 
+OF_COMPLETED = (
+    "This is about the table with its gaps filled in; the values that are missing may be others."
+)
 CAVEAT = (
     "Better by the model's own measure, which weighs describing the features against telling the "
     "classes apart, on the training data. How well it predicts new samples is another question; the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,6 +28,7 @@ from superfactor.interpretation.confounders import adjusters, confounded
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.evaluation import Evaluation, evaluate
 from superfactor.report.formats import LONGEST_CLASS, label
+from superfactor.report.gaps import Filled, filled_in
 from superfactor.report.nameless import without_names
 
 
@@ -83,8 +85,9 @@ class Facts:
     plain: Matched  # the same number of factors of a plain SVD, beside those of the view
     factorized: Any  # X (n, p) as the estimator saw it, without covariate columns; dense or sparse
     train: Samples  # those with a label
-    test: Samples | None
+    test: Samples | None  # those with a label
     unlabeled: Samples | None = None  # training samples without one
+    n_test_unlabeled: int = 0  # held-out samples without one, which judge nothing
     search: Any = None
     nested: Any = None  # NestedScores
     stability: Any = None
@@ -98,6 +101,7 @@ class Facts:
     covariate_table: Any = None  # DataFrame of `covariate_effects`; None without covariates
     block_table: Any = None  # DataFrame of `block_shares`; None without a BlockScaler
     confounders: Confounders | None = None  # None without an Adjuster
+    filled: Filled | None = None  # None where nothing was missing
 
     @property
     def rank(self) -> int:
@@ -170,15 +174,18 @@ def gather(
     view = factor_view(model, rotation=rotation, positive=positive)
     names = _names(ids, X, X_test)
     effects = _covariate_table(model, fitted, view, X, y, covariates)
+    filled = filled_in(fitted, X, X_test)
     removed = _confounders(fitted, view, X, X_test, *confounders)
     bare, (X, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(X)
-    given = _labels(y, names[0], estimator)
-    train, unlabeled = _training(given, estimator, view, names[0], seen, covariates)
-    test = None
+    given = _labels("y", y, names[0], estimator)
+    train, unlabeled = _parts("y", given, estimator, view, names[0], seen, covariates)
+    test = test_unlabeled = None
     if X_test is not None:
-        new = bare.preprocess(X_test)
-        test = _samples("y_test", estimator, view, names[1], new, y_test, covariates_test)
+        new, labels = bare.preprocess(X_test), _labels("y_test", y_test, names[1], estimator)
+        test, test_unlabeled = _parts(
+            "y_test", labels, estimator, view, names[1], new, covariates_test
+        )
     _check_nested(told.get("nested"), estimator.classes_, train.truth)
     plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(
@@ -193,9 +200,11 @@ def gather(
         train=train,
         test=test,
         unlabeled=unlabeled,
+        n_test_unlabeled=0 if test_unlabeled is None else len(test_unlabeled),
         covariate_table=effects,
         block_table=None if blocks_of(bare) is None else shares_of_blocks(bare, view, seen, None),
         confounders=removed,
+        filled=filled,
         **told,
     )
 
@@ -242,27 +251,38 @@ def _covariate_table(
     return covariate_effects(model, X, y, covariates, positive=positive)
 
 
-def _labels(y: Any, ids: list[str], estimator: Any) -> Given:
-    """The labels of the training samples, and who has none."""
+def _labels(name: str, y: Any, ids: list[str], estimator: Any) -> Given:
+    """The labels of samples, and who has none; `name` is what the caller calls them."""
     labels = np.ravel(np.asarray(as_numpy(y)))
     if len(labels) != len(ids):
-        raise ValueError(f"y: {len(labels)} labels for {len(ids)} samples; the numbers must agree")
-    return check_labels(labels, labels, "write_report", estimator.unlabeled)
+        raise ValueError(
+            f"{name}: {len(labels)} labels for {len(ids)} samples; the numbers must agree"
+        )
+    given = check_labels(labels, labels, "write_report", estimator.unlabeled)
+    if given.known is not None and not given.known.any():
+        raise ValueError(f"{name}: none of the {len(ids)} samples has a label; some are required")
+    return given
 
 
-def _training(
-    given: Given, estimator: Any, view: FactorView, ids: list[str], X: Any, covariates: Any
+def _parts(
+    name: str,
+    given: Given,
+    estimator: Any,
+    view: FactorView,
+    ids: list[str],
+    X: Any,
+    covariates: Any,
 ) -> tuple[Samples, Samples | None]:
     """The samples with a label, as `given` says, and those without."""
     if given.known is None:
-        return _samples("y", estimator, view, ids, X, given.values, covariates), None
+        return _samples(name, estimator, view, ids, X, given.values, covariates), None
     parts = []
     for rows in (np.flatnonzero(given.known), np.flatnonzero(~given.known)):
         own = [ids[i] for i in rows]
         extra = None if covariates is None else _safe_indexing(covariates, rows)
         labels = given.values[rows] if given.known[rows[0]] else None
         some = _safe_indexing(X, rows)
-        parts.append(_samples("y", estimator, view, own, some, labels, extra))
+        parts.append(_samples(name, estimator, view, own, some, labels, extra))
     return parts[0], parts[1]
 
 
@@ -276,7 +296,7 @@ def _confounders(
     found = [name for step in steps for name in step.confounders_]
     return Confounders(
         found if own is None else [str(name) for name in own.columns],
-        steps[0].explained_,
+        1 - math.prod(1 - step.explained_ for step in steps),  # each of what was left
         not any(step.spare_y or step.shrink for step in steps),
         confounded(fitted, view, X, own),
         None if X_test is None else confounded(fitted, view, X_test, own_test),
@@ -288,10 +308,6 @@ def _samples(
 ) -> Samples:
     """X (n, p) as the estimator wants it, y its labels or None; `name` is what the caller calls them."""
     truth = np.full(len(ids), -1) if y is None else _class_numbers(name, y, estimator.classes_)
-    if len(truth) != len(ids):
-        raise ValueError(
-            f"{name}: {len(truth)} labels for {len(ids)} samples; the numbers must agree"
-        )
     probabilities = _numbers(estimator.predict_proba(X, covariates=covariates))
     return Samples(
         ids=ids,

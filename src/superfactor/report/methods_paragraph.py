@@ -16,6 +16,7 @@ from superfactor.report.formats import (
     parameter,
     plural,
 )
+from superfactor.report.gaps import IMPUTERS, Filled
 
 _STEPS = {
     "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",
@@ -40,9 +41,11 @@ class Study:
     Attributes
     ----------
     classes : name to number of training samples
+    n_unlabeled : int, training samples without a label
     n_features : int
     covariates : names
     steps : names of the transformers before the model
+    filled : Filled, what was missing and is filled in, or None
     target : what the labels are called, or ""
     model : "filter" or "feature"
     rank, xi, lam : of the fit, the paper's r, ξ and λ
@@ -64,7 +67,9 @@ class Study:
     lam: float
     version: str
     covariates: tuple[str, ...] = ()
+    n_unlabeled: int = 0
     steps: tuple[str, ...] = ()
+    filled: Filled | None = None
     target: str = ""
     balanced: bool = False
     chosen: Mapping[str, Any] = field(default_factory=dict)
@@ -91,16 +96,33 @@ def _data(facts: Study) -> str:
     if facts.covariates:
         role = "covariates" if len(facts.covariates) > 1 else "covariate"
         beside = f", with {_listed(facts.covariates)} as {role}"
+    more = ""
+    if facts.n_unlabeled:
+        more = (
+            f" Beside them {plural(facts.n_unlabeled, 'sample')} without a label took part in finding the "
+            "factors, and not in the classifier."
+        )
     return (
         f"We predicted{what} from {plural(facts.n_features, 'feature')} in {plural(total, 'sample')} "
-        f"({groups}){beside}."
+        f"({groups}){beside}.{more}"
     )
 
 
 def _preprocessing(facts: Study) -> str:
-    said = [_STEPS.get(step, f"transformed by {step}") for step in facts.steps]
+    others = [step for step in facts.steps if step not in IMPUTERS]
+    said = [_STEPS.get(step, f"transformed by {step}") for step in others]
     first = f"Features were {_listed(said)}." if said else "Features were used as they were."
-    return " ".join([first, *(note for note in facts.notes if note.startswith("Feature"))])
+    notes = [note for note in facts.notes if note.startswith("Feature")]
+    return " ".join([*_gaps(facts.filled), first, *notes])
+
+
+def _gaps(filled: Filled | None) -> list[str]:
+    if filled is None:
+        return []
+    new = "" if filled.test is None else f" and in the held-out ones {filled.test}"
+    return [
+        f"In the training samples {filled.train}{new} were missing; they were filled in by {filled.how}."
+    ]
 
 
 def _model(facts: Study) -> str:
@@ -186,6 +208,7 @@ def _certificate(facts: Study) -> str:
     proof = facts.certificate
     if proof is None:
         return ""
+    of = "" if facts.filled is None else " for the table with its gaps filled in"
     if proof.is_global:
         how = (
             "a certificate of global optimality"
@@ -193,13 +216,13 @@ def _certificate(facts: Study) -> str:
             else "a numerical check of global optimality"
         )
         return (
-            f"The solution passed {how}: no other {plural(facts.rank, 'factor')} of this kind fit the "
+            f"The solution passed {how}{of}: no other {plural(facts.rank, 'factor')} of this kind fit the "
             "training data better by the model's objective."
         )
     if proof.relative_gap < 1:
         return (
-            "A lower bound on the objective showed that no other factors of this kind could improve its "
-            f"supervised part by more than {gap(proof.relative_gap)}."
+            f"A lower bound on the objective{of} showed that no other factors of this kind could improve "
+            f"its supervised part by more than {gap(proof.relative_gap)}."
         )
     return ""
 

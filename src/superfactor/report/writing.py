@@ -55,9 +55,10 @@ def write_report(
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         The training samples, in the form ``model.fit`` took.
     y : array-like of shape (n_samples,)
-        Their labels; samples without one (None, NaN, NA) are counted and predicted, and judge nothing.
+        Their labels; samples without one (None, NaN, NA, `unlabeled` of the model) are counted and
+        predicted, and judge nothing.
     X_test, y_test : samples the model has not seen and their labels, optional
-        Accuracy, ROC and confusion are measured on them; without them on the training samples, and
+        Accuracy, ROC and confusion are measured on those with a label; without them on the training samples, and
         the page says that this is optimistic.
     covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
         As given to ``model.fit``.

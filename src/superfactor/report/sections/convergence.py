@@ -21,7 +21,7 @@ def section(facts: Facts) -> Section:
     history, certificate = facts.estimator.history_, facts.estimator.certificate_
     values, times = history["objective"], history["seconds"]
     told: dict[str, Any] = {
-        "proof": in_plain_words(certificate, facts.rank),
+        "proof": in_plain_words(certificate, facts.rank, completed=facts.filled is not None),
         "caveat": CAVEAT,
         "technical": [] if certificate is None else technical(certificate),
         "iterations": len(values),

@@ -39,9 +39,11 @@ def study_of(facts: Facts) -> Study:
         chosen = {"scorer": scorer_name(search), "splits": score["splits"], "tried": score["tried"]}
     return Study(
         classes=dict(zip(facts.classes, counts, strict=True)),
+        n_unlabeled=0 if facts.unlabeled is None else len(facts.unlabeled),
         n_features=len(facts.view.features),
         covariates=tuple(facts.covariates),
         steps=tuple(type(step).__name__ for step in facts.steps),
+        filled=facts.filled,
         target=facts.target,
         model=estimator.model,
         rank=facts.rank,

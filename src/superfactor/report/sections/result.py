@@ -32,7 +32,9 @@ def section(facts: Facts) -> Section:
     told = {
         "verdict": verdict_of(facts),
         "certified": estimator.certificate_ is not None,
-        "proof": in_plain_words(estimator.certificate_, facts.rank),
+        "proof": in_plain_words(
+            estimator.certificate_, facts.rank, completed=facts.filled is not None
+        ),
         "nested": None if facts.nested is None else nested_table(facts.nested),
         "frequency_loss": _frequency_loss(facts),
         "validated": cross_validated(facts),

@@ -1,0 +1,90 @@
+"""What was missing in the table, and how it was filled in before the model saw it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.impute import MissingIndicator
+from sklearn.utils import _safe_indexing
+
+from superfactor.interpretation.models import FittedModel
+from superfactor.preprocessing.columns import positions_of
+from superfactor.report.formats import count, plural, share
+
+# By name: scikit-learn's IterativeImputer cannot be imported by those who do not use it.
+IMPUTERS = ("LowRankImputer", "SimpleImputer", "KNNImputer", "IterativeImputer")
+_SIMPLE = {
+    "mean": "the means of the features",
+    "median": "the medians of the features",
+    "most_frequent": "the most frequent values of the features",
+    "constant": "a constant",
+}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Values that are missing, of so many; features without any value count in neither."""
+
+    n_missing: int
+    n_values: int
+
+    def __str__(self) -> str:
+        part = share(self.n_missing / self.n_values)
+        return f"{count(self.n_missing)} of {count(self.n_values)} values ({part})"
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Gaps that an imputer of the pipeline has filled in.
+
+    Attributes
+    ----------
+    train : of the training samples
+    test : of the held-out samples; None without any, or where nothing is missing in them
+    how : what they were filled in by, in words
+    """
+
+    train: Counted
+    test: Counted | None
+    how: str
+
+
+def filled_in(fitted: FittedModel, X: Any, X_test: Any) -> Filled | None:
+    """The gaps of X as it comes to the imputer among the steps; None without one, or without gaps."""
+    for step in fitted.steps:
+        if type(step).__name__ in IMPUTERS:
+            train, test = (None if part is None else _counted(step, part) for part in (X, X_test))
+            if train is not None and train.n_missing:
+                shown = test if test is not None and test.n_missing else None
+                return Filled(train, shown, _how(step))
+        X, X_test = (None if part is None else step.transform(part) for part in (X, X_test))
+    return None
+
+
+def _counted(step: Any, X: Any) -> Counted:
+    """What is missing in the columns that a step fills in."""
+    passed = positions_of(getattr(step, "passthrough_columns", None), step, "passthrough_columns")
+    if passed:
+        own = np.setdiff1d(np.arange(np.shape(X)[1]), passed)
+        X = _safe_indexing(X, own, axis=1)
+    if sp.issparse(X):  # whose gaps are stored
+        return Counted(int(np.isnan(X.data).sum()), int(np.prod(X.shape)))
+    mark = getattr(step, "missing_values", np.nan)
+    gone = MissingIndicator(missing_values=mark, features="all").fit_transform(X)
+    gone = gone[:, ~gone.all(axis=0)]
+    return Counted(int(gone.sum()), gone.size)
+
+
+def _how(step: Any) -> str:
+    kind = type(step).__name__
+    if kind == "LowRankImputer":
+        return f"a low-rank fit to the training samples ({plural(step.n_components_, 'component')})"
+    if kind == "KNNImputer":
+        return f"the means of the {step.n_neighbors} nearest training samples"
+    if kind == "IterativeImputer":
+        return "regressions on the other features"
+    found = _SIMPLE.get(step.strategy, "one value for each feature")
+    return found if step.strategy == "constant" else f"{found} over the training samples"
