@@ -20,6 +20,7 @@ from superfactor.selection import SMFClassifierCV
 
 def with_gaps(n=90, p=20, every=11):
     X, y = table(n, p, 2)
+    X += np.outer(np.sin(np.arange(n)), 3 * np.cos(np.arange(p)))
     gone = np.arange(X.size).reshape(X.shape) % every == 0
     return X.mask(gone), y, gone
 
@@ -44,6 +45,7 @@ def test_a_search_on_a_table_with_gaps_says_so_where_it_matters(tmp_path):
     found = panels(path)
     missing, new = f"{gone[:60].sum()} of 1,200 values", f"{gone[60:].sum()} of 600 values"
     rank = search.best_estimator_[0].n_components_
+    assert rank > 0
     for name in ("result", "paper"):
         assert missing in found[name] and new in found[name]
         assert (
@@ -87,6 +89,13 @@ def test_an_imputer_without_gaps_says_nothing():
     facts = facts_of(make_pipeline(SimpleImputer(), SMFClassifier(1)).fit(X, y), X, y)
     assert facts.filled is None
     assert "used as they were" in paragraph(facts) and "missing" not in paragraph(facts)
+
+
+def test_a_low_rank_fit_of_noise_is_its_means():
+    X, y = table(60, 20, 2)
+    X.iloc[::3, ::4] = np.nan
+    facts = facts_of(make_pipeline(LowRankImputer(0), SMFClassifier(1)).fit(X, y), X, y)
+    assert facts.filled.how == "the means of the features over the training samples"
 
 
 def test_samples_without_a_label_are_counted_in_the_paper():

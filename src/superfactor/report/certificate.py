@@ -60,9 +60,7 @@ def _proof(certificate: Any, rank: int) -> Proof:
     )
 
 
-OF_COMPLETED = (
-    "This is about the table with its gaps filled in; the values that are missing may be others."
-)
+OF_COMPLETED = "This is about the table with its gaps filled in."
 CAVEAT = (
     "Better by the model's own measure, which weighs describing the features against telling the "
     "classes apart, on the training data. How well it predicts new samples is another question; the "

@@ -81,6 +81,8 @@ def _counted(step: Any, X: Any) -> Counted:
 def _how(step: Any) -> str:
     kind = type(step).__name__
     if kind == "LowRankImputer":
+        if not step.n_components_:  # of noise it keeps nothing but the means
+            return f"{_SIMPLE['mean']} over the training samples"
         return f"a low-rank fit to the training samples ({plural(step.n_components_, 'component')})"
     if kind == "KNNImputer":
         return f"the means of the {step.n_neighbors} nearest training samples"

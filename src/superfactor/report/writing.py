@@ -58,8 +58,8 @@ def write_report(
         Their labels; samples without one (None, NaN, NA, `unlabeled` of the model) are counted and
         predicted, and judge nothing.
     X_test, y_test : samples the model has not seen and their labels, optional
-        Accuracy, ROC and confusion are measured on those with a label; without them on the training samples, and
-        the page says that this is optimistic.
+        Accuracy, ROC and confusion are measured on those with a label; without X_test on the training
+        samples, and the page says that this is optimistic.
     covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
         As given to ``model.fit``.
     search : SMFClassifierCV, optional
