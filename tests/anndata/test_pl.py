@@ -61,6 +61,50 @@ def test_cells_have_the_colours_of_scanpy_and_grey_without_label(adata):
     assert len(display.points_["unlabelled"].get_offsets()) == 20
 
 
+def drawn(display):
+    """The number of cells by what they are called."""
+    return {name: len(points.get_offsets()) for name, points in display.points_.items()}
+
+
+def test_along_one_factor_cells_without_a_label_have_a_row_of_their_own(adata):
+    adata.obs.loc[adata.obs_names[:20], "kind"] = np.nan
+    display = sfa.pl.samples(adata, factors=1)
+    counts = adata.obs["kind"].value_counts()
+    assert drawn(display) == {**{name: counts[name] for name in "abc"}, "unlabelled": 20}
+    grey = display.points_["unlabelled"]
+    np.testing.assert_allclose(grey.get_facecolor()[0, :3], to_rgb("#D3D3D3"))
+    assert grey.get_offsets()[:, 1].max() < display.points_["c"].get_offsets()[:, 1].min()
+    adata.obs["age"] = np.where(np.arange(adata.n_obs) < 30, np.nan, 1.0 * np.arange(adata.n_obs))
+    display = sfa.pl.samples(adata, color="age", factors=2)
+    assert drawn(display) == {"all": adata.n_obs - 30, "unlabelled": 30}
+    np.testing.assert_allclose(
+        np.ma.getdata(display.points_["unlabelled"].get_offsets())[:, 0],
+        adata.obsm["X_smf"][:30, 1],
+    )
+
+
+@pytest.mark.parametrize("factors", [1, (1, 2)])
+def test_a_value_that_stands_for_no_label_is_no_class(adata, factors):
+    adata.obs["known"] = adata.obs["kind"].astype(str).where(np.arange(adata.n_obs) % 3 > 0, "?")
+    adata.obs["known"] = adata.obs["known"].astype("category")
+    sfa.tl.smf(adata, "known", n_components=2, unlabeled="?")
+    assert adata.uns["smf"]["n_labeled"] == np.sum(adata.obs["known"] != "?")
+    counts = adata.obs["known"].value_counts()
+    found = drawn(sfa.pl.samples(adata, factors=factors))
+    assert found == {**{name: counts[name] for name in "abc"}, "unlabelled": counts["?"]}
+
+
+@pytest.mark.parametrize("kind", ["float64", "Int64"])
+def test_numbers_that_were_fitted_as_classes_are_classes(adata, kind):
+    codes = adata.obs["kind"].cat.codes.astype("Int64").mask(np.arange(adata.n_obs) % 4 == 0)
+    adata.obs["code"] = codes.astype(kind)
+    sfa.tl.smf(adata, "code", n_components=2)
+    counts = codes.value_counts()
+    found = drawn(sfa.pl.samples(adata))
+    assert found.pop("unlabelled") == codes.isna().sum()
+    assert {float(name): count for name, count in found.items()} == counts.to_dict()
+
+
 def test_projected_cells_are_drawn_by_their_prediction(adata):
     new = anndata.AnnData(adata.X[:50])
     sfa.tl.project(new, adata)

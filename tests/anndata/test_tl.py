@@ -178,6 +178,8 @@ def test_layers_and_names(adata):
     expected = adata.layers["counts"] @ adata.varm["RAW"]
     np.testing.assert_allclose(adata.obsm["X_raw"], expected, atol=1e-4)
     sfa.tl.project(adata, adata, key="raw", key_added="same")
+    with pytest.raises(ValueError, match="key_added='a/b': a name without '/' is required"):
+        sfa.tl.project(adata, adata, key="raw", key_added="a/b")
     np.testing.assert_allclose(adata.obsm["X_same"], expected, atol=1e-4)
     sfa.tl.project(adata, adata, key="raw", layer="X", key_added="other")
     assert not np.allclose(adata.obsm["X_other"], expected, atol=1e-2)
@@ -261,6 +263,11 @@ def test_one_modality_of_several(adata):
     np.testing.assert_array_equal(both["rna"].obsm["X_smf"], alone.obsm["X_smf"])
     with pytest.raises(ValueError, match=r"mod=None: one of the modalities 'rna', 'atac'"):
         sfa.tl.smf(both, "cell_type")
+    new = anndata.AnnData(alone.X, var=alone.var[[]].copy())
+    sfa.tl.project(new, both, mod="rna")  # the modality of the reference
+    np.testing.assert_allclose(new.obsm["X_smf"], alone.obsm["X_smf"], rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="only a MuData has modalities"):
+        sfa.tl.project(new, alone, mod="rna")
 
 
 def test_other_solvers_have_x_as_a_whole(adata):
@@ -294,6 +301,7 @@ def test_what_is_refused(adata, tmp_path):
             r"adata.to_memory\(\) makes one",
         ),
         (lambda: sfa.tl.smf(adata, "cell_type", link=object()), "link: 'logistic' or 'probit'"),
+        (lambda: sfa.tl.smf(adata, "cell_type", key_added="a/b"), "a name without '/' is required"),
         (lambda: sfa.tl.project(adata, adata), r"no model in its uns\['smf'\]"),
     ]
     for call, message in cases:

@@ -27,7 +27,29 @@ def one_modality(data: Any, mod: str | None) -> Any:
     return modalities[mod]
 
 
-def made_actual(adata: Any) -> None:
+def to_write_to(data: Any, mod: str | None, copy: bool) -> tuple[Any, Any]:
+    """What was given and its AnnData, or copies of both: results can be written to them."""
+    adata = one_modality(data, mod)
+    if copy:
+        if adata.isbacked:
+            raise ValueError(
+                "copy=True: X is on disk; False is required, or adata.to_memory() as adata"
+            )
+        data = data.copy()
+        adata = one_modality(data, mod)
+    _make_actual(adata)
+    return data, adata
+
+
+def check_key(key_added: str) -> None:
+    """A name that files can hold: for them "/" is a folder."""
+    if "/" in key_added:
+        raise ValueError(
+            f"key_added={key_added!r}: a name without '/' is required, which .h5ad files cannot hold"
+        )
+
+
+def _make_actual(adata: Any) -> None:
     """A view becomes an AnnData of its own, as scanpy does: results cannot be written to a view."""
     if not adata.is_view:
         return
@@ -36,7 +58,7 @@ def made_actual(adata: Any) -> None:
             "adata: a view of a file cannot be written to; adata.to_memory() makes an AnnData of its own"
         )
     warnings.warn(
-        "adata is a view of another AnnData: it becomes one of its own", UserWarning, stacklevel=3
+        "adata is a view of another AnnData: it becomes one of its own", UserWarning, stacklevel=4
     )
     adata._init_as_actual(adata.copy())
 

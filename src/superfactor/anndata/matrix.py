@@ -37,9 +37,8 @@ def rows_of(X: Any) -> RowSource:
     source = as_rows(X)
     if source is None:
         source = _in_memory(X)
-    kind = source._stored_type(None)
     # Counts are exact in single precision, which takes half the memory.
-    return source.settled(np.float64 if kind == np.float64 else np.float32)
+    return source.settled(np.float64 if source.stored_type == np.float64 else np.float32)
 
 
 def _in_memory(X: Any) -> RowSource:

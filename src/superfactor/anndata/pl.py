@@ -93,7 +93,7 @@ def samples(
         What ``tl.smf`` or ``tl.project`` has written to.
     color : column of ``adata.obs``, optional
         By default the label of the fit, or of projected cells without one what was predicted. Cells without
-        a value are grey.
+        a value, or with that of ``unlabeled=``, are grey.
     factors : int or one or two of them, default=(1, 2)
         Numbers of the factors, from 1: columns of ``adata.obsm["X_smf"]``.
     ellipse : bool, default=True
@@ -133,21 +133,27 @@ def samples(
         label = str(adata.uns[key]["params"]["label"]) if fitted else None
         color = f"{key}_predicted" if label is None else label
     column = cells.column(given, adata, color, "color")
-    classes, labels = _classes(column)
+    fit = adata.uns[key] if fitted and color == adata.uns[key]["params"]["label"] else None
+    values = column.astype(object).to_numpy()
+    known = _known(column, fit)
+    classes, labels = _classes(column, values, known, fit)
     points = scores[:, [j - 1 for j in chosen]]
-    known = column.notna().to_numpy()
+    shown, colors = known, _colors(adata, color, column) if classes else None
+    if classes and len(chosen) == 1 and not known.all():  # a row of their own
+        classes, colors = [*classes, _UNLABELLED], {**(colors or {}), _UNLABELLED: _GREY}
+        labels = np.where(known, labels, _UNLABELLED)
+        shown = np.ones_like(known)
     display = SamplesDisplay(
-        points[known],
-        labels[known],
-        factors=names,
-        classes=classes,
-        target=color,
-        colors=_colors(adata, color, column) if classes else None,
+        points[shown], labels[shown], factors=names, classes=classes, target=color, colors=colors
     )
     display.plot(ax, ellipse=ellipse, **kwargs)
-    if not known.all() and len(chosen) == 2:
+    if not shown.all():
+        there = points[~shown]
+        if len(chosen) == 1:  # the value is the height: they have none, and lie below
+            low, high = (np.min(values[known]), np.max(values[known])) if known.any() else (0, 1)
+            there = np.column_stack([there, np.full(len(there), low - 0.1 * (high - low))])
         look: dict[str, Any] = {"color": _GREY, "s": 12, "zorder": 0.4}
-        display.points_[_UNLABELLED] = display.ax_.scatter(*points[~known].T, **look)
+        display.points_[_UNLABELLED] = display.ax_.scatter(*there.T, **look)
     return display
 
 
@@ -203,15 +209,33 @@ def _nothing_there(place: str) -> str:
     )
 
 
-def _classes(column: Any) -> tuple[list[str] | None, Any]:
-    """The classes in the order of the legend, and that of each cell; of numbers None, and themselves."""
+def _known(column: Any, fit: Any) -> Any:
+    """Which cells (n,) have a value; of the label of a fit, one that is a label."""
+    known = column.notna().to_numpy()
+    mark = None if fit is None else fit["params"].get("unlabeled")
+    return known if mark is None else known & (column.astype(object) != mark).to_numpy()
+
+
+def _classes(column: Any, values: Any, known: Any, fit: Any) -> tuple[list[str] | None, Any]:
+    """The classes in the order of the legend, and that of each cell; of numbers None, and themselves.
+
+    Numbers that a fit has taken for classes are classes: 1 and, beside cells without a label, 1.0.
+    """
     from pandas.api.types import is_float_dtype
 
-    if is_float_dtype(column):
+    if fit is not None:
+        names = {label: str(label) for label in np.asarray(fit["categories"]).tolist()}
+    elif is_float_dtype(column):
         return None, column.to_numpy()
-    known = column.cat.categories if hasattr(column, "cat") else sorted(column.dropna().unique())
-    classes = [str(name) for name in known]
-    return classes, column.astype(object).map(str).to_numpy()
+    elif hasattr(column, "cat"):
+        names = {label: str(label) for label in column.cat.categories}
+    else:
+        names = {}
+    found = values[known].tolist()
+    names |= {label: str(label) for label in sorted(set(found) - set(names))}
+    labels = np.full(len(values), "", dtype=object)
+    labels[known] = [names[label] for label in found]
+    return list(dict.fromkeys(names.values())), labels
 
 
 def _colors(adata: Any, color: str, column: Any) -> dict[str, str]:

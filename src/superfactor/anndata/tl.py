@@ -44,8 +44,8 @@ def smf(
     ----------
     adata : AnnData or MuData
     label : column of ``adata.obs``
-        Words, categories or whole numbers, two classes or more. Cells without one (NaN) help to find the
-        factors, and are predicted.
+        Words, categories or whole numbers, two classes or more. Cells without one (NaN, or the value
+        ``unlabeled=``) help to find the factors, and are predicted.
     layer : str, optional
         A layer of ``adata.layers`` in place of X.
     covariates : column or columns of ``adata.obs``, default=()
@@ -67,7 +67,7 @@ def smf(
     mod : str, optional
         Which modality of a MuData; the label may be in the MuData's ``obs``.
     key_added : str, default="smf"
-        The name of what is written, as below.
+        The name of what is written, as below; without "/", which files cannot hold.
     copy : bool, default=False
         Leave `adata` as it is and return a copy with the results; needs X in memory.
     **parameters
@@ -104,31 +104,13 @@ def smf(
     True
     """
     _check_parameters(parameters)
-    given, adata = adata, cells.one_modality(adata, mod)
-    if copy:
-        if adata.isbacked:
-            raise ValueError(
-                "copy=True: X is on disk; False is required, or adata.to_memory() as adata"
-            )
-        given = given.copy()
-        adata = cells.one_modality(given, mod)
-    cells.made_actual(adata)
+    cells.check_key(key_added)
+    given, adata = cells.to_write_to(adata, mod, copy)
     column = cells.column(given, adata, label, "label")
     table = cells.covariate_table(given, adata, covariates)
     genes = cells.chosen_genes(adata, mask_var)
-    X = matrix.stored_matrix(adata, layer)
-    source = matrix.rows_of(X)
-    if len(genes) < adata.n_vars:
-        source = source.select([int(j) for j in genes])
-    deviations = matrix.standard_deviations(source) if scale else np.ones(len(genes))
-    if scale:
-        source = source.scaled(1 / deviations)
     estimator = SMFClassifier(n_components, model=model, **parameters)
-    if _reads_blocks(estimator):
-        whole = len(genes) == adata.n_vars and not scale and _is_floating(X)
-        data = X if whole else matrix.as_data(source)
-    else:
-        data = matrix.in_memory(source)
+    data, deviations = _data(adata, layer, genes, scale, _reads_blocks(estimator))
     estimator.fit(data, cells.labels(column), covariates=table)
     estimator.set_feature_names([str(name) for name in adata.var_names[genes]])
     view = factor_view(estimator, rotation=rotation)
@@ -148,9 +130,7 @@ def smf(
         }
     )
     adata.uns[key_added] = found
-    weights = np.zeros((adata.n_vars, n_components), dtype=estimator.components_.dtype)
-    weights[genes] = view.weights.T
-    adata.varm[key_added.upper()] = weights
+    _write_weights(adata, key_added, genes, view.weights, estimator.components_.dtype)
     scores, probabilities = estimator.transform(data), estimator.predict_proba(data, table)
     _write_cells(adata, key_added, found, scores, probabilities)
     _copy_colors(adata, label, column, key_added)
@@ -180,7 +160,7 @@ def project(
     layer : str, optional
         A layer of the new cells; by default the one the reference was fitted to. "X" is X.
     mod : str, optional
-        Which modality of a MuData, of the new cells and of the reference.
+        Which modality of a MuData: of the new cells, of the reference, or of both.
     key : str, default="smf"
         What the reference calls its model: ``key_added`` of `smf`.
     key_added : str, optional
@@ -208,15 +188,11 @@ def project(
     True
     """
     found = _model_of(reference, mod, key)
-    given, adata = adata, cells.one_modality(adata, mod)
-    if copy:
-        if adata.isbacked:
-            raise ValueError(
-                "copy=True: X is on disk; False is required, or adata.to_memory() as adata"
-            )
-        given = given.copy()
-        adata = cells.one_modality(given, mod)
-    cells.made_actual(adata)
+    key_added = key if key_added is None else key_added
+    cells.check_key(key_added)
+    # A modality of the reference alone is named where the new cells have none.
+    only_there = hasattr(reference, "mod") and not hasattr(adata, "mod")
+    given, adata = cells.to_write_to(adata, None if only_there else mod, copy)
     cells.chosen_genes(adata, None)  # whose names must differ
     estimator = record.read_model(found)
     if layer is None:
@@ -230,7 +206,7 @@ def project(
         beside = None if table is None else table.iloc[start:stop]
         scores.append(estimator.transform(block))
         probabilities.append(estimator.predict_proba(block, beside))
-    _write_cells(adata, key_added or key, found, np.vstack(scores), np.vstack(probabilities))
+    _write_cells(adata, key_added, found, np.vstack(scores), np.vstack(probabilities))
     return given if copy else None
 
 
@@ -250,6 +226,25 @@ def _reads_blocks(estimator: SMFClassifier) -> bool:
         estimator.solver == "auto" and estimator.constraint is None
     )
     return default and estimator.certify != "ascent"
+
+
+def _data(
+    adata: Any, layer: str | None, genes: np.ndarray, scale: bool, in_blocks: bool
+) -> tuple[Any, np.ndarray]:
+    """The numbers to fit (n, genes), in blocks or as a whole, and by what every gene is divided."""
+    X = matrix.stored_matrix(adata, layer)
+    source = matrix.rows_of(X)
+    whole = len(genes) == adata.n_vars
+    if not whole:
+        source = source.select([int(j) for j in genes])
+    deviations = np.ones(len(genes))
+    if scale:
+        deviations = matrix.standard_deviations(source)
+        source = source.scaled(1 / deviations)
+    if not in_blocks:
+        return matrix.in_memory(source), deviations
+    as_it_is = whole and not scale and _is_floating(X)
+    return X if as_it_is else matrix.as_data(source), deviations
 
 
 def _is_floating(X: Any) -> bool:
@@ -301,6 +296,13 @@ def _categories(column: Any, classes: np.ndarray) -> np.ndarray:
     known = [str(label) for label in column.cat.categories]
     place = {label: k for k, label in enumerate(known)}
     return classes[np.argsort([place[str(label)] for label in classes], kind="stable")]
+
+
+def _write_weights(adata: Any, key: str, genes: Any, weights: Any, dtype: Any) -> None:
+    """Of the genes (factors, genes), 0 for those left out."""
+    every = np.zeros((adata.n_vars, len(weights)), dtype=dtype)
+    every[genes] = weights.T
+    adata.varm[key.upper()] = every
 
 
 def _write_cells(adata: Any, key: str, found: Any, scores: Any, probabilities: Any) -> None:

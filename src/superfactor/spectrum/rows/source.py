@@ -74,6 +74,11 @@ class RowSource(ABC):
     # --- what a reader asks ----------------------------------------------------------------------
 
     @property
+    def stored_type(self) -> np.dtype[Any]:
+        """The type of the numbers in the storage; blocks are read as `dtype`."""
+        return self._stored_type(self._columns)
+
+    @property
     def values_a_row(self) -> float:
         """How many numbers a row takes in memory; those of a sparse row have a position each."""
         return self.shape[1] if self.row_size is None else 2 * self.row_size
@@ -150,7 +155,7 @@ class RowSource(ABC):
 
     def settled(self, dtype: Any = None) -> Self:
         """The same source with its `dtype`: as asked, or float64 unless the storage is float32."""
-        stored = self._stored_type(self._columns)
+        stored = self.stored_type
         if dtype is None:
             dtype = np.float32 if stored == np.float32 else np.float64
         elif not _is_float(dtype):
