@@ -214,3 +214,10 @@ def test_floats_with_gaps_are_floats(reference):
 def test_nullable_whole_numbers_are_whole_numbers():
     fit = SMFClassifier(2, unlabeled=pd.NA).fit(X, pd.Series(TRUTH, dtype="Int64").where(KNOWN))
     assert fit.classes_.dtype.kind == "i"
+
+
+def test_two_marks_at_once(reference):
+    y = marked(TRUTH, -1)
+    y[-3:] = [None, np.nan, pd.NA]
+    fit = SMFClassifier(2, unlabeled=-1).fit(X, y)
+    assert fit.objective_ == reference.objective_

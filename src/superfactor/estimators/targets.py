@@ -160,7 +160,8 @@ def _known(values: Any, unlabeled: Any) -> Any:
     else:
         absent = np.zeros(len(values), dtype=bool)
     if not _is_missing(unlabeled):
-        absent |= np.asarray(values == unlabeled, dtype=bool)
+        # Of those that are there: NA says neither yes nor no.
+        absent[~absent] = np.asarray(values[~absent] == unlabeled, dtype=bool)
     return ~absent if absent.any() else None
 
 
