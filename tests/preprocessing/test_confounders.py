@@ -193,20 +193,58 @@ def test_y_is_spared_as_in_a_regression_on_both(labels):
         "gaps": np.where(tumour, 1.0, 0.0),
     }[labels]
     Y = (tumour if labels != "numbers" else y).astype(float)[:, None]
-    Y = Y - Y.mean()
+    known = np.ones(30, dtype=bool)
     if labels == "gaps":
-        y[:6] = np.nan
-        Y = np.where(np.isnan(y), 0, y - np.nanmean(y))[:, None]
+        y[:6], known[:6] = np.nan, False
     genes = X.columns[:5]
     X.loc[tumour, genes] += 3
     Z = np.hstack([pd.get_dummies(X["batch"]).to_numpy(float)[:, 1:], X[["age"]]])
-    Z = Z - Z.mean(axis=0)
-    B = LinearRegression().fit(np.hstack([Z, Y]), X[genes]).coef_[:, :3]
+    Z = Z - Z[known].mean(axis=0)
+    B = LinearRegression().fit(np.hstack([Z, Y])[known], X.loc[known, genes]).coef_[:, :3]
     adjuster = Adjuster(["batch", "age"], spare_y=True)
     out = adjuster.fit(X, y).transform(X)
     np.testing.assert_allclose(out, X[genes] - Z @ B.T)
-    left = np.var(out, axis=0).sum() / np.var(X[genes].to_numpy(), axis=0).sum()
+    left = np.var(out[known], axis=0).sum() / np.var(X.loc[known, genes].to_numpy(), axis=0).sum()
     assert adjuster.explained_ == pytest.approx(1 - left)
+
+
+@pytest.mark.parametrize("kind", ["objects", "numbers", "pandas"])
+def test_classes_without_labels_do_not_leave_with_the_batch(kind):
+    rng = np.random.default_rng(0)
+    n = 2000
+    tumour = rng.random(n) < 0.5
+    batch = np.where(rng.random(n) < np.where(tumour, 0.8, 0.2), "A", "B")
+    X = pd.DataFrame({"gene": 3.0 * tumour + 0.1 * rng.standard_normal(n), "batch": batch})
+    gone = rng.random(n) < 0.7
+    y = pd.Series(tumour.astype(float)).mask(gone)
+    if kind == "objects":
+        y = np.where(gone, None, np.where(tumour, "tumour", "normal"))
+    elif kind == "pandas":
+        y = (2 * y).astype("Int64")
+    adjuster = Adjuster("batch", spare_y=True).fit(X, y)
+    assert abs(np.ptp(adjuster.coef_)) < 0.05  # and not 1.4
+    assert adjuster.transform(X).shape == (n, 1)  # those without a label are adjusted too
+
+
+def test_codes_are_classes_whether_or_not_there_are_gaps():
+    X = table()
+    y = np.arange(30) % 3
+    expected = Adjuster("batch", spare_y=True).fit(X.drop(columns="age")[:29], y[:29]).coef_
+    gaps = np.array([*y[:29], None], dtype=object)
+    found = Adjuster("batch", spare_y=True).fit(X.drop(columns="age"), gaps).coef_
+    np.testing.assert_allclose(found, expected)
+
+
+def test_labels_that_are_not_there_are_required():
+    with pytest.raises(ValueError, match="none of the 30 samples has a label"):
+        Adjuster("batch", spare_y=True).fit(table().drop(columns="age"), [None] * 30)
+    polars = pytest.importorskip("polars")
+    X, y = table().drop(columns="age"), np.where(np.arange(30) < 5, np.nan, np.arange(30) % 2)
+    own = polars.DataFrame({name: X[name].to_list() for name in X})
+    np.testing.assert_array_equal(
+        Adjuster("batch", spare_y=True).fit(own, y).coef_,
+        Adjuster("batch", spare_y=True).fit(X, y).coef_,
+    )
 
 
 def test_what_cannot_be_told_from_y_stays():

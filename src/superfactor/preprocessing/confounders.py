@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from superfactor.preprocessing.columns import (
@@ -26,7 +27,7 @@ from superfactor.preprocessing.columns import (
     positions_of,
     refuse_gaps,
 )
-from superfactor.preprocessing.levels import Levels
+from superfactor.preprocessing.levels import Levels, _is_missing
 
 # Whole numbers in y are classes up to so many different ones, and else measured.
 MOST_CODES = 20
@@ -49,7 +50,8 @@ class Adjuster(TransformerMixin, BaseEstimator):
     spare_y : bool, default=False
         Learn the effect of the confounders beside that of y, and remove the former alone: B = (Z − YY⁺Z)⁺X.
         For batches that hold unequal shares of the classes, with which the classes would leave too. What
-        cannot be told from y stays. ``fit`` needs y; ``transform`` does not.
+        cannot be told from y stays. ``fit`` needs y and learns from the samples that have a label alone;
+        ``transform`` needs none, and adjusts everybody.
     shrink : bool, default=False
         Remove of each feature the less, the more its difference between batches may be chance:
         ``max(0, 1 − k·s²/‖ZB‖²)`` of it, k the rank of Z and s² the variance within (James and Stein). For
@@ -125,9 +127,13 @@ class Adjuster(TransformerMixin, BaseEstimator):
         X : DataFrame or array-like of shape (n_samples, n_features)
             The features and, among its columns, the confounders.
         y : labels or targets (n_samples,) or (n_samples, n_targets)
-            Ignored without `spare_y`. NaN and None, no label, are allowed.
+            Ignored without `spare_y`. With it, samples where y is None or NaN have no part in ``fit``: what
+            is class and what is batch cannot be told apart in them.
         """
         X = checked_table(self, X, reset=True)
+        spared = np.empty((X.shape[0], 0))
+        if self.spare_y:
+            X, spared = _labelled(X, y)
         confounders = positions_of(self.confounders, self, f"confounders={self.confounders!r}")
         keep = positions_of(self.keep, self, f"keep={self.keep!r}")
         others = {*confounders, *keep}
@@ -154,8 +160,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
         Z = coding.encode(columns) if columns else np.empty((len(features), 0))
         known = ~np.isnan(Z)
         self.mean_ = np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        beside = _outcome(y, len(features)) if self.spare_y else np.empty((len(features), 0))
-        self._least_squares(_centred(Z, self.mean_), features, beside)
+        self._least_squares(_centred(Z, self.mean_), features, spared)
         return self
 
     def _least_squares(self, Z: Any, features: Any, spared: Any) -> None:
@@ -301,29 +306,36 @@ class Adjuster(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _outcome(y: Any, n: int) -> Any:
-    """An orthonormal basis (n, m) of what y tells: its classes or its values, 0 where there is none."""
+def _labelled(X: Any, y: Any) -> tuple[Any, Any]:
+    """The samples of X that have a label, and an orthonormal basis (n, m) of what their labels tell."""
     if y is None:
         raise ValueError("y=None: spare_y=True requires y to be passed, but the target y is None")
     y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     y = y[:, None] if y.ndim == 1 else y
+    n = X.shape[0]
     if len(y) != n:
         raise ValueError(f"y: {len(y)} samples, but X has {n}; the numbers must agree")
+    known = ~np.vectorize(_is_missing, otypes=[bool])(y).any(axis=1)
+    if not known.any():
+        raise ValueError(f"y: none of the {n} samples has a label; spare_y=True requires some")
+    if not known.all():
+        X, y = _safe_indexing(X, np.flatnonzero(known)), y[known]
     columns = [_as_classes(values) for values in y.T]
-    coding = Levels.learn(columns, [f"y{j}" for j in range(len(columns))])
-    Y = coding.encode(columns)
-    mean = np.where(np.isnan(Y), 0, Y).sum(axis=0) / np.maximum((~np.isnan(Y)).sum(axis=0), 1)
-    return column_space(_centred(Y, mean), mean)[0]
+    Y = Levels.learn(columns, [f"y{j}" for j in range(len(columns))]).encode(columns)
+    mean = Y.mean(axis=0)
+    return X, column_space(Y - mean, mean)[0]
 
 
 def _as_classes(values: Any) -> Any:
     """Numbers as words where they are few and whole, which are codes of classes."""
+    if values.dtype.kind == "O":  # as gaps among them make numbers
+        values = np.array(values.tolist())
     if values.dtype.kind not in "iuf":
         return values
-    known = np.unique(values[~np.isnan(values)])
+    known = np.unique(values)
     if len(known) > MOST_CODES or np.any(known != np.round(known)):
         return values
-    return np.array([None if v != v else str(v) for v in values], dtype=object)
+    return values.astype(str)
 
 
 def column_space(Z: Any, mean: Any) -> tuple[Any, Any]:
