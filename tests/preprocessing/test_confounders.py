@@ -1,6 +1,7 @@
 """Adjustment against regressions by scikit-learn and group means by pandas."""
 
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from superfactor import SMFClassifier
-from superfactor.preprocessing import Adjuster, BlockScaler
+from superfactor.preprocessing import Adjuster, BlockScaler, confounders
 
 
 def table(n=30, p=5, seed=0):
@@ -116,6 +117,9 @@ def test_frames_of_polars_and_arrays_of_objects():
     polars = pytest.importorskip("polars")
     own = polars.DataFrame({name: X[name].to_list() for name in X})
     np.testing.assert_array_equal(Adjuster("batch").fit_transform(own), expected)
+    y = np.where(np.arange(30) < 5, np.nan, np.arange(30) % 2)
+    spared = [Adjuster("batch", spare_y=True).fit(T, y).coef_ for T in (own, X)]
+    np.testing.assert_array_equal(*spared)
 
 
 def test_kept_columns_stay_in_place():
@@ -238,13 +242,6 @@ def test_codes_are_classes_whether_or_not_there_are_gaps():
 def test_labels_that_are_not_there_are_required():
     with pytest.raises(ValueError, match="none of the 30 samples has a label"):
         Adjuster("batch", spare_y=True).fit(table().drop(columns="age"), [None] * 30)
-    polars = pytest.importorskip("polars")
-    X, y = table().drop(columns="age"), np.where(np.arange(30) < 5, np.nan, np.arange(30) % 2)
-    own = polars.DataFrame({name: X[name].to_list() for name in X})
-    np.testing.assert_array_equal(
-        Adjuster("batch", spare_y=True).fit(own, y).coef_,
-        Adjuster("batch", spare_y=True).fit(X, y).coef_,
-    )
 
 
 def test_what_cannot_be_told_from_y_stays():
@@ -280,6 +277,29 @@ def test_single_precision_stays():
     out = Adjuster(["batch", "age"]).fit_transform(X)
     assert out.dtype == np.float32
     np.testing.assert_allclose(out, Adjuster(["batch", "age"]).fit_transform(table()), atol=1e-4)
+
+
+@pytest.mark.parametrize("options", [{}, {"spare_y": True, "shrink": True}])
+def test_memory_is_less_than_another_table(options, monkeypatch):
+    """Columns are worked on some at a time, and it does not matter how many."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 20_001), dtype=np.float32), np.arange(100) % 2
+    X[:, -1] = rng.integers(3, size=100)
+    whole = Adjuster([-1], **options).fit(X, y)
+    expected = whole.transform(X)
+    monkeypatch.setattr(confounders, "_BLOCK", 100_000)
+    tracemalloc.start()
+    try:
+        adjuster = Adjuster([-1], **options).fit(X, y)
+        assert tracemalloc.get_traced_memory()[1] < X.nbytes
+        tracemalloc.reset_peak()
+        out = adjuster.transform(X)
+        assert tracemalloc.get_traced_memory()[1] < 2 * X.nbytes
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_allclose(adjuster.coef_, whole.coef_, rtol=1e-12)
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+    assert adjuster.explained_ == pytest.approx(whole.explained_)
 
 
 def test_none_is_no_confounder():

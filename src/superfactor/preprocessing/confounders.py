@@ -11,6 +11,7 @@ A new sample has (z − z̄)B taken off with the same z̄ and B.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,8 @@ from superfactor.preprocessing.levels import Levels, _is_missing
 
 # Whole numbers in y are classes up to so many different ones, and else measured.
 MOST_CODES = 20
+# Entries of a block of columns that are worked on at a time, and how few columns are not worth a block.
+_BLOCK, _NARROWEST = 1_000_000, 8
 
 
 class Adjuster(TransformerMixin, BaseEstimator):
@@ -86,6 +89,9 @@ class Adjuster(TransformerMixin, BaseEstimator):
 
     If the classes are distributed unevenly over the batches, what differs between batches cannot be told
     from what differs between classes: the part of the classes that the batches explain leaves too.
+
+    Beside X, ``fit`` needs less than another X of memory, and ``transform`` its output and as much again. A
+    DataFrame, or confounders that stand between features, cost a copy of the features more.
 
     Fit it on training samples only, as a Pipeline does; otherwise test samples have a part in what is
     removed.
@@ -173,17 +179,23 @@ class Adjuster(TransformerMixin, BaseEstimator):
                 f"confounders={self.confounders!r}: they tell all n_samples={n} from each other, as "
                 "a category with as many levels as samples does, and explain everything; fewer are required"
             )
-        inside = U.T @ features  # (k, p)
-        inside[:, np.ptp(features, axis=0) == 0] = 0.0  # constants stay exactly so
-        own, total = np.sum(inside**2, axis=0), n * features.var(axis=0, dtype=np.float64)
-        if self.shrink:
-            free = max(n - 1 - k - spared.shape[1], 1)
-            within = total - own - np.sum((spared.T @ features) ** 2, axis=0)
-            chance = np.divide(k * within / free, own, out=np.zeros_like(own), where=own > 0)
-            inside = inside * np.clip(1 - chance, 0, 1)
-        self.coef_ = scaled @ inside
-        left = float(np.sum(np.var(features - Z @ self.coef_, axis=0))) * n
-        self.explained_ = 1 - left / float(total.sum()) if total.sum() > 0 else 0.0
+        p, free = features.shape[1], max(n - 1 - k - spared.shape[1], 1)
+        self.coef_ = np.empty((q, p))
+        own, total, left = np.empty(p), np.empty(p), np.empty(p)
+        for part in _column_blocks(n, p):
+            block = features[:, part].astype(np.float64)
+            constant = np.ptp(block, axis=0) == 0
+            block -= block.mean(axis=0)
+            inside = U.T @ block  # (k, columns)
+            inside[:, constant] = 0.0  # constants stay exactly so
+            own[part], total[part] = _squares(inside), _squares(block)
+            if self.shrink:
+                within = total[part] - own[part] - _squares(spared.T @ block)
+                inside *= _beyond_chance(own[part], k * within / free)
+            self.coef_[:, part] = scaled @ inside
+            block -= Z @ self.coef_[:, part]
+            left[part] = _squares(block)
+        self.explained_ = 1 - float(left.sum() / total.sum()) if total.sum() > 0 else 0.0
         # What is left of these is rounding, which a StandardScaler would take for a feature.
         self._flat = np.flatnonzero((own > 0) & (total - own <= 1e-12 * total))
         self._flat_mean = features[:, self._flat].mean(axis=0, dtype=np.float64)
@@ -219,9 +231,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
         if adjust:
             Z = self._encoded(X)
             self._warn_of_unknown(Z)
-            removed = _centred(Z, self.mean_) @ self.coef_
-            adjusted = np.subtract(features, removed, dtype=features.dtype, casting="same_kind")
-            features = self._without_rounding(adjusted, removed)
+            features = self._adjust(features, _centred(Z, self.mean_))
         kept = self.kept_
         if len(kept) == len(self._adjusted):
             return features
@@ -236,11 +246,14 @@ class Adjuster(TransformerMixin, BaseEstimator):
         out[:, beside] = values
         return out
 
-    def _without_rounding(self, adjusted: Any, removed: Any) -> Any:
-        """The same with the mean where confounders explain a feature to the last digit."""
+    def _adjust(self, features: Any, Z: Any) -> Any:
+        """X − ZB; the mean where confounders explain a feature to the last digit."""
+        adjusted = np.empty_like(features, order="C")
+        for part in _column_blocks(*features.shape):
+            adjusted[:, part] = features[:, part] - Z @ self.coef_[:, part]
         if len(self._flat):
             part, mean = adjusted[:, self._flat], self._flat_mean
-            size = np.abs(removed[:, self._flat]) + np.abs(mean)
+            size = np.abs(Z @ self.coef_[:, self._flat]) + np.abs(mean)
             near = np.abs(part - mean) <= 100 * np.finfo(adjusted.dtype).eps * size
             adjusted[:, self._flat] = np.where(near, mean, part)
         return adjusted
@@ -336,6 +349,22 @@ def _as_classes(values: Any) -> Any:
     if len(known) > MOST_CODES or np.any(known != np.round(known)):
         return values
     return values.astype(str)
+
+
+def _column_blocks(n: int, p: int) -> Iterator[slice]:
+    """All p columns, some at a time: in double precision all of a float32 table are two more of it."""
+    step = max(_BLOCK // n, _NARROWEST)
+    return (slice(first, min(first + step, p)) for first in range(0, p, step))
+
+
+def _squares(columns: Any) -> Any:
+    """The sum of squares of each column."""
+    return np.einsum("ij,ij->j", columns, columns)
+
+
+def _beyond_chance(own: Any, chance: Any) -> Any:
+    """The share of each sum of squares `own` that exceeds what chance contributes to it."""
+    return np.clip(1 - np.divide(chance, own, out=np.zeros_like(own), where=own > 0), 0, 1)
 
 
 def column_space(Z: Any, mean: Any) -> tuple[Any, Any]:
