@@ -159,3 +159,12 @@ def test_a_small_block_is_heard():
 
     assert share() < 0.05
     assert share(BlockScaler(parts)) > 0.2
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("scaling", ["mfa", "frobenius"])
+def test_values_whose_squares_are_out_of_range(form, scaling):
+    X = data()
+    X[2, 7], X[3, 7] = 1e200, -1e200
+    with pytest.raises(ValueError, match=r"column 'x7' holds values of size 1e\+200; .* Rescale X"):
+        BlockScaler(BLOCKS, scaling=scaling).fit(form(X))

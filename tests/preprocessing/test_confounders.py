@@ -337,6 +337,13 @@ def test_features_with_gaps_or_words():
         adjuster.transform(table().assign(age=np.inf))
 
 
+def test_features_out_of_range():
+    X = table()
+    X.loc[:1, "g2"] = 1e200, -1e200
+    with pytest.raises(ValueError, match=r"column 'g2' holds values of size 1e\+200"):
+        Adjuster(["batch", "age"]).fit(X)
+
+
 def test_a_pipeline_of_everything():
     """A batch that is added to the data and named leaves the model as it was without."""
     rng = np.random.default_rng(0)

@@ -127,6 +127,25 @@ def test_new_samples_by_the_formula():
     assert rms(filled, X[50:], gone[50:]) < 0.3
 
 
+@pytest.mark.parametrize("share", [0.1, 0.7])
+def test_new_samples_of_narrow_tables_are_solved_many_at_a_time(share, monkeypatch):
+    X, _ = table(1000, 12)
+    X[np.random.default_rng(0).random(X.shape) < share] = np.nan
+    X[3] = np.nan
+    imputer = LowRankImputer(4).fit(X)
+    solve, calls = np.linalg.solve, []
+    monkeypatch.setattr(np.linalg, "solve", lambda *args: calls.append(1) or solve(*args))
+    together = imputer.transform(X)
+    assert len(calls) == 1
+    monkeypatch.setattr(completion, "_BLOCK", 0)  # as in wide tables
+    monkeypatch.setattr(completion, "_NEW_BLOCK", 0)
+    one_by_one = imputer.transform(X)
+    assert len(calls) == 1 + np.isnan(X).any(axis=1).sum()
+    np.testing.assert_allclose(
+        together / imputer.scale_, one_by_one / imputer.scale_, rtol=0, atol=1e-10
+    )
+
+
 def test_values_that_are_there_stay_and_nothing_is_changed_in_place():
     X, gone = table()
     holes = np.where(gone, np.nan, X)
@@ -223,6 +242,27 @@ def test_refusals():
         LowRankImputer().fit(X)
     with pytest.raises(ValueError, match="'n_components'"):
         LowRankImputer("many").fit(X)
+
+
+def test_a_column_to_fill_has_to_be_left():
+    X, _ = table(p=3)
+    with pytest.raises(ValueError, match=r"passthrough_columns=\[0, 1, 2\]: all n_features=3"):
+        LowRankImputer(passthrough_columns=[0, 1, 2]).fit(X)
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(np.float64, 1e200), (np.float32, 1e30)])
+def test_values_whose_squares_are_out_of_range(dtype, size):
+    X, gone = table(p=5)
+    frame = pd.DataFrame(np.where(gone, np.nan, X), columns=list("abcde")).astype(dtype)
+    imputer = LowRankImputer(1).fit(frame)
+    large = frame.copy()
+    large["c"] = (frame["c"] / X[:, 2].std() * size).astype(dtype)
+    with pytest.raises(ValueError, match=r"column 'c' holds values of size .* Rescale X"):
+        LowRankImputer().fit(large)
+    with pytest.raises(ValueError, match=r"column 'c' holds values of size .* Rescale X"):
+        imputer.transform(large)
+    handed_on = LowRankImputer(1, passthrough_columns="c").fit_transform(large)
+    np.testing.assert_array_equal(handed_on[:, 2], large["c"])
 
 
 def test_says_where_it_did_not_settle():

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import svds
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from superfactor.preprocessing.columns import names_of, positions_of, refuse_gaps
+from superfactor.preprocessing.columns import cut, names_of, positions_of, refuse_gaps
 
 SCALINGS = ("mfa", "frobenius", None)
 # Sides up to which the Gram matrix is cheaper than Lanczos steps, and exact.
@@ -82,7 +82,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._refuse_gaps(X, blocks)
         scales = {}
         for name, positions in blocks.items():
-            size = _size(_cut(X, positions), self.scaling)
+            size = _size(cut(X, positions), self.scaling)
             scales[name] = 1 / size if size > 0 else 1.0
         self.blocks_, self.scales_ = blocks, scales
         return self
@@ -112,7 +112,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         names = names_of(self)
         for name, positions in blocks.items():
             own = [names[j] for j in positions]
-            refuse_gaps(_cut(X, positions), own, f"block {name!r} must have none")
+            refuse_gaps(cut(X, positions), own, f"block {name!r} must have none")
 
     @property
     def column_scales(self) -> Any:
@@ -152,13 +152,6 @@ def block_positions(blocks: Any, estimator: Any) -> dict[str, list[int]]:
                 )
         found[name] = positions
     return found
-
-
-def _cut(X: Any, positions: list[int]) -> Any:
-    first, last = positions[0], positions[-1]
-    if positions == list(range(first, last + 1)):
-        return X[:, first : last + 1]
-    return X[:, positions]
 
 
 def _times(X: Any, scale: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def numbers(X: Any, positions: Sequence[int], said: str) -> Any:
     """Columns as floating numbers (n, k), float32 where they are; NaN may be among them."""
     part: Any
     if not is_frame(X):
-        part = _cut(X, positions)
+        part = cut(X, positions)
     elif hasattr(X, "iloc"):
         part = X.iloc[:, list(positions)]
     else:
@@ -68,8 +68,8 @@ def _first_words(X: Any, positions: Sequence[int]) -> str:
     return f", and column {str(X.columns[words[0]])!r} is not" if words else ""
 
 
-def _cut(X: Any, positions: Sequence[int]) -> Any:
-    """Columns of an array, a view where they stand side by side."""
+def cut(X: Any, positions: Sequence[int]) -> Any:
+    """Columns of an array or sparse matrix, a view where they stand side by side."""
     first, last = (positions[0], positions[-1]) if len(positions) else (0, -1)
     if list(positions) == list(range(first, last + 1)):
         return X[:, first : last + 1]
@@ -77,15 +77,15 @@ def _cut(X: Any, positions: Sequence[int]) -> Any:
 
 
 def refuse_gaps(values: Any, names: Sequence[str], said: str) -> None:
-    """Raise a ValueError that names the first column (of k) with NaN or infinity; `said` is who minds."""
+    """Raise a ValueError that names the first column (of k) with NaN, infinity or a number out of range.
+
+    `said` is who minds NaN.
+    """
     stored = values.data if sp.issparse(values) else values
     # The sum is finite whenever all numbers are, save for overflow: one pass, no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(stored, dtype=np.float64)):
-            return
-    dense = values.tocsc() if sp.issparse(values) else values
-    for j, name in enumerate(names):
-        own = dense[:, [j]].data if sp.issparse(dense) else dense[:, j]
+        finite = np.isfinite(np.sum(stored, dtype=np.float64))
+    for name, own in () if finite else _each(values, names):
         if np.isnan(own).any():
             raise ValueError(
                 f"X: column {name!r} contains NaN; {said}: fill it in before, as with "
@@ -93,6 +93,38 @@ def refuse_gaps(values: Any, names: Sequence[str], said: str) -> None:
             )
         if np.isinf(own).any():
             raise ValueError(f"X: column {name!r} contains infinity; finite numbers are required")
+    refuse_large(values, names)
+
+
+def refuse_large(values: Any, names: Sequence[str]) -> None:
+    """Raise a ValueError that names the first column (of k) with a number whose square is out of range."""
+    most = float(np.finfo(values.dtype).max) ** 0.45  # so that sums of many squares are in it, too
+    if _size(values.data if sp.issparse(values) else values) < most:
+        return
+    for name, own in _each(values, names):
+        if _size(own) >= most:
+            raise ValueError(
+                f"X: column {name!r} holds values of size {_size(own):.0e}; less than {most:.0e} is "
+                f"required, beyond which squares leave the range of {own.dtype}. Rescale X"
+            )
+
+
+def _size(values: Any) -> float:
+    """The largest absolute value, NaN left aside, without an array of absolute ones."""
+    return float(
+        max(
+            np.fmax.reduce(values, axis=None, initial=0),
+            -np.fmin.reduce(values, axis=None, initial=0),
+        )
+    )
+
+
+def _each(values: Any, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """The columns one by one; of a sparse matrix what it stores of them."""
+    if sp.issparse(values):
+        values = values.tocsc()
+        return ((name, values[:, [j]].data) for j, name in enumerate(names))
+    return ((name, values[:, j]) for j, name in enumerate(names))
 
 
 def positions_of(columns: Any, estimator: Any, said: str) -> list[int]:

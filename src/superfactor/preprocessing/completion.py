@@ -17,6 +17,7 @@ which is the way to fill new samples. One fixed point serves both.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,8 @@ from superfactor._arrays import Array
 
 # Entries of a block of rows that are worked on at a time.
 _BLOCK = 200_000
+# And of new samples, which need several arrays of this size.
+_NEW_BLOCK = 50_000
 # Directions that Anderson's mixing keeps; more gain nothing on the microarrays.
 _DEPTH = 3
 # It starts where steps are below this (in standard deviations): far from the end it may lead astray.
@@ -62,19 +65,33 @@ class Factors:
     codes: Array
     basis: Array | None = None
 
-    def fill_row(self, row: Array, missing: Array) -> Array:
-        """Values of the entries `missing` (positions) of a row (p,), from its others."""
-        V, seen = self.components, row - self.mean
+    def blocks_of(self, rows: Array) -> Iterator[Array]:
+        """The rows, as many at a time as `filled` takes without a table of its own."""
+        q, p = self.components.shape
+        step = max(_NEW_BLOCK // max(p, q * q), 1)
+        return (rows[first : first + step] for first in range(0, len(rows), step))
+
+    def filled(self, rows: Array, missing: Array) -> Array:
+        """ẑ of all entries of rows (b, p) by those that are not `missing`, (b, p) of bool."""
+        V = self.components
+        seen = rows - self.mean
         seen[missing] = 0.0
-        hidden = V[:, missing]
-        if 2 * len(missing) <= len(row):
-            gram = np.eye(len(V)) - hidden @ hidden.T
-        else:
-            known = np.delete(V, missing, axis=1)
-            gram = known @ known.T
-        ridge = np.maximum(self.ridge, _TINY)
-        h = np.linalg.solve(gram + np.diag(ridge), V @ seen)
-        return self.mean[missing] + h @ hidden
+        grams = self._grams(missing) + np.diag(np.maximum(self.ridge, _TINY))
+        codes = np.linalg.solve(grams, (seen @ V.T)[:, :, None])[:, :, 0]
+        return self.mean + codes @ V
+
+    def _grams(self, missing: Array) -> Array:
+        """V_oᵀV_o of each row, (b, q, q)."""
+        V, (b, p), q = self.components, missing.shape, len(self.components)
+        if p * q * q <= _BLOCK:  # few enough products of components to have them all at once
+            products = (V[:, None, :] * V).reshape(q * q, p)
+            return (~missing @ products.T).reshape(b, q, q)
+        grams = np.empty((b, q, q))
+        for gram, gone in zip(grams, missing, strict=True):
+            few = 2 * np.count_nonzero(gone) <= p
+            part = V[:, np.flatnonzero(gone if few else ~gone)]
+            gram[:] = np.eye(q) - part @ part.T if few else part @ part.T
+        return grams
 
 
 @dataclass

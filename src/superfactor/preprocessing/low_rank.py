@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from superfactor._arrays import Array
+from superfactor.preprocessing.columns import names_of, refuse_large
 from superfactor.preprocessing.completion import Completion, Factors
 from superfactor.spectrum.rows import column_positions
 
@@ -83,7 +84,8 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     ``fit(X).transform(X)`` to the last bit, and each row is filled by itself.
 
     The fixed point of the iteration is that of Josse and Husson's regularised iterative PCA [1]_, reached by
-    Anderson's mixing; memory is about twice X.
+    Anderson's mixing. At its peak ``fit`` needs three times the memory of X beside X; ``transform`` needs
+    little more than its output.
 
     References
     ----------
@@ -138,6 +140,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         X = self._checked(X, reset=True)
         self._choose_columns(X)
         Z, missing = self._take(X)
+        refuse_large(Z, self._names_used)
         self.mean_, self.scale_ = _standardise(Z, missing)
         best, self.rms_errors_ = self._choose_rank(Z, missing)
         self.rms_error_ = self.rms_errors_.get(best, np.nan)
@@ -168,11 +171,15 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         columns = self._places
         empty = out[:, self._empty]
         out[:, self._empty] = np.where(np.isnan(empty), 0.0, empty)
-        for i in np.flatnonzero(np.isnan(X).any(axis=1)):
-            row = out[i, columns]
-            missing = np.flatnonzero(np.isnan(row))
-            fill = self._factors.fill_row((row - self.mean_) / self.scale_, missing)
-            out[i, columns[missing]] = self.mean_[missing] + fill * self.scale_[missing]
+        names = self._names_used
+        for rows in self._factors.blocks_of(np.flatnonzero(np.isnan(X).any(axis=1))):
+            block = out[rows] if len(columns) == out.shape[1] else out[np.ix_(rows, columns)]
+            refuse_large(block, names)
+            missing = np.isnan(block)
+            fill = self._factors.filled((block - self.mean_) / self.scale_, missing).reshape(-1)
+            gaps = np.flatnonzero(missing)
+            i, j = np.divmod(gaps, len(columns))
+            out[rows[i], columns[j]] = self.mean_[j] + fill[gaps] * self.scale_[j]
         return self._with_words(given, out)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -241,6 +248,11 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
             )
         used = np.ones(X.shape[1], dtype=bool)
         used[handed] = False
+        if not used.any():
+            raise ValueError(
+                f"passthrough_columns={self.passthrough_columns!r}: all n_features={X.shape[1]} of X are "
+                "handed on; at least one to fill is required, or leave the imputer out"
+            )
         empty = used & np.isnan(X).all(axis=0)
         self._empty = np.flatnonzero(empty) if self.keep_empty_features else np.empty(0, dtype=int)
         if empty.any() and empty.sum() == used.sum():
@@ -256,6 +268,11 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         self._kept = np.flatnonzero(~empty | self.keep_empty_features)
         self._used = np.flatnonzero(used & ~empty)
         self._places = np.searchsorted(self._kept, self._used)
+
+    @property
+    def _names_used(self) -> list[str]:
+        names = names_of(self)
+        return [names[j] for j in self._used]
 
     def _take(self, X: Array) -> tuple[Array, Array]:
         """A copy of the columns to fill, with 0 for what is missing, and where that is."""
