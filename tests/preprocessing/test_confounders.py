@@ -2,7 +2,6 @@
 
 import pickle
 import tracemalloc
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -179,10 +178,19 @@ def test_what_is_not_known_at_fit_counts_for_nothing():
     np.testing.assert_allclose(shift.std(), 0, atol=1e-12)  # the same for all of a batch
     means = out[known].groupby(X["batch"]).mean()
     assert np.ptp(means, axis=0).max() < np.ptp(X[genes].groupby(X["batch"]).mean(), axis=0).max()
-    all_gaps = X.assign(batch=pd.Series([None] * 30, dtype=object))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        np.testing.assert_array_equal(Adjuster("batch").fit_transform(all_gaps), X[genes])
+
+
+@pytest.mark.parametrize("kind", [object, "category", float])
+def test_a_confounder_of_which_nothing_is_known_removes_nothing(kind):
+    X = table().drop(columns="age")
+    genes = X.columns[:5]
+    gaps = X.assign(batch=pd.Series([None] * 30, dtype=kind))
+    adjuster = Adjuster("batch").fit(gaps)
+    with pytest.warns(UserWarning, match="'batch' in 30 of 30"):
+        np.testing.assert_array_equal(adjuster.transform(gaps), X[genes])
+    if kind is not float:
+        with pytest.warns(UserWarning, match="'batch' in 30 of 30"):
+            np.testing.assert_array_equal(adjuster.transform(X), X[genes])
 
 
 @pytest.mark.parametrize("labels", ["words", "codes", "numbers", "gaps"])
@@ -331,7 +339,7 @@ def test_features_with_gaps_or_words():
     with pytest.raises(ValueError, match="X has no column 'site'"):
         Adjuster(["site"]).fit(table())
     adjuster = Adjuster(["batch", "age"]).fit(table())
-    with pytest.raises(ValueError, match="column 'age' was fitted as numbers"):
+    with pytest.raises(ValueError, match="column 'age': numbers are required, as at fit"):
         adjuster.transform(table().assign(age="old"))
     with pytest.raises(ValueError, match="column 'age' contains infinity"):
         adjuster.transform(table().assign(age=np.inf))

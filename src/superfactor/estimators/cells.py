@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from superfactor.estimators.spelling import two_spellings
+from superfactor.preprocessing.cells import floats, holds_numbers, is_category, is_missing, words
 
 # The level of a cell with nothing in it; where it occurs it is a level like the others.
 EMPTY = "(empty)"
@@ -26,20 +25,12 @@ _BOOLEAN = ["False", "True"]
 
 def is_words(column: Any, said: str) -> bool:
     """Whether a column holds words (strings, categories, booleans) and not numbers."""
-    if _is_category(column):
+    if is_category(column):
         return True
-    cells = np.asarray(column)
-    if cells.dtype.kind in "mM":  # which would pass for numbers
+    kind = np.asarray(column).dtype.kind
+    if kind in "mM":  # which would pass for numbers
         raise ValueError(f"{said} holds dates or times; numbers or words are required")
-    if cells.dtype.kind != "O":
-        return cells.dtype.kind in "bUT"
-    return any(not is_missing(cell) and not _is_number(cell) for cell in cells)
-
-
-def _is_category(column: Any) -> bool:
-    """Whether the column is declared to hold categories, by pandas or polars."""
-    kind = str(getattr(column, "dtype", "")).lower()
-    return kind == "category" or kind.startswith(("categorical", "enum"))
+    return kind in "bUTO" and not holds_numbers(column)
 
 
 def _is_boolean(column: Any) -> bool:
@@ -50,31 +41,9 @@ def _is_boolean(column: Any) -> bool:
     return bool(given) and all(isinstance(cell, bool | np.bool_) for cell in given)
 
 
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, Real | Decimal) and not isinstance(cell, bool | np.bool_)
-
-
-def is_missing(cell: Any) -> bool:
-    """Whether there is nothing in a cell: None, NaN, NA, NaT."""
-    if isinstance(cell, float | np.floating):
-        return bool(np.isnan(cell))
-    return cell is None or type(cell).__name__ in (
-        "NAType",
-        "NaTType",
-    )  # pandas', which may be absent
-
-
 def _words(column: Any) -> list[str]:
-    """The cells as they are written; 1 and not 1.0 for whole numbers that are categories."""
-    found = []
-    for cell in np.asarray(column, dtype=object):
-        if is_missing(cell):
-            found.append(EMPTY)
-        elif isinstance(cell, float | np.floating) and float(cell).is_integer():
-            found.append(str(int(cell)))
-        else:
-            found.append(str(cell))
-    return found
+    """The cells as they are written, and a word for those with nothing in them."""
+    return [EMPTY if word is None else word for word in words(column)]
 
 
 def levels_of(column: Any, said: str) -> list[str]:
@@ -82,7 +51,7 @@ def levels_of(column: Any, said: str) -> list[str]:
     counts = Counter(_words(column))
     if _is_boolean(column):  # both are known, whether or not they occur
         return [*_BOOLEAN, EMPTY] if EMPTY in counts else list(_BOOLEAN)
-    if not _is_category(column):  # where whole numbers are levels on purpose
+    if not is_category(column):  # where whole numbers are levels on purpose
         _refuse_numbers(counts, said)
     if len(counts) > MOST_LEVELS:
         raise ValueError(
@@ -111,7 +80,7 @@ def _refuse_numbers(levels: Iterable[str], said: str) -> None:
     """
     known = [level for level in levels if not _is_unknown(level)]
     values = [level for level in known if _is_written_number(level.replace(",", ""))]
-    words = [level for level in levels if level not in values]
+    others = [level for level in levels if level not in values]
     # "90+" and "<5" are meant as numbers, too.
     if len(values) <= MOST_CODES or not all(
         _is_written_number(level.strip(_BOUNDS)) for level in known if level not in values
@@ -123,7 +92,7 @@ def _refuse_numbers(levels: Iterable[str], said: str) -> None:
             f"{said} holds numbers with a comma, such as {commas[0]!r}; write them with a decimal point and "
             "without commas"
         )
-    written = sorted(word for word in words if word != EMPTY)
+    written = sorted(word for word in others if word != EMPTY)
     beside = f" beside {_listed(written)}" if written else " as text"
     put = "put numbers there, or leave such samples out" if written else "give them as numbers"
     if all(value.isdigit() for value in values):
@@ -175,17 +144,6 @@ def has_gaps(column: Any) -> bool:
     if given.dtype.kind == "O":
         return any(is_missing(cell) for cell in given)
     return given.dtype.kind == "f" and bool(np.isnan(given).any())
-
-
-def floats(column: Any, said: str) -> np.ndarray:
-    """A column of numbers (n,), NaN where there is none."""
-    cells = np.asarray(column)
-    if cells.dtype.kind == "O":
-        cells = np.array([np.nan if is_missing(cell) else cell for cell in cells], dtype=object)
-    try:
-        return cells.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{said}: numbers are required, as at fit; {error}") from error
 
 
 def median(column: Any, said: str) -> float:

@@ -25,6 +25,9 @@ import numpy as np
 from superfactor._arrays import Array, device, namespace
 from superfactor.estimators import cells, inputs
 from superfactor.estimators.cells import EMPTY
+from superfactor.preprocessing.cells import floats
+from superfactor.preprocessing.columns import column as column_at
+from superfactor.preprocessing.columns import is_frame
 
 __all__ = ["EMPTY", "MISSING", "CovariateEncoder", "labelled"]
 
@@ -110,7 +113,7 @@ class CovariateEncoder:
         """Numbers (n,) in place of the cells of column j."""
         if j in self.levels:
             return cells.positions(column, self.levels[j], said, place)
-        values = cells.floats(column, said)
+        values = floats(column, said)
         gone = np.isnan(values)
         if j not in self.medians or not gone.any():
             return values
@@ -183,7 +186,7 @@ def codes_inside(X: Any, positions: Sequence[int], encoder: CovariateEncoder) ->
     names = inputs.column_names(X)
     codes = {}
     for k, j in enumerate(positions):
-        column, said = _column(X, j), f"X: column {_name(names, j)!r}"
+        column, said = column_at(X, j), f"X: column {_name(names, j)!r}"
         if k in encoder.levels and _may_hold_words(X):
             # Single precision holds positions exactly, and leaves the type of X to its other columns.
             codes[j] = encoder._code(k, column, said, "position {}".format).astype(np.float32)
@@ -226,7 +229,7 @@ def as_table(covariates: Any) -> Any:
 def columns_of(table: Any) -> list[Any]:
     """The columns of a table one by one, Series where it has them, else NumPy arrays; [] of no table."""
     if isinstance(table, Columns):
-        return [_column(table.table, j) for j in table.positions]
+        return [column_at(table.table, j) for j in table.positions]
     table = as_table(table)
     if isinstance(table, list | tuple):
         try:
@@ -236,31 +239,21 @@ def columns_of(table: Any) -> list[Any]:
     table = inputs.as_numpy(table)
     if isinstance(table, np.ndarray) and table.ndim == 1:
         return [table]
-    if _is_frame(table) or (isinstance(table, np.ndarray) and table.ndim == 2):
-        return [_column(table, j) for j in range(table.shape[1])]
+    if is_frame(table) or (isinstance(table, np.ndarray) and table.ndim == 2):
+        return [column_at(table, j) for j in range(table.shape[1])]
     return []
-
-
-def _column(table: Any, j: int) -> Any:
-    if hasattr(table, "iloc"):
-        return table.iloc[:, j]
-    return table.get_columns()[j] if hasattr(table, "get_columns") else table[:, j]
 
 
 def _is_whole(X: Any) -> bool:
     """A table in memory: a DataFrame of pandas or polars, or a NumPy array of two dimensions."""
     if isinstance(X, np.ndarray):
         return X.ndim == 2 and not isinstance(X, np.memmap)
-    return _is_frame(X)
+    return is_frame(X)
 
 
 def _may_hold_words(table: Any) -> bool:
     """A DataFrame of pandas or polars, or an array of something else than numbers."""
-    return _is_frame(table) or (isinstance(table, np.ndarray) and table.dtype.kind in "bOUT")
-
-
-def _is_frame(table: Any) -> bool:
-    return hasattr(table, "iloc") or hasattr(table, "get_columns")
+    return is_frame(table) or (isinstance(table, np.ndarray) and table.dtype.kind in "bOUT")
 
 
 def _chosen(names: Sequence[str] | None, positions: Sequence[int]) -> list[Any]:

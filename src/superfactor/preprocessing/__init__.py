@@ -11,6 +11,7 @@ file             idea
 ``blocks``       ``BlockScaler``: tables side by side, none of which drowns the others
 ``joining``      ``join_blocks``: tables of the same samples as one
 ``columns``      columns of a user's table, by name or position
+``cells``        what is in them: words, numbers, nothing
 ================ ===============================================================================
 """
 

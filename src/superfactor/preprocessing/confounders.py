@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from superfactor.preprocessing.cells import is_missing
 from superfactor.preprocessing.columns import (
     checked_table,
     column,
@@ -28,7 +29,7 @@ from superfactor.preprocessing.columns import (
     positions_of,
     refuse_gaps,
 )
-from superfactor.preprocessing.levels import Levels, _is_missing
+from superfactor.preprocessing.levels import Levels
 
 # Whole numbers in y are classes up to so many different ones, and else measured.
 MOST_CODES = 20
@@ -292,8 +293,9 @@ class Adjuster(TransformerMixin, BaseEstimator):
         groups = Levels(self.confounders_, self._levels).groups
         said = []
         for name, group in zip(self.confounders_, groups, strict=True):
-            # A confounder without a level has no column at all: it was missing everywhere at fit.
-            count = int(np.isnan(Z[:, group]).any(axis=1).sum())
+            # Words of which none was known at fit have no level, hence no column.
+            own = Z[:, group]
+            count = int(np.isnan(own).any(axis=1).sum()) if own.shape[1] else len(Z)
             if count:
                 said.append(f"{name!r} in {count} of {len(Z)}")
         if said:
@@ -328,7 +330,7 @@ def _labelled(X: Any, y: Any) -> tuple[Any, Any]:
     n = X.shape[0]
     if len(y) != n:
         raise ValueError(f"y: {len(y)} samples, but X has {n}; the numbers must agree")
-    known = ~np.vectorize(_is_missing, otypes=[bool])(y).any(axis=1)
+    known = ~np.vectorize(is_missing, otypes=[bool])(y).any(axis=1)
     if not known.any():
         raise ValueError(f"y: none of the {n} samples has a label; spare_y=True requires some")
     if not known.all():

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.preprocessing.cells import floats, holds_numbers, is_missing, words
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -39,7 +41,7 @@ class Levels:
         """Words (strings, categories, booleans) have levels; anything else has to be numbers."""
         found: list[list[str] | None] = []
         for values, name in zip(columns, names, strict=True):
-            if not _is_words(values):
+            if not _has_levels(values):
                 found.append(None)
                 continue
             known = {level for level in _words(values, name) if level is not None}
@@ -64,7 +66,7 @@ class Levels:
     def encode(self, columns: Sequence[Any]) -> Any:
         """Numbers (n, q), NaN where a value is missing or a level was not there at `learn`."""
         parts = [
-            _floats(values, name)[:, None]
+            _finite(values, name)[:, None]
             if levels is None
             else _indicators(_words(values, name), levels)
             for values, name, levels in zip(columns, self.names, self.levels, strict=True)
@@ -72,44 +74,24 @@ class Levels:
         return np.hstack(parts)
 
 
-def _is_words(values: Any) -> bool:
-    if str(values.dtype).startswith(("category", "Categorical", "Enum")):
+def _has_levels(values: Any) -> bool:
+    """Anything but numbers; objects of which nothing is known may be words as well, with no level yet."""
+    if not holds_numbers(values):
         return True
-    array = np.asarray(values)
-    if array.dtype.kind in "iuf":
-        return False
-    if array.dtype.kind != "O":
-        return True
-    present = [value for value in array if not _is_missing(value)]
-    return not all(isinstance(value, Real) and not isinstance(value, bool) for value in present)
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT or pandas' NA, which does not say whether it differs from itself."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except TypeError:
-        return True
+    return np.asarray(values).dtype.kind == "O" and all(map(is_missing, values))
 
 
 def _words(values: Any, name: str) -> list[str | None]:
-    """Levels as text, None where there is none; 2 and 2.0 are the same level."""
-    found: list[str | None] = []
+    """Levels as text, None where there is none."""
     for value in np.asarray(values, dtype=object):
-        if _is_missing(value):
-            found.append(None)
-        elif isinstance(value, float) and value.is_integer():
-            found.append(str(int(value)))
-        elif isinstance(value, str | Real | np.bool_ | date | np.datetime64):
-            found.append(str(value))
-        else:
+        if not is_missing(value) and not isinstance(
+            value, str | Real | np.bool_ | date | np.datetime64
+        ):
             raise TypeError(
                 f"X: column {name!r} holds a {type(value).__name__}; a level of a confounder, as any "
                 "argument must be, is a string or a number"
             )
-    return found
+    return words(values)
 
 
 def _indicators(words: list[str | None], levels: list[str]) -> Any:
@@ -120,14 +102,9 @@ def _indicators(words: list[str | None], levels: list[str]) -> Any:
     return out
 
 
-def _floats(values: Any, name: str) -> Any:
-    array = np.asarray(values)
-    if array.dtype.kind == "O":
-        array = np.array([np.nan if _is_missing(value) else value for value in array], dtype=object)
-    try:
-        found = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"X: column {name!r} was fitted as numbers; {error}") from error
+def _finite(values: Any, name: str) -> Any:
+    """Numbers (n,), NaN where there is none."""
+    found = floats(values, f"X: column {name!r}")
     if np.isinf(found).any():
         raise ValueError(f"X: column {name!r} contains infinity; finite numbers are required")
     return found
