@@ -135,7 +135,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
             The features and, among its columns, the confounders.
         y : labels or targets (n_samples,) or (n_samples, n_targets)
             Ignored without `spare_y`. With it, samples where y is None or NaN have no part in ``fit``: what
-            is class and what is batch cannot be told apart in them.
+            is class and what is batch cannot be told apart in them. (A code such as -1 is a class here.)
         """
         X = checked_table(self, X, reset=True)
         spared = np.empty((X.shape[0], 0))
