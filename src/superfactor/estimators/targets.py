@@ -20,6 +20,7 @@ from superfactor._arrays import Array
 from superfactor.estimators.inputs import as_numpy, check_length, check_numbers
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.spelling import check_spelling
+from superfactor.preprocessing.cells import is_missing
 
 #: The class number of a sample without a label.
 UNLABELLED = -1
@@ -123,7 +124,7 @@ def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None) -> Gi
     values = _check_passed(y, name)
     if np.asarray(values).dtype.kind == "O":  # pandas' NA is no number
         values = np.asarray(values, dtype=object)
-        absent = np.vectorize(_is_missing, otypes=[bool])(values)
+        absent = np.vectorize(is_missing, otypes=[bool])(values)
         values = np.where(absent, np.nan, values)
     values = check_numbers(
         "y", values, ensure_2d=False, allow_nd=True, ensure_all_finite="allow-nan"
@@ -134,7 +135,7 @@ def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None) -> Gi
         )
     check_length("y", values, X)
     absent = np.isnan(values)
-    if not _is_missing(unlabeled):
+    if not is_missing(unlabeled):
         absent |= values == unlabeled
     if not absent.any():
         return Given(values)
@@ -154,25 +155,15 @@ def _known(values: Any, unlabeled: Any) -> Any:
     if values.dtype.kind == "f":
         absent = np.isnan(values)
     elif values.dtype.kind == "O":
-        absent = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
+        absent = np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
     elif values.dtype.kind in "mM":
         absent = np.isnat(values)
     else:
         absent = np.zeros(len(values), dtype=bool)
-    if not _is_missing(unlabeled):
+    if not is_missing(unlabeled):
         # Of those that are there: NA says neither yes nor no.
         absent[~absent] = np.asarray(values[~absent] == unlabeled, dtype=bool)
     return ~absent if absent.any() else None
-
-
-def _is_missing(label: Any) -> bool:
-    """None, NaN, NaT, NA: what is there equals itself."""
-    if label is None:
-        return True
-    try:
-        return bool(label != label)
-    except (TypeError, ValueError):  # pandas' NA will not say
-        return True
 
 
 def _plain(y: Any) -> Any:
