@@ -64,7 +64,6 @@ class TestVerdict:
         told = verdict_of(judged(facts, self.truth, np.zeros(80, int)))
         assert told.grade == "not shown"
         assert any("'class 1'" in line for line in told.sentences)
-        assert any("--balance" in line for line in told.advice)
 
     def test_held_out_samples_of_one_class_show_nothing(self, facts):
         told = verdict_of(judged(facts, np.zeros(80, int), np.zeros(80, int)))
