@@ -89,6 +89,21 @@ def test_new_batches_and_none_at_all(fitted, tmp_path):
     assert "for 60 of 60 samples" in done.err
 
 
+@pytest.mark.filterwarnings("error:confounders")
+def test_samples_of_no_batch_are_counted_once(tmp_path):
+    table = shifted()
+    table.loc[:3, "batch"] = None
+    table.loc[10:14, "status"] = None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", *ROLES, *ALL, "--adjust", "batch", "--out", tmp_path / "m")
+    done = superfactor(*words, "--report", tmp_path / "r.html", "--predictions", tmp_path / "p")
+    assert done.code == 0, done
+    assert done.err.count("'batch' is empty") == 1
+    assert "UserWarning" not in done.err
+    report = superfactor("report", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "r")
+    assert report.code == 0, report
+
+
 def test_a_column_may_be_both(tmp_path):
     shifted().to_csv(tmp_path / "t.csv", index=False)
     words = ("--target", "status", "--id", "patient", "--drop", "sex,age", *ALL)

@@ -95,6 +95,55 @@ def test_names_that_join_nothing(change, message, files, tmp_path):
     assert message in line
 
 
+def test_files_must_not_contradict_each_other(files, tmp_path):
+    data = cohort()
+    words = (*ROLES, *ALL, "--out", tmp_path / "m.skops", "--json")
+    tables = (tmp_path / "t.csv", "--phenotype", files / "people.csv")
+    # Alike where both say something, 61.0 for 61 too; what is empty in one is in the other.
+    table = data.assign(age=data["age"].astype(float), sex=data["sex"].where(data.index > 3))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    done = superfactor("fit", *tables, *words)
+    data.drop(index=5).to_csv(tmp_path / "plain.csv", index=False)
+    plain = superfactor("fit", tmp_path / "plain.csv", *words)
+    assert objective(done) == pytest.approx(objective(plain), rel=1e-9)
+    # P005 is not in people.csv.
+    data.assign(status="tumoral").to_csv(tmp_path / "t.csv", index=False)
+    line = refused("fit", *tables, *words)
+    assert "column 'status' differs between" in line
+    assert str(files / "people.csv") in line
+    assert str(tmp_path / "t.csv") in line
+    assert "for 20 of 39 samples, the first of them 'P000': 'normal' and 'tumoral'" in line
+    # What has no part in the fit may say anything.
+    others = ("--target", "sex", "--id", "patient", "--drop", "status,age")
+    assert superfactor("fit", *tables, *others, *words[len(ROLES) :]).code == 0
+
+
+def test_blocks_must_not_contradict_each_other(tmp_path):
+    data = cohort()
+    data[["patient", "status", *GENES[:6]]].to_csv(tmp_path / "a.csv", index=False)
+    other = data.assign(status=data["status"].where(data.index != 7, "normal"))
+    other[["patient", "status", *GENES[6:]]].to_csv(tmp_path / "b.csv", index=False)
+    blocks = ("--block", f"a={tmp_path / 'a.csv'}", "--block", f"b={tmp_path / 'b.csv'}")
+    line = refused("fit", *blocks, *ROLES[:4], *ALL, "--out", tmp_path / "m")
+    assert "for 1 of 40 samples, the first of them 'P007': 'tumoral' and 'normal'" in line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--block", "a={}/genes.csv", "--block", "b={}/genes.csv"),
+        ("--block", "a={}/genes.csv", "--block", "a={}/genes.csv"),
+        ("{}/genes.csv", "--block", "b={}/../{name}/genes.csv"),
+        ("{}/genes.csv", "--phenotype", "{}/genes.csv"),
+    ],
+    ids=["blocks", "one-name", "table-and-block", "phenotype"],
+)
+def test_the_same_file_twice(words, files, tmp_path):
+    words = [word.format(files, name=files.name) for word in words]
+    line = refused("fit", *words, *ROLES, *ALL, "--out", tmp_path / "m")
+    assert "the same file twice" in line or "two blocks are called 'a'" in line
+
+
 # --- blocks -----------------------------------------------------------------------------------------
 
 

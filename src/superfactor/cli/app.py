@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -75,7 +76,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     _command[1:] = words
     command = typer.main.get_command(app)
     try:
-        code = command.main(words, prog_name="superfactor", standalone_mode=False) or DONE
+        with warnings.catch_warnings():
+            # Notes count these samples, by the names of columns that people know.
+            warnings.filterwarnings("ignore", "confounders: ")
+            code = command.main(words, prog_name="superfactor", standalone_mode=False) or DONE
     except _UsageError as error:
         where = getattr(getattr(error, "ctx", None), "command_path", "superfactor")
         raise UserError(f"{error.format_message()} ({where} --help lists what there is)") from None

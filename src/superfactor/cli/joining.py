@@ -78,7 +78,7 @@ def join(
             )
     else:
         kept = names
-    frame = _frame(parts, known, kept)
+    frame = _frame(parts, known, kept, columns.compared)
     defaults = with_defaults(columns, frame if known is None else known.frame)
     features = _features(parts, wanted)
     report = _report(parts, known, kept)
@@ -224,22 +224,30 @@ def _ranges(parts: list[_Part]) -> Ranges:
     return ranges if len(ranges) > 1 else {}
 
 
-def _frame(parts: list[_Part], known: _Part | None, kept: list[str]) -> pd.DataFrame:
+def _frame(
+    parts: list[_Part], known: _Part | None, kept: list[str], compared: Collection[str]
+) -> pd.DataFrame:
     """What is known of the samples `kept`, their names first.
 
-    The phenotype file counts before the tables, and the first table before the next.
+    The phenotype file counts before the tables, and the first table before the next; but where two of them
+    say different things of a sample in one of the columns `compared`, somebody has to decide.
     """
     import pandas as pd
 
     sources = parts if known is None else [known, *parts]
     key = sources[0].key
     columns: dict[str, Any] = {key: pd.Series(kept, index=kept, dtype=object)}
+    origin: dict[str, list[Path]] = {}
     for part in sources:
         frame = part.frame.set_axis(pd.Index(part.names, dtype=object), axis=0).reindex(kept)
         for name in frame.columns:
             if name == part.key:
                 continue
             mine = frame[name]
+            if name in compared:
+                if name in columns:
+                    _refuse_differences(name, columns[name], mine, origin[name], part.path)
+                origin.setdefault(name, []).append(part.path)
             # A sample may be in the second table only.
             columns[name] = (
                 mine if name not in columns else columns[name].where(columns[name].notna(), mine)
@@ -252,6 +260,37 @@ def _frame(parts: list[_Part], known: _Part | None, kept: list[str]) -> pd.DataF
     frame.columns = pd.Index(list(columns), dtype=object)
     frame.index = pd.Index(kept, name="sample", dtype=object)
     return frame
+
+
+def _refuse_differences(
+    name: str, before: pd.Series[Any], mine: pd.Series[Any], others: list[Path], path: Path
+) -> None:
+    """A column of one file must not contradict that of another, both in the same order of samples."""
+    pairs = list(zip(before.index, _spelled(before), _spelled(mine), strict=True))
+    there = [(sample, a, b) for sample, a, b in pairs if a is not None and b is not None]
+    differ = [(sample, a, b) for sample, a, b in there if a != b]
+    if differ:
+        sample, a, b = differ[0]
+        raise UserError(
+            f"column {name!r} differs between {' + '.join(map(str, others))} and {path} for {len(differ)} of "
+            f"{len(there)} samples, the first of them {str(sample)!r}: {a!r} and {b!r}; leave the column out "
+            "of one of them"
+        )
+
+
+def _spelled(column: pd.Series[Any]) -> list[str | None]:
+    """Cells as text, 61.5 for 61.50 and 7 for 7.0; None where one is empty."""
+    from superfactor.datasets.tables import MISSING, is_number
+
+    cells = [None if gone else str(c) for c, gone in zip(column, column.isna(), strict=True)]
+    return [
+        None
+        if cell is None or cell in MISSING
+        else without_point(str(float(cell)))
+        if is_number(cell)
+        else cell
+        for cell in cells
+    ]
 
 
 def _matrix(parts: list[_Part], kept: list[str]) -> Any:

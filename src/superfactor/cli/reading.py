@@ -236,8 +236,9 @@ def source_of(
         name, equals, file = word.partition("=")
         if not equals or not name.strip() or not file:
             raise UserError(f"--block {word}: name=FILE is required, as in rna=expression.csv")
-        if named.setdefault(name.strip(), Path(file)) != Path(file):
+        if name.strip() in named:
             raise UserError(f"--block {word}: two blocks are called {name!r}; rename one")
+        named[name.strip()] = Path(file)
     if table is None and not named:
         raise UserError(
             "Missing argument 'TABLE', or --block name=FILE (--help lists what there is)"
@@ -246,4 +247,12 @@ def source_of(
     names = [name for name, _ in found.tables]
     if len(set(names)) < len(names):
         raise UserError(f"--block {names[0]}=…: TABLE is a block of that name already; rename one")
+    every = [*(path for _, path in found.tables), *([] if phenotype is None else [phenotype])]
+    seen: set[Path] = set()
+    for path in every:
+        if path.resolve() in seen:
+            raise UserError(
+                f"{path}: the same file twice; TABLE, every --block and --phenotype are files of their own"
+            )
+        seen.add(path.resolve())
     return found

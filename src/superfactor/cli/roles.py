@@ -35,6 +35,11 @@ class Columns:
         named = {self.target, self.id, self.group, *self.covariates, *self.drop, *self.adjust}
         return {name for name in named if name is not None}
 
+    @property
+    def compared(self) -> set[str]:
+        """Those that say something of a sample, in which two files must not contradict each other."""
+        return self.special - {self.id, *self.drop}
+
 
 def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], columns: Columns) -> None:
     """Every column that is named is there, and is named once.
