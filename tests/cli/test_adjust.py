@@ -86,7 +86,7 @@ def test_new_batches_and_none_at_all(fitted, tmp_path):
     np.testing.assert_allclose(found, expected, atol=1e-6)
     new.drop(columns="batch").to_csv(tmp_path / "new.csv", index=False)
     done = superfactor(*words)
-    assert "for 60 of 60 samples" in done.err
+    assert "no column 'batch', for which the model is adjusted: nothing of it" in done.err
 
 
 @pytest.mark.filterwarnings("error:confounders")

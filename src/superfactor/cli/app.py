@@ -241,24 +241,31 @@ def evaluate(
     *,
     model: Model,
     table: Table = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL", help="Column with the labels.", show_default="as the model was fitted"
+        ),
+    ] = None,
     id: Id = None,
     block: Block = None,
     phenotype: Phenotype = None,
     layout: Layout = None,
     sheet: Sheet = None,
     layer: Layer = None,
+    unlabeled: Unlabeled = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Measure a model on samples from elsewhere.
 
-    Needs the column with the labels, under the name it had when the model was fitted.
+    Needs the column with the labels, under the name it had when the model was fitted or another.
     """
     from superfactor.cli import evaluate
     from superfactor.cli.reading import source_of
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
-    evaluate.run(model, source, id, Screen(quiet=quiet, as_json=json))
+    evaluate.run(model, source, id, Screen(quiet=quiet, as_json=json), target, unlabeled)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from superfactor.cli.cells import numbers, without_point
@@ -80,8 +80,11 @@ def table(frame: pd.DataFrame, levels: Levels) -> Any:
     return pd.DataFrame(columns)
 
 
-def unknown(levels: Levels, encoded: Any) -> list[str]:
-    """A note for each confounder that is not known of some samples, from their columns (n, k)."""
+def unknown(levels: Levels, encoded: Any, absent: Collection[str] = ()) -> list[str]:
+    """A note for each confounder that is not known of some samples, from their columns (n, k).
+
+    Those that are `absent` have no column in the table.
+    """
     import numpy as np
 
     said, start = [], 0
@@ -89,7 +92,12 @@ def unknown(levels: Levels, encoded: Any) -> list[str]:
         stop = start + (len(own) or 1)
         count = int(np.isnan(encoded[:, start:stop]).any(axis=1).sum())
         start = stop
-        if count:
+        if name in absent:
+            said.append(
+                f"no column {name!r}, for which the model is adjusted: nothing of it is taken out of the "
+                "features of any sample"
+            )
+        elif count:
             said.append(
                 f"{name!r} is empty{', or no level that was fitted,' if own else ''} for {count} of "
                 f"{len(encoded)} samples: nothing of it is taken out of their features"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from superfactor.cli.cells import numbers, place
-from superfactor.cli.errors import as_user_error
+from superfactor.cli.errors import UserError, as_user_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +74,30 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
             "said": f"{path}: covariate",
             "place": lambda row: place(table, row, ids),
         }
-        with as_user_error():
-            blocks.append(CovariateEncoder({0: levels}).encode(_as_given(table[name]), **said))
+        given = _filled(table, name, levels, ids)
+        try:
+            blocks.append(CovariateEncoder({0: levels}).encode(given, **said))
+        except ValueError as error:
+            raise UserError(
+                f"{error}: write it as one of these, leave the cell empty, or leave such samples out"
+            ) from error
     return np.hstack(blocks)
+
+
+def _filled(table: pd.DataFrame, name: str, levels: Sequence[str], ids: Any) -> pd.Series[Any]:
+    """Words (n,), the reference in empty cells where the model has no level for them."""
+    given = _as_given(table[name])
+    gone = given.isna()
+    if has_empty(levels) or not gone.any():
+        return given
+    warnings.warn(
+        f"covariate {name!r} is empty for {gone.sum()} sample(s), the first at "
+        f"{place(table, int(gone.to_numpy().argmax()), ids)}; none was when the model was fitted, so that "
+        f"its most frequent level {levels[0]!r} stands in",
+        UserWarning,
+        stacklevel=2,
+    )
+    return given.astype(object).where(~gone, levels[0])
 
 
 def _numbers(path: Any, table: pd.DataFrame, name: str, levels: Sequence[Any], ids: Any) -> Any:

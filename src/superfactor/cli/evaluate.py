@@ -30,15 +30,22 @@ def run(
     source: Source,
     identifier: str | None,
     screen: Screen,
+    target: str | None = None,
+    unlabeled: str | None = None,
 ) -> None:
-    """Figures, their intervals and a verdict."""
+    """Figures, their intervals and a verdict.
+
+    Labels stand where `target` and `unlabeled` say, or else where they did when the model was fitted.
+    """
     import numpy as np
 
     from superfactor.selection.external import external_scores
 
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
-        samples = read_for(loaded, files, identifier, screen, labels=True)
+        samples = read_for(
+            loaded, files, identifier, screen, labels=True, target=target, unlabeled=unlabeled
+        )
     for note in samples.notes:
         screen.note(note)
     classes, new = loaded.estimator.classes_, _new_ones(loaded, samples, screen)
@@ -91,8 +98,8 @@ def _new_ones(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> Any:
         )
     if unlabeled:
         screen.note(
-            f"{unlabeled} of these {len(new)} samples shaped the factors, without their labels; those of "
-            "strangers may be harder to predict"
+            f"{unlabeled} of these {len(new)} samples shaped the factors, without their labels; strangers "
+            "may be harder to predict"
         )
     return new
 

@@ -90,7 +90,7 @@ def without_empty(
 
 
 def assembled(
-    path: Path,
+    path: Any,
     table: pd.DataFrame,
     values: Any,
     features: Sequence[str],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from superfactor.cli import covariates as encoding_of
 from superfactor.cli import model_file, prepare
@@ -15,7 +17,7 @@ from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths
 from superfactor.cli.predictions import predicted
 from superfactor.cli.prepare import Columns, PreparedTable
-from superfactor.cli.reading import Source, Study, read
+from superfactor.cli.reading import Source, Study, read, with_defaults
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts, counted
@@ -38,7 +40,7 @@ def run(
     with screen.step("write"):
         marks = trained_on(loaded.metadata, samples)
         found.write(out, **{TRAINED_ON: marks})
-    for note in (*samples.notes, *notes(marks)):
+    for note in (*samples.notes, *_namesakes(samples), *notes(marks)):
         screen.note(note)
     screen.fields(
         [
@@ -93,10 +95,18 @@ def read_for(
     screen: Screen,
     *,
     labels: bool = False,
+    target: str | None = None,
+    unlabeled: str | None = None,
 ) -> PreparedTable:
-    """The samples of a table in the columns of a model, and their labels where they are needed."""
+    """The samples of a table in the columns of a model, and their labels where they are needed.
+
+    Parameters
+    ----------
+    identifier, target, unlabeled : columns with names and labels of samples, and what stands for no label;
+        None for what the model was fitted with
+    """
     about = loaded.metadata
-    target = about["target"] if labels else None
+    target = (target or about["target"]) if labels else None
     levels = about.get("confounders", {})
     columns = Columns(
         target,
@@ -108,12 +118,13 @@ def read_for(
     words = [*encoding_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     wanted = set(about["features"].tolist())
     study = read(source, columns, screen, words=words, wanted=wanted)
+    _check_blocks(source, study, about)
     if identifier is None and study.columns.id not in study.frame.columns:
-        study = replace(study, columns=replace(study.columns, id=None))  # no names for its samples
+        study = _by_own_names(study, about["id"])
     if target is not None and target not in study.frame.columns:
         raise UserError(
             f"{source.phenotype or study.path}: the column {target!r} with the labels is missing; add it, or "
-            "rename the one that holds them"
+            f"name the one that holds them{' with --target' * (target == about['target'])}"
         )
     if target is not None:
         study = _without_rare(study, target, about.get("rare", []))
@@ -123,8 +134,57 @@ def read_for(
     if target is None:
         return samples
     where = f"{source.phenotype or study.path}: column {target!r}"
-    y = labels_among(study.frame[target], about["classes"], where, about.get("unlabeled"))
+    y = labels_among(
+        study.frame[target], about["classes"], where, unlabeled or about.get("unlabeled")
+    )
     return replace(samples, y=y)
+
+
+def _by_own_names(study: Study, missed: str | None) -> Study:
+    """Samples by the names that the table has for them, where it lacks the column that the model knows."""
+    own = with_defaults(Columns(), study.frame).id
+    notes = study.notes
+    if own is None and missed is not None:
+        notes += (
+            f"no column {missed!r} with names of samples: rows are numbered, and --id names another",
+        )
+    return replace(study, columns=replace(study.columns, id=own), notes=notes)
+
+
+def _check_blocks(source: Source, study: Study, about: dict[str, Any]) -> None:
+    """Files that are called by the name of a block hold features of that block."""
+    blocks, features = about.get("blocks") or {}, about["features"].tolist()
+    for name, path in source.blocks if blocks else ():
+        if path.suffix.lower() == ".h5mu":  # has blocks of its own
+            continue
+        if name not in blocks:
+            raise UserError(
+                f"--block {name}={path}: the model has no block {name!r}; it has {shortened(list(blocks))}"
+            )
+        if study.features is None:
+            there = set(study.frame.columns)
+        else:
+            ends = study.blocks.get(name, (0, 0)) if study.blocks else (0, None)
+            there = set(study.features[slice(*ends)])
+        own = {other: features[slice(*blocks[other])] for other in blocks}
+        if not there.intersection(own[name]):
+            others = [other for other in blocks if there.intersection(own[other])]
+            found = f", but those of {shortened(others)}" if others else ""
+            raise UserError(
+                f"--block {name}={path}: none of the columns of the model's block {name!r} is in it{found}; "
+                f"{shortened(own[name], 2)} are required"
+            )
+
+
+def _namesakes(samples: PreparedTable) -> list[str]:
+    """A note where samples cannot be told apart by their names."""
+    twice = [name for name, count in Counter(samples.ids.tolist()).items() if count > 1]
+    if not twice:
+        return []
+    what = "name of a sample occurs" if len(twice) == 1 else "names of samples occur"
+    return [
+        f"{len(twice)} {what} more than once, {shortened(twice)}: predictions are in the order of the table"
+    ]
 
 
 def _without_rare(study: Study, target: str, rare: list[str]) -> Study:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,7 +149,7 @@ def for_fitting(
         )
     where = f"{source.phenotype or study.path}: column {columns.target!r}"
     y = labels_of(frame[columns.target], where, wishes.unlabeled)
-    groups = None if columns.group is None else _groups(study.path, frame, columns.group)
+    groups = None if columns.group is None else _groups(study.said, frame, columns.group)
     ids, named = sample_ids(frame, columns.id)
     values, positions = features_of(study, features, named, gaps=wishes.impute != "none")
     blocks = ranges_of_kept(study.blocks, positions)
@@ -162,11 +163,11 @@ def for_fitting(
     values, features, blocks, gaps = without_empty(
         study.path, values, features, blocks, wishes.impute, ids
     )
-    encoding = encoding_of.learn_encoding(study.path, frame, columns.covariates)
-    levels = confounders_of.learn_levels(study.path, frame, columns.adjust)
+    encoding = encoding_of.learn_encoding(study.said, frame, columns.covariates)
+    levels = confounders_of.learn_levels(study.said, frame, columns.adjust)
     if gaps is not None or levels:
         values = as_dense(study.path, values, "filled in" if gaps is not None else "adjusted")
-    X, names = assembled(study.path, frame, values, features, encoding, levels, wishes.log2, named)
+    X, names = assembled(study.said, frame, values, features, encoding, levels, wishes.log2, named)
     notes = [*study.notes, *_about_labels(y, few, wishes), *encoding_of.notes(encoding)]
     notes += [] if gaps is None else gaps_of.notes(gaps, len(y))
     notes += confounders_of.notes(frame, levels, y)
@@ -229,12 +230,13 @@ def for_model(study: Study, about: dict[str, Any]) -> PreparedTable:
     if len(own) < len(features):
         values = among(features, own, as_dense(path, values, "filled in"))
         notes.append(f"no block {shortened(gone)}: its features are missing values")
-    for name in levels:
-        if name not in present:
-            frame = frame.assign(**{name: None})
+    without = [name for name in levels if name not in present]
+    frame = frame.assign(**dict.fromkeys(without))
     values = as_model_takes(path, values, about)
-    X, names = assembled(path, frame, values, features, encoding, levels, about["log2"], named)
-    notes += _unknown_confounders(X, len(names), levels)
+    X, names = assembled(
+        study.said, frame, values, features, encoding, levels, about["log2"], named
+    )
+    notes += _unknown_confounders(X, len(names), levels, without)
     gaps = _gaps_of_new(X, len(features), ids, about)
     if gaps is not None:
         notes += gaps_of.notes(gaps, len(ids))
@@ -267,7 +269,7 @@ def sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:
     return ids, ids
 
 
-def _groups(path: Path, table: pd.DataFrame, column: str) -> Any:
+def _groups(path: Any, table: pd.DataFrame, column: str) -> Any:
     """Which samples belong together (n,), as words."""
     import numpy as np
 
@@ -280,8 +282,10 @@ def _groups(path: Path, table: pd.DataFrame, column: str) -> Any:
     return np.array([str(cell) for cell in cells])
 
 
-def _unknown_confounders(X: Any, seen: int, levels: Levels) -> list[str]:
-    return confounders_of.unknown(levels, X[:, seen:]) if levels else []
+def _unknown_confounders(
+    X: Any, seen: int, levels: Levels, absent: Sequence[str] = ()
+) -> list[str]:
+    return confounders_of.unknown(levels, X[:, seen:], absent) if levels else []
 
 
 def _gaps_of_new(X: Any, n_features: int, ids: Any, about: dict[str, Any]) -> Gaps | None:

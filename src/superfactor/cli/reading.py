@@ -100,6 +100,11 @@ class Study:
     joined: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    @property
+    def said(self) -> str:
+        """What messages call it that could be about any of the files."""
+        return self.title if self.joined else str(self.path)
+
 
 def read(
     source: Source,

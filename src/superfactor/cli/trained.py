@@ -38,8 +38,8 @@ def fingerprints(X: Any) -> Any:
 def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
     """For each sample NEW, SAME_VALUES, or SAME_NAME where a training sample of that name has other values.
 
-    NO_LABEL where it shaped the factors, and its label was not known.
-    Names count where they are those of the same column, and not mere numbers of rows.
+    NO_LABEL where it shaped the factors, by its values or its name, and its label was not known.
+    Names count where both tables have some, in whatever column, and not mere numbers of rows.
 
     Parameters
     ----------
@@ -47,14 +47,15 @@ def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
     samples : in the columns of that model
     """
     rows = set(about["training_rows"].tolist())
-    named = samples.columns.id is not None and samples.columns.id == about["id"]
+    named = samples.columns.id is not None and about["id"] is not None
     names = set(about["training_ids"].tolist()) if named else set()
     unlabeled = set(about["unlabeled_rows"].tolist()) if "unlabeled_rows" in about else set()
+    unlabeled_names = set(about["unlabeled_ids"].tolist()) if named and unlabeled else set()
     return [
         SAME_VALUES
         if row in rows
         else NO_LABEL
-        if row in unlabeled
+        if row in unlabeled or name in unlabeled_names
         else SAME_NAME
         if name in names
         else NEW

@@ -1,0 +1,131 @@
+"""New samples as they come: other formats, empty cells, names that occur twice, blocks by wrong names."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.command import SETTING, cohort, refused, superfactor
+
+ALL = (*SETTING, "--repeats", "0")
+GENES = [f"gene{j}" for j in range(12)]
+NEW = cohort(seed=7).assign(patient=[f"Q{i}" for i in range(40)])
+
+
+@pytest.fixture
+def predict(model, tmp_path):
+    def run(data, *more):
+        data.to_csv(tmp_path / "new.csv", index=False)
+        words = ("predict", model, tmp_path / "new.csv", "--out", tmp_path / "p.csv", *more)
+        done = superfactor(*words)
+        assert done.code == 0, done
+        return pd.read_csv(tmp_path / "p.csv"), done.err
+
+    return run
+
+
+# --- names ------------------------------------------------------------------------------------------
+
+
+def test_names_that_the_table_has_for_its_samples(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    data = cohort().rename(columns={"patient": "samples", "status": "type"})
+    data = data[["samples", "type", *GENES]]
+    data.to_csv(tmp_path / "t.csv", index=False)
+    obs = data[["type"]].set_index(data["samples"].to_numpy())
+    other = anndata.AnnData(data[GENES].to_numpy() + 0.5, obs=obs)
+    other.var_names = GENES
+    other.write_h5ad(tmp_path / "t.h5ad")
+    for mine, new in (("t.csv", "t.h5ad"), ("t.h5ad", "t.csv")):
+        fit = ("fit", tmp_path / mine, "--target", "type", *ALL, "--out", tmp_path / "m.skops")
+        assert superfactor(*fit).code == 0
+        out = tmp_path / "p.csv"
+        done = superfactor("predict", tmp_path / "m.skops", tmp_path / new, "--out", out)
+        assert done.code == 0, done
+        found = pd.read_csv(out)
+        assert found.iloc[:, 0].tolist() == data["samples"].tolist()
+        assert set(found["trained_on"]) == {"same name"}
+
+
+def test_no_names_at_all_are_said(predict):
+    found, said = predict(NEW.drop(columns="patient"))
+    assert found["row"].tolist() == list(range(1, 41))
+    assert "no column 'patient' with names of samples: rows are numbered" in said
+
+
+def test_names_that_occur_twice(predict):
+    found, said = predict(NEW.assign(patient=["Q0", "Q0", *NEW["patient"][2:]]))
+    assert len(found) == 40
+    assert "1 name of a sample occurs more than once, 'Q0'" in said
+
+
+# --- covariates and batches -------------------------------------------------------------------------
+
+
+def test_an_empty_word_is_the_reference(predict):
+    frequent = cohort()["sex"].mode()[0]
+    expected, _ = predict(NEW.assign(sex=[frequent, frequent, *NEW["sex"][2:]]))
+    found, said = predict(NEW.assign(sex=[None, "NA", *NEW["sex"][2:]]))
+    pd.testing.assert_frame_equal(found, expected)
+    assert "covariate 'sex' is empty for 2 sample(s), the first at sample Q0 (line 2)" in said
+    assert f"its most frequent level {frequent!r} stands in" in said
+
+
+def test_an_unknown_word_is_refused_in_the_name_of_all_files(model, tmp_path):
+    NEW[["patient", *GENES]].to_csv(tmp_path / "genes.csv", index=False)
+    NEW.assign(sex="X")[["patient", "sex", "age"]].to_csv(tmp_path / "people.csv", index=False)
+    files = (tmp_path / "genes.csv", "--phenotype", tmp_path / "people.csv")
+    line = refused("predict", model, *files, "--out", tmp_path / "p.csv")
+    assert f"{tmp_path / 'genes.csv'} + {tmp_path / 'people.csv'}: covariate 'sex' is 'X'" in line
+    assert "write it as one of these, leave the cell empty, or leave such samples out" in line
+
+
+# --- blocks -----------------------------------------------------------------------------------------
+
+
+def test_blocks_are_those_of_the_model(tmp_path):
+    data = cohort()
+    data[["patient", "status", *GENES[:6]]].to_csv(tmp_path / "a.csv", index=False)
+    data[["patient", *GENES[6:]]].to_csv(tmp_path / "b.csv", index=False)
+
+    def block(name, file):
+        return ("--block", f"{name}={tmp_path / file}")
+
+    fit = ("fit", *block("rna", "a.csv"), *block("protein", "b.csv"), "--target", "status")
+    assert superfactor(*fit, "--id", "patient", *ALL, "--out", tmp_path / "m").code == 0
+    words = ("predict", tmp_path / "m", "--out", tmp_path / "p")
+    line = refused(*words, *block("rnaseq", "a.csv"), *block("protein", "b.csv"))
+    assert "the model has no block 'rnaseq'; it has 'rna', 'protein'" in line
+    line = refused(*words, *block("rna", "b.csv"), *block("protein", "a.csv"))
+    assert "none of the columns of the model's block 'rna' is in it, but those of 'protein'" in line
+    line = refused(*words, *block("rna", "b.csv"))
+    assert "none of the columns of the model's block 'rna' is in it, but those of 'protein'" in line
+    assert superfactor(*words, *block("protein", "b.csv"), *block("rna", "a.csv")).code == 0
+
+
+# --- labels -----------------------------------------------------------------------------------------
+
+
+def test_labels_of_another_column_and_spelling(model, tmp_path):
+    table = NEW.assign(status=NEW["status"].where(NEW.index > 4, "?"))
+    table.rename(columns={"status": "diagnosis"}).to_csv(tmp_path / "new.csv", index=False)
+    words = ("evaluate", model, tmp_path / "new.csv")
+    assert "name the one that holds them with --target" in refused(*words)
+    words += ("--target", "diagnosis")
+    assert "holds '?'" in refused(*words)
+    told = superfactor(*words, "--unlabeled", "?", "--json").json
+    NEW[NEW.index > 4].to_csv(tmp_path / "new.csv", index=False)
+    same = superfactor("evaluate", model, tmp_path / "new.csv", "--json").json
+    assert told["samples"] == 35
+    assert told["summary"] == same["summary"]
+
+
+def test_labels_that_are_known_by_now(tmp_path):
+    data = cohort().drop(columns=["sex", "age"])
+    data.assign(status=data["status"].where(data.index > 9)).to_csv(tmp_path / "t.csv", index=False)
+    words = ("--target", "status", "--id", "patient", *ALL, "--out", tmp_path / "m")
+    assert superfactor("fit", tmp_path / "t.csv", *words).code == 0
+    # Measured again, so that only their names tell who they are.
+    data[GENES] += np.random.default_rng(0).normal(scale=0.01, size=(40, 12))
+    data.to_csv(tmp_path / "new.csv", index=False)
+    told = superfactor("evaluate", tmp_path / "m", tmp_path / "new.csv", "--json").json
+    assert told["samples"] == 10
+    assert any("10 of these 10 samples shaped the factors" in note for note in told["notes"])
