@@ -78,7 +78,7 @@ def test_the_column_of_names_is_found(files, tmp_path):
         (lambda d: d.drop(columns="patient"), "--id: there is no column 'patient'"),
         (
             lambda d: pd.concat([d, d.head(1)]),
-            "1 names of samples in column 'patient' occur more than once",
+            "1 name of a sample in column 'patient' occurs more than once: ",
         ),
         (
             lambda d: d.assign(patient=d["patient"].where(d.index > 0)),

@@ -40,7 +40,7 @@ def test_labels_come_back_as_written(classes, tmp_path):
     assert done.json["table"]["classes"] == dict.fromkeys(sorted(classes), 20)
     assert superfactor("predict", model, path, "--out", out).code == 0
     found = as_text(out)
-    assert {*found.columns[2:-1]} == {f"probability[{name}]" for name in classes}
+    assert {*found.columns[2:-2]} == {f"probability[{name}]" for name in classes}
     assert (found["predicted"] == data["status"]).mean() > 0.8
     assert set(found["predicted"]) == set(classes)
     done = superfactor("report", model, path, "--out", tmp_path / "r.html")

@@ -54,7 +54,7 @@ def test_no_names_at_all_are_said(predict):
 def test_names_that_occur_twice(predict):
     found, said = predict(NEW.assign(patient=["Q0", "Q0", *NEW["patient"][2:]]))
     assert len(found) == 40
-    assert "1 name of a sample occurs more than once, 'Q0'" in said
+    assert "1 name of a sample occurs more than once: 'Q0'; predictions are in the order" in said
 
 
 # --- covariates and batches -------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def test_one_row_a_sample_in_the_order_of_the_table(model, predict):
     data = cohort(seed=3).sample(frac=1, random_state=0)
     found = predict(data)
     assert found.columns.tolist() == [
-        "patient", "predicted", "probability[normal]", "probability[tumoral]", "trained_on",
+        "patient", "predicted", "probability[normal]", "probability[tumoral]", "trained_on", "missing",
     ]  # fmt: skip
     assert found["patient"].tolist() == data["patient"].tolist()
     shares = found.filter(like="probability").to_numpy()
@@ -74,7 +74,7 @@ def test_one_sample(predict):
 
 def test_tab_separated_where_the_name_says_so(model, table, tmp_path):
     superfactor("predict", model, table, "--out", tmp_path / "p.tsv")
-    assert pd.read_csv(tmp_path / "p.tsv", sep="\t").shape == (40, 5)
+    assert pd.read_csv(tmp_path / "p.tsv", sep="\t").shape == (40, 6)
 
 
 def test_json(model, table, tmp_path):

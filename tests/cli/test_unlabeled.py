@@ -139,7 +139,7 @@ def test_rare_classes_are_a_choice(with_rare, tmp_path):
     assert done.json["table"]["classes_left_out"] == {"lone": 1, "odd": 2}
     assert sum(done.json["table"]["classes"].values()) == 37
     (note,) = (note for note in done.json["notes"] if "left out" in note)
-    assert note == "2 classes with fewer than 3 samples left out: 'lone (1)', 'odd (2)'"
+    assert note == "2 classes with fewer than 3 samples left out: 'lone' (1), 'odd' (2)"
     done = superfactor("report", tmp_path / "m.skops", with_rare, "--out", tmp_path / "r.html")
     assert done.code == 0, done
     done = superfactor(*words, "--min-class", "2", "--json")

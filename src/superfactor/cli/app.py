@@ -359,6 +359,8 @@ def _wishes(
 
     if impute not in WAYS:
         raise UserError(f"--impute {impute}: lowrank, mean or none is required")
+    if min_class is not None and min_class < 1:
+        raise UserError(f"--min-class {min_class}: a whole number from 1 is required")
     fewest = min_class or (FEWEST if drop_rare else 0)
     return Wishes(log2=log2, impute=impute, unlabeled=unlabeled, min_class=fewest)
 

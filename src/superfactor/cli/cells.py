@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,16 @@ def shortened(names: Sequence[Any], most: int = 5) -> str:
     """The first few, and how many there are besides."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def occur_twice(names: Sequence[str], where: str = "") -> str:
+    """What to say of names of samples that are not there once; nothing where all are."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if not twice:
+        return ""
+    what = "name of a sample" if len(twice) == 1 else "names of samples"
+    verb = "occurs" if len(twice) == 1 else "occur"
+    return f"{len(twice)} {what}{where} {verb} more than once: {shortened(twice)}"
 
 
 def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from superfactor.cli.cells import numbers, without_point
+from superfactor.cli.cells import numbers, shortened, without_point
 from superfactor.cli.errors import UserError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def unknown(levels: Levels, encoded: Any, absent: Collection[str] = ()) -> list[
 
 
 def notes(table: pd.DataFrame, levels: Levels, y: Any) -> list[str]:
-    """What a user should know: numbers that were taken for names, and batches that are the label.
+    """What a user should know: numbers that were taken for names, batches of one sample or one label.
 
     Parameters
     ----------
@@ -116,6 +117,13 @@ def notes(table: pd.DataFrame, levels: Levels, y: Any) -> list[str]:
     for name, own in levels.items():
         if own and table[name].dtype.kind != "O":
             said.append(f"--adjust {name}: {len(own)} different whole numbers, taken as categories")
+        counts = Counter(_words(table[name]))
+        alone = [level for level in own if counts[level] == 1]
+        if alone:
+            said.append(
+                f"--adjust {name}: one sample only of {shortened(alone)}; all that sets such a sample apart "
+                "is taken out with it, which makes it an average one"
+            )
         of_level: dict[str, set[Any]] = {}
         for word, label in zip(_words(table[name]), y.tolist(), strict=True):
             if word in own and label is not None:

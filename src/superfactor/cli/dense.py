@@ -31,3 +31,8 @@ def as_dense(path: Any, X: Any, what: str) -> Any:
             f"{X.shape[1]:,} of them are too many; choose features first"
         )
     return X.toarray()
+
+
+def zeros_written_out(X: Any, why: str) -> str:
+    """A note about an array X (n, p) that was sparse."""
+    return f"sparse values were {why}: their zeros are written out, {max(1, round(X.nbytes / 1e6)):,} MB"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from superfactor.cli.cells import shortened
+from superfactor.cli.dense import is_sparse
 
 # Samples that miss more than this share of the features are named.
 MANY = 0.5
@@ -51,6 +52,15 @@ def gaps_in(X: Any, names: Sequence[str], ids: Any) -> Any:
     from superfactor.preprocessing import describe_gaps
 
     return describe_gaps(X, names, ids) or None
+
+
+def shares_missing(X: Any, n_features: int) -> Any:
+    """The share (n,) of the features at the beginning of X (n, …) that each sample misses."""
+    import numpy as np
+
+    if is_sparse(X):
+        return np.zeros(X.shape[0])
+    return np.isnan(X[:, :n_features]).mean(axis=1)
 
 
 def notes(gaps: Gaps, n_samples: int) -> list[str]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from superfactor.cli.cells import numbers, place, shortened, without_point
-from superfactor.cli.dense import as_dense
+from superfactor.cli.cells import numbers, occur_twice, place, shortened, without_point
+from superfactor.cli.dense import as_dense, is_sparse, zeros_written_out
 from superfactor.cli.errors import UserError
 from superfactor.cli.ranges import Ranges, ranges_of_kept
 from superfactor.cli.reading import Source, Study, with_defaults
@@ -82,16 +82,20 @@ def join(
     defaults = with_defaults(columns, frame if known is None else known.frame)
     features = _features(parts, wanted)
     report = _report(parts, known, kept)
+    matrix = _matrix(parts, kept)
+    notes = [*(note for table in files.values() for note in table.notes), *_sentences(report)]
+    if not is_sparse(matrix) and any(is_sparse(part.values) for part in parts):
+        notes.append(zeros_written_out(matrix, "put beside others, or missing for some samples"))
     return Study(
         source.path,
         source.title,
         frame,
         replace(defaults, id=str(frame.columns[0])),
-        _matrix(parts, kept),
+        matrix,
         [name for own in features for name in own],
         _ranges(parts),
         report,
-        (*(note for table in files.values() for note in table.notes), *_sentences(report)),
+        tuple(notes),
     )
 
 
@@ -130,6 +134,15 @@ def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) 
     common = {name: len(names.intersection(frame[name])) for name in words}
     best = max(common, key=lambda name: common[name], default=None)
     if best is None or not common[best]:
+        if id is None and names and words:
+            here = ", ".join(
+                f"{next(iter(frame[name].dropna()), '')!r} in {name!r}" for name in words[:3]
+            )
+            raise UserError(
+                f"{path}: no column has the names of samples that the other files have, such as "
+                f"{shortened(sorted(names), 2)}; here are {here}: write them alike, or name the column "
+                "with --id"
+            )
         wanted = "--id is required" if id is None else f"--id: there is no column {id!r}"
         raise UserError(
             f"{path}: {wanted}, the column with the names of samples by which files are joined; the columns "
@@ -148,11 +161,11 @@ def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
             "in, files are joined by it"
         )
     names = [without_point(str(cell)) for cell in cells]
-    twice = [name for name, count in Counter(names).items() if count > 1]
+    twice = occur_twice(names, f" in column {key!r}")
     if twice:
         raise UserError(
-            f"{path}: {len(twice)} names of samples in column {key!r} occur more than once: "
-            f"{shortened(twice)}; files are joined by names that are there once"
+            f"{path}: {twice}; files are joined by names that are there once: keep one row of each, rename "
+            "the others, or name another column with --id"
         )
     return names
 

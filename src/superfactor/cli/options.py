@@ -95,9 +95,7 @@ DropRare = Annotated[
 ]
 MinClass = Annotated[
     int | None,
-    typer.Option(
-        min=1, metavar="N", help="Leave out classes with fewer than N.", show_default=False
-    ),
+    typer.Option(metavar="N", help="Leave out classes with fewer than N.", show_default=False),
 ]
 Drop = Annotated[
     list[str] | None,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from superfactor.cli import covariates as encoding_of
 from superfactor.cli import model_file, prepare
-from superfactor.cli.cells import shortened
+from superfactor.cli.cells import occur_twice, shortened
 from superfactor.cli.composing import completed
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.labels import labels_among
@@ -17,7 +16,7 @@ from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths
 from superfactor.cli.predictions import predicted
 from superfactor.cli.prepare import Columns, PreparedTable
-from superfactor.cli.reading import Source, Study, read, with_defaults
+from superfactor.cli.reading import Source, Study, naming_sheet, read, with_defaults
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts, counted
@@ -36,7 +35,7 @@ def run(
     with screen.step("read"):
         samples = read_for(loaded, files, identifier, screen)
     with screen.step("predict"), as_user_error():
-        found = predicted(loaded.estimator, samples.X, samples.ids, samples.columns.id)
+        found = predicted(loaded.estimator, samples)
     with screen.step("write"):
         marks = trained_on(loaded.metadata, samples)
         found.write(out, **{TRAINED_ON: marks})
@@ -118,6 +117,19 @@ def read_for(
     words = [*encoding_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     wanted = set(about["features"].tolist())
     study = read(source, columns, screen, words=words, wanted=wanted)
+    with naming_sheet(study.notes):
+        return _for_model(loaded, source, study, identifier, target, unlabeled)
+
+
+def _for_model(
+    loaded: ModelFile,
+    source: Source,
+    study: Study,
+    identifier: str | None,
+    target: str | None,
+    unlabeled: str | None,
+) -> PreparedTable:
+    about = loaded.metadata
     _check_blocks(source, study, about)
     if identifier is None and study.columns.id not in study.frame.columns:
         study = _by_own_names(study, about["id"])
@@ -178,13 +190,8 @@ def _check_blocks(source: Source, study: Study, about: dict[str, Any]) -> None:
 
 def _namesakes(samples: PreparedTable) -> list[str]:
     """A note where samples cannot be told apart by their names."""
-    twice = [name for name, count in Counter(samples.ids.tolist()).items() if count > 1]
-    if not twice:
-        return []
-    what = "name of a sample occurs" if len(twice) == 1 else "names of samples occur"
-    return [
-        f"{len(twice)} {what} more than once, {shortened(twice)}: predictions are in the order of the table"
-    ]
+    twice = occur_twice(samples.ids.tolist())
+    return [f"{twice}; predictions are in the order of the table"] if twice else []
 
 
 def _without_rare(study: Study, target: str, rare: list[str]) -> Study:

@@ -9,6 +9,7 @@ from typing import Any
 
 from superfactor.cli.learning import Learned
 from superfactor.cli.output import write_csv
+from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts
 
@@ -27,6 +28,7 @@ class Predictions:
     classes : of the model
     labels : the predicted ones (n,)
     probabilities : (n, c)
+    missing : (n,) share of the features that a sample missed, and that were filled in
     """
 
     id: str | None
@@ -34,12 +36,14 @@ class Predictions:
     classes: Sequence[Any]
     labels: Any
     probabilities: Any
+    missing: Any
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def write(self, path: Path, **more: Sequence[Any]) -> None:
         """One row a sample; `more` are further columns."""
+        more = {**more, "missing": [round(share, 4) for share in self.missing.tolist()]}
         header = [self.id or "row", "predicted", *(f"probability[{name}]" for name in self.classes)]
         columns = zip(
             self.ids, self.labels.tolist(), self.probabilities.tolist(), *more.values(), strict=True
@@ -48,37 +52,44 @@ class Predictions:
         write_csv(path, [*header, *more], rows)
 
 
-def predicted(model: Any, X: Any, ids: Any, id: str | None) -> Predictions:
-    """Of X (n, …) by a fitted pipeline."""
+def predicted(model: Any, samples: PreparedTable, chosen: Any = slice(None)) -> Predictions:
+    """Of the samples at the positions `chosen` by a fitted pipeline."""
+    X = samples.X[chosen]
     labels, probabilities = model.predict(X), model.predict_proba(X)
-    return Predictions(id, ids, model.classes_.tolist(), labels, probabilities)
+    classes = model.classes_.tolist()
+    ids, missing = samples.ids[chosen], samples.missing[chosen]
+    return Predictions(samples.columns.id, ids, classes, labels, probabilities, missing)
 
 
 def of_unlabeled(learned: Learned) -> Predictions | None:
     """Of the samples without a label; None where all have one."""
     if not len(learned.unlabeled):
         return None
-    samples = learned.samples
-    X, _ = learned.part(learned.unlabeled)
-    return predicted(learned.model, X, samples.ids[learned.unlabeled], samples.columns.id)
+    return predicted(learned.model, learned.samples, learned.unlabeled)
 
 
 def show_unlabeled(found: Predictions | None, screen: Screen) -> dict[str, Any] | None:
     """Print the first few, and return what scripts are told."""
     if found is None:
         return None
+    columns = (found.ids, found.labels.tolist(), found.probabilities, found.missing.tolist())
     first = [
-        {"sample": str(name), "predicted": label, "probability": float(max(shares))}
-        for name, label, shares in zip(
-            found.ids[:_FIRST], found.labels.tolist(), found.probabilities, strict=False
-        )
+        {
+            "sample": str(name),
+            "predicted": label,
+            "probability": float(max(shares)),
+            "missing": gone,
+        }
+        for name, label, shares, gone in zip(*(column[:_FIRST] for column in columns), strict=True)
     ]
     counts = class_counts(found.labels)
     words = ", ".join(f"{name}: {count:,}" for name, count in counts.items())
-    shown = f", the first {_FIRST}" * (len(found) > _FIRST)
-    screen.table(
-        f"Samples without a label: {len(found):,} (predicted {words}){shown}",
-        [("sample", "left"), ("predicted", "left"), ("probability", "right")],
-        [[row["sample"], str(row["predicted"]), f"{row['probability']:.3f}"] for row in first],
-    )
+    more = f", the first {_FIRST}" * (len(found) > _FIRST)
+    header = [("sample", "left"), ("predicted", "left"), ("probability", "right")]
+    rows = [[row["sample"], str(row["predicted"]), f"{row['probability']:.3f}"] for row in first]
+    if found.missing.any():
+        # A confident guess about a sample that is mostly guessed is none.
+        header.append(("missing", "right"))
+        rows = [[*row, f"{gone:.0%}"] for row, gone in zip(rows, found.missing, strict=False)]
+    screen.table(f"Samples without a label: {len(found):,} (predicted {words}){more}", header, rows)
     return {"samples": len(found), "predicted": counts, "first": first}

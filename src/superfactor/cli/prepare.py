@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,19 +15,24 @@ from superfactor.cli import gaps as gaps_of
 from superfactor.cli.cells import shortened
 from superfactor.cli.confounders import Levels
 from superfactor.cli.covariates import Encoding
-from superfactor.cli.dense import as_dense, is_sparse
+from superfactor.cli.dense import as_dense, is_sparse, zeros_written_out
 from superfactor.cli.errors import UserError
 from superfactor.cli.gaps import Gaps
 from superfactor.cli.labels import is_labeled, known, labels_of, rare
 from superfactor.cli.matrix import among, as_model_takes, assembled, features_of, without_empty
 from superfactor.cli.ranges import Ranges, ranges_of_kept
-from superfactor.cli.reading import Source, Study, read
+from superfactor.cli.reading import Source, Study, naming_sheet, read
 from superfactor.cli.roles import Columns, check_roles, unknown
 from superfactor.cli.screen import Screen
 from superfactor.cli.suspicion import about_identifiers, about_intensities
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# What people write, besides nothing, where they do not know.
+_NO_LABELS = frozenset(
+    ["unknown", "?", "na", "n/a", "n.a.", "missing", "unlabeled", "unlabelled", "not known", "-"]
+)
 
 __all__ = ["Columns", "PreparedTable", "Wishes", "for_fitting", "for_model", "sample_ids"]
 
@@ -73,6 +80,7 @@ class PreparedTable:
     rare : classes that were left out, and how many samples they had
     title : names of all files
     confounder_table : DataFrame (n, …) of the confounders as they are written, or None
+    missing : (n,) share of the features that each sample misses
     """
 
     path: Path
@@ -91,6 +99,7 @@ class PreparedTable:
     rare: dict[str, int] = field(default_factory=dict)
     title: str = ""
     confounder_table: Any = None
+    missing: Any = None
 
     @property
     def n_covariates(self) -> int:
@@ -128,6 +137,11 @@ def for_fitting(
     """Samples with labels, everything about their columns found out from the table itself."""
     source = source if isinstance(source, Source) else Source(source)
     study = read(source, columns, screen)
+    with naming_sheet(study.notes):
+        return _prepared(source, study, wishes)
+
+
+def _prepared(source: Source, study: Study, wishes: Wishes) -> PreparedTable:
     columns, frame = study.columns, study.frame
     if columns.target is None:
         raise UserError(
@@ -152,7 +166,7 @@ def for_fitting(
     groups = None if columns.group is None else _groups(study.said, frame, columns.group)
     ids, named = sample_ids(frame, columns.id)
     values, positions = features_of(study, features, named, gaps=wishes.impute != "none")
-    blocks = ranges_of_kept(study.blocks, positions)
+    blocks, sparse = ranges_of_kept(study.blocks, positions), is_sparse(values)
     few = rare(y, groups, wishes.min_class) if wishes.min_class else {}
     if few:
         keep = [label not in few for label in y.tolist()]
@@ -165,10 +179,12 @@ def for_fitting(
     )
     encoding = encoding_of.learn_encoding(study.said, frame, columns.covariates)
     levels = confounders_of.learn_levels(study.said, frame, columns.adjust)
+    why = "filled in" if gaps is not None else "adjusted"
     if gaps is not None or levels:
-        values = as_dense(study.path, values, "filled in" if gaps is not None else "adjusted")
+        values = as_dense(study.path, values, why)
+    dense = [zeros_written_out(values, why)] if sparse and not is_sparse(values) else []
     X, names = assembled(study.said, frame, values, features, encoding, levels, wishes.log2, named)
-    notes = [*study.notes, *_about_labels(y, few, wishes), *encoding_of.notes(encoding)]
+    notes = [*study.notes, *dense, *_about_labels(y, few, wishes), *encoding_of.notes(encoding)]
     notes += [] if gaps is None else gaps_of.notes(gaps, len(y))
     notes += confounders_of.notes(frame, levels, y)
     notes += _unknown_confounders(X, len(names), levels)
@@ -192,6 +208,7 @@ def for_fitting(
         {str(label): count for label, count in few.items()},
         study.title,
         confounders_of.table(frame, levels),
+        gaps_of.shares_missing(X, len(features)),
     )
 
 
@@ -237,7 +254,8 @@ def for_model(study: Study, about: dict[str, Any]) -> PreparedTable:
         study.said, frame, values, features, encoding, levels, about["log2"], named
     )
     notes += _unknown_confounders(X, len(names), levels, without)
-    gaps = _gaps_of_new(X, len(features), ids, about)
+    missing = gaps_of.shares_missing(X, len(features))
+    gaps = _gaps_of_new(missing, ids, about)
     if gaps is not None:
         notes += gaps_of.notes(gaps, len(ids))
     return PreparedTable(
@@ -255,6 +273,7 @@ def for_model(study: Study, about: dict[str, Any]) -> PreparedTable:
         joined=study.joined,
         title=study.title,
         confounder_table=confounders_of.table(frame, levels),
+        missing=missing,
     )
 
 
@@ -288,13 +307,10 @@ def _unknown_confounders(
     return confounders_of.unknown(levels, X[:, seen:], absent) if levels else []
 
 
-def _gaps_of_new(X: Any, n_features: int, ids: Any, about: dict[str, Any]) -> Gaps | None:
-    """What is missing in new samples X (n, …), and how the model fills it in."""
-    if is_sparse(X):
-        return None
+def _gaps_of_new(shares: Any, ids: Any, about: dict[str, Any]) -> Gaps | None:
+    """What is missing in new samples, a share (n,) of each, and how the model fills it in."""
     import numpy as np
 
-    shares = np.isnan(X[:, :n_features]).mean(axis=1)
     if not shares.any():
         return None
     own = about.get("gaps") or {}
@@ -307,19 +323,25 @@ def _check_classes_left(where: str, y: Any, fewest: int) -> None:
     left = set(known(y).tolist())
     if len(left) < 2:
         raise UserError(
-            f"{where}: {len(left)} class(es) with {fewest} samples or more; two are required: --min-class "
-            "with a smaller number"
+            f"{where}: {'one class only has' if left else 'no class has'} {fewest} samples or more; two are "
+            "required: --min-class with a smaller number"
         )
 
 
 def _about_labels(y: Any, few: dict[Any, int], wishes: Wishes) -> list[str]:
     said = []
     if few:
-        counted = shortened([f"{label} ({count})" for label, count in few.items()])
+        counted = ", ".join(f"{str(label)!r} ({count})" for label, count in few.items())
         said.append(
             f"{len(few)} class{'es' * (len(few) > 1)} with fewer than {wishes.min_class} samples left out: "
             f"{counted}"
         )
+    for label, count in Counter(map(str, known(y).tolist())).items():
+        if label.strip().lower() in _NO_LABELS:
+            said.append(
+                f"the label {label!r} of {count} sample{'s' * (count > 1)} is a class, and looks like none: "
+                f"--unlabeled {shlex.quote(label)} takes it for no label"
+            )
     unlabeled = len(y) - len(known(y))
     if unlabeled:
         said.append(

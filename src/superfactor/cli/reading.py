@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -151,7 +152,21 @@ def read(
             return _in_order(source, table, people, columns)
     from superfactor.cli.joining import join
 
-    return join(source, tables, people, columns, wanted)
+    files = [*tables.values(), *([] if people is None else [people])]
+    with naming_sheet(note for table in files for note in table.notes):
+        return join(source, tables, people, columns, wanted)
+
+
+@contextmanager
+def naming_sheet(notes: Iterable[str]) -> Iterator[None]:
+    """What is wrong with a table may be that another sheet of the workbook was meant."""
+    try:
+        yield
+    except UserError as error:
+        read = [note for note in notes if note.startswith("sheet ")]
+        if not read:
+            raise
+        raise UserError(f"{error} ({', '.join(read)}: --sheet names another)") from error
 
 
 def _in_order(source: Source, table: Any, people: Any, columns: Columns) -> Study:

@@ -71,9 +71,13 @@ def _opened(
                 f"{path}: not an Excel workbook ({error}); save it again as .xlsx, without a password"
             ) from None
         names = [page.title for page in book.worksheets]
-        if sheet is not None and sheet not in names:
-            raise ValueError(f"{path}: there is no sheet {sheet!r}; there are {some(names, 8)}")
-        chosen = sheet or names[0]
+        if sheet is None:
+            chosen = names[0]
+        else:  # as Excel itself, which has no two sheets that differ in case only
+            alike = [name for name in names if name.casefold() == sheet.strip().casefold()]
+            if not alike:
+                raise ValueError(f"{path}: there is no sheet {sheet!r}; there are {some(names, 8)}")
+            chosen = alike[0]
         page = book[chosen]
         page.reset_dimensions()  # what other programs write about the size is often wrong
         others = [name for name in names if name != chosen]
