@@ -61,8 +61,9 @@ def test_sheets(tmp_path):
     table = open_table(path, sheet="people")
     assert table.frame["b"].tolist() == ["x"]
     assert table.notes == ()
-    with pytest.raises(ValueError, match="no sheet 'People'; there are first, people"):
-        open_table(path, sheet="People")
+    assert open_table(path, sheet="People").frame["b"].tolist() == ["x"]
+    with pytest.raises(ValueError, match="no sheet 'persons'; there are first, people"):
+        open_table(path, sheet="persons")
     with pytest.raises(ValueError, match="only Excel files have a sheet"):
         open_table("a.csv", sheet="people")
 
