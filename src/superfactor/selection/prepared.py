@@ -119,6 +119,7 @@ def prepared(
     by_user = is_transformer(search.preprocess)
     names = inputs.column_names(X)
     if by_user:
+        X = X if hasattr(X, "shape") else np.asarray(X)
         validate_data(search, X, reset=True, skip_check_array=True)
         sized = np.empty((int(X.shape[0]), 0))
     else:
@@ -141,7 +142,9 @@ def prepared(
         rows: FoldRows = TransformedRows(
             X, search.covariate_columns, extra, weight, search.preprocess, given.marked
         )
-        return Prepared(rows, given, classes, weight, beside)
+        own = np.atleast_1d([] if search.covariate_columns is None else search.covariate_columns)
+        inside_names = [str(name) for name in own if isinstance(name, str)]
+        return Prepared(rows, given, classes, weight, inside_names + beside)
     factorized, inside = inputs.split_columns(sized, columns)
     imputer = imputer_for(search.impute, factorized)
     if imputer is not None:
