@@ -75,7 +75,9 @@ def test_methods_without_objective_have_no_time_to_it(rows):
 
 def test_a_method_that_hangs_is_a_note():
     rows = compare(dense(20, 30, 2, 10), Budget(run=0.1, process=0.0, repeats=0.0))
-    assert {row["note"] for row in rows} == {"not finished in 0 s"}
+    # A library that is not there may say so sooner.
+    notes = {row["note"] for row in rows if "is not installed" not in row["note"]}
+    assert notes == {"not finished in 0 s"}
     assert all(row["fit s"] is None for row in rows)
 
 
