@@ -121,6 +121,7 @@ def test_sparse_stays_sparse(adata, monkeypatch):
     monkeypatch.setattr(sp.csr_array, "toarray", refuse)
     sfa.tl.smf(adata, "cell_type", n_components=3, scale=True)
     sfa.tl.project(adata, adata, key_added="again")
+    np.testing.assert_allclose(adata.obsm["X_again"], adata.obsm["X_smf"], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])

@@ -139,9 +139,10 @@ class TransformedRows(FoldRows):
         self.preprocess = self.imputer = None
         self._columns, self._transformer, self._changed = columns, transformer, True
         everyone = np.arange(int(X.shape[0]))
+        step, made = self._made(everyone, y)
         # Levels of words are those of all samples: a rare one may be missing from a fold.
-        self._words = learn_inside(self._made(everyone, y)[1], columns)[1]
-        data, self.covariates = self._parts(everyone, y)
+        self._words = learn_inside(made, columns)[1]
+        data, self.covariates = self._split(step, made, everyone)
         self.squared_norm, self.n_factorized = _squared_norm(data), int(data.shape[1])
 
     def _made(self, train: Any, y: Any) -> tuple[Any, Any]:
@@ -152,7 +153,10 @@ class TransformedRows(FoldRows):
             return step, step.transform(self.X)
 
     def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
-        step, made = self._made(train, y)
+        return self._split(*self._made(train, y), train)
+
+    def _split(self, step: Any, made: Any, train: Any) -> tuple[Any, Any]:
+        """The columns to factorize and the covariates of what the transformer made."""
         names = inputs.column_names(made)
         columns = inputs.covariate_indices(self._columns, made.shape[1], names)
         numbers = codes_inside(made, columns, self._words)
@@ -191,10 +195,9 @@ def _filled(block: Any, train: Any) -> Any:
 
 def _refuse_gaps(X: Any, step: Any) -> None:
     """Raise a ValueError where a user's transformer leaves values that no fit can take."""
-    total = np.sum(X.data if sp.issparse(X) else X)
-    if np.isfinite(total):
-        return
     values = X.data if sp.issparse(X) else X
+    if np.isfinite(np.sum(values)):
+        return
     if np.isnan(values).any():
         raise ValueError(
             f"preprocess={type(step).__name__}: NaN is left in what it makes of X; a transformer of your own "
