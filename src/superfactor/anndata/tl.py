@@ -78,17 +78,19 @@ def smf(
     copy : AnnData (MuData) or None
         None where `adata` itself was written to:
 
-        ========================== ===================================================================
-        ``.obsm["X_smf"]``         scores (cells, n_components), those of `SMFClassifier.transform` in the
-                                   order, sign and rotation of the factors of all plots and reports
-        ``.varm["SMF"]``           weights of the genes (genes, n_components), 0 where a gene was left
-                                   out; filter model: X/scale @ SMF are the scores
-        ``.obs["smf_predicted"]``  the most probable class, and
-        ``.obs["smf_probability"]`` its probability; for labelled cells it has seen their label
+        ============================== ===============================================================
+        ``.obsm["X_smf"]``             scores (cells, n_components), those of `SMFClassifier.transform`
+                                       in the order, sign and rotation of the factors of all plots and
+                                       reports
+        ``.varm["SMF"]``               weights of the genes (genes, n_components), 0 where a gene was
+                                       left out; filter model: X/scale @ SMF are the scores
+        ``.obs["smf_predicted"]``      the most probable class, and
+        ``.obs["smf_probability"]``    its probability; for labelled cells it has seen their label
         ``.obsm["smf_probabilities"]`` of all classes (cells, classes), in the order of
-                                   ``.uns["smf"]["classes"]``
-        ``.uns["smf"]``            coefficients, certificate, parameters, versions, and what `project` needs
-        ========================== ===================================================================
+                                       ``.uns["smf"]["classes"]``
+        ``.uns["smf"]``                coefficients, certificate, parameters, versions, and what
+                                       `project` needs
+        ============================== ===============================================================
 
     Examples
     --------
