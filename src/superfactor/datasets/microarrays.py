@@ -61,7 +61,7 @@ class Microarray:
     @property
     def logged(self) -> bool:
         """Do the values look like logarithms? No sign decides: background-corrected intensities
-        may be negative; the size does, |x| ≤ 30 throughout."""
+        may be negative; the size does, at most 30 throughout."""
         return bool(np.max(np.abs(self.X)) <= _LARGEST_LOGARITHM)
 
     def log2(self) -> Microarray:
