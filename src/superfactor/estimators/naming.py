@@ -77,7 +77,7 @@ class NamedColumns:
 
         Parameters
         ----------
-        names : array-like of str of shape (n_features_in_,)
+        names : array-like of str of shape ``(n_features_in_,)``
             Of all columns, covariate columns included.
         levels : dict from str to list, optional
             Where covariate columns are indicators, ``sex=M`` and so on: the levels of each covariate by its

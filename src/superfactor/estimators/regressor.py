@@ -97,7 +97,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         are non-negative.
     component_names_ : NumPy array of shape (n_features without covariate columns,)
         Names of the columns of ``components_``: x0, x1, … where X has none.
-    column_names_ : NumPy array of shape (n_features_in_,) or None
+    column_names_ : NumPy array of shape ``(n_features_in_,)`` or None
         Names of the columns of X: those of a DataFrame, or given by ``set_feature_names``.
     explained_variance_ratio_ : array of shape (n_components,)
         Share of the sum of squares of X that each factor reconstructs. X is taken as it is: centre
@@ -106,7 +106,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         H transposed, the codes of the training samples.
     coef_ : array of shape (n_targets, n_components)
         β transposed.
-    feature_importances_ : NumPy array of shape (n_features_in_,)
+    feature_importances_ : NumPy array of shape ``(n_features_in_,)``
         How far one unit of a column of X moves the predictions: what ``SelectFromModel`` and ``RFE`` go
         by, here, since ``coef_`` weighs codes. Columns in units of their own are comparable once they
         are standardised.
@@ -142,7 +142,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
     n_features_in_ : int
         All columns of X, covariate columns included.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape ``(n_features_in_,)``
         Where X was a DataFrame with string column names, Parquet or Arrow.
 
     Notes
