@@ -54,14 +54,14 @@ def block_shares(
     table : DataFrame
         For every block a row of all factors together (``factor`` is "all"), then one for each. Columns:
 
-        - ``block``: its name, ``(no block)`` for the columns in none; - ``factor``: "all", or 1, …, r; -
-        ``features``: the number of its columns that are factorized; - ``share_of_factor``: the share of
-        the factor (of what all factors reconstruct) that lies in the block: of its
-          squared weights. Never negative, and adds up to 1 over the blocks;
-        - ``variance_explained``: the share of the block's own sum of squares, variance where X is
-        centred, that the
-          factor explains, as in multi-omics factor analysis; a little below 0 where it describes other
-          blocks;
+        - ``block``: its name, ``(no block)`` for the columns in none;
+        - ``factor``: "all", or 1, …, r;
+        - ``features``: the number of its columns that are factorized;
+        - ``share_of_factor``: the share of the factor (of what all factors reconstruct) that lies in the
+          block: of its squared weights. Never negative, and adds up to 1 over the blocks;
+        - ``variance_explained``: the share of the block's own sum of squares, variance where X is centred,
+          that the factor explains, as in multi-omics factor analysis; a little below 0 where it describes
+          other blocks;
         - ``share_of_prediction``: what this block's part of the factor contributes to the variance of the
           prediction, by its covariance with the whole. Adds up to 1 over all blocks and factors; below 0
           where it takes back what others say;

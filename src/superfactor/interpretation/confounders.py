@@ -52,13 +52,13 @@ def confounding(
     table : DataFrame
         Columns:
 
-        - ``factor``: 1, …, r; - ``confounder``: its name; with several of them also "all" together; -
-        ``before``: R² of the regression of the factor's scores on the confounder (for a category: the
-        share of
-          variance between its levels), where the same factor reads the features without adjustment;
+        - ``factor``: 1, …, r;
+        - ``confounder``: its name; with several of them also "all" together;
+        - ``before``: R² of the regression of the factor's scores on the confounder (for a category: the
+          share of variance between its levels), where the same factor reads the features without
+          adjustment;
         - ``after``: the same with the adjustment, as the model sees the samples. Equal to ``before`` in a
-        model
-          without an Adjuster;
+          model without an Adjuster;
         - ``chance``: what a confounder of so many levels would explain of any scores by chance, on average.
 
     Notes

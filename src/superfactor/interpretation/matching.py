@@ -25,7 +25,7 @@ class Matched:
     number : (k,) int
         What each factor is called in its own order, from 1.
     similarity : (k,)
-        |cosine| of the weights of a factor and its partner: 1 is the same factor.
+        ``|cosine|`` of the weights of a factor and its partner: 1 is the same factor.
     """
 
     view: FactorView
@@ -38,7 +38,7 @@ def matched(view: FactorView, other: FactorView) -> Matched:
     """The factors of `other`, each beside the factor of `view` it is paired with.
 
     Each view is in an order of its own, so that factors at the same place need not be alike. Here
-    they are paired one to one such that the sum of |cosine| of their weights is largest; where one
+    they are paired one to one such that the sum of ``|cosine|`` of their weights is largest; where one
     view has more factors, some of them stay without a partner.
 
     Parameters
@@ -83,7 +83,7 @@ def match(reference: Any, atoms: Any, kinds: Any = None) -> tuple[Any, Any, Any,
     rows : (k,), positions in the reference, ascending
     order : (k,), positions of their partners among the atoms
     signs : (k,), ±1 by which the partners point the same way
-    similarity : (k,), |cosine|; 0 where a row is zero
+    similarity : (k,), ``|cosine|``; 0 where a row is zero
     """
     cosine = _directions(reference) @ _directions(atoms).T
     gain = np.abs(cosine)

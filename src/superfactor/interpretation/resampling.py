@@ -45,7 +45,7 @@ class Stability:
         `top_features` of the model with a further column ``frequency``, from 0 to 1: the share of
         resamples in which the feature is again among the top n at the same end of the same factor.
     similarity : (n_resamples, r)
-        |cosine| between each factor of the model and the one matched to it: 1 is the same factor.
+        ``|cosine|`` between each factor of the model and the one matched to it: 1 is the same factor.
     n_resamples : int
     predictive : (r,) bool, or None where nobody has said
         Which factors carry the classifier; the others are background.
@@ -79,7 +79,7 @@ def stability(
     and class by class. Preprocessing stays as it was fitted to all samples, and a search is not
     repeated: this is the stability of the factors, given those. Each resample is weighted up to the
     weight of all samples, so that ξ and λ mean the same in every fit. Factors of a refit are matched
-    one to one to those of the model such that the sum of |cosine| of their atoms is largest, and
+    one to one to those of the model such that the sum of ``|cosine|`` of their atoms is largest, and
     take their signs. In the predictive rotation a predictive factor is matched to predictive ones
     only, and background to background: what a factor does is part of what it is.
 
