@@ -116,7 +116,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @property
     def column_scales(self) -> Any:
-        """What each column (n_features_in_,) is multiplied by; 1 in no block."""
+        """What each column ``(n_features_in_,)`` is multiplied by; 1 in no block."""
         scale = np.ones(self.n_features_in_)
         for name, positions in self.blocks_.items():
             scale[positions] = self.scales_[name]

@@ -65,7 +65,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     mean_, scale_ : ndarray (p,)
         By which columns are standardised, p being those that are filled; `mean_` is also the fill of a
         sample without any value.
-    components_ : ndarray (n_components_, p)
+    components_ : ndarray ``(n_components_, p)``
         Orthonormal, of the standardised columns.
     rms_error_ : float
         Root mean square error of the hidden entries, in standard deviations of their columns; the mean
