@@ -55,7 +55,7 @@ class ChosenModel:
     codes_ = _handed_through("codes_", "Codes of the training samples (n_samples, n_components)")
     coef_ = _handed_through("coef_", "Coefficients of the codes (n_outputs, n_components)")
     feature_importances_ = _handed_through(
-        "feature_importances_", "How much each feature counts (n_features_in_,)"
+        "feature_importances_", "How much each feature counts ``(n_features_in_,)``"
     )
     covariate_coef_ = _handed_through("covariate_coef_", "Those of the covariates")
     intercept_ = _handed_through("intercept_", "Intercepts (n_outputs,)")
