@@ -76,7 +76,7 @@ class TheoremConstants:
         return self.rate()
 
     def rate(self, step_size: float | None = None) -> float:
-        """ρ = 2·max(|1 − τμ|, |1 − τL|) for the step τ, by default the best one."""
+        """``ρ = 2·max(|1 − τμ|, |1 − τL|)`` for the step τ, by default the best one."""
         if step_size is None:
             if self.best_step == 0:
                 return 2.0
