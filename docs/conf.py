@@ -1,0 +1,90 @@
+"""The site: pages of this folder and an API reference from the docstrings. `make docs` builds it.
+
+The Markdown pages are written for a code host too, so that nothing of Sphinx is in them. What only
+the site has (landing page, sections, reference) is in ``index.rst``, ``site/`` and ``api/``.
+Nothing is fetched, neither when it is built nor when it is read.
+"""
+
+import re
+
+import superfactor
+
+project = "superfactor"
+author = "superfactor contributors"
+copyright = "superfactor contributors, MIT license"
+version = release = superfactor.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_design",
+]
+exclude_patterns = ["_templates"]
+templates_path = ["_templates"]
+# Samples of terminals are not Python.
+highlight_language = "none"
+
+# Links to headings, with the anchors that code hosts make.
+myst_heading_anchors = 4
+
+# In docstrings `name` links to what has that name, if the reference has it.
+default_role = "py:obj"
+autosummary_generate = True
+autodoc_typehints = "none"  # types are said in words, beside the shapes
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False  # the template lists them
+numpydoc_xref_param_type = False
+add_module_names = False
+python_maximum_signature_line_length = 88
+
+html_theme = "pydata_sphinx_theme"
+html_title = "superfactor"
+html_static_path = ["_static"]
+html_css_files = ["superfactor.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "header_links_before_dropdown": 5,
+    "navigation_depth": 3,
+    "show_toc_level": 2,
+    "use_edit_page_button": False,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system says
+html_favicon = "_static/favicon.svg"
+toc_object_entries_show_parents = "hide"
+
+# Files above this folder, and the pages that show them here.
+ABOVE = {
+    "../README.md": "index.rst",
+    "../CONTRIBUTING.md": "site/contributing.md",
+    "../CHANGELOG.md": "site/changelog.md",
+}
+
+
+def links_of_a_site(app, docname, source):
+    """Links to files above this folder lead to the pages that show them; names of files become titles."""
+    text = source[0]
+    for file, page in ABOVE.items():
+        text = re.sub(rf"\[[^]]*\.md\]\({re.escape(file)}", f"[]({page}", text)
+        text = text.replace(f"]({file}", f"]({page}")
+    source[0] = re.sub(r"\[(\w+\.md)\]\(\1", r"[](\1", text)
+
+
+def only_ours(app, what, name, obj, skip, options):
+    """What scikit-learn brings is documented there, and its docstrings link to its own pages."""
+    home = getattr(getattr(obj, "fget", obj), "__module__", None) or ""
+    return True if home.startswith("sklearn.") else None
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("autodoc-skip-member", only_ours)
+    app.connect("source-read", links_of_a_site)
