@@ -25,17 +25,26 @@ class Certificate:
 
     Attributes
     ----------
-    lower_bound : no factorization of this rank has a smaller objective
-    gap : objective − lower_bound
-    relative_gap : gap/(objective − bound(0)), bound(0) = ξΣ_{i>r}σ_i² being the part no supervision can
-        change, so that a large reconstruction error cannot make the gap look small
-    is_global : whether relative_gap ≤ 1e-6
-    method : "residual" (bound at the residuals of the fit) or "ascent" (dual maximised)
-    exact : False where the largest singular value outside a subspace was estimated, not bounded
-    constants : μ, L, … of the convergence theorem, for Algorithm 1 as printed
-    profiled : the same for the profiled and rescaled iteration
-    statement : one sentence that says what is proven; where that is not a global optimum, a second one that
-        says how many other starts it was compared with, if there were any
+    lower_bound : float
+        No factorization of this rank has a smaller objective.
+    gap : float
+        objective − lower_bound.
+    relative_gap : float
+        gap/(objective − bound(0)), bound(0) = ξΣ_{i>r}σ_i² being the part no supervision can change, so
+        that a large reconstruction error cannot make the gap look small.
+    is_global : bool
+        Whether relative_gap ≤ 1e-6.
+    method : str
+        "residual" (bound at the residuals of the fit) or "ascent" (dual maximised).
+    exact : bool
+        False where the largest singular value outside a subspace was estimated, not bounded.
+    constants : TheoremConstants
+        μ, L, … of the convergence theorem, for Algorithm 1 as printed.
+    profiled : TheoremConstants
+        The same for the profiled and rescaled iteration.
+    statement : str
+        One sentence that says what is proven; where that is not a global optimum, a second one that says
+        how many other starts it was compared with, if there were any.
     """
 
     objective: float

@@ -41,9 +41,11 @@ class TheoremConstants:
 
     Attributes
     ----------
-    mu : μ, lower bound of the curvature; 0 when nothing better is known, negative (down to −inf)
-        when the loss is not convex
-    L : upper bound of the curvature, inf when the loss has none
+    mu : float
+        μ, lower bound of the curvature; 0 when nothing better is known, negative (down to −inf) when the
+        loss is not convex.
+    L : float
+        Upper bound of the curvature, inf when the loss has none.
     """
 
     mu: float
@@ -112,13 +114,15 @@ def theorem_constants(
 
     Parameters
     ----------
-    profiled : False for Algorithm 1 as printed, joint in (A, B, γ). True for γ minimised over and
-        the B-block rescaled so that its curvature lies within that of A: then ξ and the covariates
-        do not matter, and μ, L are those of A.
-    radius : the paper's M, a bound on the norm of every activation; with inf the constants hold
-        everywhere
-    largest : (about) σ₁² of X̃, where X is not in memory. Both ends are then safe but not the best: nδ⁻
-        counts as 0, and of X and X' together nδ⁺ is at most the sum
+    profiled : bool
+        False for Algorithm 1 as printed, joint in (A, B, γ). True for γ minimised over and the B-block
+        rescaled so that its curvature lies within that of A: then ξ and the covariates do not matter, and
+        μ, L are those of A.
+    radius : float
+        The paper's M, a bound on the norm of every activation; with inf the constants hold everywhere.
+    largest : float, optional
+        (About) σ₁² of X̃, where X is not in memory. Both ends are then safe but not the best: nδ⁻ counts as 0,
+        and of X and X' together nδ⁺ is at most the sum.
 
     The table of the module is what is computed. It is cheap enough to follow every fit: the
     spectrum of large data is bounded by a few products with X.

@@ -65,10 +65,14 @@ def bends(
 
     Parameters
     ----------
-    model : "filter" or "feature"
-    alpha_low, alpha_high : α⁻ and α⁺, the curvature bounds of the loss
-    design : filter model, (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X']
-    covariate_factor : feature model, λ_max(X'ᵀX'); 0 without covariates
+    model : str
+        "filter" or "feature".
+    alpha_low, alpha_high : float
+        α⁻ and α⁺, the curvature bounds of the loss.
+    design : tuple[float, float]
+        Filter model, (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X'].
+    covariate_factor : float
+        Feature model, λ_max(X'ᵀX'); 0 without covariates.
     """
     return model_named(model).bends((alpha_low, alpha_high), design, covariate_factor)
 
