@@ -69,13 +69,17 @@ def solve(
 
     Parameters
     ----------
-    nonnegative : W ≥ 0 and H ≥ 0, exactly: supervised non-negative matrix factorization
-    max_iter : 500 if None
-    tol : stop when three iterations in a row lower F by at most this, relative to the loss and
-        ridge in it; 0 runs exactly `max_iter` iterations
-    start : factors in the user's units (negative entries of W and H are set to 0 if they must not
-        be), "random", or "pca" (also for None), whose singular vectors give their larger signed
-        parts where signs matter (NNDSVD)
+    nonnegative : bool
+        W ≥ 0 and H ≥ 0, exactly: supervised non-negative matrix factorization.
+    max_iter : int, optional
+        500 if None.
+    tol : float
+        Stop when three iterations in a row lower F by at most this, relative to the loss and ridge in it;
+        0 runs exactly `max_iter` iterations.
+    start : Factors or {"pca", "random"}, optional
+        Factors in the user's units (negative entries of W and H are set to 0 if they must not be),
+        "random", or "pca" (also for None), whose singular vectors give their larger signed parts where
+        signs matter (NNDSVD).
     """
     arrays = problem.arrays()
     width = min(rank, *problem.shape)

@@ -68,14 +68,22 @@ class LowRankSolution:
 
     Attributes
     ----------
-    theta : (a, b), rank at most r
-    gamma : as given, or None
-    objective : f there
-    history : objective, seconds and step of every iteration
-    reason : why the iteration stopped, in words
-    converged : whether it stopped because its tolerance was met
-    gradient_mapping : ‖Z_t − Z_{t+1}‖/τ of the last step
-    violation : the largest entry of Z − Π_Θ(Z); Π_r comes last and may leave Θ
+    theta : array of shape (a, b)
+        Rank at most r.
+    gamma : array, optional
+        As given, or None.
+    objective : float
+        f there.
+    history : History
+        Objective, seconds and step of every iteration.
+    reason : str
+        Why the iteration stopped, in words.
+    converged : bool
+        Whether it stopped because its tolerance was met.
+    gradient_mapping : float
+        ‖Z_t − Z_{t+1}‖/τ of the last step.
+    violation : float
+        The largest entry of Z − Π_Θ(Z); Π_r comes last and may leave Θ.
     """
 
     theta: Array
@@ -107,15 +115,21 @@ def minimize(
 
     Parameters
     ----------
-    objective : (θ, γ) -> (f, ∇_θf, ∇_γf), with γ = ∇_γf = None where there is no γ
-    rank : r ≥ 1
-    start : θ_0 (a, b) of any rank, or the pair (θ_0, γ_0)
+    objective : Objective
+        (θ, γ) -> (f, ∇_θf, ∇_γf), with γ = ∇_γf = None where there is no γ.
+    rank : int
+        r ≥ 1.
+    start : array of shape (a, b)
+        θ_0, of any rank, or the pair (θ_0, γ_0).
     step_size : τ; with curvature of f up to L, 1/L never increases f; 2/(μ + L) contracts most where
         L/μ < 3 and f has a stationary point of rank r
-    tol : stop when two steps in a row move (θ, γ) by less than this, relative to its norm; 0 runs
-        exactly `max_iter` iterations
-    project : (θ, γ) -> Π_Θ(θ, γ); None for no constraint
-    callback : (iteration, objective) -> True to stop
+    tol : float
+        Stop when two steps in a row move (θ, γ) by less than this, relative to its norm; 0 runs exactly
+        `max_iter` iterations.
+    project : Projection, optional
+        (θ, γ) -> Π_Θ(θ, γ); None for no constraint.
+    callback : callable, optional
+        (iteration, objective) -> True to stop.
 
     Examples
     --------

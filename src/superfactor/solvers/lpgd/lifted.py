@@ -47,16 +47,22 @@ def solve(
 
     Parameters
     ----------
-    step_size : τ, or "auto": 1/L, with which no step increases F unless there is a constraint; a larger
-        one inside the theorem's window may, where the model is not of rank r (docs/errata.md §9)
-    max_iter : 1000 if None; with `tol` = 0 exactly that many
-    tol : stop when two steps in a row move (θ, γ) by at most this, relative to its norm
-    constraint : a convex set Θ on (A, B, γ). It sees A as (p, κ) in the filter model and (n, κ) in
-        the feature model, B as (n, p), γ as (q, κ); see `ExplicitProblem` for sample weights.
-    start : factors in the user's units (any number of columns), "random" (of the size of X,
-        drawn with `random_state`), or "pca" (also for None): B = Π_r(X), A = 0, γ = 0
-    compress : whether to work in the coordinates of X's singular vectors; None: where Θ allows it
-        (no constraint, or Frobenius balls on A and B). The iterates are the same.
+    step_size : float or {"auto"}
+        τ, or "auto": 1/L, with which no step increases F unless there is a constraint; a larger one
+        inside the theorem's window may, where the model is not of rank r (docs/errata.md §9).
+    max_iter : int, optional
+        1000 if None; with `tol` = 0 exactly that many.
+    tol : float
+        Stop when two steps in a row move (θ, γ) by at most this, relative to its norm.
+    constraint : ConvexSet, optional
+        A convex set Θ on (A, B, γ). It sees A as (p, κ) in the filter model and (n, κ) in the feature
+        model, B as (n, p), γ as (q, κ); see `ExplicitProblem` for sample weights.
+    start : Factors or {"pca", "random"}, optional
+        Factors in the user's units (any number of columns), "random" (of the size of X, drawn with
+        `random_state`), or "pca" (also for None): B = Π_r(X), A = 0, γ = 0.
+    compress : bool, optional
+        Whether to work in the coordinates of X's singular vectors; None: where Θ allows it (no
+        constraint, or Frobenius balls on A and B). The iterates are the same.
 
     With any other Θ, θ is a dense array of the size of X. Π_r comes last, so that the answer may
     lie outside Θ; `Solution.violation` and the reason say by how much.

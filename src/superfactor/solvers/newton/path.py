@@ -38,9 +38,12 @@ def solve_path(
 
     Parameters
     ----------
-    problem : stated at any ξ and at a λ > 0
-    weights : pairs in the user's units; neighbours should be alike, and large λ first is easiest
-    search : "off", "auto" or "thorough", as in `solve`
+    problem : Problem
+        Stated at any ξ and at a λ > 0.
+    weights : Iterable[tuple[float, float]]
+        Pairs in the user's units; neighbours should be alike, and large λ first is easiest.
+    search : str
+        "off", "auto" or "thorough", as in `solve`.
     """
     rng = np.random.default_rng(random_state)
     state: State | None = None
