@@ -95,20 +95,32 @@ class Solution:
 
     Attributes
     ----------
-    factors : W, H, β, γ in the user's units, of as many components as were asked for; no H where nobody
-        wanted it
-    code_sizes : (r,), the norms of the codes' columns, samples in units of √w
-    objective : F at the factors
-    signal : (n, κ), the activations without the covariates' part; it lives with the samples
-    basis : gives a basis of the search side that nearly holds the top of its spectrum: the certificate needs
-        one on data too large to decompose, and the solver may have it already
-    history : what happened at each iteration
-    reason : why the solver stopped, in words
-    converged : whether it stopped because its tolerance was met
-    stopped_early : whether a callback asked it to stop
-    gradient_mapping : ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity
-    searched : other starts that the answer was compared with; None where nobody looked for any
-    violation : the largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint
+    factors : Factors
+        W, H, β, γ in the user's units, of as many components as were asked for; no H where nobody wanted
+        it.
+    code_sizes : array of shape (r,)
+        The norms of the codes' columns, samples in units of √w.
+    objective : float
+        F at the factors.
+    signal : array of shape (n, κ)
+        The activations without the covariates' part; it lives with the samples.
+    basis : callable
+        Gives a basis of the search side that nearly holds the top of its spectrum: the certificate needs
+        one on data too large to decompose, and the solver may have it already.
+    history : History
+        What happened at each iteration.
+    reason : str
+        Why the solver stopped, in words.
+    converged : bool
+        Whether it stopped because its tolerance was met.
+    stopped_early : bool
+        Whether a callback asked it to stop.
+    gradient_mapping : float
+        ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity.
+    searched : Searched, optional
+        Other starts that the answer was compared with; None where nobody looked for any.
+    violation : float
+        The largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint.
     """
 
     factors: Factors
