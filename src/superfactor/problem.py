@@ -100,25 +100,43 @@ class Problem:
 
     Attributes
     ----------
-    model : the filter or the feature model
-    samples : whoever holds them
-    shape : (n, p)
-    n_outputs : κ
-    loss : ℓ
-    covariate_ridge : ρ (q,) in the user's units, 0 for the intercept; in NumPy's float64, as all small arrays
-        of the solver, wherever X lives
-    ridge_follows : whether ρ is λ in the user's units, and changes with it
-    has_intercept : whether the last covariate is the intercept
-    xi, lam : ξ and λ in the units of X̃ and Ã
-    scale : the factor s of X̃ = diag(√w)X/s
-    squared_norm : ‖X̃‖²
-    smallest_weight, largest_weight : the extremes of ω_i/w_i, which multiplies the loss's curvature in Ã
-    null_loss : Σ_i ω_i ℓ(y_i, 0)
-    total_weight : Σ_i ω_i
-    like : an array in the floating type and place in which the blocks compute
-    options : when which method runs
-    row_size : the number of stored values in a row of X, on average; None for all p of them
-    whole : the arrays, where they are in memory
+    model : Model
+        The filter or the feature model.
+    samples : Samples
+        Whoever holds them.
+    shape : tuple of int
+        (n, p).
+    n_outputs : int
+        κ.
+    loss : Loss
+        ℓ.
+    covariate_ridge : array of shape (q,)
+        ρ, in the user's units, 0 for the intercept; in NumPy's float64, as all small arrays of the
+        solver, wherever X lives.
+    ridge_follows : bool
+        Whether ρ is λ in the user's units, and changes with it.
+    has_intercept : bool
+        Whether the last covariate is the intercept.
+    xi, lam : float
+        ξ and λ in the units of X̃ and Ã.
+    scale : float
+        The factor s of X̃ = diag(√w)X/s.
+    squared_norm : float
+        ‖X̃‖².
+    smallest_weight, largest_weight : float
+        The extremes of ω_i/w_i, which multiplies the loss's curvature in Ã.
+    null_loss : float
+        Σ_i ω_i ℓ(y_i, 0).
+    total_weight : float
+        Σ_i ω_i.
+    like : array
+        An array in the floating type and place in which the blocks compute.
+    options : Options
+        When which method runs.
+    row_size : float, optional
+        The number of stored values in a row of X, on average; None for all p of them.
+    whole : Whole, optional
+        The arrays, where they are in memory.
     """
 
     model: Model
@@ -286,9 +304,12 @@ class Problem:
 
         Parameters
         ----------
-        conjugate : Σ_i ω_i ℓ*(y_i, g_i)
-        pulled : X'ᵀ(ω∘g) (q, κ); covariates that are not penalised must see none of it
-        top : Σ_{i≤r} eig_i(M), or more
+        conjugate : float
+            Σ_i ω_i ℓ*(y_i, g_i).
+        pulled : array
+            X'ᵀ(ω∘g) (q, κ); covariates that are not penalised must see none of it.
+        top : float
+            Σ_{i≤r} eig_i(M), or more.
         """
         xp, ridge = self.xp, self.covariate_ridge
         safe = xp.where(ridge > 0, ridge, xp.full_like(ridge, math.inf))
@@ -321,19 +342,31 @@ def state(
 
     Parameters
     ----------
-    model : "filter" or "feature"
-    X : (n, p), dense of any array library, SciPy-sparse, or a `RowSource`
-    targets : class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real values
-    loss : ℓ, of `superfactor.losses`
-    xi, lam : ξ > 0 and λ ≥ 0 of the paper's F, a sum over samples; or "auto" (`superfactor.units`)
-    lam_covariates : ρ ≥ 0 of all covariates, "auto", or None for the paper's: the same λ
-    covariates : (n, q) or None; the intercept is added here, as an unpenalised column of ones
-    sample_weight : (n,), multiplies every term of a sample; samples of weight 0 are left out of a source,
-        and must not be among those of an array
-    class_weight : (n,) positive, multiplies the loss of a sample only
-    rank : the number of factors to come, which says how much room a search on a source will need
-    on_block : hears of each block of a pass over a source, as on_block(rows done, rows in all)
-    options : when which method runs
+    model : str or Model
+        "filter" or "feature".
+    X : array of shape (n, p)
+        Dense of any array library, SciPy-sparse, or a `RowSource`.
+    targets
+        Class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real values.
+    loss : Loss
+        ℓ, of `superfactor.losses`.
+    xi, lam : float or Auto
+        ξ > 0 and λ ≥ 0 of the paper's F, a sum over samples; or "auto" (`superfactor.units`).
+    lam_covariates : float or Auto, optional
+        ρ ≥ 0 of all covariates, "auto", or None for the paper's: the same λ.
+    covariates : array of shape (n, q), or None
+        The intercept is added here, as an unpenalised column of ones.
+    sample_weight : array of shape (n,)
+        Multiplies every term of a sample; samples of weight 0 are left out of a source, and must not be
+        among those of an array.
+    class_weight : array of shape (n,)
+        Positive, multiplies the loss of a sample only.
+    rank : int
+        The number of factors to come, which says how much room a search on a source will need.
+    on_block : callable, optional
+        Hears of each block of a pass over a source, as on_block(rows done, rows in all).
+    options : Options, optional
+        When which method runs.
 
     Examples
     --------
