@@ -19,37 +19,54 @@ class Options:
 
     Attributes
     ----------
-    compressed_side : X with at least twice as many features as samples, and no more samples than this, is
-        replaced by the rows of UΣ: decomposing the Gram matrix costs the third power of its side, and below
-        a ratio of two products with X are cheaper than that
-    rows_a_block : rows whose part of the loss and its derivatives stays in a core's cache
-    values_worth_threads : with fewer stored values of sparse X a thread pool costs more than it gains
-    whole_range : up to this dimension of X's range (or four times the rank) the search takes all of it at
-        once: growing a subspace would take more products than having everything
-    largest_system : unknowns of a dense Newton system at most; its matrix, and the time to factor it,
-        grow with the square and the third power
-    a_question : what a question to the samples costs besides its operations, in operations
-    dense_loss : operations of dense systems take so many times as long as those of products with the samples
-    values_worth_coarse : where a design has so many values, conjugate gradients compute in float32
-    expected_products : products that conjugate gradients will take for a step, where a dense system is the
-        alternative
-    rows_a_column, fewest_curvature_rows, curvature_gradients : curvature is summed over at least so many
-        samples a column of the design, so many in all, or so many that it costs as much as that number of
-        gradients, where there are twice as many: its error is repaired by gradients, which are exact
-    subsample_ratio : a search begins with fewer samples where there are so many times more …
-    subsample_memory : … whose rows of X take at most this share of scikit-learn's ``working_memory``
-    fewest_subsample : … and are at least so many: fewer say too little
-    enough_subsample, enough_a_feature : … and at most the larger of so many, or so many for each feature
-    exact_side, exact_operations : the certificate decomposes the Gram matrix of the smaller side up to
-        this size and this many operations; beyond, a sum of eigenvalues is bounded through the solver's basis
-    ascent_side : the same where the bound is ascended: it pays hundreds of times
-    gram_operations, largest_gram : the constants of the theorem come from a Gram matrix up to this much
-        work (or 64 columns), and its smallest eigenvalue up to this size; beyond, from Lanczos, with zero
-        at the lower end
-    dense_eigen : up to this size a matrix is decomposed as a whole; beyond, its leading eigenvectors come
-        from a Krylov or Davidson basis, which smaller ones do not repay
-    lpgd_gram, lpgd_sparse_gram : Algorithm 1 decomposes the smaller Gram matrix up to this size, dense or
-        sparse; beyond, its steps take products with X
+    compressed_side : int
+        X with at least twice as many features as samples, and no more samples than this, is replaced by
+        the rows of UΣ: decomposing the Gram matrix costs the third power of its side, and below a ratio
+        of two products with X are cheaper than that.
+    rows_a_block : int
+        Rows whose part of the loss and its derivatives stays in a core's cache.
+    values_worth_threads : int
+        With fewer stored values of sparse X a thread pool costs more than it gains.
+    whole_range : int
+        Up to this dimension of X's range (or four times the rank) the search takes all of it at once:
+        growing a subspace would take more products than having everything.
+    largest_system : int
+        Unknowns of a dense Newton system at most; its matrix, and the time to factor it, grow with the
+        square and the third power.
+    a_question : float
+        What a question to the samples costs besides its operations, in operations.
+    dense_loss : float
+        Operations of dense systems take so many times as long as those of products with the samples.
+    values_worth_coarse : int
+        Where a design has so many values, conjugate gradients compute in float32.
+    expected_products : int
+        Products that conjugate gradients will take for a step, where a dense system is the alternative.
+    rows_a_column, fewest_curvature_rows, curvature_gradients : int
+        Curvature is summed over at least so many samples a column of the design, so many in all, or so
+        many that it costs as much as that number of gradients, where there are twice as many: its error
+        is repaired by gradients, which are exact.
+    subsample_ratio : int
+        A search begins with fewer samples where there are so many times more …
+    subsample_memory : float
+        … whose rows of X take at most this share of scikit-learn's ``working_memory``.
+    fewest_subsample : int
+        … and are at least so many: fewer say too little.
+    enough_subsample, enough_a_feature : int
+        … and at most the larger of so many, or so many for each feature.
+    exact_side, exact_operations : int
+        The certificate decomposes the Gram matrix of the smaller side up to this size and this many
+        operations; beyond, a sum of eigenvalues is bounded through the solver's basis.
+    ascent_side : int
+        The same where the bound is ascended: it pays hundreds of times.
+    gram_operations, largest_gram : float
+        The constants of the theorem come from a Gram matrix up to this much work (or 64 columns), and its
+        smallest eigenvalue up to this size; beyond, from Lanczos, with zero at the lower end.
+    dense_eigen : int
+        Up to this size a matrix is decomposed as a whole; beyond, its leading eigenvectors come from a
+        Krylov or Davidson basis, which smaller ones do not repay.
+    lpgd_gram, lpgd_sparse_gram : int
+        Algorithm 1 decomposes the smaller Gram matrix up to this size, dense or sparse; beyond, its steps
+        take products with X.
     """
 
     compressed_side: int = 2000
