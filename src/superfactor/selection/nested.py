@@ -43,21 +43,35 @@ class NestedScores:
 
     Attributes
     ----------
-    classes : (c,)
-    counts : (c,) samples of each class
-    n_splits, n_repeats : outer folds, and how often they were drawn
-    headline : the metric that counts, "accuracy", or "balanced_accuracy" where classes are unequal
-    folds : method → metric → (n_repeats, n_splits); the model itself is "model"
-    repeats : method → metric → (n_repeats,), for two classes with slope and intercept of the calibration
-    summary : metric → mean, low, high of the model: 95 % intervals corrected for shared training samples
-    rivals : rival → the same
-    differences : rival → metric (the headline), mean, low, high of the model's score less the rival's
-    predictions : (n, c) out-of-fold probabilities of the first repeat, of the samples that have a label
-    predicted : (n,) class numbers by the mean out-of-fold probabilities of all repeats
-    chance : p-value of `predicted` against labels that know nothing of them
-    chosen : parameters of every choice, repeat by repeat and fold by fold
-    permutation : shuffled labels, or None
-    verdict : all of it in words
+    classes : array of shape (c,)
+    counts : array of shape (c,)
+        Samples of each class.
+    n_splits, n_repeats : int
+        Outer folds, and how often they were drawn.
+    headline : str
+        The metric that counts, "accuracy", or "balanced_accuracy" where classes are unequal.
+    folds : dict
+        Method → metric → (n_repeats, n_splits); the model itself is "model".
+    repeats : dict
+        Method → metric → (n_repeats,), for two classes with slope and intercept of the calibration.
+    summary : dict
+        Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples.
+    rivals : dict
+        Rival → the same.
+    differences : dict
+        Rival → metric (the headline), mean, low, high of the model's score less the rival's.
+    predictions : array of shape (n, c)
+        Out-of-fold probabilities of the first repeat, of the samples that have a label.
+    predicted : array of shape (n,)
+        Class numbers by the mean out-of-fold probabilities of all repeats.
+    chance : float
+        p-value of `predicted` against labels that know nothing of them.
+    chosen : tuple[dict[str, Any], ...]
+        Parameters of every choice, repeat by repeat and fold by fold.
+    permutation : PermutationTest, optional
+        Shuffled labels, or None.
+    verdict : Verdict
+        All of it in words.
     """
 
     classes: Any

@@ -21,10 +21,14 @@ class Scree:
 
     Attributes
     ----------
-    singular_values : σ (k,), descending
-    share : σ²/‖X‖² (k,), the share of the total sum of squares
-    total : ‖X‖², that of all singular values and not of the first k alone
-    elbow : the rank after which little is gained, at least 1
+    singular_values : array of shape (k,)
+        σ, descending.
+    share : array
+        σ²/‖X‖² (k,), the share of the total sum of squares.
+    total : float
+        ‖X‖², that of all singular values and not of the first k alone.
+    elbow : int
+        The rank after which little is gained, at least 1.
     """
 
     singular_values: np.ndarray

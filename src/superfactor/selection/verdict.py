@@ -42,10 +42,14 @@ class Verdict:
 
     Attributes
     ----------
-    grade : "better", "not shown" or "worse": than guessing
-    headline : one sentence with the figure that counts
-    sentences : what else to know
-    advice : what to try
+    grade : str
+        "better", "not shown" or "worse": than guessing.
+    headline : str
+        One sentence with the figure that counts.
+    sentences : tuple of str
+        What else to know.
+    advice : tuple of str
+        What to try.
     """
 
     grade: str
@@ -85,17 +89,28 @@ def judge(
 
     Parameters
     ----------
-    metric : what counts, "accuracy" or "balanced_accuracy"
-    score : mean, low, high of the model
-    guess : mean of always the most frequent class
-    differences : rival → mean, low, high of the model's score less that of the rival
-    chance : p-value of the second test
-    counts, predicted : class → how often it occurs, and is predicted
-    units : what is counted
-    covariates : their names
-    balanced : whether every class weighs the same already
-    permutation : p_value and n of shuffled labels, if there were any
-    final : the model is judged by samples from elsewhere, after which nothing is to be chosen anew
+    metric : str
+        What counts, "accuracy" or "balanced_accuracy".
+    score : dict
+        Mean, low, high of the model.
+    guess : float
+        Mean of always the most frequent class.
+    differences : dict
+        Rival → mean, low, high of the model's score less that of the rival.
+    chance : float
+        p-value of the second test.
+    counts, predicted : dict
+        Class → how often it occurs, and is predicted.
+    units : str
+        What is counted.
+    covariates : sequence of str
+        Their names.
+    balanced : bool
+        Whether every class weighs the same already.
+    permutation : dict, optional
+        p_value and n of shuffled labels, if there were any.
+    final : bool
+        The model is judged by samples from elsewhere, after which nothing is to be chosen anew.
     """
     grade = grade_of(differences[FREQUENT], chance)
     unlikely = permutation is None or permutation["p_value"] <= PERMUTATION_LEVEL
