@@ -44,13 +44,20 @@ class Postings:
 
     Attributes
     ----------
-    X : csr (n, n_words), TF-IDF of the descriptions, rows of length 1 (0 where no word is left)
-    y : (n,) int, 1 = fraudulent
-    covariates : (n, 72) of 0 and 1
-    words : (n_words,) str, in alphabetical order
-    covariate_names : 72 names
-    counts : csr (n, n_words), how often each word occurs
-    source : one line saying which files these are, and how they differ from the full data
+    X : CSR matrix of shape (n, n_words)
+        TF-IDF of the descriptions, rows of length 1 (0 where no word is left).
+    y : array of shape (n,) of int
+        1 = fraudulent.
+    covariates : array of shape (n, 72)
+        Of 0 and 1.
+    words : array of shape (n_words,) of str
+        In alphabetical order.
+    covariate_names : tuple of str
+        72 names.
+    counts : CSR matrix of shape (n, n_words)
+        How often each word occurs.
+    source : str
+        One line saying which files these are, and how they differ from the full data.
     """
 
     X: csr_matrix
@@ -74,12 +81,14 @@ def load_job_postings(
 
     Parameters
     ----------
-    data_dir : folder with ``fake_job_postings.csv`` or one of its stand-ins (see the module). Not
-        given or not there: the folder named by the environment variable SUPERFACTOR_DATA_DIR, the
-        user's cache.
-    n_words : at least 1; the paper has 2,480
-    stop_words : None, or "english" to leave out scikit-learn's list before counting. The paper does
-        not say that any were left out
+    data_dir : str or Path, optional
+        Folder with ``fake_job_postings.csv`` or one of its stand-ins (see the module). Not given or not
+        there: the folder named by the environment variable SUPERFACTOR_DATA_DIR, the user's cache.
+    n_words : int
+        At least 1; the paper has 2,480.
+    stop_words : str, optional
+        None, or "english" to leave out scikit-learn's list before counting. The paper does not say that
+        any were left out.
     """
     if isinstance(n_words, bool) or not isinstance(n_words, int | np.integer) or n_words < 1:
         raise ValueError(f"n_words={n_words!r}: a whole number of at least 1 is required")

@@ -45,11 +45,15 @@ class Microarray:
 
     Attributes
     ----------
-    name : such as "Breast_GSE70947"
-    X : (n, p) float64
-    y : (n,) str, the class of each sample
-    features : (p,) str; where several have one name they are numbered, TP53, TP53.1
-    source : one line saying which file this is
+    name : str
+        Such as "Breast_GSE70947".
+    X : array of shape (n, p) of float64
+    y : array of shape (n,) of str
+        The class of each sample.
+    features : array of shape (p,) of str
+        Where several have one name they are numbered, TP53, TP53.1.
+    source : str
+        One line saying which file this is.
     """
 
     name: str
@@ -81,9 +85,10 @@ def load_microarray(name_or_path: str | Path, data_dir: str | Path | None = None
     name_or_path : a name such as "Pancreatic_GSE16515" or "Breast_GSE70947", or a path
         Files are tables in the layout of CuMiDa (``.csv``, ``.csv.gz`` and whatever `read_table`
         reads), or ``.npz`` with arrays X (n, p), y (n,) and feature_names (p,).
-    data_dir : folder in which ``name.csv``, ``name.csv.gz`` or ``name.npz`` is looked for. Not given
-        or not there: the folder named by the environment variable SUPERFACTOR_DATA_DIR, the user's
-        cache, a download from CuMiDa.
+    data_dir : str or Path, optional
+        Folder in which ``name.csv``, ``name.csv.gz`` or ``name.npz`` is looked for. Not given or not
+        there: the folder named by the environment variable SUPERFACTOR_DATA_DIR, the user's cache, a
+        download from CuMiDa.
     """
     path = Path(name_or_path).expanduser()
     if not path.is_file():

@@ -32,9 +32,12 @@ class Images:
 
     Attributes
     ----------
-    images : (n, 784) float64 in [0, 1], the rows of a 28 × 28 image one after the other; 1 is ink
-    digits : (n,) int, 0 to 9
-    source : one line saying which files these are
+    images : array of shape (n, 784) of float64
+        In [0, 1], the rows of a 28 × 28 image one after the other; 1 is ink.
+    digits : array of shape (n,) of int
+        0 to 9.
+    source : str
+        One line saying which files these are.
     """
 
     images: NDArray[np.float64]
@@ -47,9 +50,10 @@ def load_mnist(data_dir: str | Path | None = None, *, part: str = "test") -> Ima
 
     Parameters
     ----------
-    data_dir : folder with ``t10k-images-idx3-ubyte.gz`` and ``t10k-labels-idx1-ubyte.gz`` (``train-…``
-        for the training set), or the same without ``.gz``. Not given or not there: the folder named
-        by the environment variable SUPERFACTOR_DATA_DIR, the user's cache, a download.
+    data_dir : str or Path, optional
+        Folder with ``t10k-images-idx3-ubyte.gz`` and ``t10k-labels-idx1-ubyte.gz`` (``train-…`` for the
+        training set), or the same without ``.gz``. Not given or not there: the folder named by the
+        environment variable SUPERFACTOR_DATA_DIR, the user's cache, a download.
     part : {"test", "train"}
     """
     if part not in _FILES:

@@ -31,19 +31,31 @@ class Simulation:
 
     Attributes
     ----------
-    model : "filter" or "feature"
-    X : (n, p), the noisy data
-    covariates : (n, q), or None when q = 0
-    y : (n,), classes 0..κ
-    B : (n, p), the data without noise, B = H·Wᵀ
-    A : filter: (p, κ), A = W·β; feature: (n, κ), A = H·β
-    gamma : γ (q, κ), coefficients of the covariates
-    W : (p, r), orthonormal atoms as columns
-    H : (n, r), codes
-    beta : β (r, κ)
-    activations : (n, κ)
-    probabilities : (n, κ + 1), from which y was drawn
-    noise : σ
+    model : str
+        "filter" or "feature".
+    X : array of shape (n, p)
+        The noisy data.
+    covariates : array of shape (n, q), or None
+        None when q = 0.
+    y : array of shape (n,)
+        Classes 0..κ.
+    B : array of shape (n, p)
+        The data without noise, B = H·Wᵀ.
+    A : array
+        Filter: (p, κ), A = W·β; feature: (n, κ), A = H·β.
+    gamma : array of shape (q, κ)
+        γ, coefficients of the covariates.
+    W : array of shape (p, r)
+        Orthonormal atoms as columns.
+    H : array of shape (n, r)
+        Codes.
+    beta : array of shape (r, κ)
+        β.
+    activations : array of shape (n, κ)
+    probabilities : array of shape (n, κ + 1)
+        From which y was drawn.
+    noise : float
+        σ.
     """
 
     model: str
@@ -85,14 +97,21 @@ def simulate(
     Parameters
     ----------
     model : {"filter", "feature"}
-    n_samples, n_features, rank : n, p and r ≤ min(n, p)
-    n_classes : κ + 1 ≥ 2
-    n_covariates : q ≥ 0
-    noise, covariate_noise : σ and σ' ≥ 0; the entries of B and of the covariates have variance one
-    signal : standard deviation of each activation that comes from the factors, and again as much
-        from the covariates if there are any; 0 makes the labels pure chance
-    link : the score function h, as for the classifier
-    random_state : seed or generator; the same seed gives the same data
+    n_samples, n_features, rank : int
+        n, p and r ≤ min(n, p).
+    n_classes : int
+        κ + 1 ≥ 2.
+    n_covariates : int
+        q ≥ 0.
+    noise, covariate_noise : float
+        σ and σ' ≥ 0; the entries of B and of the covariates have variance one.
+    signal : float
+        Standard deviation of each activation that comes from the factors, and again as much from the
+        covariates if there are any; 0 makes the labels pure chance.
+    link : str or Link
+        The score function h, as for the classifier.
+    random_state : int or Generator or RandomState, optional
+        Seed or generator; the same seed gives the same data.
 
     Examples
     --------

@@ -48,8 +48,10 @@ def open_table(
     layout : "auto", "samples" or "features"
         What the rows of a table are. "auto" takes them for features only where that is sure: the first
         column holds names of genes or probes, each once, all others numbers or what is known of genes.
-    sheet : of an Excel file; by default its first
-    layer : of an ``.h5ad`` or ``.h5mu`` file instead of X; "raw" for the raw values
+    sheet : str, optional
+        Of an Excel file; by default its first.
+    layer : str, optional
+        Of an ``.h5ad`` or ``.h5mu`` file instead of X; "raw" for the raw values.
     text : names of columns to keep as they are written
         Identifiers like ``007``. Names the file does not have are ignored.
     progress : callable(done, total), optional

@@ -23,10 +23,12 @@ class TableFile:
     matrix : None, or (n, p) float64, an array or CSR
         The features of a file that keeps them apart from what else is known of the samples. None for
         a table, whose features are columns of `frame`.
-    features : None, or a list of p different names, those of the columns of `matrix`
+    features : list of str, optional
+        None, or a list of p different names, those of the columns of `matrix`.
     blocks : dict from the name of a modality to the (start, stop) of its columns in `matrix`
         Empty where there are none.
-    notes : sentences about how the file was read
+    notes : tuple of str
+        Sentences about how the file was read.
 
     Examples
     --------
