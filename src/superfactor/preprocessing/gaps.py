@@ -80,8 +80,10 @@ def describe_gaps(
     Parameters
     ----------
     X : DataFrame or ndarray (n, p)
-    names : of the columns; those of a DataFrame, or their positions, by default
-    ids : of the samples; the index of a DataFrame, or their positions, by default
+    names : sequence, optional
+        Of the columns; those of a DataFrame, or their positions, by default.
+    ids : sequence, optional
+        Of the samples; the index of a DataFrame, or their positions, by default.
 
     Examples
     --------
