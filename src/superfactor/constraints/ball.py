@@ -9,7 +9,20 @@ from superfactor.constraints.base import ConvexSet, Point, norm, parts_of, same_
 
 @dataclass(frozen=True)
 class FrobeniusBall(ConvexSet):
-    """``{Z : ‖Z‖_F ≤ radius}``; for a tuple the norm is that of all its parts together."""
+    """``{Z : ‖Z‖_F ≤ radius}``; for a tuple the norm is that of all its parts together.
+
+    Parameters
+    ----------
+    radius : float
+        More than 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.constraints import FrobeniusBall
+    >>> FrobeniusBall(1.0).project(np.array([3.0, 4.0]))
+    array([0.6, 0.8])
+    """
 
     radius: float
 

@@ -27,7 +27,25 @@ def same_form(Z: Point, parts: tuple[Array, ...]) -> Point:
 
 
 def norm(Z: Point) -> float:
-    """Frobenius norm of a joint point, without overflow on the way (entries up to 1e300)."""
+    """Frobenius norm of a joint point, without overflow on the way (entries up to 1e300).
+
+    Parameters
+    ----------
+    Z : array or tuple of arrays
+        A tuple is one joint point: the squared norms of its parts add up.
+
+    Returns
+    -------
+    size : float
+        NaN where an entry is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.constraints import norm
+    >>> norm((np.array([3.0]), np.array([[4.0]])))
+    5.0
+    """
     parts = [part for part in parts_of(Z) if math.prod(part.shape) > 0]
     sizes = [float(namespace(part).max(namespace(part).abs(part))) for part in parts]
     largest = max(sizes, default=0.0)
@@ -43,7 +61,22 @@ def norm(Z: Point) -> float:
 
 
 class ConvexSet(ABC):
-    """A closed convex set with its Euclidean projection."""
+    """A closed convex set with its Euclidean projection.
+
+    Examples
+    --------
+    A set of one's own needs `project` alone. Here the points whose entries add up to 1:
+
+    >>> import numpy as np
+    >>> from superfactor.constraints import ConvexSet
+    >>> class SumsToOne(ConvexSet):
+    ...     def project(self, Z):
+    ...         return Z - (Z.sum() - 1) / Z.size
+    >>> SumsToOne().project(np.array([1.0, 2.0]))
+    array([0., 1.])
+    >>> SumsToOne().contains(np.array([0.25, 0.75]))
+    True
+    """
 
     #: Does the set stay the same when the rows (or columns) of a point are rotated? Then the solver
     #: may work in the coordinates of X's singular vectors; otherwise it needs the full matrices.

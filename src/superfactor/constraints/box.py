@@ -19,6 +19,13 @@ class Box(ConvexSet):
     lower, upper : float or array
         Bounds that broadcast against the point; ``-inf`` and ``inf`` leave a side open. For a tuple
         they apply to each part, so arrays are for single parts (see ``Product``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.constraints import Box
+    >>> Box(-1.0, [1.0, 5.0]).project(np.array([3.0, 3.0]))
+    array([1., 3.])
     """
 
     def __init__(self, lower: float | Array = -math.inf, upper: float | Array = math.inf) -> None:
@@ -51,7 +58,23 @@ class Box(ConvexSet):
 
 
 class NonNegative(Box):
-    """The orthant ``{Z : Z ≥ 0}``."""
+    """The orthant ``{Z : Z ≥ 0}``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.constraints import NonNegative
+    >>> NonNegative().project(np.array([-1.0, 2.0]))
+    array([0., 2.])
+
+    Supervised non-negative matrix factorization:
+
+    >>> X, y = np.random.default_rng(0).random((20, 4)), np.arange(20) % 2
+    >>> model = SMFClassifier(2, solver="bcd", constraint=NonNegative()).fit(X, y)
+    >>> bool(model.components_.min() >= 0)
+    True
+    """
 
     def __init__(self) -> None:
         super().__init__(lower=0.0)

@@ -11,6 +11,20 @@ class Product(ConvexSet):
     """``Θ_A × Θ_B × Θ_γ``; ``None`` leaves a variable free.
 
     Points are tuples ``(A, B, gamma)``; the projection is the tuple of the projections.
+
+    Parameters
+    ----------
+    A, B, gamma : ConvexSet, optional
+        Sets of the lifted coefficients, of the reconstruction and of the coefficients of the covariates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.constraints import FrobeniusBall, NonNegative, Product
+    >>> constraint = Product(A=FrobeniusBall(1.0), B=NonNegative())
+    >>> A, B, gamma = constraint.project((np.array([[2.0]]), np.array([[-1.0]]), np.array([[5.0]])))
+    >>> A, B, gamma
+    (array([[1.]]), array([[0.]]), array([[5.]]))
     """
 
     def __init__(

@@ -7,7 +7,22 @@ from superfactor.constraints.whole import WholeSpace
 
 
 def resolve_constraint(constraint: ConvexSet | None) -> ConvexSet:
-    """``None`` is the whole space, a convex set is itself, anything else a ``TypeError``."""
+    """``None`` is the whole space, a convex set is itself, anything else a ``TypeError``.
+
+    Parameters
+    ----------
+    constraint : ConvexSet, optional
+
+    Returns
+    -------
+    constraint : ConvexSet
+
+    Examples
+    --------
+    >>> from superfactor.constraints import resolve_constraint
+    >>> resolve_constraint(None)
+    WholeSpace()
+    """
     if constraint is None:
         return WholeSpace()
     if not isinstance(constraint, ConvexSet):

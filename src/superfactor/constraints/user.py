@@ -17,6 +17,17 @@ class UserSet(ConvexSet):
         set is used with (an array, or a tuple of arrays).
     contains : callable, optional
         ``(Z, tol) -> bool``. Without it a point is inside if projecting hardly moves it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.constraints import UserSet
+    >>> symmetric = UserSet(lambda Z: (Z + Z.T) / 2)
+    >>> symmetric.project(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    array([[1., 1.],
+           [1., 1.]])
+    >>> symmetric.contains(np.eye(2))
+    True
     """
 
     def __init__(

@@ -10,7 +10,15 @@ from superfactor.constraints.base import ConvexSet, Point, norm
 
 @dataclass(frozen=True)
 class WholeSpace(ConvexSet):
-    """Every finite point; the projection is the identity."""
+    """Every finite point; the projection is the identity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.constraints import WholeSpace
+    >>> WholeSpace().project(np.array([1.0, -2.0]))
+    array([ 1., -2.])
+    """
 
     rotation_invariant = True
 
