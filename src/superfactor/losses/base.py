@@ -34,7 +34,23 @@ BALANCING_STEPS = 3
 class Curvature(NamedTuple):
     """``∇²ℓ`` of every sample: ``diagonal`` on its diagonal, ``−outer_c·outer_d`` off it.
 
-    Both have shape ``(n, κ)``.
+    Attributes
+    ----------
+    diagonal : array of shape (n, κ)
+        The diagonals.
+    outer : array of shape (n, κ)
+        What makes up the rest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import Curvature
+    >>> curvature = Curvature(diagonal=np.array([[2.0, 2.0]]), outer=np.array([[0.5, 1.0]]))
+    >>> curvature.matrices()
+    array([[[ 2. , -0.5],
+            [-0.5,  2. ]]])
+    >>> curvature.times(np.array([[1.0, 0.0]]))
+    array([[ 2. , -0.5]])
     """
 
     diagonal: Array
@@ -58,7 +74,21 @@ class Curvature(NamedTuple):
 
 
 class Loss(ABC):
-    """A twice differentiable loss per sample, with its curvature and its convex conjugate."""
+    """A twice differentiable loss per sample, with its curvature and its convex conjugate.
+
+    Examples
+    --------
+    Every loss is asked the same questions:
+
+    >>> import numpy as np
+    >>> from superfactor.losses import Loss, SquaredError
+    >>> loss, a, Y = SquaredError(), np.array([[1.0], [3.0]]), np.array([[0.0], [3.0]])
+    >>> isinstance(loss, Loss), loss.convex
+    (True, True)
+    >>> loss.value(a, Y), loss.residual(a, Y)
+    (array([1., 0.]), array([[2.],
+           [0.]]))
+    """
 
     #: Is ``ℓ(y, ·)`` convex for every ``y``?
     convex: bool

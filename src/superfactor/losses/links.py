@@ -22,6 +22,16 @@ class Link(ABC):
 
     All three work elementwise on an array of any shape and keep shape and dtype. Subclass this, or
     use :class:`CustomLink` with three functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import Link, Logistic
+    >>> link = Logistic()
+    >>> isinstance(link, Link), link.convex(n_outputs=3)
+    (True, True)
+    >>> link.log_h_and_slope(np.array([0.0, 2.0]))
+    (array([0., 2.]), array([1., 1.]))
     """
 
     #: True only where ``log h(a) = a``; the loss then skips the chain rule.
@@ -59,7 +69,17 @@ class Link(ABC):
 
 @dataclass(frozen=True)
 class Logistic(Link):
-    """``h = exp``: multinomial logistic regression, convex for any number of classes."""
+    """``h = exp``: multinomial logistic regression, convex for any number of classes.
+
+    Examples
+    --------
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.losses import Logistic
+    >>> SMFClassifier(link=Logistic())  # the same as link="logistic"
+    SMFClassifier(link=Logistic())
+    >>> Logistic().curvature_bounds(n_outputs=1)
+    (0.0, 0.25)
+    """
 
     linear = True
 
@@ -99,6 +119,17 @@ class Probit(Link):
     ``log h`` is odd, its slope ``u = r(a) + r(−a)`` even (``r`` the normal hazard), so everything
     is evaluated at ``|a|``, where :mod:`superfactor.losses.hazard` is safe. Finite for
     ``|a| ≤ 1e150``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import Multinomial, Probit
+    >>> loss = Multinomial(Probit())
+    >>> loss.probabilities(np.array([[0.0], [1.96]])).round(3)
+    array([[0.5  , 0.5  ],
+           [0.025, 0.975]])
+    >>> Probit().convex(n_outputs=2)  # only with two classes
+    False
     """
 
     def log_h(self, a: Array) -> Array:

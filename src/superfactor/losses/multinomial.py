@@ -25,8 +25,21 @@ class Multinomial(Loss):
     Parameters
     ----------
     link : Link
+        The score function.
     n_outputs : int, default 1
         κ, the number of classes less one. Convexity, and with it the conjugate, depends on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import Logistic, Multinomial
+    >>> loss = Multinomial(Logistic(), n_outputs=2)
+    >>> a, Y = np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
+    >>> loss.probabilities(a).round(2)
+    array([[0.33, 0.33, 0.33],
+           [0.11, 0.79, 0.11]])
+    >>> loss.value(a, Y).round(2)
+    array([1.1 , 0.24])
     """
 
     def __init__(self, link: Link, n_outputs: int = 1) -> None:
@@ -161,6 +174,17 @@ def resolve_link(link: str | Link, n_outputs: int) -> Multinomial:
     n_outputs : int
         κ, the number of classes less one. ``"probit"`` is for two classes: with more its loss is
         not convex and the model has no probit reading.
+
+    Returns
+    -------
+    loss : Multinomial
+        The loss of classes whose scores come from this link.
+
+    Examples
+    --------
+    >>> from superfactor.losses import resolve_link
+    >>> resolve_link("logistic", n_outputs=2)
+    Multinomial(Logistic(), n_outputs=2)
     """
     if isinstance(link, str):
         names: dict[str, Link] = {"logistic": Logistic(), "probit": Probit()}

@@ -10,7 +10,15 @@ from superfactor.losses.base import Curvature, Loss, check_radius
 
 
 class SquaredError(Loss):
-    """``ℓ = Σ_c (y_c − a_c)²``; gradient ``2(a − y)``; Hessian ``2I``; ``ℓ* = ⟨g, y⟩ + ‖g‖²/4``."""
+    """``ℓ = Σ_c (y_c − a_c)²``; gradient ``2(a − y)``; Hessian ``2I``; ``ℓ* = ⟨g, y⟩ + ‖g‖²/4``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import SquaredError
+    >>> SquaredError().value_and_residual(np.array([[1.0, 2.0]]), np.array([[0.0, 2.0]]))
+    (array([1.]), array([[2., 0.]]))
+    """
 
     convex = True
     has_conjugate = True
