@@ -25,17 +25,19 @@ class Certificate:
 
     Attributes
     ----------
+    objective : float
+        F of the fit.
     lower_bound : float
         No factorization of this rank has a smaller objective.
     gap : float
-        objective − lower_bound.
+        ``objective − lower_bound``.
     relative_gap : float
-        gap/(objective − bound(0)), bound(0) = ξΣ_{i>r}σ_i² being the part no supervision can change, so
+        ``gap/(objective − bound(0))``, bound(0) = ξΣ_{i>r}σ_i² being the part no supervision can change, so
         that a large reconstruction error cannot make the gap look small.
     is_global : bool
-        Whether relative_gap ≤ 1e-6.
-    method : str
-        "residual" (bound at the residuals of the fit) or "ascent" (dual maximised).
+        Whether ``relative_gap ≤ 1e-6``.
+    method : {"residual", "ascent"}
+        Bound at the residuals of the fit, or dual maximised.
     exact : bool
         False where the largest singular value outside a subspace was estimated, not bounded.
     constants : TheoremConstants
@@ -45,6 +47,15 @@ class Certificate:
     statement : str
         One sentence that says what is proven; where that is not a global optimum, a second one that says
         how many other starts it was compared with, if there were any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> certificate = SMFClassifier(n_components=2).fit(X - X.mean(axis=0), y).certificate_
+    >>> certificate.is_global
+    True
     """
 
     objective: float
@@ -95,10 +106,38 @@ def certify(
     method: str = "residual",
     max_iter: int = 300,
 ) -> Certificate:
-    """A certificate for any point of rank ≤ `rank`, whichever solver found it; nothing of it is changed.
+    """A certificate for any point of low rank, whichever solver found it; nothing of it is changed.
 
-    `method` "residual" evaluates the dual at the point's own residuals; "ascent" maximises it from there,
-    for at most `max_iter` steps. A convex set Θ only raises the optimum, so the bound stays valid with one.
+    A convex set Θ only raises the optimum, so the bound stays valid with one.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was solved.
+    rank : int
+        Largest rank of the points that the bound is for.
+    solution : Solution
+        The answer of a solver.
+    method : {"residual", "ascent"}, default="residual"
+        "residual" evaluates the dual at the point's own residuals; "ascent" maximises it from there.
+    max_iter : int, default=300
+        Steps of the ascent at most.
+
+    Returns
+    -------
+    certificate : Certificate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> from superfactor.solvers import newton
+    >>> from superfactor.theory import certify
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=5.0)
+    >>> certify(problem, 2, newton.solve(problem, 2)).is_global
+    True
     """
     if method == "ascent" and problem.whole is None:
         raise ValueError(

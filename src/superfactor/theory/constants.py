@@ -46,6 +46,17 @@ class TheoremConstants:
         loss is not convex.
     L : float
         Upper bound of the curvature, inf when the loss has none.
+
+    Examples
+    --------
+    >>> from superfactor.theory import TheoremConstants
+    >>> constants = TheoremConstants(mu=2.0, L=5.0)
+    >>> constants.condition_number, constants.applies
+    (2.5, True)
+    >>> constants.step_window
+    (0.25, 0.3)
+    >>> constants.iterations(accuracy=1e-6, distance=1.0)
+    90
     """
 
     mu: float
@@ -110,22 +121,42 @@ def theorem_constants(
     radius: float = math.inf,
     largest: float | None = None,
 ) -> TheoremConstants:
-    """μ and L of the paper's F in the user's units.
+    """Bounds μ and L of the curvature of the paper's F, in the user's units.
+
+    The table of the module is what is computed. It is cheap enough to follow every fit: the spectrum of large
+    data is bounded by a few products with X.
 
     Parameters
     ----------
-    profiled : bool
+    problem : Problem
+        Data, model, loss and weights.
+    profiled : bool, default=False
         False for Algorithm 1 as printed, joint in (A, B, γ). True for γ minimised over and the B-block
         rescaled so that its curvature lies within that of A: then ξ and the covariates do not matter, and
         μ, L are those of A.
-    radius : float
+    radius : float, default=inf
         The paper's M, a bound on the norm of every activation; with inf the constants hold everywhere.
     largest : float, optional
-        (About) σ₁² of X̃, where X is not in memory. Both ends are then safe but not the best: nδ⁻ counts as 0,
-        and of X and X' together nδ⁺ is at most the sum.
+        (About) σ₁² of X̃, where X is not in memory. Both ends are then safe but not the best: nδ⁻ counts as
+        0, and of X and X' together nδ⁺ is at most the sum.
 
-    The table of the module is what is computed. It is cheap enough to follow every fit: the
-    spectrum of large data is bounded by a few products with X.
+    Returns
+    -------
+    constants : TheoremConstants
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import Logistic, Multinomial
+    >>> from superfactor.problem import state
+    >>> from superfactor.theory import theorem_constants
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) / 2
+    >>> y = np.array([1, 1, 0, 0])
+    >>> problem = state("feature", X, y, Multinomial(Logistic()), xi=0.5, lam=0.5)
+    >>> theorem_constants(problem)  # with an intercept
+    TheoremConstants(mu=0.0, L=2.25)
+    >>> theorem_constants(problem, profiled=True)
+    TheoremConstants(mu=1.0, L=1.25)
     """
     low, high = loss_bends(problem, profiled=profiled, radius=radius, largest=largest)
     xi, lam = problem.users_weights

@@ -43,7 +43,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Interval:
-    """The numbers between `lower` and `upper`; `lower` itself only if `closed`, `upper` never."""
+    """The numbers between two ends.
+
+    The lower end belongs to it only if `closed`, the upper one never.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The ends.
+    closed : bool
+        Whether `lower` belongs to it.
+
+    Examples
+    --------
+    >>> from superfactor.theory import Interval
+    >>> weights = Interval(2.5, 22.0)
+    >>> 3 in weights, 2.5 in weights
+    (True, False)
+    """
 
     lower: float
     upper: float
@@ -61,31 +78,83 @@ def bends(
     design: tuple[float, float] = (0.0, 0.0),
     covariate_factor: float = 0.0,
 ) -> tuple[float, float]:
-    """(low, high) of the table above.
+    """What the loss adds to the curvature of the coefficients, from the curvature of the loss and the data.
+
+    nδ⁻α⁻ and nδ⁺α⁺ for the filter model, 0 and α⁺(1 + λ_max(X'ᵀX')) for the feature model.
 
     Parameters
     ----------
-    model : str
-        "filter" or "feature".
-    alpha_low, alpha_high : float
-        α⁻ and α⁺, the curvature bounds of the loss.
-    design : tuple[float, float]
+    model : {"filter", "feature"}
+        Which of the two.
+    alpha_high : float
+        α⁺, the largest curvature of the loss.
+    alpha_low : float, default=0
+        α⁻, the smallest.
+    design : tuple of two floats
         Filter model, (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X'].
-    covariate_factor : float
+    covariate_factor : float, default=0
         Feature model, λ_max(X'ᵀX'); 0 without covariates.
+
+    Returns
+    -------
+    low, high : float
+        At least and at most.
+
+    Examples
+    --------
+    >>> from superfactor.theory import bends
+    >>> bends("filter", 0.25, alpha_low=0.1, design=(10.0, 40.0))
+    (1.0, 10.0)
     """
     return model_named(model).bends((alpha_low, alpha_high), design, covariate_factor)
 
 
 def is_admissible(xi: float, lam: float, low: float, high: float) -> bool:
-    """Whether L/μ < 3 for Algorithm 1 as printed."""
+    """Whether L/μ < 3 for Algorithm 1 as printed.
+
+    Parameters
+    ----------
+    xi, lam : float
+        ξ and λ.
+    low, high : float
+        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+
+    Returns
+    -------
+    admissible : bool
+
+    Examples
+    --------
+    >>> from superfactor.theory import is_admissible
+    >>> is_admissible(xi=9, lam=3, low=1, high=10)
+    True
+    """
     _check(low, high)
     bottom, top = 2 * lam + low, 2 * lam + high
     return xi > 0 and lam >= 0 and 2 * xi < 3 * bottom and top < 6 * xi and top < 3 * bottom
 
 
 def admissible_lambda(xi: float, low: float, high: float) -> Interval | None:
-    """All λ that are admissible with this ξ, or None."""
+    """All λ that are admissible with this ξ, or None.
+
+    Parameters
+    ----------
+    xi : float
+        ξ > 0.
+    low, high : float
+        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+
+    Returns
+    -------
+    lam : Interval or None
+        None where no λ is admissible.
+
+    Examples
+    --------
+    >>> from superfactor.theory import admissible_lambda
+    >>> admissible_lambda(xi=9, low=1, high=10)
+    Interval(lower=2.5, upper=22.0, closed=False)
+    """
     _check(low, high)
     if not xi > 0:
         raise ValueError(f"xi={xi!r}: a positive number is required")
@@ -93,7 +162,30 @@ def admissible_lambda(xi: float, low: float, high: float) -> Interval | None:
 
 
 def admissible_xi(lam: float, low: float, high: float) -> Interval | None:
-    """All ξ that are admissible with this λ, or None; at λ = 0: nL*/6 < ξ < 3nμ*/2."""
+    """All ξ that are admissible with this λ, or None.
+
+    At λ = 0 these are nL*/6 < ξ < 3nμ*/2.
+
+    Parameters
+    ----------
+    lam : float
+        λ ≥ 0.
+    low, high : float
+        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+
+    Returns
+    -------
+    xi : Interval or None
+        None where no ξ is admissible.
+
+    Examples
+    --------
+    >>> from superfactor.theory import admissible_xi
+    >>> admissible_xi(lam=3, low=1, high=10)
+    Interval(lower=2.6666666666666665, upper=10.5, closed=False)
+    >>> admissible_xi(lam=1, low=1, high=10) is None
+    True
+    """
     _check(low, high)
     if not lam >= 0:
         raise ValueError(f"lam={lam!r}: a non-negative number is required")
@@ -102,7 +194,24 @@ def admissible_xi(lam: float, low: float, high: float) -> Interval | None:
 
 
 def profiled_lambda(low: float, high: float) -> Interval | None:
-    """All λ with L_A/m_A < 3; ξ and the covariates do not matter once γ is profiled out."""
+    """All λ with L_A/m_A < 3; ξ and the covariates do not matter once γ is profiled out.
+
+    Parameters
+    ----------
+    low, high : float
+        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+
+    Returns
+    -------
+    lam : Interval or None
+        λ > (high − 3·low)/4.
+
+    Examples
+    --------
+    >>> from superfactor.theory import profiled_lambda
+    >>> profiled_lambda(low=1, high=10)
+    Interval(lower=1.75, upper=inf, closed=False)
+    """
     _check(low, high)
     return _from((high - 3 * low) / 4, math.inf)
 
@@ -112,7 +221,33 @@ def problem_lambda(
 ) -> Interval | None:
     """All λ for which the theorem covers this problem, everything else as it is.
 
-    `profiled` and `radius` as in `theorem_constants`.
+    Parameters
+    ----------
+    problem : Problem
+        Data, model, loss and ξ.
+    profiled : bool, default=False
+        As in `theorem_constants`.
+    radius : float, default=inf
+        As in `theorem_constants`.
+
+    Returns
+    -------
+    lam : Interval or None
+        None where no λ will do, as with an intercept that is not profiled out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import Logistic, Multinomial
+    >>> from superfactor.problem import state
+    >>> from superfactor.theory import problem_lambda
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) / 2
+    >>> y = np.array([1, 1, 0, 0])
+    >>> problem = state("feature", X, y, Multinomial(Logistic()), xi=0.5, lam=0.5)
+    >>> problem_lambda(problem) is None
+    True
+    >>> problem_lambda(problem, profiled=True)
+    Interval(lower=0.0625, upper=inf, closed=False)
     """
     low, high = loss_bends(problem, profiled=profiled, radius=radius, any_lam=True)
     if math.isinf(low) or math.isinf(high):
@@ -128,9 +263,25 @@ def problem_lambda(
 
 @dataclass(frozen=True)
 class RegionPiece:
-    """A part of the admissible region: ξ in `xi`, and λ between two lines in ξ.
+    """A part of the admissible region: ξ in an interval, and λ between two lines in ξ.
 
-    `lower` and `upper` are (slope, offset): slope·ξ + offset.
+    Attributes
+    ----------
+    xi : Interval
+        The ξ of this part.
+    lower, upper : tuple of two floats
+        (slope, offset) of the lines: slope·ξ + offset.
+    closed : bool
+        Whether the lower line belongs to it.
+
+    Examples
+    --------
+    >>> from superfactor.theory import admissible_pieces
+    >>> first, second = admissible_pieces(low=1.0, high=10.0)
+    >>> second.xi
+    Interval(lower=6.75, upper=inf, closed=True)
+    >>> second.lam(9.0)
+    Interval(lower=2.5, upper=22.0, closed=False)
     """
 
     xi: Interval
@@ -152,6 +303,24 @@ def admissible_pieces(low: float, high: float) -> tuple[RegionPiece, RegionPiece
       (2ξ − 3·low)/6 beyond (the paper lets this part start at 3(high − low)/2)
 
     and always λ < (6ξ − high)/2. At the ξ where the parts meet both formulas agree.
+
+    Parameters
+    ----------
+    low, high : float
+        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+
+    Returns
+    -------
+    first, second : RegionPiece
+        The part for smaller ξ, and the one beyond it.
+
+    Examples
+    --------
+    >>> from superfactor.theory import admissible_pieces
+    >>> for piece in admissible_pieces(low=1.0, high=10.0):
+    ...     print(piece.xi.lower, piece.xi.upper)
+    2.25 6.75
+    6.75 inf
     """
     _check(low, high)
     upper = (3.0, -high / 2)

@@ -30,7 +30,34 @@ __all__ = [
 def gradient_mapping(
     Z: Point, gradient: Point, step_size: float, constraint: ConvexSet | None = None
 ) -> Point:
-    """G(Z, τ) for a point Z of Θ with gradient ∇f(Z), in the form of Z (array or tuple)."""
+    """G(Z, τ) = (Z − Π_Θ(Z − τ∇f(Z)))/τ, which is zero exactly at the stationary points of f over Θ.
+
+    Parameters
+    ----------
+    Z : array or tuple of arrays
+        A point of Θ.
+    gradient : array or tuple of arrays
+        ∇f(Z), in the form of Z.
+    step_size : float
+        τ > 0.
+    constraint : ConvexSet, optional
+        Θ.
+
+    Returns
+    -------
+    mapping : array or tuple of arrays
+        In the form of Z; without a constraint the gradient itself.
+
+    Examples
+    --------
+    The first entry cannot fall below zero and stands still; the second may move.
+
+    >>> import numpy as np
+    >>> from superfactor.constraints import NonNegative
+    >>> from superfactor.theory import gradient_mapping
+    >>> gradient_mapping(np.array([0.0, 1.0]), np.array([3.0, 2.0]), 0.1, NonNegative())
+    array([0., 2.])
+    """
     target = resolve_constraint(constraint).project(_step(Z, gradient, step_size))
     parts = zip(parts_of(Z), parts_of(target), strict=True)
     return same_form(Z, tuple((z - t) / step_size for z, t in parts))
@@ -57,7 +84,41 @@ def stationarity(
     rank: int,
     constraint: ConvexSet | None = None,
 ) -> float:
-    """‖Z − Π_r(Π_Θ(Z − τ∇f))‖/τ: zero exactly where Algorithm 1 with step τ stands still."""
+    """How far a step of Algorithm 1 moves a point: zero exactly where it stands still.
+
+    It is ‖Z − Π_r(Π_Θ(Z − τ∇f))‖/τ.
+
+    Parameters
+    ----------
+    Z : tuple of arrays (A, B, γ)
+        A (N, κ), B (N, other side of X), γ (q, κ), with [A, B] of rank at most `rank`.
+    gradient : tuple of arrays
+        ∇f(Z), as `lifted_gradient` gives it.
+    step_size : float
+        τ > 0.
+    rank : int
+        r.
+    constraint : ConvexSet, optional
+        Θ.
+
+    Returns
+    -------
+    length : float
+
+    Examples
+    --------
+    The two leading directions of X, where nothing is to be predicted:
+
+    >>> import numpy as np
+    >>> from superfactor.losses import SquaredError
+    >>> from superfactor.problem import state
+    >>> from superfactor.theory import lifted_gradient, stationarity
+    >>> X, y = np.diag([1.2, 0.8, 0.4]), np.zeros((3, 1))
+    >>> problem = state("filter", X, y, SquaredError(), xi=1.0, lam=0.1, fit_intercept=False)
+    >>> Z = np.zeros((3, 1)), np.diag([1.2, 0.8, 0.0]), np.zeros((0, 1))
+    >>> stationarity(Z, lifted_gradient(problem, *Z), step_size=0.1, rank=2) < 1e-12
+    True
+    """
     target = low_rank_step(Z, gradient, step_size, rank, constraint)
     return norm(tuple(z - t for z, t in zip(Z, target, strict=True))) / step_size
 
@@ -65,9 +126,39 @@ def stationarity(
 def lifted_gradient(
     problem: Problem, A: Array, B: Array, gamma: Array
 ) -> tuple[Array, Array, Array]:
-    """(∇_A, ∇_B, ∇_γ) of F in the problem's own units; forms X̃ densely.
+    """The gradient (∇_A, ∇_B, ∇_γ) of F in the problem's own units; forms X̃ densely.
 
-    ∇_A = Φᵀ(ω∘∇ℓ) + 2λA,    ∇_B = 2ξ(B − X̃),    ∇_γ = X'ᵀ(ω∘∇ℓ) + 2ρ∘γ
+    ``∇_A = Φᵀ(ω∘∇ℓ) + 2λA``, ``∇_B = 2ξ(B − X̃)``, ``∇_γ = X'ᵀ(ω∘∇ℓ) + 2ρ∘γ``.
+
+    Parameters
+    ----------
+    problem : Problem
+        F.
+    A : array of shape (N, κ)
+        Lifted coefficients; N is p in the filter model and n in the feature model.
+    B : array of shape (N, other side)
+        The reconstruction of X, seen from the search side.
+    gamma : array of shape (q, κ)
+        γ, coefficients of the covariates.
+
+    Returns
+    -------
+    gradient : tuple of arrays
+        In the shapes of A, B and γ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import SquaredError
+    >>> from superfactor.problem import state
+    >>> from superfactor.theory import lifted_gradient
+    >>> X, y = np.diag([1.2, 0.8, 0.4]), np.zeros((3, 1))
+    >>> problem = state("filter", X, y, SquaredError(), xi=1.0, lam=0.1, fit_intercept=False)
+    >>> A, B, gamma = np.zeros((3, 1)), np.diag([1.2, 0.8, 0.0]), np.zeros((0, 1))
+    >>> lifted_gradient(problem, A, B, gamma)[1].round(1)
+    array([[ 0. ,  0. ,  0. ],
+           [ 0. ,  0. ,  0. ],
+           [ 0. ,  0. , -0.8]])
     """
     arrays = problem.arrays()
     _, E = arrays.loss_terms(arrays.activations(A, gamma))
