@@ -69,6 +69,10 @@ def solve(
 
     Parameters
     ----------
+    problem : Problem
+        What is minimised.
+    rank : int
+        Number of factors.
     nonnegative : bool
         W ≥ 0 and H ≥ 0, exactly: supervised non-negative matrix factorization.
     max_iter : int, optional
@@ -76,10 +80,31 @@ def solve(
     tol : float
         Stop when three iterations in a row lower F by at most this, relative to the loss and ridge in it;
         0 runs exactly `max_iter` iterations.
+    random_state : int, Generator or None, default=0
+        Draws what is random.
     start : Factors or {"pca", "random"}, optional
         Factors in the user's units (negative entries of W and H are set to 0 if they must not be),
         "random", or "pca" (also for None), whose singular vectors give their larger signed parts where
         signs matter (NNDSVD).
+    callback : callable, optional
+        ``(iteration, objective) -> True`` to stop.
+
+    Returns
+    -------
+    solution : Solution
+        Factors in the user's units, and how they were found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> from superfactor.solvers import bcd
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=5.0)
+    >>> found = bcd.solve(problem, rank=2, nonnegative=True)
+    >>> bool(found.factors.components.min() >= 0)
+    True
     """
     arrays = problem.arrays()
     width = min(rank, *problem.shape)

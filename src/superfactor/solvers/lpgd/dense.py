@@ -84,6 +84,19 @@ class LowRankSolution:
         ‖Z_t − Z_{t+1}‖/τ of the last step.
     violation : float
         The largest entry of Z − Π_Θ(Z); Π_r comes last and may leave Θ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.solvers.lpgd import minimize
+    >>> def distance(theta, gamma):  # to a matrix of rank 2
+    ...     return np.sum((theta - np.diag([2.0, 1.0])) ** 2), 2 * (theta - np.diag([2.0, 1.0])), None
+    >>> found = minimize(distance, 1, np.zeros((2, 2)), step_size=0.5)
+    >>> found.theta.round(6)
+    array([[2., 0.],
+           [0., 0.]])
+    >>> found.objective, found.converged
+    (1.0, True)
     """
 
     theta: Array
@@ -115,21 +128,29 @@ def minimize(
 
     Parameters
     ----------
-    objective : Objective
+    objective : callable
         (θ, γ) -> (f, ∇_θf, ∇_γf), with γ = ∇_γf = None where there is no γ.
     rank : int
         r ≥ 1.
-    start : array of shape (a, b)
-        θ_0, of any rank, or the pair (θ_0, γ_0).
-    step_size : τ; with curvature of f up to L, 1/L never increases f; 2/(μ + L) contracts most where
-        L/μ < 3 and f has a stationary point of rank r
+    start : array of shape (a, b), or a pair
+        θ_0 of any rank, or the pair (θ_0, γ_0).
+    step_size : float
+        τ; with curvature of f up to L, 1/L never increases f; 2/(μ + L) contracts most where L/μ < 3 and f
+        has a stationary point of rank r.
+    max_iter : int, default=1000
+        Iterations at most.
     tol : float
         Stop when two steps in a row move (θ, γ) by less than this, relative to its norm; 0 runs exactly
         `max_iter` iterations.
-    project : Projection, optional
+    project : callable, optional
         (θ, γ) -> Π_Θ(θ, γ); None for no constraint.
     callback : callable, optional
         (iteration, objective) -> True to stop.
+
+    Returns
+    -------
+    solution : LowRankSolution
+        θ of rank at most r, γ, and how they were found.
 
     Examples
     --------

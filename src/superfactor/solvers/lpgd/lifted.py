@@ -39,14 +39,18 @@ def solve(
     callback: Callable[[int, float], bool] | None = None,
     compress: bool | None = None,
 ) -> Solution:
-    """Minimise F over rank ≤ `rank` by θ ← Π_r(Π_Θ(θ − τ∇_θF)), γ ← Π_Θ(γ − τ∇_γF).
+    """Minimise F over all points of low rank, by the paper's Algorithm 1.
 
-    The iterates are those of the paper's Algorithm 1 for F in the user's units. With sample weights
-    w the samples of B (and of A in the feature model) are measured in units of √w, so that weight
-    2 is the same as the sample twice.
+    The steps are θ ← Π_r(Π_Θ(θ − τ∇_θF)), γ ← Π_Θ(γ − τ∇_γF), and the iterates those of the paper for F in
+    the user's units. With sample weights w the samples of B (and of A in the feature model) are measured in
+    units of √w, so that weight 2 is the same as the sample twice.
 
     Parameters
     ----------
+    problem : Problem
+        What is minimised.
+    rank : int
+        Number of factors.
     step_size : float or {"auto"}
         τ, or "auto": 1/L, with which no step increases F unless there is a constraint; a larger one
         inside the theorem's window may, where the model is not of rank r (docs/errata.md §9).
@@ -60,12 +64,37 @@ def solve(
     start : Factors or {"pca", "random"}, optional
         Factors in the user's units (any number of columns), "random" (of the size of X, drawn with
         `random_state`), or "pca" (also for None): B = Π_r(X), A = 0, γ = 0.
+    random_state : int, Generator or None, default=0
+        Draws what is random.
+    callback : callable, optional
+        ``(iteration, objective) -> True`` to stop.
     compress : bool, optional
         Whether to work in the coordinates of X's singular vectors; None: where Θ allows it (no
         constraint, or Frobenius balls on A and B). The iterates are the same.
 
-    With any other Θ, θ is a dense array of the size of X. Π_r comes last, so that the answer may
-    lie outside Θ; `Solution.violation` and the reason say by how much.
+    Returns
+    -------
+    solution : Solution
+        Factors in the user's units, and how they were found.
+
+    Notes
+    -----
+    With a Θ that does not allow it, θ is a dense array of the size of X. Π_r comes last, so that the answer
+    may lie outside Θ; `Solution.violation` and the reason say by how much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> from superfactor.solvers import lpgd, newton
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=5.0)
+    >>> found = lpgd.solve(problem, rank=2, max_iter=5000)
+    >>> found.reason
+    'the gradient mapping is below the tolerance'
+    >>> bool(abs(found.objective / newton.solve(problem, rank=2).objective - 1) < 1e-6)
+    True
     """
     set_ = resolve_constraint(constraint)
     if compress is None:

@@ -40,10 +40,35 @@ def solve_path(
     ----------
     problem : Problem
         Stated at any ξ and at a λ > 0.
-    weights : Iterable[tuple[float, float]]
-        Pairs in the user's units; neighbours should be alike, and large λ first is easiest.
-    search : str
-        "off", "auto" or "thorough", as in `solve`.
+    rank : int
+        Number of factors.
+    weights : iterable of pairs (ξ, λ)
+        In the user's units; neighbours should be alike, and large λ first is easiest.
+    tol : float, default=1e-8
+        As in `solve`.
+    max_iter : int, optional
+        As in `solve`, for each pair.
+    random_state : int, Generator or None, default=0
+        Draws what is random.
+    search : {"off", "auto", "thorough"}, default="auto"
+        As in `solve`.
+
+    Yields
+    ------
+    solution : Solution
+        One for each pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> from superfactor.solvers import newton
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=5.0)
+    >>> weights = [(1.0, 10.0), (1.0, 5.0), (1.0, 2.0)]
+    >>> [round(found.objective, 2) for found in newton.solve_path(problem, 2, weights)]
+    [44.38, 44.33, 44.26]
     """
     rng = np.random.default_rng(random_state)
     state: State | None = None

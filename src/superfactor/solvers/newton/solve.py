@@ -48,14 +48,48 @@ def solve(
     checkpoint: str | os.PathLike[str] | None = None,
     codes: bool = True,
 ) -> Solution:
-    """Minimise F over rank ≤ `rank`.
+    """Minimise F over all points of low rank, by joint Newton steps in a growing subspace.
 
-    `tol` is relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
-    An answer that the duality gap does not prove optimal is compared with other starts: `search` "auto"
-    spends on them about what the first answer took, "thorough" many times that, "off" nothing. Where samples
-    are many, a share of them is searched first, and other starts are tried among these only.
-    The state of the search is written to the file `checkpoint` from time to time; where it is there already,
-    the search goes on from it. Without `codes`, the solution has none of the samples' codes.
+    Parameters
+    ----------
+    problem : Problem
+        What is minimised.
+    rank : int
+        Number of factors.
+    tol : float, default=1e-8
+        Relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
+    max_iter : int, optional
+        500 if None.
+    random_state : int, Generator or None, default=0
+        Draws what is random.
+    search : {"off", "auto", "thorough"}, default="auto"
+        An answer that the duality gap does not prove optimal is compared with other starts: "auto" spends on
+        them about what the first answer took, "thorough" many times that, "off" nothing. Where samples are
+        many, a share of them is searched first, and other starts are tried among these only.
+    callback : callable, optional
+        ``(iteration, objective) -> True`` to stop.
+    checkpoint : path, optional
+        The state of the search is written to this file from time to time; where it is there already, the
+        search goes on from it.
+    codes : bool, default=True
+        Without, the solution has none of the samples' codes.
+
+    Returns
+    -------
+    solution : Solution
+        Factors in the user's units, and how they were found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> from superfactor.solvers import newton
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=5.0)
+    >>> solution = newton.solve(problem, rank=2)
+    >>> solution.converged, solution.factors.components.shape
+    (True, (5, 2))
     """
     monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter, callback, True)
     rng = np.random.default_rng(random_state)
