@@ -121,6 +121,20 @@ class Solution:
         Other starts that the answer was compared with; None where nobody looked for any.
     violation : float
         The largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> from superfactor.solvers import newton
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=5.0)
+    >>> solution = newton.solve(problem, rank=2)
+    >>> solution.factors.components.shape, solution.factors.beta.shape
+    ((5, 2), (2, 1))
+    >>> solution.n_iter == len(solution.history.objective)
+    True
     """
 
     factors: Factors
