@@ -137,6 +137,18 @@ class Problem:
         The number of stored values in a row of X, on average; None for all p of them.
     whole : Whole, optional
         The arrays, where they are in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=0.1)
+    >>> problem.n_samples, problem.n_outputs, problem.has_intercept
+    (20, 1, True)
+    >>> problem.restated(xi=2.0, lam=0.1).users_weights
+    (2.0, 0.1)
     """
 
     model: Model
@@ -356,6 +368,8 @@ def state(
         ρ ≥ 0 of all covariates, "auto", or None for the paper's: the same λ.
     covariates : array of shape (n, q), or None
         The intercept is added here, as an unpenalised column of ones.
+    fit_intercept : bool, default=True
+        Whether there is one.
     sample_weight : array of shape (n,)
         Multiplies every term of a sample; samples of weight 0 are left out of a source, and must not be
         among those of an array.
@@ -367,6 +381,11 @@ def state(
         Hears of each block of a pass over a source, as on_block(rows done, rows in all).
     options : Options, optional
         When which method runs.
+
+    Returns
+    -------
+    problem : Problem
+        For every solver, and for the theory.
 
     Examples
     --------
@@ -434,8 +453,67 @@ def pose(
 ) -> Problem:
     """The problem of samples that are in the user's units, by one pass over X.
 
-    Some more where λ of the filter model is "auto". `n_covariates` does not count the intercept; the rest as
-    in `Problem`.
+    Some more passes where λ of the filter model is "auto".
+
+    Parameters
+    ----------
+    samples : Samples
+        Whoever holds them.
+    model : Model
+        Filter or feature.
+    shape : tuple of int
+        (n, p).
+    n_outputs : int
+        κ.
+    loss : Loss
+        ℓ.
+    weights : Weights
+        ξ, λ and the ridge of the covariates, numbers or "auto".
+    n_covariates : int
+        Not counting the intercept.
+    fit_intercept : bool
+        Whether the last covariate is the intercept.
+    like : array
+        An array in the floating type and place in which the blocks compute.
+    options : Options
+        When which method runs.
+    row_size : float, optional
+        The number of stored values in a row of X, on average; None for all p of them.
+    whole : Whole, optional
+        The arrays, where they are in memory.
+
+    Returns
+    -------
+    problem : Problem
+        As `state` gives it for data of a user.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import SquaredError
+    >>> from superfactor.models import Filter
+    >>> from superfactor.options import Options
+    >>> from superfactor.problem import pose
+    >>> from superfactor.samples import SampleTable, in_memory
+    >>> from superfactor.spectrum import DataMatrix
+    >>> from superfactor.units import Weights
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.ones((20, 1))
+    >>> known = SampleTable(y, 1, None, False, None, None).annotations(slice(None), X)
+    >>> samples = in_memory(DataMatrix(X), known, SquaredError(), Options())
+    >>> problem = pose(
+    ...     samples,
+    ...     model=Filter(),
+    ...     shape=X.shape,
+    ...     n_outputs=1,
+    ...     loss=SquaredError(),
+    ...     weights=Weights(1.0, 0.1, None),
+    ...     n_covariates=0,
+    ...     fit_intercept=False,
+    ...     like=X,
+    ...     options=Options(),
+    ... )
+    >>> tuple(round(weight, 6) for weight in problem.users_weights)
+    (1.0, 0.1)
     """
     squared = float(samples.sum(Block.squared_norm))
     scale = _unit_of(squared, like)
