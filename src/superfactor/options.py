@@ -67,6 +67,12 @@ class Options:
     lpgd_gram, lpgd_sparse_gram : int
         Algorithm 1 decomposes the smaller Gram matrix up to this size, dense or sparse; beyond, its steps
         take products with X.
+
+    Examples
+    --------
+    >>> from superfactor.options import Options
+    >>> Options(dense_eigen=10).dense_eigen
+    10
     """
 
     compressed_side: int = 2000
