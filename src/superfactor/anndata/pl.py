@@ -164,6 +164,17 @@ def factor_view(
 
     Parameters are those of `factors`.
 
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        What ``tl.smf`` has written to.
+    gene_symbols : str, optional
+        A column of ``adata.var`` to call genes by.
+    mod : str, optional
+        Which modality of a MuData.
+    key : str, default="smf"
+        ``key_added`` of ``tl.smf``.
+
     Returns
     -------
     view : superfactor.interpretation.FactorView
