@@ -32,7 +32,17 @@ VARIABLE = "SUPERFACTOR_DATA_DIR"
 
 
 class DataNotFound(ValueError):
-    """A data set is neither on disk nor to be had; the message says where it can be had."""
+    """A data set is neither on disk nor to be had; the message says where it can be had.
+
+    Examples
+    --------
+    >>> from superfactor.datasets import DataNotFound, load_microarray
+    >>> try:
+    ...     load_microarray("no-such-file.csv")
+    ... except DataNotFound as error:
+    ...     print("not here")
+    not here
+    """
 
 
 def folders(data_dir: str | Path | None = None) -> Iterator[Path]:

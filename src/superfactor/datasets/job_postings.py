@@ -58,6 +58,24 @@ class Postings:
         How often each word occurs.
     source : str
         One line saying which files these are, and how they differ from the full data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from superfactor.datasets import Postings
+    >>> counts = csr_array(np.array([[1, 2]]))
+    >>> data = Postings(
+    ...     X=counts / 3,
+    ...     y=np.array([1]),
+    ...     covariates=np.zeros((1, 72)),
+    ...     words=np.array(["fast", "money"]),
+    ...     covariate_names=(),
+    ...     counts=counts,
+    ...     source="one posting",
+    ... )
+    >>> data.X.shape
+    (1, 2)
     """
 
     X: csr_matrix
@@ -89,6 +107,32 @@ def load_job_postings(
     stop_words : str, optional
         None, or "english" to leave out scikit-learn's list before counting. The paper does not say that
         any were left out.
+
+    Returns
+    -------
+    data : Postings
+        Words, covariates and the label.
+
+    Examples
+    --------
+    Two postings in the layout of the full file:
+
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from superfactor.datasets import load_job_postings
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> columns = ["job_id", "title", "location", "department", "salary_range", "company_profile"]
+    >>> columns += ["description", "requirements", "benefits", "telecommuting", "has_company_logo"]
+    >>> columns += ["has_questions", "employment_type", "required_experience", "required_education"]
+    >>> columns += ["industry", "function"]
+    >>> table = pd.DataFrame("", index=[0, 1], columns=[*columns, "fraudulent"])
+    >>> table["description"] = ["earn money fast", "we build bridges"]
+    >>> numbers = ["telecommuting", "has_company_logo", "has_questions"]
+    >>> table[numbers], table["job_id"], table["fraudulent"] = 0, [1, 2], [1, 0]
+    >>> table.to_csv(folder / "fake_job_postings_subset.csv", index=False)
+    >>> data = load_job_postings(folder)
+    >>> data.words.tolist(), data.y.tolist()
+    (['bridges', 'build', 'earn', 'fast', 'money', 'we'], [1, 0])
     """
     if isinstance(n_words, bool) or not isinstance(n_words, int | np.integer) or n_words < 1:
         raise ValueError(f"n_words={n_words!r}: a whole number of at least 1 is required")

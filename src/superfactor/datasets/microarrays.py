@@ -48,12 +48,20 @@ class Microarray:
     name : str
         Such as "Breast_GSE70947".
     X : array of shape (n, p) of float64
+        Expression.
     y : array of shape (n,) of str
         The class of each sample.
     features : array of shape (p,) of str
         Where several have one name they are numbered, TP53, TP53.1.
     source : str
         One line saying which file this is.
+
+    Examples
+    --------
+    >>> from superfactor.datasets import load_prostate
+    >>> data = load_prostate()
+    >>> data.X.shape, data.y.shape, data.logged
+    ((102, 2000), (102,), True)
     """
 
     name: str
@@ -78,17 +86,35 @@ class Microarray:
 
 
 def load_microarray(name_or_path: str | Path, data_dir: str | Path | None = None) -> Microarray:
-    """Read a microarray data set.
+    r"""Read a microarray data set.
 
     Parameters
     ----------
-    name_or_path : a name such as "Pancreatic_GSE16515" or "Breast_GSE70947", or a path
-        Files are tables in the layout of CuMiDa (``.csv``, ``.csv.gz`` and whatever `read_table`
-        reads), or ``.npz`` with arrays X (n, p), y (n,) and feature_names (p,).
+    name_or_path : str or Path
+        A name such as "Pancreatic_GSE16515" or "Breast_GSE70947", or a path. Files are tables in the layout
+        of CuMiDa (``.csv``, ``.csv.gz`` and whatever `read_table` reads), or ``.npz`` with arrays X (n, p),
+        y (n,) and feature_names (p,).
     data_dir : str or Path, optional
         Folder in which ``name.csv``, ``name.csv.gz`` or ``name.npz`` is looked for. Not given or not
         there: the folder named by the environment variable SUPERFACTOR_DATA_DIR, the user's cache, a
         download from CuMiDa.
+
+    Returns
+    -------
+    data : Microarray
+        Expression, classes and names of the features.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> lines = "samples,type,TP53,KLK3", "GSM1,tumor,7.5,8", "GSM2,normal,6,5.5"
+    >>> _ = (folder / "Liver_GSE1.csv").write_text("\n".join(lines))
+    >>> from superfactor.datasets import load_microarray
+    >>> data = load_microarray("Liver_GSE1", folder)
+    >>> data.X, data.y.tolist(), data.features.tolist()
+    (array([[7.5, 8. ],
+           [6. , 5.5]]), ['tumor', 'normal'], ['TP53', 'KLK3'])
     """
     path = Path(name_or_path).expanduser()
     if not path.is_file():
@@ -113,10 +139,30 @@ def load_microarray(name_or_path: str | Path, data_dir: str | Path | None = None
 
 
 def find_microarrays(data_dir: str | Path | None = None) -> list[str]:
-    """Names for `load_microarray` of what lies in a folder, those of the paper first.
+    r"""Names for `load_microarray` of what lies in a folder, those of the paper first.
 
     The folder is `data_dir`; if that is not given, the one that SUPERFACTOR_DATA_DIR names; if there
     is none, the user's cache. Of each file only the beginning is read.
+
+    Parameters
+    ----------
+    data_dir : str or Path, optional
+        Where to look.
+
+    Returns
+    -------
+    names : list of str
+        For `load_microarray`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> lines = "samples,type,TP53,KLK3", "GSM1,tumor,7.5,8", "GSM2,normal,6,5.5"
+    >>> _ = (folder / "Liver_GSE1.csv").write_text("\n".join(lines))
+    >>> from superfactor.datasets import find_microarrays
+    >>> find_microarrays(folder)
+    ['Liver_GSE1']
     """
     folder = next(files.folders(data_dir), None)
     paths = folder.iterdir() if folder is not None and folder.is_dir() else ()

@@ -38,6 +38,14 @@ class Images:
         0 to 9.
     source : str
         One line saying which files these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.datasets import Images
+    >>> data = Images(images=np.zeros((2, 784)), digits=np.array([7, 2]), source="two empty images")
+    >>> data.images.reshape(-1, 28, 28).shape
+    (2, 28, 28)
     """
 
     images: NDArray[np.float64]
@@ -54,7 +62,27 @@ def load_mnist(data_dir: str | Path | None = None, *, part: str = "test") -> Ima
         Folder with ``t10k-images-idx3-ubyte.gz`` and ``t10k-labels-idx1-ubyte.gz`` (``train-…`` for the
         training set), or the same without ``.gz``. Not given or not there: the folder named by the
         environment variable SUPERFACTOR_DATA_DIR, the user's cache, a download.
-    part : {"test", "train"}
+    part : {"test", "train"}, default="test"
+        Which of the two.
+
+    Returns
+    -------
+    data : Images
+        Images and the digits they show.
+
+    Examples
+    --------
+    Two empty images in the format of MNIST:
+
+    >>> import pathlib, struct, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> images = struct.pack(">4i", 2051, 2, 28, 28) + bytes(2 * 784)
+    >>> _ = (folder / "t10k-images-idx3-ubyte").write_bytes(images)
+    >>> _ = (folder / "t10k-labels-idx1-ubyte").write_bytes(struct.pack(">2i", 2049, 2) + bytes([7, 2]))
+    >>> from superfactor.datasets import load_mnist
+    >>> data = load_mnist(folder)
+    >>> data.images.shape, data.digits.tolist()
+    ((2, 784), [7, 2])
     """
     if part not in _FILES:
         raise ValueError(f"part={part!r}: allowed are 'test' and 'train'")

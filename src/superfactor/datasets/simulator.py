@@ -52,10 +52,21 @@ class Simulation:
     beta : array of shape (r, κ)
         β.
     activations : array of shape (n, κ)
+        What the link turns into probabilities.
     probabilities : array of shape (n, κ + 1)
         From which y was drawn.
     noise : float
         σ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.datasets import simulate
+    >>> data = simulate("filter", 100, 30, 3, random_state=0)
+    >>> data.W.shape, data.H.shape, data.covariates is None
+    ((30, 3), (100, 3), True)
+    >>> bool(np.allclose(data.B, data.H @ data.W.T))
+    True
     """
 
     model: str
@@ -97,6 +108,7 @@ def simulate(
     Parameters
     ----------
     model : {"filter", "feature"}
+        From what the labels are drawn.
     n_samples, n_features, rank : int
         n, p and r ≤ min(n, p).
     n_classes : int
@@ -112,6 +124,11 @@ def simulate(
         The score function h, as for the classifier.
     random_state : int or Generator or RandomState, optional
         Seed or generator; the same seed gives the same data.
+
+    Returns
+    -------
+    data : Simulation
+        X, y and the truth behind them.
 
     Examples
     --------
