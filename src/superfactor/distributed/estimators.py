@@ -20,11 +20,14 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
 
     Parameters
     ----------
-    n_components, model, xi, lam, … :
-        Those of `SMFClassifier`. Only the default solver runs on a cluster: ``constraint`` and ``device``
-        have to be None, and there is no ``certify="ascent"``.
+    n_components : int, default=2
+        Number of factors.
     client : distributed.Client, default=None
         None is Dask's default client.
+    **options
+        Those of `SMFClassifier`: ``model``, ``xi``, ``lam`` and so on. Only the default
+        solver runs on a cluster: ``constraint`` and ``device`` have to be None, and there is no
+        ``certify="ascent"``.
 
     Attributes
     ----------
@@ -48,10 +51,16 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
 
     Examples
     --------
-    >>> from distributed import Client  # doctest: +SKIP
-    >>> client = Client(n_workers=2, threads_per_worker=1)  # doctest: +SKIP
-    >>> clf = DaskSMFClassifier(n_components=3).fit(X, y)  # doctest: +SKIP
-    >>> clf.predict(X).compute()  # doctest: +SKIP
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from superfactor.datasets import simulate
+    >>> from superfactor.distributed import DaskSMFClassifier
+    >>> data = simulate("filter", 100, 10, 2, random_state=0)
+    >>> X = da.from_array(data.X, chunks=(50, 10))
+    >>> with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+    ...     clf = DaskSMFClassifier(n_components=2, client=client).fit(X, data.y)
+    ...     print(clf.predict(X).compute().shape, clf.certificate_.is_global)
+    (100,) True
     """
 
     plain = SMFClassifier
@@ -77,10 +86,26 @@ class DaskSMFRegressor(DaskFactorization, SMFRegressor):
 
     Parameters
     ----------
-    n_components, model, xi, lam, … :
-        Those of `SMFRegressor`, with the restrictions of `DaskSMFClassifier`.
+    n_components : int, default=2
+        Number of factors.
     client : distributed.Client, default=None
         None is Dask's default client.
+    **options
+        Those of `SMFRegressor`: ``model``, ``xi``, ``lam`` and so on. With the
+        restrictions of `DaskSMFClassifier`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from superfactor.datasets import simulate
+    >>> from superfactor.distributed import DaskSMFRegressor
+    >>> data = simulate("filter", 100, 10, 2, random_state=0)
+    >>> X = da.from_array(data.X, chunks=(50, 10))
+    >>> with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+    ...     model = DaskSMFRegressor(n_components=2, client=client).fit(X, data.activations[:, 0])
+    ...     print(model.predict(X).compute().shape)
+    (100,)
     """
 
     plain = SMFRegressor
