@@ -59,9 +59,10 @@ def covariate_effects(
     ----------
     model : fitted model
         As for `factor_view`, but no FactorView.
-    X, y, covariates, sample_weight : the training data, in the form ``model.fit`` took; optional
-        Without them there are estimates only. X may be left out where all covariates were given to ``fit``
-        beside it; the model keeps the codes.
+    X, y, covariates, sample_weight : optional
+        The training data, in the form ``model.fit`` took. Without them there are estimates
+        only. X may be left out where all covariates were given to ``fit`` beside it; the model keeps the
+        codes.
     positive : label, optional
         With two classes: the one whose odds are shown, by default the rarer one, as for `factor_view`.
     level : float, default=0.95
@@ -99,6 +100,21 @@ def covariate_effects(
     searched among many more features than samples, the truth is less certain than the interval says:
     resample (bootstrap) to see that. Class weights are allowed for. The feature model has no intervals,
     since the codes of its samples have seen their labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import covariate_effects
+    >>> rng = np.random.default_rng(0)
+    >>> X, age = rng.standard_normal((80, 5)), rng.integers(40, 80, 80)
+    >>> y = np.where(age + rng.normal(0, 8, 80) > 60, "ill", "well")
+    >>> clf = SMFClassifier().fit(X, y, covariates=pd.DataFrame({"age": age}))
+    >>> table = covariate_effects(clf, X, y, pd.DataFrame({"age": age}), positive="ill")
+    >>> table[["covariate", "kind", "estimate", "low", "high"]].round(2)
+            covariate        kind  estimate   low  high
+    0  age (per unit)  odds ratio      1.39  1.21   1.6
     """
     import pandas as pd
 

@@ -25,6 +25,13 @@ def read_markers(markers: str | os.PathLike[str] | DataFrame | dict[Any, Any]) -
     -------
     notes : dict
         Features the model does not have do no harm.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from superfactor.interpretation import read_markers
+    >>> read_markers(pd.DataFrame({"feature": ["KLK3", "TP53"], "note": ["PSA", "p53"]}))
+    {'KLK3': 'PSA', 'TP53': 'p53'}
     """
     if isinstance(markers, dict):
         return _notes(markers.items())

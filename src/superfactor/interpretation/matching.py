@@ -20,12 +20,26 @@ class Matched:
     view : FactorView
         The k factors, in the order of their partners and with the sign that makes the cosine with
         them non-negative, so that a coefficient may be negative.
-    beside : (k,) int
+    beside : array of shape (k,) of int
         Positions of the partners in the other view, ascending: 0, …, r − 1 where both have r factors.
-    number : (k,) int
+    number : array of shape (k,) of int
         What each factor is called in its own order, from 1.
-    similarity : (k,)
+    similarity : array of shape (k,)
         ``|cosine|`` of the weights of a factor and its partner: 1 is the same factor.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import factor_view, matched, unsupervised
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> pairs = matched(factor_view(model), unsupervised(model, X, y))
+    >>> pairs.similarity.round(2)
+    array([0.94, 0.06])
+    >>> pairs.number
+    array([1, 2])
     """
 
     view: FactorView
@@ -50,6 +64,19 @@ def matched(view: FactorView, other: FactorView) -> Matched:
     Returns
     -------
     pairs : Matched
+        The factors of `other` that have a partner, in the order of `view`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import factor_view, matched, unsupervised
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> pairs = matched(factor_view(model), unsupervised(model, X, y))
+    >>> pairs.similarity.round(2)
+    array([0.94, 0.06])
     """
     if view.weights.shape[1] != other.weights.shape[1]:
         raise ValueError(

@@ -44,11 +44,26 @@ class Stability:
     table : DataFrame
         `top_features` of the model with a further column ``frequency``, from 0 to 1: the share of
         resamples in which the feature is again among the top n at the same end of the same factor.
-    similarity : (n_resamples, r)
+    similarity : array of shape (n_resamples, r)
         ``|cosine|`` between each factor of the model and the one matched to it: 1 is the same factor.
     n_resamples : int
-    predictive : (r,) bool, or None where nobody has said
+        How often the model was fitted again.
+    predictive : array of shape (r,) of bool, or None
         Which factors carry the classifier; the others are background.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import stability
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> found = stability(model, X, y, n_resamples=5, n=2, random_state=0)
+    >>> found.similarity.shape, found.n_resamples
+    ((5, 2), 5)
+    >>> sorted(found.table.columns)
+    ['end', 'factor', 'feature', 'frequency', 'rank', 'weight']
     """
 
     table: DataFrame
@@ -91,8 +106,10 @@ def stability(
     ----------
     model : fitted model
         As for `factor_view`, but no FactorView.
-    X, y, covariates, sample_weight : the training data, in the form ``model.fit`` took
+    X, y
+        The training data, in the form ``model.fit`` took.
     n_resamples : int, default=50
+        How often to fit again.
     n : int, default=5
         Features at each end of a factor, as in `top_features`.
     fraction : float, default=0.8
@@ -101,6 +118,8 @@ def stability(
         As in `factor_view`; refits are turned likewise.
     positive : class label, optional
         As in `factor_view`.
+    covariates, sample_weight : optional
+        Of the training data, likewise.
     random_state : int, Generator, RandomState or None, default=None
         For the choice of samples. None is a fixed seed.
     progress : None, True or function of (done, total), default=None
@@ -111,12 +130,25 @@ def stability(
     Returns
     -------
     stability : Stability
+        How often factors and their top features return.
 
     Notes
     -----
     Pure chance returns a feature with frequency n/p, but resamples share samples with the fit, and
     what is peculiar to these samples returns with them. A low frequency says that a feature is one
     of many alike; a high one that it does not hang on single samples, not that it means something.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import stability
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> found = stability(model, X, y, n_resamples=5, n=2, random_state=0)
+    >>> float(found.similarity.min().round(1))
+    1.0
     """
     check_count("n_resamples", n_resamples)
     fitted = fitted_model(model)

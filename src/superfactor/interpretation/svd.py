@@ -44,7 +44,8 @@ def unsupervised(
     ----------
     model : fitted model
         As for `factor_view`, but no FactorView.
-    X, y, covariates : the training data, in the form ``model.fit`` took
+    X, y, covariates
+        The training data, in the form ``model.fit`` took.
     n_components : int, optional
         The rank, if not that of the model.
     rotation : None, "predictive", "variance" or "varimax", default=None
@@ -57,6 +58,20 @@ def unsupervised(
     view : FactorView
         With ``model="svd"`` and ``supervised=False``, in the order and sign `factor_view` explains.
         It may stand wherever a model may: ``top_features(unsupervised(model, X, y))``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import supervised_factors, unsupervised
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> view = unsupervised(model, X, y)
+    >>> view.model, view.supervised
+    ('svd', False)
+    >>> supervised_factors(view)["share_of_variance"].round(2).tolist()
+    [0.92, 0.05]
     """
     check_rotation(rotation)
     fitted = fitted_model(model)

@@ -45,6 +45,17 @@ def supervised_factors(
           mean of all; or to that target in its units;
         - ``direction`` in words: the class that becomes more likely as the factor goes up, with
           three classes or more also the one as it goes down; or the target it raises.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import supervised_factors
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> supervised_factors(model)["direction"].tolist()
+    ['higher → virginica, lower → setosa', 'higher → versicolor, lower → setosa']
     """
     import pandas as pd
 
@@ -101,6 +112,23 @@ def top_features(
         ``rank`` (1 is the most extreme; equal weights in the order of the columns of X),
         ``feature``, ``weight`` (from −1 to 1: divided by the largest of the factor in size) and,
         with markers, ``note`` (empty where there is none).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import top_features
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> top_features(model, n=1)[["factor", "end", "feature"]]
+       factor   end            feature
+    0       1  high  petal length (cm)
+    1       1   low   sepal width (cm)
+    2       2  high  sepal length (cm)
+    3       2   low   petal width (cm)
+    >>> top_features(model, n=1, markers={"petal length (cm)": "known"})["note"].tolist()
+    ['known', '', '', '']
     """
     import pandas as pd
 

@@ -44,31 +44,48 @@ class FactorView:
 
     Attributes
     ----------
-    weights : (r, p)
+    weights : array of shape (r, p)
         The atoms, in the units of the fit: after a StandardScaler, standardised features. Zero
         where a factor holds nothing of X, because X has fewer than r dimensions.
-    scaled : (r, p)
+    scaled : array of shape (r, p)
         ``weights`` divided by the largest of each factor in size: from −1 to 1.
-    coef : (outputs, r)
+    coef : array of shape (outputs, r)
         What moving a sample along one factor by one standard deviation of the training codes adds
         to its activations, one row per output. Two classes: to the log-odds of the positive class
         (logistic link). Several: to the log-odds of each class against the (geometric) mean of all
         of them. Regression: to the prediction, in the units of y. Exactly 0 in background factors.
-    share : (r,)
+    share : array of shape (r,)
         Share of the sum of squares of X, which is variance where X is centred.
-    codes : (n, r)
+    codes : array of shape (n, r)
         Codes of the training samples; those of the feature model have seen the labels.
-    turn : (r, r)
+    turn : array of shape (r, r)
         ``transform(X) @ turn`` are the codes of other samples in the order, sign and rotation of the
         view, and ``turn @ weights`` the atoms of the fit. Orthogonal where those are.
-    features : (p,)
+    features : array of shape (p,)
         Names, as strings.
-    classes : tuple of str, or None in regression
+    classes : tuple of str or None
+        None in regression.
     outputs : tuple of str
         Names of the rows of ``coef``: the positive one of two classes, each of several classes, or
         the targets y, or y0, y1, ….
-    model : "filter", "feature" or "svd"
+    model : {"filter", "feature", "svd"}
+        Which model they are of.
     supervised : bool
+        False for plain SVD.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import factor_view
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> view = factor_view(model)
+    >>> view.weights.shape, view.coef.shape, view.outputs
+    ((2, 4), (3, 2), ('setosa', 'versicolor', 'virginica'))
+    >>> view.share.round(2)
+    array([0.82, 0.11])
     """
 
     weights: Any
@@ -109,6 +126,7 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
     Returns
     -------
     view : FactorView
+        Arrays that tables and plots are made of.
 
     Notes
     -----
@@ -117,6 +135,20 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
     projections on all, and that is counted. In the feature model the training codes were chosen
     together with the labels: their spread between classes, and with it ``coef``, is larger than
     that of new samples.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import factor_view
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    >>> model = SMFClassifier(n_components=2).fit(X, y)
+    >>> view = factor_view(model)
+    >>> view.features[abs(view.weights[0]).argmax()]
+    'petal length (cm)'
+    >>> factor_view(model, rotation="variance").share.round(2)
+    array([0.91, 0.02])
     """
     check_rotation(rotation)
     if not isinstance(model, FactorView):
