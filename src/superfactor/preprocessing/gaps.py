@@ -30,6 +30,16 @@ class Gaps:
         The share of missing entries of each sample, empty columns left aside.
     ids : list
         Names of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.preprocessing import describe_gaps
+    >>> gaps = describe_gaps(np.array([[1.0, np.nan], [2.0, 3.0]]))
+    >>> bool(gaps), gaps.n_missing
+    (True, 1)
+    >>> gaps.sentences()
+    ['1 of 4 values are missing (25 %).']
     """
 
     n_missing: int
@@ -84,6 +94,11 @@ def describe_gaps(
         Of the columns; those of a DataFrame, or their positions, by default.
     ids : sequence, optional
         Of the samples; the index of a DataFrame, or their positions, by default.
+
+    Returns
+    -------
+    gaps : Gaps
+        Where they are, and what there is to say about them.
 
     Examples
     --------

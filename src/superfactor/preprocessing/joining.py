@@ -27,6 +27,21 @@ class JoinedBlocks:
     lost : DataFrame with the columns ``sample``, ``block`` and ``reason``
         One row for each sample that is not in `table`, with the blocks that have it; its name is None
         where a row has none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from superfactor.preprocessing import join_blocks
+    >>> genes = pd.DataFrame({"KLK3": [7.5, 8.0]}, index=["anna", "bert"])
+    >>> blood = pd.DataFrame({"iron": [90.0, 80.0]}, index=["bert", "carl"])
+    >>> joined = join_blocks({"genes": genes, "blood": blood}, how="inner")
+    >>> joined.table
+          KLK3  iron
+    bert   8.0  90.0
+    >>> joined.blocks
+    {'genes': slice(0, 1, None), 'blood': slice(1, 2, None)}
+    >>> joined.lost["sample"].tolist()
+    ['anna', 'carl']
     """
 
     table: DataFrame
