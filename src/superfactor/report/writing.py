@@ -91,6 +91,18 @@ def write_report(
     Returns
     -------
     path : Path
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.report import write_report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = SMFClassifier(n_components=2).fit(X, y.astype(str))
+    >>> path = write_report(pathlib.Path(tempfile.mkdtemp(), "page.html"), model, X, y.astype(str))
+    >>> path.name, path.stat().st_size > 10_000
+    ('page.html', True)
     """
     path = Path(path)
     if not path.parent.is_dir():
