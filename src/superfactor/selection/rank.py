@@ -23,12 +23,24 @@ class Scree:
     ----------
     singular_values : array of shape (k,)
         σ, descending.
-    share : array
-        σ²/‖X‖² (k,), the share of the total sum of squares.
+    share : array of shape (k,)
+        σ²/‖X‖², the share of the total sum of squares.
     total : float
         ‖X‖², that of all singular values and not of the first k alone.
     elbow : int
         The rank after which little is gained, at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.selection import scree
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 20)) + 0.1 * rng.standard_normal((60, 20))
+    >>> found = scree(X, n_values=5)
+    >>> found.share.round(2)
+    array([0.58, 0.24, 0.18, 0.  , 0.  ])
+    >>> found.elbow
+    3
     """
 
     singular_values: np.ndarray
@@ -48,6 +60,20 @@ def scree(X: Any, *, n_values: int | None = None, center: bool = True) -> Scree:
     center : bool, default=True
         Take the mean of each feature off first (sparse X stays sparse). Without it the first value
         is mostly that of the means.
+
+    Returns
+    -------
+    scree : Scree
+        The largest values, their shares and the elbow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.selection import scree
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 20)) + 0.1 * rng.standard_normal((60, 20))
+    >>> scree(X).elbow  # three directions and noise
+    3
     """
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
     k = min(50 if n_values is None else n_values, *X.shape)
@@ -95,13 +121,20 @@ def elbow(values: Any) -> int:
 
     Parameters
     ----------
-    values : array-like of shape (k,), descending, for example singular values
+    values : array-like of shape (k,)
+        Descending, for example singular values.
 
     Returns
     -------
     rank : int
         From 1 to k. The chord joins the first value and the last; the farthest point below it is
         where the curve has stopped falling, so the factors before it are counted.
+
+    Examples
+    --------
+    >>> from superfactor.selection import elbow
+    >>> elbow([10.0, 9.0, 1.0, 0.9, 0.8])
+    2
     """
     v = np.asarray(values, dtype=float)
     v = v[v > 1e-6 * max(v[0], 0.0)]  # centring leaves a last value of rounding errors

@@ -84,6 +84,8 @@ class SMFClassifierCV(
         of X nor on the number of samples: that of `superfactor.units`, with the values of t in
         `superfactor.selection.grid`. ``lam = 0`` is allowed, but has no optimum,
         and scores that mean little, where a model can tell the classes of the samples apart.
+    lam_covariates : float, None or "auto", default="auto"
+        As for `SMFClassifier`.
     preprocess : {None, "center", "standardize"} or transformer, default=None
         What happens to X in every fold, learned from its training part. ``best_estimator_`` is
         then a pipeline that begins with it. Columns of X that are covariates are scaled as well;
@@ -106,9 +108,10 @@ class SMFClassifierCV(
         Fit the chosen model to all samples. Without it there is nothing to predict with.
     n_jobs : int or None, default=None
         Folds to work on at once, as in joblib.
-    lam_covariates, link, fit_intercept, covariate_columns, class_weight, search, prediction, tol
+    link, fit_intercept, covariate_columns, class_weight, search, prediction, tol
+        As for `SMFClassifier`; `search` concerns ``best_estimator_`` only.
     certify, unlabeled, random_state
-        As for `SMFClassifier`; `search` and `certify` concern ``best_estimator_`` only.
+        As for `SMFClassifier`; `certify` concerns ``best_estimator_`` only.
     verbose : int, default=0
         1 prints a line for each split and for the choice, and on a terminal shows how far the search
         is; 2 prints every score.

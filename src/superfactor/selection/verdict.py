@@ -50,6 +50,16 @@ class Verdict:
         What else to know.
     advice : tuple of str
         What to try.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor.selection import nested_scores
+    >>> verdict = nested_scores(*load_iris(return_X_y=True), n_repeats=1, rivals=False).verdict
+    >>> verdict.grade
+    'better'
+    >>> verdict.headline
+    'Better than guessing: accuracy 97.3 % (95 % interval 93.3 % to 100.0 %); guessing reaches 33.3 %.'
     """
 
     grade: str
