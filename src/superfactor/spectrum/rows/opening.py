@@ -66,6 +66,19 @@ def row_blocks(
     rows : RowSource
         To be given as X to ``fit``, ``predict``, ``transform`` and so on. ``rows.read(start, stop)``
         gives some rows as a NumPy array.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from superfactor import SMFClassifier, row_blocks
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "X.npy")
+    >>> np.save(path, np.random.default_rng(0).standard_normal((100, 4)))
+    >>> X = row_blocks(path)
+    >>> X.shape, X.read(0, 2).shape
+    ((100, 4), (2, 4))
+    >>> SMFClassifier(n_components=2).fit(X, np.arange(100) % 2).components_.shape
+    (2, 4)
     """
     if columns is not None and exclude is not None:
         raise ValueError(
