@@ -204,7 +204,7 @@ def profiled_lambda(low: float, high: float) -> Interval | None:
     Returns
     -------
     lam : Interval or None
-        λ > (high − 3·low)/4.
+        All λ > (high − 3·low)/4.
 
     Examples
     --------
