@@ -150,7 +150,7 @@ def minimize(
     Returns
     -------
     solution : LowRankSolution
-        θ of rank at most r, γ, and how they were found.
+        A θ of rank at most r, γ, and how they were found.
 
     Examples
     --------
