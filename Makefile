@@ -28,7 +28,7 @@ types: $(READY) ## mypy, strict on src/ and reproduction/
 	$(BIN)/mypy
 
 docs: .venv/.docs ## the site: build/docs/html/index.html; a warning is an error
-	rm -rf docs/api/generated
+	rm -rf build/docs docs/api/generated
 	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -q -d build/docs/doctrees docs build/docs/html
 
 bench: .venv/.bench ## side by side with the peers, in one run

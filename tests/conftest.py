@@ -1,10 +1,12 @@
 """Settings every test shares: one BLAS thread a worker, and hypothesis without clocks or dice."""
 
 import os
+import shutil
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # read when NumPy is first imported, so before anything else
 
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 # The same examples in every run, however slow the machine: a failure is never the weather's.
@@ -16,3 +18,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("superfactor")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium, one for all tests: playwright runs only once in a process."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no chromium on this machine")
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()

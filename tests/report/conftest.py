@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -190,19 +189,6 @@ def pages(request, tmp_path_factory) -> dict[str, Path]:
     """A page of each case, by its name."""
     folder = tmp_path_factory.mktemp("pages")
     return {name: request.getfixturevalue(name).write(folder / f"{name}.html") for name in CASES}
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A headless Chromium, one for all tests."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium on this machine")
-    with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 class Window:
