@@ -23,8 +23,8 @@ extensions = [
 ]
 exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
-# Samples of terminals are not Python.
-highlight_language = "none"
+highlight_language = "none"  # samples of terminals are not Python
+smartquotes = False  # "filter" in a description is to be copied
 
 # Links to headings, with the anchors that code hosts make.
 myst_heading_anchors = 4
@@ -46,7 +46,7 @@ html_css_files = ["superfactor.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 4,
     "navbar_align": "left",
     "navigation_depth": 3,
     "show_toc_level": 2,
