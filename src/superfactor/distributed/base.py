@@ -198,6 +198,7 @@ class DaskFactorization:
         return super()._solve(*arguments, **{**options, "codes": needed})  # type: ignore[misc]
 
     def adopt(self: Any, stated: Any, solution: Any) -> Any:
+        """What is fitted, with codes that are computed where the samples are."""
         super().adopt(stated, solution)  # type: ignore[misc]
         codes = lazily(self._small(), "transform", stated.partitions.arrays["X"])
         trained = solution.factors.codes

@@ -110,6 +110,7 @@ class LowRankSolution:
 
     @property
     def n_iter(self) -> int:
+        """The number of iterations."""
         return len(self.history)
 
 
