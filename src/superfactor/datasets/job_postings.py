@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from superfactor._extras import needed_for
 from superfactor.datasets import files
 from superfactor.datasets import job_covariates as covariates_of
 
@@ -220,7 +221,8 @@ def _from_counts(path: Path, covariates: Path) -> tuple[Any, Any, pd.DataFrame, 
 
 def _table(path: Path, data: bytes, needed: tuple[str, ...]) -> pd.DataFrame:
     """The table, cells empty where missing: "None" and "N/A" are things people write in postings."""
-    import pandas as pd
+    with needed_for("tables of postings", "data"):
+        import pandas as pd
 
     text = ("description", *covariates_of.TEXTS, *covariates_of.CATEGORIES)
     try:

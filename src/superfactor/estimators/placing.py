@@ -36,7 +36,7 @@ def torch_device(device: Any) -> Any:
         import torch
     except ImportError as error:
         raise ImportError(
-            f"device={str(device)!r}: PyTorch is required (pip install torch)"
+            f'device={str(device)!r}: PyTorch is required: pip install "superfactor[torch]"'
         ) from error
     try:
         found = torch.device(device)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from superfactor._extras import needed_for
 from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome
@@ -103,7 +104,8 @@ def block_shares(
 
 def shares_of_blocks(fitted: FittedModel, view: FactorView, seen: Any, blocks: Any) -> DataFrame:
     """The table of `block_shares`; `seen` is X as the estimator is given it."""
-    import pandas as pd
+    with needed_for("tables of blocks", "pandas"):
+        import pandas as pd
 
     estimator = fitted.estimator
     positions = _factorized(fitted, blocks)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from superfactor._extras import needed_for
 from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.view import FactorView, factor_view
@@ -90,7 +91,8 @@ def confounding(
 
 def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any = None) -> DataFrame:
     """The table of `confounding`."""
-    import pandas as pd
+    with needed_for("tables of confounders", "pandas"):
+        import pandas as pd
 
     before, own = _without_adjustment(fitted, X)
     found = own if confounders is None else _given(confounders, before.shape[0])

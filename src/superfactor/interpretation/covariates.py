@@ -25,6 +25,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from superfactor._arrays import to_numpy
+from superfactor._extras import needed_for
 from superfactor.estimators import inputs
 from superfactor.estimators.covariates import labelled
 from superfactor.estimators.indicators import IndicatorColumns
@@ -116,7 +117,8 @@ def covariate_effects(
             covariate        kind  estimate   low  high
     0  age (per unit)  odds ratio      1.39  1.21   1.6
     """
-    import pandas as pd
+    with needed_for("tables of covariates", "pandas"):
+        import pandas as pd
 
     if not isinstance(level, Real) or not 0 < level < 1:
         raise ValueError(f"level={shown(level)}: a number between 0 and 1 is required")

@@ -37,5 +37,7 @@ def _bar() -> Any:
         from rich.console import Console
         from rich.progress import Progress
     except ImportError as error:
-        raise ImportError("progress=True: the bar needs rich (pip install rich)") from error
+        raise ImportError(
+            'progress=True: the bar needs rich, which is not installed: pip install "superfactor[cli]"'
+        ) from error
     return Progress(console=Console(stderr=True))

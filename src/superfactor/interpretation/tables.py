@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from superfactor._extras import needed_for
 from superfactor.interpretation.markers import read_markers
 from superfactor.interpretation.view import factor_view
 
@@ -57,7 +58,8 @@ def supervised_factors(
     >>> supervised_factors(model)["direction"].tolist()
     ['higher → virginica, lower → setosa', 'higher → versicolor, lower → setosa']
     """
-    import pandas as pd
+    with needed_for("tables of factors", "pandas"):
+        import pandas as pd
 
     view = factor_view(model, rotation=rotation, positive=positive)
     columns: dict[str, Any] = {
@@ -130,7 +132,8 @@ def top_features(
     >>> top_features(model, n=1, markers={"petal length (cm)": "known"})["note"].tolist()
     ['known', '', '', '']
     """
-    import pandas as pd
+    with needed_for("tables of factors", "pandas"):
+        import pandas as pd
 
     check_count("n", n)
     view = factor_view(model, rotation=rotation, positive=positive)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from superfactor._extras import needed_for
+
 if TYPE_CHECKING:
     from pandas import DataFrame, Index
 
@@ -93,7 +95,8 @@ def join_blocks(blocks: Any, *, on: str | None = None, how: str = "outer") -> Jo
     0    ann  genes  not in blood
     1    cyd  blood  not in genes
     """
-    import pandas as pd
+    with needed_for("joined blocks", "pandas"):
+        import pandas as pd
 
     if how not in HOWS:
         raise ValueError(f"how={how!r}: 'outer' or 'inner' is required")

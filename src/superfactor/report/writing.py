@@ -11,7 +11,7 @@ from superfactor._files import replacing
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
 from superfactor.report.formats import LONGEST_NOTE, label
-from superfactor.report.page import render
+from superfactor.report.page import render, templates
 from superfactor.selection import SMFClassifierCV
 
 
@@ -115,6 +115,7 @@ def write_report(
         raise TypeError(
             f"search={type(search).__name__}: a fitted SMFClassifierCV or None is required"
         )
+    templates()  # what is not installed is said before the work
     facts = gather(
         model,
         X,

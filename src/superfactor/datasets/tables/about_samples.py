@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from superfactor._extras import needed_for
 from superfactor.datasets.tables.cells import ROW_NAMES
 from superfactor.datasets.tables.grid import frame
 
@@ -27,7 +28,8 @@ def about_samples(
     text : names of columns to keep as text
     names : of the samples (n,), for the column ``row name``; None if they have none
     """
-    import pandas as pd
+    with needed_for("tables from files", "data"):
+        import pandas as pd
 
     texts: dict[str, list[str | None]] = {}
     numeric: dict[str, Any] = {}

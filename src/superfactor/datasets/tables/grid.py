@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from superfactor._extras import needed_for
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -50,7 +52,8 @@ def frame(
     names: list[str], block: Any, numeric: list[str], texts: dict[str, Any], where: Any, unit: str
 ) -> pd.DataFrame:
     """Text columns and one block of numbers (n, len(numeric)) as a table with the columns `names`."""
-    import pandas as pd
+    with needed_for("tables from files", "data"):
+        import pandas as pd
 
     index = pd.Index(where, name=unit)
     table = pd.DataFrame(block, index=index, copy=False)
