@@ -2,22 +2,41 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.installed
+DEMO_READY := .venv/.demo
+LOWEST := .venv-lowest
 WORKERS ?= 2
 
 # Linear algebra threads of parallel test workers would fight over the same cores; idle workers take tests from busy ones.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST := -m pytest -n $(WORKERS) --dist worksteal
+
+# Where a library's version shows: what it is called by, and what it is given. The mathematics is tested by `make test`.
+LOWEST_ROOMS := $(addprefix tests/,conformance datasets interpretation plotting preprocessing anndata \
+  cli/test_start.py cli/test_fit.py cli/test_model_file.py cli/test_predict.py \
+  estimators/test_columns.py estimators/test_ecosystem.py estimators/test_inputs.py estimators/test_rows.py \
+  samples/test_array_api.py spectrum/test_rows.py report/test_writing.py distributed/test_partitions.py \
+  test_extras.py test_package.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs bench reproduce clean
+.PHONY: help demo test test-lowest test-sdist coverage lint types docs bench reproduce clean
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
 
-demo: $(READY) ## genes of prostate tumours from table to factors, verdict, certificate and a page: superfactor-demo/
+demo: $(DEMO_READY) ## genes of prostate tumours from table to factors, verdict, certificate and a page: superfactor-demo/
 	$(BIN)/superfactor demo
 
 test: $(READY) ## run the tests; ARGS="-k lpgd" is passed on to pytest
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) $(ARGS)
+
+test-lowest: $(LOWEST)/.installed ## the rooms where versions matter, with the oldest libraries that pyproject.toml allows
+	$(ONE_THREAD) SCIPY_ARRAY_API=1 $(LOWEST)/bin/python $(PYTEST) -m "not slow" $(or $(ARGS),$(LOWEST_ROOMS))
+
+test-sdist: $(READY) ## build the package, unpack its sdist and run tests from there
+	$(ONE_THREAD) bash tools/test_sdist.sh $(ARGS)
+
+coverage: $(READY) ## which lines the tests run: a table, and htmlcov/index.html
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html $(ARGS)
 
 lint: $(READY) ## style, formatting and the order of the layers
 	$(BIN)/ruff check .
@@ -38,18 +57,26 @@ reproduce: $(READY) ## a figure or table of the paper; ARGS="--list" names them
 	$(BIN)/python -m reproduction $(ARGS)
 
 clean: ## remove caches and builds; .venv stays
-	rm -rf build dist docs/api/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/api/generated htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks reproduction -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(READY): pyproject.toml tools/setup.sh
 	PYTHON="$(PYTHON)" bash tools/setup.sh dev
+	@touch $(DEMO_READY) $@
+
+# The demo needs a tenth of what development needs, and a newcomer starts with it.
+$(DEMO_READY): pyproject.toml tools/setup.sh
+	PYTHON="$(PYTHON)" bash tools/setup.sh demo
 	@touch $@
 
 .venv/.bench: $(READY)
-	PYTHON="$(PYTHON)" bash tools/setup.sh dev,bench
-	$(BIN)/python -m pip -qq install --no-deps "skmatter>=0.4"
+	PYTHON="$(PYTHON)" bash tools/setup.sh bench
+	@touch $@
+
+$(LOWEST)/.installed: pyproject.toml tools/setup.sh
+	PYTHON="$(PYTHON)" bash tools/setup.sh lowest
 	@touch $@
 
 .venv/.docs: $(READY)
-	PYTHON="$(PYTHON)" bash tools/setup.sh dev,docs
+	PYTHON="$(PYTHON)" bash tools/setup.sh docs
 	@touch $@

@@ -1,36 +1,65 @@
 #!/usr/bin/env bash
-# Fill .venv with superfactor and the given extras: tools/setup.sh dev
+# Fill an environment for one kind of work: tools/setup.sh demo|dev|docs|bench|lowest
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+kind=${1:-dev}
 python=${PYTHON:-python3}
-package=".[${1:-dev}]"
-venv_python=.venv/bin/python
+venv=.venv
+case $kind in
+  demo) wanted=(--editable ".[cli]") ;;
+  dev) wanted=(--compile-bytecode --editable ".[all]" --group dev) ;;
+  docs) wanted=(--compile-bytecode --group docs) ;;
+  bench) wanted=(--group bench) ;;
+  lowest)
+    venv=.venv-lowest
+    # Wheels only: what has none for this Python would have to be compiled, and nobody has it installed.
+    wanted=(--compile-bytecode --resolution lowest-direct --only-binary :all: --editable ".[all]" --group test)
+    ;;
+  *)
+    echo "tools/setup.sh $kind: demo, dev, docs, bench or lowest is required" >&2
+    exit 1
+    ;;
+esac
 
-if ! "$venv_python" -c '' 2>/dev/null; then
+if ! "$venv/bin/python" -c '' 2>/dev/null; then
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     echo "superfactor needs Python 3.11 or newer, and '$python' is not: make PYTHON=python3.12 ..." >&2
     exit 1
   }
-  echo "creating .venv"
+  echo "creating $venv"
   # Some distributions ship Python without the parts that venv needs; uv brings its own.
-  "$python" -m venv --clear .venv || uv venv --quiet --clear --seed --python "$python" .venv
+  "$python" -m venv --clear "$venv" || uv venv --quiet --clear --seed --python "$python" "$venv"
 fi
-pip() { "$venv_python" -m pip -qq --disable-pip-version-check "$@"; }
+pip() { "$venv/bin/python" -m pip -qq --disable-pip-version-check "$@"; }
 
 # uv is several times faster than pip, but reads none of pip's settings (indexes, find-links),
 # so where those matter it fails and pip takes over.
+# It is used once, so it does not stay.
+passing=$(mktemp -d)
+trap 'rm -rf "$passing"' EXIT
 with_uv() {
   local uv
-  uv=$(command -v uv) || { pip install uv 2>/dev/null && uv=.venv/bin/uv; } || return 1
-  VIRTUAL_ENV=.venv "$uv" pip install --quiet --compile-bytecode --editable "$package"
+  uv=$(command -v uv) || { pip install --target "$passing" uv 2>/dev/null && uv=$passing/bin/uv; } || return 1
+  VIRTUAL_ENV=$venv "$uv" pip install --quiet "${wanted[@]}"
 }
-echo "installing $package"
-with_uv || { echo "uv could not do it; using pip"; pip install --editable "$package"; }
+with_pip() {
+  [ "$kind" != lowest ] || { echo "only uv can look for the lowest versions" >&2 && return 1; }
+  echo "uv could not do it; using pip"
+  [ "$kind" = demo ] || pip install "pip>=25.1" # older ones do not know groups
+  pip install "${wanted[@]/--compile-bytecode/--compile}"
+}
+echo "installing what $kind needs"
+with_uv || with_pip
+
+# It asks for an older scikit-learn than it needs.
+[ "$kind" != bench ] || pip install --no-deps "skmatter>=0.4"
 
 # PyTorch is for tests only, and only as a CPU build: "+cpu" never matches the one that brings
 # gigabytes of CUDA. Wheels for macOS are CPU builds without saying so.
-torch="torch==2.13.0+cpu"
-[ "$(uname -s)" = Darwin ] && torch="torch==2.13.0"
-pip install --only-binary=:all: "$torch" 2>/dev/null ||
-  echo "no CPU build of PyTorch for this Python: the tests that need it will be skipped"
+if [ "$kind" = dev ]; then
+  torch="torch==2.13.0+cpu"
+  [ "$(uname -s)" = Darwin ] && torch="torch==2.13.0"
+  pip install --only-binary=:all: "$torch" 2>/dev/null ||
+    echo "no CPU build of PyTorch for this Python: the tests that need it will be skipped"
+fi
