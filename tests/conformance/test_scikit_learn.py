@@ -10,6 +10,7 @@ from sklearn.utils.fixes import parse_version
 
 from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
 
+BEFORE_1_9 = parse_version(sklearn.__version__) < parse_version("1.9")
 # The feature model regularises each sample: with λ = 1 its regressor shrinks predictions too much
 # for the R² of 0.5 that scikit-learn's checks ask for.
 ESTIMATORS = [
@@ -40,11 +41,20 @@ def array_api(monkeypatch):
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
 
-@parametrize_with_checks(ESTIMATORS)
-def test_default_solver(estimator, check):
+def run(check, estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
+        try:
+            check(estimator)
+        except AssertionError as error:
+            if BEFORE_1_9 and "'classes_' attribute is in wrong namespace" in str(error):
+                pytest.xfail("classes_ may be words, so they are NumPy's: scikit-learn 1.9 agrees")
+            raise
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_default_solver(estimator, check):
+    run(check, estimator)
 
 
 @parametrize_with_checks([SEARCH])
@@ -54,9 +64,7 @@ def test_search(estimator, check):
 
 @parametrize_with_checks(OTHER_SOLVERS)
 def test_other_solvers(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
+    run(check, estimator)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
@@ -65,7 +73,7 @@ def test_no_check_has_gone_missing(estimator):
     names = [
         getattr(check, "func", check).__name__ for _, check in estimator_checks_generator(estimator)
     ]
-    assert len(names) >= (85 if parse_version(sklearn.__version__) >= parse_version("1.9") else 50)
+    assert len(names) >= (50 if BEFORE_1_9 else 85)
     for expected in (
         "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",

@@ -224,7 +224,8 @@ class _Blocks:
     def _whitening(self) -> tuple[Array, Array]:
         """T (r, k) with (LT)ᵀLT = I, and its inverse (k, r) on the range of LᵀL."""
         values, V = eigh_descending(self.L.T @ self.L)
-        kept = int(self.xp.count_nonzero(values > 1e2 * eps(values) * float(values[0])))
+        large = values > 1e2 * eps(values) * float(values[0])
+        kept = int(self.xp.sum(self.xp.astype(large, self.xp.int64)))
         values, V = values[:kept], V[:, :kept]
         root = self.xp.sqrt(values)
         return V / root[None, :], (V * root[None, :]).T
