@@ -32,6 +32,10 @@ class Monitor:
     best of several starts, objectives are the lowest until then.
     """
 
+    history: History
+    best_so_far: bool
+    stopped_early: bool
+
     def __init__(
         self,
         max_iter: int = 10**9,

@@ -27,6 +27,10 @@ class Product(ConvexSet):
     (array([[1.]]), array([[0.]]), array([[5.]]))
     """
 
+    A: ConvexSet
+    B: ConvexSet
+    gamma: ConvexSet
+
     def __init__(
         self,
         A: ConvexSet | None = None,
@@ -36,7 +40,7 @@ class Product(ConvexSet):
         self.A = _factor("A", A)
         self.B = _factor("B", B)
         self.gamma = _factor("gamma", gamma)
-        self.rotation_invariant = all(factor.rotation_invariant for factor in self.factors)
+        self.rotation_invariant: bool = all(factor.rotation_invariant for factor in self.factors)
 
     def __repr__(self) -> str:
         return f"Product(A={self.A!r}, B={self.B!r}, gamma={self.gamma!r})"

@@ -42,6 +42,9 @@ class OnWorkers(Stated):
 class DaskFactorization:
     """Fit and predictions of `DaskSMFClassifier` and `DaskSMFRegressor`, before those of `plain`."""
 
+    recovered_: list[Any]
+    component_names_: list[str] | None
+
     #: The estimator in memory, and what its ``score`` is.
     plain: ClassVar[Any]
     metric: ClassVar[Any]

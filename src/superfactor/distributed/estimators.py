@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.metrics import accuracy_score, r2_score
 
@@ -64,7 +64,7 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
     """
 
     plain = SMFClassifier
-    metric = staticmethod(accuracy_score)
+    metric: ClassVar[Any] = staticmethod(accuracy_score)
 
     def decision_function(self, X: Any, covariates: Any = None) -> Any:
         """Scores whose softmax is ``predict_proba``, a Dask array of a Dask collection."""
@@ -109,4 +109,4 @@ class DaskSMFRegressor(DaskFactorization, SMFRegressor):
     """
 
     plain = SMFRegressor
-    metric = staticmethod(r2_score)
+    metric: ClassVar[Any] = staticmethod(r2_score)

@@ -83,7 +83,7 @@ class RemoteSamples(Samples):
     """
 
     #: A round trip to the workers takes some ten milliseconds.
-    latency = 100.0
+    latency: float = 100.0
 
     def __init__(
         self,

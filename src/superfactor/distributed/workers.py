@@ -33,6 +33,8 @@ class Workers:
     direct : whether messages go straight to the workers; otherwise the scheduler passes them on
     """
 
+    direct: bool
+
     def __init__(self, client: Any):
         self._client = client
         self.direct = False

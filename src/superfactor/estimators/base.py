@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,9 @@ from superfactor.problem import Problem, state
 from superfactor.solution import Solution
 from superfactor.solvers.interruption import deferred_interrupt
 from superfactor.spectrum import RowSource
+
+if TYPE_CHECKING:
+    from superfactor.theory import Certificate
 
 # How far outside its constraint a point may lie in silence, relative to its largest entry.
 VIOLATION_TOLERANCE = 1e-6
@@ -58,6 +61,20 @@ class SupervisedFactorization(
     metaclass=ABCMeta,
 ):
     """Fit, transform and input handling of `SMFClassifier` and `SMFRegressor`."""
+
+    certificate_: Certificate | None
+    components_: Array
+    covariate_coef_: Array
+    intercept_: Array
+    explained_variance_ratio_: Array
+    lam_: float
+    xi_: float
+    lam_covariates_: Array
+    codes_: Array
+    history_: dict[str, list[float]]
+    objective_: float
+    n_iter_: int
+    violation_: float
 
     _parameter_constraints: ClassVar = parameters.CONSTRAINTS
     #: When which method runs: the sizes at which one takes over from another.
@@ -251,7 +268,7 @@ class SupervisedFactorization(
         xp = namespace(factors.components)
         q = int(factors.gamma.shape[0]) - int(self.fit_intercept)
         self.components_ = factors.components.T
-        self.coef_ = factors.beta.T
+        self.coef_: Array = factors.beta.T
         self.covariate_coef_ = factors.gamma[:q, :].T
         if self.fit_intercept:
             self.intercept_ = factors.gamma[q, :]

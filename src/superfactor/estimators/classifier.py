@@ -214,6 +214,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     True
     """
 
+    class_count_: list[float]
+    n_labeled_: int
+
     def __init__(
         self,
         n_components: int = 2,

@@ -31,6 +31,9 @@ class IndicatorColumns(TransformerMixin, BaseEstimator):
         "missing".
     """
 
+    covariate_columns_: list[int]
+    levels_: dict[str, list[Any]]
+
     def __init__(self, columns: Any = None):
         self.columns = columns
 

@@ -74,6 +74,9 @@ class Announcer:
         How many tasks there will be at most; None where that is not known in advance.
     """
 
+    name: str
+    verbose: int
+
     def __init__(
         self, estimator: Any, X: Any, y: Any, metadata: dict[str, Any], tasks: int | None = None
     ):

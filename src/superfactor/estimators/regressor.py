@@ -163,6 +163,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     ((3, 10), (1, 3), (442,))
     """
 
+    n_labeled_: int
+
     def __init__(
         self,
         n_components: int = 2,

@@ -45,8 +45,8 @@ class Multinomial(Loss):
     def __init__(self, link: Link, n_outputs: int = 1) -> None:
         self.link = link
         self.n_outputs = n_outputs
-        self.convex = link.convex(n_outputs)
-        self.has_conjugate = self.convex and (link.linear or n_outputs == 1)
+        self.convex: bool = link.convex(n_outputs)
+        self.has_conjugate: bool = self.convex and (link.linear or n_outputs == 1)
 
     def __repr__(self) -> str:
         return f"Multinomial({self.link!r}, n_outputs={self.n_outputs})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,8 +23,8 @@ class Feature(Model):
     label_steps = 1
     labels_leave_range = True
     codes_see_labels = True
-    usual_xi = 10.0
-    usual_lam = 1e-3
+    usual_xi: ClassVar[float] = 10.0
+    usual_lam: ClassVar[float] = 1e-3
 
     def unit(self, scale: float) -> float:
         return 1.0

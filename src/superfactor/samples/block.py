@@ -118,6 +118,9 @@ class Block:
     start : the position of its first sample among all
     """
 
+    loss: Loss
+    n_samples: int
+
     def __init__(
         self,
         n_samples: int,

@@ -170,6 +170,9 @@ class LocalSamples(Samples):
     like : an array where the blocks compute; None is NumPy
     """
 
+    on_block: Callable[[int, int], None] | None
+    blocks: list[Block]
+
     def __init__(
         self,
         blocks: Sequence[Block],
@@ -179,7 +182,7 @@ class LocalSamples(Samples):
     ):
         super().__init__()
         self.blocks, self.on_block, self._like = list(blocks), on_block, like
-        self.threads = min(threads, len(self.blocks))
+        self.threads: int = min(threads, len(self.blocks))
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     @property

@@ -35,6 +35,13 @@ class DataMatrix:
     singular_values : σ (p,) where X̃ is known to be UΣ in its own right singular vectors, else None
     """
 
+    is_sparse: bool
+    xp: Any
+    dtype: Any
+    device: Any
+    root_weight: Array | None
+    scale: float
+
     def __init__(
         self,
         X: Array,

@@ -22,6 +22,11 @@ class LossOn:
     gram : about Σ_i ω_i j_i j_iᵀ (m, m), the scale of its curvature; None asks the samples
     """
 
+    design: Design
+    columns: int
+    problem: Problem
+    share: float
+
     def __init__(self, problem: Problem, design: Design, columns: int, gram: Array | None = None):
         self.problem, self.design, self.columns = problem, design, columns
         self.share = problem.options.curvature_share(problem.n_samples, columns, problem.n_outputs)

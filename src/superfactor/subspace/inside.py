@@ -41,6 +41,12 @@ class Inside:
     rho : ρ (…, q, 1)
     """
 
+    rank: int
+    basis: Basis
+    rho: Array
+    loss: LossOn
+    least_curvature: float
+
     def __init__(self, basis: Basis, rank: int, gram: Array | None = None):
         self.basis, self.rank = basis, rank
         self.problem: Problem = basis.problem

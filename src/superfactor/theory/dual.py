@@ -20,6 +20,9 @@ from superfactor.theory.top_sums import Spectrum
 class Dual:
     """Lower bounds for one problem and rank."""
 
+    problem: Problem
+    spectrum: Spectrum
+
     def __init__(self, problem: Problem, spectrum: Spectrum):
         self.problem, self.spectrum = problem, spectrum
 

@@ -30,6 +30,9 @@ from superfactor.subspace import Basis
 class Spectrum(ABC):
     """What is known of the eigenvalues of the Gram matrix of X̃."""
 
+    problem: Problem
+    rank: int
+
     #: False where the largest value outside a basis is estimated by a Ritz value plus its residual.
     exact = True
 

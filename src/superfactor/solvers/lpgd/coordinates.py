@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from superfactor._arrays import Array, eye_like, frobenius2, inner, zeros_like_of
 from superfactor.constraints import ConvexSet, FrobeniusBall, Product, WholeSpace
 from superfactor.models import LiftedArrays
 from superfactor.options import Options
-from superfactor.solvers.lpgd.gram import gram_of
+from superfactor.solvers.lpgd.gram import Gram, gram_of
 from superfactor.solvers.lpgd.long_side import Anchors, Long
 
 
@@ -33,6 +34,20 @@ class Coordinates:
     gram : the smaller Gram matrix G; m : its size
     xi, lam : ξ and λ in the user's units
     """
+
+    arrays: LiftedArrays
+    constraint: ConvexSet
+    xp: Any
+    left: bool
+    scale: float
+    share: float
+    xi: float
+    lam: float
+    kappa: int
+    forth: Callable[[Array], Array]
+    back: Callable[[Array], Array]
+    gram: Gram
+    m: int
 
     def __init__(self, arrays: LiftedArrays, constraint: ConvexSet, options: Options) -> None:
         self.arrays, self.constraint = arrays, constraint

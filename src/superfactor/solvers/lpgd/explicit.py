@@ -21,6 +21,12 @@ class ExplicitProblem:
     of √w; for others the set's own projection is taken as it is.
     """
 
+    arrays: LiftedArrays
+    constraint: ConvexSet
+    kappa: int
+    xi: float
+    lam: float
+
     def __init__(self, arrays: LiftedArrays, constraint: ConvexSet) -> None:
         self.arrays, self.constraint = arrays, constraint
         self.kappa = arrays.n_outputs

@@ -98,7 +98,9 @@ class Gram(ABC):
 class DiagonalGram(Gram):
     """In the eigenbasis U (m, m) of G = U·diag(d)·Uᵀ, d descending."""
 
-    tol = 1e-13
+    d: Array
+
+    tol: float = 1e-13
 
     def __init__(self, matrix: Array, dense: int = Options.dense_eigen) -> None:
         self._dense = dense
@@ -106,7 +108,8 @@ class DiagonalGram(Gram):
         xp = namespace(values)
         self.d = xp.where(values > 0, values, xp.zeros_like(values))
         self.U = xp.asarray(U, copy=True)  # a flipped view would be copied in every product
-        self.size, self.trace = int(values.shape[0]), float(xp.sum(self.d))
+        self.size: int = int(values.shape[0])
+        self.trace: float = float(xp.sum(self.d))
 
     def enter(self, x: Array) -> Array:
         return self.U.T @ x
@@ -153,7 +156,9 @@ class ProductGram(Gram):
         self, times: Callable[[Array], Array], size: int, trace: float, tol: float
     ) -> None:
         self._times = times
-        self.size, self.trace, self.tol = size, trace, tol
+        self.size: int = size
+        self.trace: float = trace
+        self.tol: float = tol
 
     def enter(self, x: Array) -> Array:
         return x

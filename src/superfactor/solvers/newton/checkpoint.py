@@ -36,6 +36,8 @@ class Checkpoint:
     interval : seconds between two writings
     """
 
+    path: Path
+
     def __init__(
         self, path: str | os.PathLike[str], fingerprint: Mapping[str, Any], interval: float = 10.0
     ):

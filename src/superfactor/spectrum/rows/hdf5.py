@@ -66,7 +66,7 @@ class SparseRows(RowSource):
         super().__init__(*two_dimensions(shape))
         self._data, self._indices, self._indptr = data, indices, np.asarray(indptr[:])
         self._width = self.shape[1]  # of the storage, whichever columns are chosen
-        self.row_size = float(self._indptr[-1]) / max(self.shape[0], 1)
+        self.row_size: float = float(self._indptr[-1]) / max(self.shape[0], 1)
 
     def _stored_type(self, columns: list[int] | None) -> np.dtype[Any]:
         return require_numbers(np.dtype(self._data.dtype))

@@ -36,6 +36,9 @@ class TablePiece(Piece):
 class ParquetPlace:
     """Where a Parquet file is; its footer, which may be large, is read once a process."""
 
+    path: str
+    filesystem: Any
+
     def __init__(self, path: str, filesystem: Any):
         self.path, self.filesystem = path, filesystem
         self._metadata: Any = None
