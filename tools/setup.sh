@@ -14,7 +14,8 @@ case $kind in
   lowest)
     venv=.venv-lowest
     # Wheels only: what has none for this Python would have to be compiled, and nobody has it installed.
-    wanted=(--compile-bytecode --resolution lowest-direct --only-binary :all: --editable ".[all]" --group test)
+    wanted=(--compile-bytecode --resolution lowest-direct --only-binary :all: --no-binary superfactor
+      --editable ".[all]" --group test)
     ;;
   *)
     echo "tools/setup.sh $kind: demo, dev, docs, bench or lowest is required" >&2
