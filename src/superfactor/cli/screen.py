@@ -34,7 +34,7 @@ class Screen:
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False):
         self.as_json = as_json
-        self.silent = quiet or as_json
+        self.silent: bool = quiet or as_json
         self.notes: list[str] = []
         self.seconds: dict[str, float] = {}
         self._begin = time.perf_counter()
