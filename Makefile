@@ -15,7 +15,7 @@ LOWEST_ROOMS := $(addprefix tests/,conformance datasets interpretation plotting 
   cli/test_start.py cli/test_fit.py cli/test_model_file.py cli/test_predict.py \
   estimators/test_columns.py estimators/test_ecosystem.py estimators/test_inputs.py estimators/test_rows.py \
   samples/test_array_api.py spectrum/test_rows.py report/test_writing.py distributed/test_partitions.py \
-  test_extras.py test_package.py)
+  test_distribution.py test_extras.py test_package.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest test-sdist coverage lint types docs bench reproduce clean

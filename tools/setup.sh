@@ -13,6 +13,7 @@ case $kind in
   bench) wanted=(--group bench) ;;
   lowest)
     venv=.venv-lowest
+    rm -rf "$venv" # an installer keeps what is high enough
     # Wheels only: what has none for this Python would have to be compiled, and nobody has it installed.
     wanted=(--compile-bytecode --resolution lowest-direct --only-binary :all: --no-binary superfactor
       --editable ".[all]" --group test)
