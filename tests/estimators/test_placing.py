@@ -157,7 +157,7 @@ def test_what_is_no_device():
 def test_without_pytorch(monkeypatch):
     X, y, _ = small()
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ImportError, match=r"\Adevice='cuda': PyTorch is required \(pip install"):
+    with pytest.raises(ImportError, match=r"\Adevice='cuda': PyTorch is required: pip install"):
         SMFClassifier(device="cuda").fit(X, y)
 
 
