@@ -17,6 +17,8 @@ LOWEST_ROOMS := $(addprefix tests/,conformance datasets interpretation plotting 
   samples/test_array_api.py spectrum/test_rows.py report/test_writing.py distributed/test_partitions.py \
   test_distribution.py test_extras.py test_package.py)
 
+MADE_PAGES := $(addprefix docs/,api/examples api/generated gallery sg_execution_times.rst tutorials)
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest test-sdist coverage lint types docs bench reproduce clean
 
@@ -47,7 +49,7 @@ types: $(READY) ## mypy, strict on src/ and reproduction/
 	$(BIN)/mypy
 
 docs: .venv/.docs ## the site: build/docs/html/index.html; a warning is an error
-	rm -rf build/docs docs/api/generated
+	rm -rf build/docs $(MADE_PAGES)
 	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -q -d build/docs/doctrees docs build/docs/html
 
 bench: .venv/.bench ## side by side with the peers, in one run
@@ -57,7 +59,7 @@ reproduce: $(READY) ## a figure or table of the paper; ARGS="--list" names them
 	$(BIN)/python -m reproduction $(ARGS)
 
 clean: ## remove caches and builds; .venv stays
-	rm -rf build dist docs/api/generated htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build dist $(MADE_PAGES) htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks reproduction -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(READY): pyproject.toml tools/setup.sh

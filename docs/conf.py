@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
@@ -38,6 +39,20 @@ numpydoc_show_class_members = False  # the template lists them
 numpydoc_xref_param_type = False
 add_module_names = False
 python_maximum_signature_line_length = 88
+
+# Scripts of ../examples, run as they are; these pages are made anew each time.
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/tutorials", "../examples/gallery"],
+    "gallery_dirs": ["tutorials", "gallery"],
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,  # how long it took here is no news to a reader
+    "doc_module": "superfactor",
+    "backreferences_dir": "api/examples",
+    "inspect_global_variables": False,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "superfactor"

@@ -79,7 +79,7 @@ def test_the_wheel_has_every_file_of_the_package(built):
 
 
 def test_the_sdist_has_what_its_tests_look_at(built):
-    elsewhere = ("tests/benchmarks/", "tests/reproduction/")
+    elsewhere = ("tests/benchmarks/", "tests/docs/", "tests/reproduction/")
     tests = {name for name in files("tests") if not name.startswith(elsewhere)}
     alone = {"pyproject.toml", "hatch_build.py", "Makefile", "README.md", "CHANGELOG.md", "LICENSE"}
     wanted = tests | files("src") | files("docs") | files("tools") | alone
