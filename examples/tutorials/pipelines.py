@@ -2,7 +2,7 @@
 In scikit-learn's pipelines
 ===========================
 
-A factorization is an estimator like any other: it can be a step of a pipeline, and be searched and cross-validated.
+A factorization is an estimator like any other: a step of a pipeline, to be searched and cross-validated.
 """
 
 from sklearn.datasets import load_breast_cancer
