@@ -5,7 +5,12 @@ the site has (landing page, sections, reference) is in ``index.rst``, ``site/`` 
 Nothing is fetched, neither when it is built nor when it is read.
 """
 
+import json
 import re
+from pathlib import Path
+
+from sphinx_gallery.directives import MiniGallery
+from sphinx_gallery.sorting import ExplicitOrder
 
 import superfactor
 
@@ -40,15 +45,30 @@ numpydoc_xref_param_type = False
 add_module_names = False
 python_maximum_signature_line_length = 88
 
+# The gallery, section by section; a script that is not named comes last in its section.
+GALLERY = {
+    "factors": "factors supervised_factors top_features rotation svd matched markers images",
+    "samples": "samples biplot heatmap new_samples",
+    "choosing": "scree cv_surface panel",
+    "trust": "certificate starts convergence stability shuffled",
+    "data": "covariates confounders blocks gaps unlabelled",
+}
+
 # Scripts of ../examples, run as they are; these pages are made anew each time.
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/tutorials", "../examples/gallery"],
     "gallery_dirs": ["tutorials", "gallery"],
+    "subsection_order": ExplicitOrder([f"../examples/gallery/{name}" for name in GALLERY] + ["*"]),
+    "within_subsection_order": ExplicitOrder(
+        [f"{name}.py" for names in GALLERY.values() for name in names.split()] + ["*"]
+    ),
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 1e9,  # how long it took here is no news to a reader
+    "write_computation_times": False,
+    "ignore_repr_types": r"superfactor\.plotting|matplotlib|'(list|tuple)'",  # a plot is not said again
     "doc_module": "superfactor",
     "backreferences_dir": "api/examples",
     "inspect_global_variables": False,
@@ -100,7 +120,18 @@ def only_ours(app, what, name, obj, skip, options):
     return True if home.startswith("sklearn.") else None
 
 
+class UsedIn(MiniGallery):
+    """The examples that use a name: nothing where there is none, or so many that they help nobody."""
+
+    def run(self):
+        settings = self.state.document.settings.env.config.sphinx_gallery_conf
+        known = Path(settings["src_dir"], settings["backreferences_dir"], "backreferences_all.json")
+        count = len(json.loads(known.read_text(encoding="utf-8")).get(self.arguments[0], []))
+        return super().run() if 0 < count <= 8 else []
+
+
 def setup(app):
     """Called by Sphinx."""
+    app.add_directive("used-in", UsedIn)
     app.connect("autodoc-skip-member", only_ours)
     app.connect("source-read", links_of_a_site)

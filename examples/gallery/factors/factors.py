@@ -2,7 +2,8 @@
 Factors side by side
 ====================
 
-What each factor says about the label, and the features at its two ends.
+Each panel is a factor. The grey band says how much it speaks for the label, the bars below are the features at its two
+ends. Start here after every fit: all of the prediction is in factor 1, the grey ones are what else varies.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -13,5 +14,6 @@ from superfactor import SMFClassifier
 from superfactor.plotting import FactorsDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+y = y.map({0: "malignant", 1: "benign"})
 model = make_pipeline(StandardScaler(), SMFClassifier(3)).fit(X, y)
 FactorsDisplay.from_estimator(model)

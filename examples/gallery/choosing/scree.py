@@ -1,0 +1,16 @@
+"""
+How many factors?
+=================
+
+How much of the data each direction holds; after the elbow all are alike. It is a first guess that does not look at the
+labels: the square marks the number of factors of this model.
+"""
+
+from sklearn.datasets import load_digits
+
+from superfactor import SMFClassifier
+from superfactor.plotting import ScreeDisplay
+
+X, y = load_digits(return_X_y=True)
+model = SMFClassifier(9, certify=None).fit(X - X.mean(axis=0), y)
+ScreeDisplay.from_estimator(model, X, n_values=30)

@@ -1,0 +1,25 @@
+"""
+Factors of images
+=================
+
+A factor has a weight for each pixel, so that it is a picture itself: red pixels speak for an 8, blue ones for a 3. Above
+are two factors of the fit, below two axes of a plain SVD, which spread what tells the digits apart over both.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+from superfactor import SMFClassifier
+from superfactor.interpretation import factor_view, unsupervised
+
+X, y = load_digits(return_X_y=True)
+X, y = X[np.isin(y, [3, 8])], y[np.isin(y, [3, 8])]
+X = X - X.mean(axis=0)
+model = SMFClassifier(2).fit(X, y)
+views = factor_view(model, positive=8), unsupervised(model, X, y, positive=8)
+_, axes = plt.subplots(2, 2, figsize=(5, 5), layout="constrained")
+for row, view in zip(axes, views, strict=True):
+    for ax, weights, coef in zip(row, view.scaled, view.coef[0], strict=True):
+        ax.imshow(weights.reshape(8, 8), cmap="RdBu_r", vmin=-1, vmax=1)
+        ax.set(title=f"coefficient {coef:.1f}", xticks=[], yticks=[])

@@ -1,0 +1,21 @@
+"""
+One row per factor
+==================
+
+The table for a paper: how much of the data each factor holds, and what it says about the classes. With three classes two
+factors carry the prediction, and the third is background: it holds variance and has no bar.
+"""
+
+from sklearn.datasets import load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier
+from superfactor.interpretation import supervised_factors
+
+X, y = load_wine(return_X_y=True, as_frame=True)
+y = y.map("cultivar {}".format)
+model = make_pipeline(StandardScaler(), SMFClassifier(3)).fit(X, y)
+table = supervised_factors(model)
+table.filter(like="coef").plot.bar(rot=0, ylabel="log-odds per standard deviation")
+table.round(2)

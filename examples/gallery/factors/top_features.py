@@ -1,0 +1,24 @@
+"""
+The features at the ends of a factor
+====================================
+
+Of 2,000 genes these are the ones with the largest weights in the factor that tells tumours from normal tissue. High
+means more in tumours, low means less. Take the table on to where genes are looked up.
+"""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier
+from superfactor.datasets import load_prostate
+from superfactor.interpretation import top_features
+
+data = load_prostate()
+genes = pd.DataFrame(data.X, columns=data.features)
+model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(genes, data.y)
+table = top_features(model, n=8, positive="tumour").query("factor == 1")
+_, ax = plt.subplots(layout="constrained")
+table[::-1].plot.barh(x="feature", y="weight", xlabel="weight", ylabel="", legend=False, ax=ax)
+table.round(2)

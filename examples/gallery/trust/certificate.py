@@ -1,0 +1,26 @@
+"""
+What is proven
+==============
+
+The objective of each fit, and the bound below which no other factors can get. Where the two lines meet the fit is proven
+to be the best one. With little ridge they come apart: the fit may still be the best, but nobody knows.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier
+
+X, y = load_breast_cancer(return_X_y=True)
+X = StandardScaler().fit_transform(X)
+ridges = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
+found = [SMFClassifier(2, lam=lam).fit(X, y).certificate_ for lam in ridges]
+values, bounds = [c.objective for c in found], [c.lower_bound for c in found]
+plt.semilogx(ridges, values, "o-", label="the fit")
+plt.semilogx(ridges, bounds, "v--", label="lower bound")
+plt.fill_between(ridges, bounds, values, alpha=0.2, label="not proven")
+plt.xlabel("λ, ridge")
+plt.ylabel("objective")
+plt.legend()
+print(found[0], found[-1], sep="\n\n")
