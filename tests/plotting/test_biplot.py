@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -48,6 +50,38 @@ def test_many_features_are_readable():
     view = made_view(3)
     y = np.array(["class 0", "class 1"] * 20)
     assert_readable(BiplotDisplay.from_estimator(view, y=y, n=20).figure_)
+
+
+def _lines_to_names(ax):
+    """Places in pixels of the lines that join names to arrows, as many points of each."""
+    ax.figure.canvas.draw()
+    for note in ax.texts:
+        if getattr(note, "arrow_patch", None) is not None:
+            vertices = note.arrow_patch.get_path().vertices
+            first, last = note.arrow_patch.get_transform().transform(vertices[[0, -1]])
+            yield first + np.linspace(0, 1, 200)[:, None] * (last - first)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_lines_cross_no_name_and_arrows_end_before_them(own):
+    names = [f"x{j}" if j % 2 else f"a long name, no. {j}" for j in range(30)]
+    view = made_view(2, p=30, names=names)
+    scaled = view.scaled.copy()
+    scaled[1] = 0.8 + 0.2 * scaled[1]  # crowded: names stand far from the heights of their arrows
+    view = replace(view, scaled=scaled)
+    ax = None if own else plt.subplots(figsize=(4.5, 3.5))[1]
+    display = BiplotDisplay.from_estimator(view, n=12, ax=ax)
+    ax = display.ax_
+    points = np.concatenate([*_lines_to_names(ax)])
+    ends = ax.transData.transform([arrow._posA_posB[1] for arrow in display.arrows_.values()])
+    texts = [text.get_window_extent() for text in ax.texts if text.get_text()]
+    assert len(texts) == len(display.arrows_) > 12
+    for box in texts:
+        inside = (points > [box.x0, box.y0 + 3]) & (points < [box.x1, box.y1 - 3])
+        assert not inside.all(axis=1).any()
+        room = 3 * ax.figure.dpi / 72
+        near = (ends > [box.x0 - room, box.y0]) & (ends < [box.x1 + room, box.y1])
+        assert not near.all(axis=1).any()
 
 
 def test_the_users_axes_rotation_and_bad_input():

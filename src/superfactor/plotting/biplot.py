@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ROOM = 90.0  # points a name may take
 SIDE = 0.22  # share of the width that names have at each side
+MARGIN = 0.04  # share of the width between names and the farthest arrow
 REACH = 0.9  # of the farthest sample: where the largest weight of a factor ends
 
 
@@ -180,35 +181,35 @@ def _arrow(ax: Axes, end: Any) -> Any:
 
 
 def _name(ax: Axes, side: int, names: list[str], ends: Any) -> None:
-    """Names in a column at one side, in the order of the heights of their arrows, joined to them."""
+    """Names in a column at one side, in the order of the heights of their arrows, joined to them.
+
+    Lines leave the column level, so that none crosses a longer name above or below its own.
+    """
     low, high = ax.get_ylim()
     heights = (ends[:, 1] - low) / (high - low)
     points = 72 * float(ax.get_window_extent().height) / float(ax.figure.dpi)
     gap = min(12.0 / points, 0.96 / max(len(names), 1))
-    room = min(ROOM, (SIDE - 0.015) * lettering.axes_width(ax))
+    width = lettering.axes_width(ax)
+    names = [lettering.shorten(name, min(ROOM, (SIDE - MARGIN) * width)) for name in names]
+    widths = [lettering.text_width(name) / width + 0.005 for name in names]
     at = 0.99 if side > 0 else 0.01
+    line: dict[str, Any] = {"color": "0.6", "linewidth": 0.5}
     for i, place in zip(*_apart(heights, gap), strict=True):
-        name = lettering.shorten(names[i], room)
         ax.text(
             at,
             place,
-            name,
+            names[i],
             transform=ax.transAxes,
             ha="right" if side > 0 else "left",
             va="center",
             fontsize=lettering.SMALL,
             parse_math=False,
         )
-        inner = at - side * (lettering.text_width(name) / lettering.axes_width(ax) + 0.005)
-        line: dict[str, Any] = {
-            "arrowstyle": "-",
-            "color": "0.6",
-            "linewidth": 0.5,
-            "shrinkA": 0,
-            "shrinkB": 1,
-        }
-        start: dict[str, Any] = {"xytext": (inner, place), "textcoords": "axes fraction"}
-        ax.annotate("", tuple(ends[i]), **start, arrowprops=line)
+        own, edge = at - side * widths[i], at - side * max(widths)
+        ax.plot([own, edge], [place, place], transform=ax.transAxes, **line)
+        look: dict[str, Any] = {"arrowstyle": "-", "shrinkA": 0, "shrinkB": 1}
+        start: dict[str, Any] = {"xytext": (edge, place), "textcoords": "axes fraction"}
+        ax.annotate("", tuple(ends[i]), **start, arrowprops=look | line)
 
 
 def _apart(heights: Any, gap: float) -> tuple[Any, Any]:
