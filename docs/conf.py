@@ -9,6 +9,7 @@ import json
 import re
 from pathlib import Path
 
+from docutils import nodes
 from sphinx_gallery.directives import MiniGallery
 from sphinx_gallery.sorting import ExplicitOrder
 
@@ -126,8 +127,16 @@ class UsedIn(MiniGallery):
     def run(self):
         settings = self.state.document.settings.env.config.sphinx_gallery_conf
         known = Path(settings["src_dir"], settings["backreferences_dir"], "backreferences_all.json")
-        count = len(json.loads(known.read_text(encoding="utf-8")).get(self.arguments[0], []))
-        return super().run() if 0 < count <= 8 else []
+        (name,) = self.arguments
+        uses = {  # of a class or its methods
+            used: {(folder, file) for file, folder, *_ in examples}
+            for used, examples in json.loads(known.read_text(encoding="utf-8")).items()
+            if used == name or used.startswith(f"{name}.")
+        }
+        if not 0 < len(set().union(*uses.values())) <= 8:
+            return []
+        self.arguments = [" ".join(uses)]
+        return [nodes.rubric(text="Where it is used"), *super().run()]
 
 
 def setup(app):

@@ -3,7 +3,7 @@ Factors side by side
 ====================
 
 Each panel is a factor. The grey band says how much it speaks for the label, the bars below are the features at its two
-ends. Start here after every fit: all of the prediction is in factor 1, the grey ones are what else varies.
+ends. Start here after every fit: all of the prediction is in factor 1, and the grey one is what else varies.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -15,5 +15,5 @@ from superfactor.plotting import FactorsDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 y = y.map({0: "malignant", 1: "benign"})
-model = make_pipeline(StandardScaler(), SMFClassifier(3)).fit(X, y)
+model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
 FactorsDisplay.from_estimator(model)

@@ -16,9 +16,11 @@ from superfactor.datasets import load_prostate
 from superfactor.plotting import SamplesDisplay
 
 data = load_prostate()
-X, X_new, y, y_new = train_test_split(data.X, data.y, stratify=data.y, test_size=0.4, random_state=0)
+X, X_new, y, y_new = train_test_split(
+    data.X, data.y, stratify=data.y, test_size=0.4, random_state=0
+)
 model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
-_, axes = plt.subplots(1, 2, figsize=(10, 4), sharex=True, sharey=True, layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(9, 4.5), sharex=True, sharey=True, layout="constrained")
 SamplesDisplay.from_estimator(model, X, y, ax=axes[0])
 SamplesDisplay.from_estimator(model, X_new, y_new, ax=axes[1])
 axes[0].set_title("samples of the fit")

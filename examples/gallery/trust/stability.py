@@ -14,5 +14,5 @@ from superfactor import SMFClassifier
 from superfactor.plotting import StabilityDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-model = make_pipeline(StandardScaler(), SMFClassifier(3)).fit(X, y)
+model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
 StabilityDisplay.from_estimator(model, X, y, n_resamples=30)

@@ -26,5 +26,7 @@ for rank, ax in zip((1, 2), axes, strict=True):
     ax.plot(range(1, 11), ends, "o", label="random starts")
     ax.axhline(fit.objective_, color="C1", label="the fit")
     ax.axhline(fit.certificate_.lower_bound, color="C2", linestyle="--", label="lower bound")
-    ax.set(title=f"rank {rank}", xlabel="start", ylabel="objective", ylim=(0, 110))
+    ax.set(
+        title=f"{rank} factor{'s' * (rank > 1)}", xlabel="start", ylabel="objective", ylim=(0, 110)
+    )
 axes[0].legend()
