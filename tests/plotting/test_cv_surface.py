@@ -81,6 +81,20 @@ def test_the_ring_is_at_the_chosen_point(search):
     assert CVSurfaceDisplay.from_estimator(search, n_components=other).best_ is None
 
 
+def test_the_ring_goes_round_its_number_and_stays_in_its_cell():
+    table = results([0.1, 1.0], [0.1, 1.0, 10.0])
+    table["mean_test_score"] *= -1  # a sign makes numbers as wide as they get
+    display = CVSurfaceDisplay(table, 0).plot()
+    ax, mark = display.ax_, display.best_
+    display.figure_.canvas.draw()
+    shape = mark._marker.get_transform().transform_path(mark._marker.get_path()).get_extents()
+    point = display.figure_.dpi / 72
+    size, edge = mark.get_markersize() * point, 4 * point
+    numbers = {text.get_position(): text.get_window_extent().width for text in ax.texts}
+    assert numbers[ring(display)] < shape.width * size - edge < ax.bbox.width / 2
+    assert shape.height * size < ax.bbox.height / 3
+
+
 def test_the_chosen_point_need_not_be_the_best_score():
     table = results([1.0, 10.0], [0.1, 1.0])
     worst = int(np.argmin(table["mean_test_score"]))

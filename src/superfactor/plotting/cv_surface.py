@@ -160,9 +160,9 @@ class CVSurfaceDisplay:
             chosen = candidates.chosen(groups[title])
             if chosen is not None:
                 place = xi[chosen["xi"]], lam[chosen["lam"]]
-                size = 28 if max(wide, high) < WIDEST else 12
-                drawing.ring(panel, *place, markersize=size, color="white", markeredgewidth=4)
-                self.best_ = drawing.ring(panel, *place, markersize=size)
+                round_it = _around_a_score() if max(wide, high) < WIDEST else {"markersize": 12}
+                drawing.ring(panel, *place, **round_it, color="white", markeredgewidth=4)
+                self.best_ = drawing.ring(panel, *place, **round_it)
         bar = self.axes_[0].figure.colorbar(mesh, ax=list(self.axes_))
         bar.set_label(SCORE, fontsize=9)
         bar.ax.tick_params(labelsize=lettering.SMALL)
@@ -230,6 +230,13 @@ def _write_score(ax: Axes, x: float, y: float, score: float, mesh: QuadMesh) -> 
     text = f"{score:.3f}" if abs(score) < 10 else f"{score:.3g}"
     text = text.replace("-", "−")
     ax.text(x, y, text, ha="center", va="center", fontsize=7.5, color="w" if dark else "k")
+
+
+def _around_a_score() -> dict[str, Any]:
+    """A ring as wide as a number is, and as high as a cell allows."""
+    from matplotlib.markers import MarkerStyle
+
+    return {"marker": MarkerStyle("o").scaled(1.45, 0.95), "markersize": 26}
 
 
 def _edges(places: dict[Any, float]) -> Any:
