@@ -2,8 +2,9 @@
 How many genes would do?
 ========================
 
-The genes with the largest weights in the predictive factor are selected, and a model of these alone is fitted. Accuracy
-is on samples that had no part in either. Take it when a test is to measure a few genes and not thousands.
+The genes with the largest weights in the predictive factor are selected, and a model of these alone
+is fitted. Accuracy is on samples that had no part in either. Take it when a test is to measure a
+few genes and not thousands.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 Which table does it come from?
 ==============================
 
-Mean, error and worst value of each measurement are three tables of the same tumours here. Bars say how much of the factors
-lies in each, and how much of the prediction. Take it for several omics, to see whether a table adds anything.
+Mean, error and worst value of each measurement are three tables of the same tumours here. Bars say
+how much of the factors lies in each, and how much of the prediction. Take it for several omics, to
+see whether a table adds anything.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -2,8 +2,9 @@
 Age and sex beside the factors
 ==============================
 
-By how much the disease gets worse with each covariate, at the same factors: estimate and 95 % interval. Covariates enter
-the prediction and are not factorized. Where the interval crosses 0, no effect is shown.
+By how much the disease gets worse with each covariate, at the same factors: estimate and 95 %
+interval. Covariates enter the prediction and are not factorized. Where the interval crosses 0, no
+effect is shown.
 """
 
 import matplotlib.pyplot as plt

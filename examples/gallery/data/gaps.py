@@ -2,8 +2,9 @@
 Gaps in the table
 =================
 
-A tenth of all values was removed. Each point is one of them: as it was, and as it was read off the factors of the others. Put
-the imputer first in a pipeline, so that it learns from training samples only.
+A tenth of all values was removed. Each point is one of them: as it was, and as it was read off the
+factors of the others. Put the imputer first in a pipeline, so that it learns from training samples
+only.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Samples without a label
 =======================
 
-Few images have a label. The grey ones have none, have their part in the factors all the same, and fall where their class is.
-Take it when measuring is cheap and labelling is not.
+Few images have a label. The grey ones have none, have their part in the factors all the same, and
+fall where their class is. Take it when measuring is cheap and labelling is not.
 """
 
 import numpy as np

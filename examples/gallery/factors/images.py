@@ -2,8 +2,9 @@
 Factors of images
 =================
 
-A factor has a weight for each pixel, so that it is a picture itself: red pixels speak for an 8, blue ones for a 3. Above
-are two factors of the fit, below two axes of a plain SVD, which spread what tells the digits apart over both.
+A factor has a weight for each pixel, so that it is a picture itself: red pixels speak for an 8,
+blue ones for a 3. Above are two factors of the fit, below two axes of a plain SVD, which spread
+what tells the digits apart over both.
 """
 
 import matplotlib.pyplot as plt

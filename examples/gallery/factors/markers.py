@@ -2,8 +2,9 @@
 Features that are known already
 ===============================
 
-Notes on features, from a table or a CSV file, are shown where these features come up. Here they are the three
-measurements of the classifier that the authors of the data published. Take it to see at a glance what is new.
+Notes on features, from a table or a CSV file, are shown where these features come up. Here they are
+the three measurements of the classifier that the authors of the data published. Take it to see at a
+glance what is new.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -2,9 +2,9 @@
 Three rotations of one fit
 ==========================
 
-Turned factors predict and reconstruct exactly as well, so that you choose how to look at them. The default puts the
-whole prediction into factor 1. "variance" spreads it over the axes of the fit, "varimax" gives each factor few large
-weights.
+Turned factors predict and reconstruct exactly as well, so that you choose how to look at them. The
+default puts the whole prediction into factor 1. "variance" spreads it over the axes of the fit,
+"varimax" gives each factor few large weights.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 One row per factor
 ==================
 
-The table for a paper: how much of the data each factor holds, and what it says about the classes. With three classes two
-factors carry the prediction, and the third is background: it holds variance and has no bar.
+The table for a paper: how much of the data each factor holds, and what it says about the classes.
+With three classes two factors carry the prediction, and the third is background: it holds variance
+and has no bar.
 """
 
 from sklearn.datasets import load_wine

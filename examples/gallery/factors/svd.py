@@ -2,8 +2,9 @@
 Beside a plain SVD
 ==================
 
-Under each factor the axis of a plain SVD that is most like it. Factor 1 has hardly a counterpart there: what tells tumours from
-normal tissue is a small part of what varies. The background is what PCA shows as well.
+Under each factor the axis of a plain SVD that is most like it. Factor 1 has hardly a counterpart
+there: what tells tumours from normal tissue is a small part of what varies. The background is what
+PCA shows as well.
 """
 
 import pandas as pd

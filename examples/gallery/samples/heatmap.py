@@ -2,8 +2,9 @@
 Top genes in all samples
 ========================
 
-Rows are the genes at the two ends of the predictive factor, columns the samples, and both stand beside those they are
-like. Take it to see whether the whole class has a pattern or only some of its samples.
+Rows are the genes at the two ends of the predictive factor, columns the samples, and both stand
+beside those they are like. Take it to see whether the whole class has a pattern or only some of its
+samples.
 """
 
 import pandas as pd

@@ -2,8 +2,8 @@
 A map of the samples
 ====================
 
-Each point is a sample, by its two factors; the ellipses hold 95 % of a class if it were normal. Take it to see whether
-classes come apart, and which samples lie with another class.
+Each point is a sample, by its two factors; the ellipses hold 95 % of a class if it were normal.
+Take it to see whether classes come apart, and which samples lie with another class.
 """
 
 from sklearn.datasets import load_wine

@@ -2,8 +2,9 @@
 What is proven
 ==============
 
-The objective of each fit, and the bound below which no other factors can get. Where the two lines meet the fit is proven
-to be the best one. With little ridge they come apart: the fit may still be the best, but nobody knows.
+The objective of each fit, and the bound below which no other factors can get. Where the two lines
+meet the fit is proven to be the best one. With little ridge they come apart: the fit may still be
+the best, but nobody knows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 Stable is not yet predictive
 ============================
 
-With the true labels and with shuffled ones: how alike the predictive factor stays when samples are left out, and how many
-unseen samples it gets right. It returns in both. Only accuracy on unseen samples says that there is something to find.
+With the true labels and with shuffled ones: how alike the predictive factor stays when samples are
+left out, and how many unseen samples it gets right. It returns in both. Only accuracy on unseen
+samples says that there is something to find.
 """
 
 import numpy as np

@@ -2,8 +2,9 @@
 Would they come back?
 =====================
 
-The model is fitted again to parts of the samples. Bars say how often a top feature is among the top ones again, titles how
-alike the factor itself stays. Report features that return, and of others only the group.
+The model is fitted again to parts of the samples. Bars say how often a top feature is among the top
+ones again, titles how alike the factor itself stays. Report features that return, and of others
+only the group.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -2,9 +2,9 @@
 Other starts
 ============
 
-Ten descents from random starts, beside the fit and its lower bound. One factor is too few for three classes: starts end
-at different values, and no proof says which is lowest. With two factors all end where the certificate says that
-nothing is lower.
+Ten descents from random starts, beside the fit and its lower bound. One factor is too few for three
+classes: starts end at different values, and no proof says which is lowest. With two factors all end
+where the certificate says that nothing is lower.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,5 @@ for rank, ax in zip((1, 2), axes, strict=True):
     ax.plot(range(1, 11), ends, "o", label="random starts")
     ax.axhline(fit.objective_, color="C1", label="the fit")
     ax.axhline(fit.certificate_.lower_bound, color="C2", linestyle="--", label="lower bound")
-    ax.set(
-        title=f"{rank} factor{'s' * (rank > 1)}", xlabel="start", ylabel="objective", ylim=(0, 110)
-    )
+    ax.set(title=f"factors: {rank}", xlabel="start", ylabel="objective", ylim=(0, 110))
 axes[0].legend()
