@@ -17,7 +17,7 @@ LOWEST_ROOMS := $(addprefix tests/,conformance datasets interpretation plotting 
   samples/test_array_api.py spectrum/test_rows.py report/test_writing.py distributed/test_partitions.py \
   test_distribution.py test_extras.py test_package.py)
 
-MADE_PAGES := $(addprefix docs/,api/examples api/generated gallery sg_execution_times.rst tutorials)
+MADE_PAGES := $(addprefix docs/,api/examples api/generated gallery tutorials)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest test-sdist coverage lint types docs bench reproduce clean

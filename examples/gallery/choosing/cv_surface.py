@@ -13,5 +13,5 @@ from superfactor import SMFClassifierCV
 from superfactor.plotting import CVSurfaceDisplay
 
 X, y = load_breast_cancer(return_X_y=True)
-search = SMFClassifierCV([1, 2, 3], preprocess="standardize", scoring="neg_log_loss").fit(X, y)
+search = SMFClassifierCV([1, 2], preprocess="standardize", scoring="neg_log_loss").fit(X, y)
 CVSurfaceDisplay.from_estimator(search)

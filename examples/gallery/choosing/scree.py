@@ -12,5 +12,5 @@ from superfactor import SMFClassifier
 from superfactor.plotting import ScreeDisplay
 
 X, y = load_digits(return_X_y=True)
-model = SMFClassifier(9, certify=None).fit(X - X.mean(axis=0), y)
+model = SMFClassifier(5, certify=None).fit(X - X.mean(axis=0), y)
 ScreeDisplay.from_estimator(model, X, n_values=30)

@@ -4,7 +4,7 @@ Which factor is which?
 
 Two sets of factors come in orders and signs of their own. They are paired so that partners are most
 alike: 1 is the same factor, 0 has nothing in common. Here the labels made one factor that a plain
-SVD does not have, and kept the others.
+SVD does not have, and left the others about as they were.
 """
 
 import matplotlib.pyplot as plt

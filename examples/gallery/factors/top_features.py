@@ -2,9 +2,9 @@
 The features at the ends of a factor
 ====================================
 
-Of 2,000 genes these are the ones with the largest weights in the factor that tells tumours from
-normal tissue. High means more in tumours, low means less. Take the table on to where genes are
-looked up.
+Of 2,000 genes these have the largest weights in the factor that tells tumours from normal tissue. A
+sample with more of the high ones and less of the low ones is more like a tumour. Take the table on
+to where genes are looked up.
 """
 
 import matplotlib.pyplot as plt

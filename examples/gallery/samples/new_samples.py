@@ -2,8 +2,8 @@
 New samples in the same map
 ===========================
 
-On the left the samples of the fit, on the right samples it has not seen. Classes always lie further
-apart where the labels were known: judge a model by the right one.
+On the left the samples of the fit, on the right samples it has not seen. Classes lie further apart
+where the labels were known: judge a model by the right one.
 """
 
 import matplotlib.pyplot as plt

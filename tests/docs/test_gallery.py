@@ -1,0 +1,94 @@
+"""The gallery has every plot and every table, in short scripts, on pages without noise."""
+
+import ast
+import inspect
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("*/*.py"))
+LINES = 25
+
+
+def _used(script):
+    """The names a script reads, not counting those it only imports."""
+    nodes = ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def test_every_display_and_every_table_has_a_picture():
+    pytest.importorskip("pandas")
+    from superfactor import interpretation, plotting
+
+    wanted = set(plotting.__all__)
+    wanted |= {
+        name for name in interpretation.__all__ if inspect.isfunction(getattr(interpretation, name))
+    }
+    assert len(wanted) > 15
+    assert wanted - set().union(*map(_used, SCRIPTS)) == set()
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_scripts_are_short_and_say_what_one_sees(script):
+    text = script.read_text(encoding="utf-8")
+    module = ast.parse(text)
+    title, _, said = ast.get_docstring(module).partition("\n")
+    code = [line for line in text.splitlines()[module.body[0].end_lineno :] if line.strip()]
+    assert len(code) <= LINES
+    assert len(title) <= 40
+    assert 2 <= len(re.findall(r"[.:?](?:\s|$)", said)) <= 6
+
+
+def test_scripts_have_their_place():
+    order = ast.parse((ROOT / "docs" / "conf.py").read_text(encoding="utf-8")).body
+    (gallery,) = [
+        ast.literal_eval(node.value)
+        for node in order
+        if isinstance(node, ast.Assign) and node.targets[0].id == "GALLERY"
+    ]
+    named = {f"{section}/{name}" for section in gallery for name in gallery[section].split()}
+    assert named == {f"{script.parent.name}/{script.stem}" for script in SCRIPTS}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_pages_have_a_picture_and_no_noise(site, script):
+    page = site / "gallery" / script.parent.name / f"{script.stem}.html"
+    text = page.read_text(encoding="utf-8")
+    assert text.count("sphx-glr-single-img") + text.count("sphx-glr-multi-img") >= 1
+    shown = unescape(re.sub("<[^>]*>", "", text))
+    for noise in (" object at 0x", "Total running time", "Text(", "Warning"):
+        assert noise not in re.sub(r"ConvergenceWarning", "", shown)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_downloads_are_the_script(site, script):
+    source = script.read_text(encoding="utf-8")
+    downloads = site / "_downloads"
+    copies = [path.read_text(encoding="utf-8") for path in downloads.glob(f"*/{script.name}")]
+    assert source in copies
+    notebooks = [_code(path) for path in downloads.glob(f"*/{script.stem}.ipynb")]
+    assert source.split('"""\n', 2)[2].strip() in notebooks
+
+
+def _code(notebook):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code").strip()
+
+
+def test_times_of_the_build_are_no_page(site):
+    assert not [*site.rglob("sg_execution_times*")]
+
+
+@pytest.mark.parametrize("name", ["plotting.FactorsDisplay", "interpretation.block_shares"])
+def test_the_reference_shows_examples(site, name):
+    page = site / "api" / "generated" / f"superfactor.{name}.html"
+    assert "sphx-glr-thumbcontainer" in page.read_text(encoding="utf-8")
+
+
+def test_the_reference_of_what_all_examples_use_is_not_flooded(site):
+    page = site / "api" / "generated" / "superfactor.SMFClassifier.html"
+    assert "sphx-glr-thumbcontainer" not in page.read_text(encoding="utf-8")
