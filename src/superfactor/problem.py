@@ -282,12 +282,20 @@ class Problem:
     def subsample_share(self) -> float | None:
         """Which share of the samples to begin with; None where all of them are few, or their rows long."""
         options, (n, p) = self.options, self.shape
+        if self.loss.couples_samples:
+            return None
         itemsize = 4 if self.epsilon > 1e-10 else 8  # float32 or float64
         row = (p if self.row_size is None else self.row_size + 1) * itemsize
         room = options.subsample_memory * working_memory()
         enough = max(options.enough_subsample, options.enough_a_feature * p)
         count = min(n // options.subsample_ratio, room / row, enough)
         return count / n if count >= max(options.fewest_subsample, 2 * self.n_outputs) else None
+
+    def curvature_share(self, columns: int) -> float:
+        """The share of the samples whose curvature is summed up, for so many columns of a design."""
+        if self.loss.couples_samples:
+            return 1.0
+        return self.options.curvature_share(self.n_samples, columns, self.n_outputs)
 
     def subsampled(self, share: float) -> Problem:
         """About this share of the samples of every block, in memory; its optimum is about where it was."""
@@ -515,6 +523,11 @@ def pose(
     >>> tuple(round(weight, 6) for weight in problem.users_weights)
     (1.0, 0.1)
     """
+    if loss.couples_samples and whole is None:
+        raise ValueError(
+            f"X: an array in memory is required, for {loss!r} compares samples with each other; rows that are "
+            "read in passes or kept on a cluster do not do"
+        )
     squared = float(samples.sum(Block.squared_norm))
     scale = _unit_of(squared, like)
     samples.rescale(scale)
@@ -523,7 +536,7 @@ def pose(
         whole = replace(whole, data=whole.data.over(scale))
     q = n_covariates + int(fit_intercept)
     null, slope = samples.sum(Block.evaluate, Design(None), np.zeros((q, n_outputs)))
-    total, of_samples = (float(weight) for weight in samples.sum(Block.total_weights))
+    total, telling, of_samples = (float(x) for x in samples.sum(Block.total_weights))
 
     def variation() -> float:
         """σ₁² of X without its mean; 0 where there is nothing but rounding."""
@@ -533,8 +546,8 @@ def pose(
     def largest_variation() -> float:
         short = None if whole is None else whole.short
         values = None if short is None else short.whole.data.singular_values
-        # What all samples share is the intercept's: no ridge needs to allow for it.
-        total = of_samples if fit_intercept else math.inf
+        # What all samples share is the intercept's, or nothing to the loss: no ridge needs to allow for it.
+        total = of_samples if fit_intercept or loss.ignores_constants else math.inf
         if values is None:
             return largest_square(samples, shape[1], total)
         assert short is not None
@@ -545,9 +558,9 @@ def pose(
 
     constant = slope[n_covariates:, :]  # of the intercept, if there is one
     reference = float(null) - _gained_by_a_constant(loss, constant, total)
-    # Of the samples' weight only that of the loss weighs against λ: labels may be few.
+    # Of the samples' weight only what tells something of y weighs against λ: labels, or events, may be few.
     xi, lam = weights.of_factors(
-        model, squared, reference, lambda: variation() * total / of_samples
+        model, squared, reference, lambda: variation() * telling / of_samples
     )
     ridge = np.zeros(q)
     ridge[:n_covariates] = weights.of_covariates(samples, n_covariates, lam)

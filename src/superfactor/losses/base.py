@@ -14,8 +14,10 @@ symbol shape        meaning
 On the primal side ``a`` and ``v`` may have leading dimensions, several points side by side, which
 the results share: ``(…, n, κ)``.
 
-Everything is per sample and unweighted: weights belong to whoever takes the sum. All arrays of a
-call come from one array-API namespace and share one floating dtype, which the result keeps.
+Everything is per sample and unweighted: weights belong to whoever takes the sum. A loss may couple its
+samples (``couples_samples``): then it is made for certain samples, knows their weights, and what it says of
+a sample depends on the activations of all. All arrays of a call come from one array-API namespace and share
+one floating dtype, which the result keeps.
 """
 
 from __future__ import annotations
@@ -23,54 +25,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from superfactor._arrays import Array, eye_like, namespace
+import numpy as np
+
+from superfactor._arrays import Array
+from superfactor.losses.curvature import AnyCurvature, Curvature
 
 #: How many steps of `Loss.rebalanced` put weighted dual points in balance, rounding included.
 BALANCING_STEPS = 3
-
-
-class Curvature(NamedTuple):
-    """``∇²ℓ`` of every sample: ``diagonal`` on its diagonal, ``−outer_c·outer_d`` off it.
-
-    Attributes
-    ----------
-    diagonal : array of shape (n, κ)
-        The diagonals.
-    outer : array of shape (n, κ)
-        What makes up the rest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from superfactor.losses import Curvature
-    >>> curvature = Curvature(diagonal=np.array([[2.0, 2.0]]), outer=np.array([[0.5, 1.0]]))
-    >>> curvature.matrices()
-    array([[[ 2. , -0.5],
-            [-0.5,  2. ]]])
-    >>> curvature.times(np.array([[1.0, 0.0]]))
-    array([[ 2. , -0.5]])
-    """
-
-    diagonal: Array
-    outer: Array
-
-    def times(self, v: Array) -> Array:
-        """``∇²ℓ_i · v_i``, shape ``(n, κ)``."""
-        diagonal, outer = self
-        if diagonal.shape[-1] == 1:
-            return diagonal * v
-        inner = outer * v
-        total = namespace(v).sum(inner, axis=-1, keepdims=True)
-        return diagonal * v - outer * (total - inner)
-
-    def matrices(self) -> Array:
-        """``∇²ℓ_i``, shape ``(n, κ, κ)``."""
-        diagonal, outer = self
-        identity = eye_like(diagonal, diagonal.shape[-1])
-        crossed = outer[..., :, None] * outer[..., None, :]
-        return diagonal[..., :, None] * identity - crossed * (1.0 - identity)
 
 
 class Loss(ABC):
@@ -94,6 +56,10 @@ class Loss(ABC):
     convex: bool
     #: Can ``conjugate``, ``imbalance`` and ``rebalanced`` be evaluated? Else: TypeError.
     has_conjugate: bool
+    #: Does what it says of a sample depend on other samples? Then they must be asked all together.
+    couples_samples: bool = False
+    #: Does a constant added to all activations change nothing? Then there is no intercept.
+    ignores_constants: bool = False
 
     @abstractmethod
     def value(self, a: Array, Y: Array) -> Array:
@@ -108,8 +74,12 @@ class Loss(ABC):
         return self.value(a, Y), self.residual(a, Y)
 
     @abstractmethod
-    def curvature(self, a: Array, Y: Array) -> Curvature:
+    def curvature(self, a: Array, Y: Array) -> AnyCurvature:
         """``∇²_a ℓ(y_i, a_i)``, by ``2κ`` numbers a sample."""
+
+    def curvature_of(self, numbers: tuple[Array, Array]) -> AnyCurvature:
+        """A curvature from its own `numbers`, weighted as it was."""
+        return Curvature(*numbers)
 
     def hessian(self, a: Array, Y: Array) -> Array:
         """``∇²_a ℓ(y_i, a_i)``, shape ``(n, κ, κ)``."""
@@ -122,6 +92,15 @@ class Loss(ABC):
     @abstractmethod
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
         """``(α⁻, α⁺)`` with ``α⁻ I ≼ ∇²ℓ(y, a) ≼ α⁺ I`` for every ``y`` and ``‖a‖ ≤ radius``."""
+
+    def informative(self, Y: Array) -> Array:
+        """The share of each sample's weight that tells something, shape ``(n, 1)``: all of it."""
+        return 0.0 * Y[:, :1] + 1.0
+
+    def digest(self, n_outputs: int) -> list[float]:
+        """Some of its values, which tell it from others: a link of the user's has no name."""
+        a = np.linspace(-1.5, 1.0, 3 * n_outputs).reshape(3, n_outputs)
+        return [float(x) for x in self.value(a, np.eye(3, n_outputs))]
 
     @abstractmethod
     def conjugate(self, G: Array, Y: Array) -> Array:

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 
 from superfactor._arrays import Array, namespace
 from superfactor.losses import entropy, inversion
-from superfactor.losses.base import Curvature, Loss
+from superfactor.losses.base import Loss
+from superfactor.losses.curvature import Curvature
 from superfactor.losses.links import Link, Logistic, Probit
 
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from superfactor._arrays import Array, namespace
-from superfactor.losses.base import Curvature, Loss, check_radius
+from superfactor.losses.base import Loss, check_radius
+from superfactor.losses.curvature import Curvature
 
 
 class SquaredError(Loss):

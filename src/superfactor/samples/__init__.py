@@ -5,7 +5,6 @@ file            idea
 =============== ===================================================================================
 ``annotations`` what is known of samples besides X: targets, covariates, weights
 ``block``       some samples, and every question they answer
-``curvature``   sums of a loss's curvature
 ``samples``     all samples: questions to blocks, their answers added up
 ``memory``      blocks of an X in memory
 ``passes``      blocks that read their rows of X whenever they are asked

@@ -28,7 +28,6 @@ from superfactor._arrays import (
     device,
     eigh_descending,
     eps,
-    eye_like,
     indices,
     moved,
     namespace,
@@ -36,9 +35,8 @@ from superfactor._arrays import (
     wide,
     zeros_like_of,
 )
-from superfactor.losses import Curvature, Loss
+from superfactor.losses import AnyCurvature, Loss
 from superfactor.samples.annotations import Annotations
-from superfactor.samples.curvature import curvature_gram, directional_curvature
 from superfactor.samples.side_by_side import as_columns, as_points, times, transpose_times
 from superfactor.samples.store import InMemory, TallStore
 from superfactor.spectrum import DataMatrix
@@ -175,12 +173,13 @@ class Block:
         xp = namespace(ratio)
         return float(xp.min(ratio)), float(xp.max(ratio))
 
-    def total_weights(self) -> tuple[float, float]:
-        """Σ_i ω_i and Σ_i w_i."""
+    def total_weights(self) -> tuple[float, float, float]:
+        """Σ_i ω_i, that of what tells something of y (`Loss.informative`), and Σ_i w_i."""
         known = self._annotations()
-        xp, root = namespace(known.targets), known.root_weight
+        xp, root, weight = namespace(known.targets), known.root_weight, wide(known.loss_weight)
         of_samples = self.n_samples if root is None else float(xp.sum(wide(root) ** 2))
-        return float(xp.sum(wide(known.loss_weight))), float(of_samples)
+        telling = xp.sum(weight * self.loss.informative(wide(known.targets)))
+        return float(xp.sum(weight)), float(telling), float(of_samples)
 
     @reads_rows
     def digest(self) -> tuple[Array, Array, float]:
@@ -327,35 +326,27 @@ class Block:
     def curvature(self, design: Design, coef: Array) -> Array:
         """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
         known = self._known(design)
-        H = self.loss.hessian(self._activations(design, known, coef), known.targets)
-        gram = curvature_gram(
-            self._matrix(design, known), H * known.loss_weight[:, :, None], self.loss.convex
-        )
+        bend = self._curvature(known, self._activations(design, known, coef))
+        gram = bend.gram(self._matrix(design, known), self.loss.convex)
         return _scaled(gram, self._counts_for(design))
 
     def bent(self, design: Design, coef: Array) -> Made[tuple[Array, Array]]:
         """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ) and Σω."""
         known = self._known(design)
-        bend = self.loss.curvature(self._activations(design, known, coef), known.targets)
-        diagonal = bend.diagonal * known.loss_weight
-        # Off the diagonal −ω·outer·outerᵀ: each has its root.
-        outer = bend.outer * namespace(diagonal).sqrt(known.loss_weight)
-        xp = namespace(diagonal)
-        total = -xp.matmul(xp.matrix_transpose(outer), outer)
-        main = xp.sum(diagonal, axis=-2)[..., None, :]
-        total = xp.where(eye_like(total, int(total.shape[-1])) > 0, main, total)
-        rows = xp.concat([as_columns(diagonal).T, as_columns(outer).T]).T
+        bend = self._curvature(known, self._activations(design, known, coef))
+        xp = namespace(known.targets)
+        rows = xp.concat([as_columns(part).T for part in bend.numbers]).T
         factor = self._counts_for(design)
-        return Made(
-            (rows,), (_scaled(total, factor), factor * xp.sum(known.loss_weight, dtype=xp.float64))
-        )
+        total = _scaled(bend.total(), factor)
+        return Made((rows,), (total, factor * xp.sum(known.loss_weight, dtype=xp.float64)))
 
     def curvature_product(self, design: Design, bent: Place, direction: Array) -> Array:
         """Jᵀ(ω∇²ℓ·(J·direction)) (…, m, κ) for directions (…, m, κ), as many as points were bent."""
         known = self._known(design)
         moved = self._times(design, known, direction)
         rows, half = self._tall(bent), bent.columns // 2
-        bend = Curvature(as_points(rows[:, :half], moved), as_points(rows[:, half:], moved))
+        numbers = as_points(rows[:, :half], moved), as_points(rows[:, half:], moved)
+        bend = self.loss.curvature_of(numbers)
         product = self._transposed(design, known, bend.times(moved))
         return _scaled(product, self._counts_for(design))
 
@@ -370,10 +361,12 @@ class Block:
         rest = int(J.shape[1]) - int(beta.shape[0]) - int(known.covariates.shape[1])
         a = J @ cast(coef, J)
         a = a if design.offset is None else a + self._tall(design.offset)
-        curved = directional_curvature(self.loss, a, known.targets, cast(beta, a))
-        return _scaled(
-            (J[:, :rest] ** 2).T @ (curved * known.loss_weight), self._counts_for(design)
-        )
+        forms = self._curvature(known, a).forms(J[:, :rest], cast(beta, a))
+        return _scaled(forms, self._counts_for(design))
+
+    def _curvature(self, known: Annotations, a: Array) -> AnyCurvature:
+        """That of Σ_i ω_i ℓ(y_i, a_i)."""
+        return self.loss.curvature(a, known.targets).weighted(known.loss_weight)
 
     # --- rows ------------------------------------------------------------------------------------------
 
@@ -506,7 +499,7 @@ class Block:
         Z = X.times(T)
         xp, both, j = namespace(Z), Z, int(Z.shape[1])
         if along is not None:
-            both = xp.concat([Z, Z * self._bent(along)], axis=1)
+            both = xp.concat([Z, self._bent(along, Z)], axis=1)
         G = X.transpose_times(both)
         # In float64: ξ‖X̃‖² less the trace of these products may be a small difference of large numbers.
         fine = wide(Z)
@@ -516,15 +509,15 @@ class Block:
     @reads_rows
     def images_and_bent(self, Z: Array, place: Place, along: Along) -> Made[tuple[()]]:
         """X̃Z, and h∘T with h as in `grown`, for a tall T and Z = X̃ᵀT."""
-        bent = self._tall(place) * self._bent(along)
+        bent = self._bent(along, self._tall(place))
         return Made((self._rows().times(Z), bent), ())
 
-    def _bent(self, along: Along) -> Array:
-        """h (n_b, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j: the loss's curvature along directions b_j."""
+    def _bent(self, along: Along, Z: Array) -> Array:
+        """h∘Z (n_b, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j: the loss's curvature along directions b_j."""
         known = self._annotations()
         a = self._activations(along.design, known, along.coef)
-        h = directional_curvature(self.loss, a, known.targets, cast(along.directions, a))
-        return namespace(a).clip(h, 0.0, None) * known.weight_ratio
+        bend = self._curvature(known, a)
+        return known.over_root(bend.along(known.over_root(Z), cast(along.directions, a)))
 
     # --- dual points g (n_b, κ), kept in float64: a bound must hold to the last digit of a sum ----------
 

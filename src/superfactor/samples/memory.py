@@ -19,7 +19,7 @@ def in_memory(
     data: DataMatrix, annotations: Annotations, loss: Loss, options: Options
 ) -> LocalSamples:
     """The samples of X̃ (n, p), in one block or in several for each core."""
-    cuts, threads = _divided(data, options)
+    cuts, threads = ([0, data.shape[0]], 1) if loss.couples_samples else _divided(data, options)
     blocks = [
         _block(data.rows(start, stop), annotations.between(start, stop), loss, start)
         for start, stop in pairwise(cuts)

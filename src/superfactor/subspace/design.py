@@ -29,7 +29,7 @@ class LossOn:
 
     def __init__(self, problem: Problem, design: Design, columns: int, gram: Array | None = None):
         self.problem, self.design, self.columns = problem, design, columns
-        self.share = problem.options.curvature_share(problem.n_samples, columns, problem.n_outputs)
+        self.share = problem.curvature_share(columns)
         self._gram = gram
         self._kept: tuple[Tall, ...] = ()
 

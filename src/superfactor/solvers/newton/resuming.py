@@ -102,19 +102,13 @@ def fingerprint(problem: Problem, rank: int) -> dict[str, Any]:
         "shape of X": list(problem.shape),
         "sum of squares of X": problem.squared_norm,
         "unit of X": problem.scale,
-        "digest of loss": _loss_digest(problem.loss, problem.n_outputs),
+        "digest of loss": problem.loss.digest(problem.n_outputs),
         "loss of a constant": problem.null_loss,
         "digest of X": float(rows),  # standardised data has the same sum of squares, whatever it is
         "digest of y": [float(x) for x in labels],
         "digest of covariates": [float(x) for x in covariates],
         "penalties of the covariates": [float(x) for x in problem.covariate_ridge],
     }
-
-
-def _loss_digest(loss: Loss, n_outputs: int) -> list[float]:
-    """Its values at some activations: a link of the user's has no name that another process knows."""
-    a = np.linspace(-1.5, 1.0, 3 * n_outputs).reshape(3, n_outputs)
-    return [float(x) for x in loss.value(a, np.eye(3, n_outputs))]
 
 
 def random_state(rng: np.random.Generator) -> str:
