@@ -4,19 +4,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from superfactor.estimators import SMFClassifier, SMFRegressor
+    from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
     from superfactor.selection import SMFClassifierCV
     from superfactor.spectrum.rows import row_blocks
 
 __version__ = "0.1.0"
 
-__all__ = ["SMFClassifier", "SMFClassifierCV", "SMFRegressor", "__version__", "row_blocks"]
+__all__ = [
+    "SMFClassifier",
+    "SMFClassifierCV",
+    "SMFRegressor",
+    "SMFSurvival",
+    "__version__",
+    "row_blocks",
+]
 
 # Loaded on first use: `import superfactor` alone should not pay for scikit-learn.
 _HOMES = {
     "SMFClassifier": "superfactor.estimators",
     "SMFClassifierCV": "superfactor.selection",
     "SMFRegressor": "superfactor.estimators",
+    "SMFSurvival": "superfactor.estimators",
     "row_blocks": "superfactor.spectrum.rows",
 }
 

@@ -525,8 +525,8 @@ def pose(
     """
     if loss.couples_samples and whole is None:
         raise ValueError(
-            f"X: an array in memory is required, for {loss!r} compares samples with each other; rows that are "
-            "read in passes or kept on a cluster do not do"
+            f"X: an array in memory is required: {type(loss).__name__} compares all samples with each other, "
+            "so that they cannot be read in passes or kept on a cluster"
         )
     squared = float(samples.sum(Block.squared_norm))
     scale = _unit_of(squared, like)

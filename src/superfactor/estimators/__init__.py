@@ -5,7 +5,8 @@ file            idea
 =============== ================================================================================
 ``classifier``  ``SMFClassifier``: labels in, probabilities out
 ``regressor``   ``SMFRegressor``: real targets, one or several
-``base``        what both share: one fit, one transform
+``survival``    ``SMFSurvival``: times to an event
+``base``        what all share: one fit, one transform
 ``parameters``  constructor arguments, checked with messages that say what is allowed
 ``inputs``      X, covariates, weights and targets as the user brings them
 ``fitting``     which solver runs, and what an estimator tells of its answer
@@ -16,5 +17,6 @@ file            idea
 
 from superfactor.estimators.classifier import SMFClassifier
 from superfactor.estimators.regressor import SMFRegressor
+from superfactor.estimators.survival import SMFSurvival
 
-__all__ = ["SMFClassifier", "SMFRegressor"]
+__all__ = ["SMFClassifier", "SMFRegressor", "SMFSurvival"]

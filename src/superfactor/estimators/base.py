@@ -1,4 +1,4 @@
-"""What both estimators share: one fit, one transform."""
+"""What all estimators share: one fit, one transform."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from superfactor.estimators.covariates import CovariateEncoder, as_table, codes_
 from superfactor.estimators.importances import FeatureImportancesMixin
 from superfactor.estimators.naming import NamedColumns
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
+from superfactor.estimators.targets import Given
 from superfactor.losses import Loss
 from superfactor.models import Coding, model_named
 from superfactor.options import Options
@@ -60,7 +61,7 @@ class SupervisedFactorization(
     BaseEstimator,
     metaclass=ABCMeta,
 ):
-    """Fit, transform and input handling of `SMFClassifier` and `SMFRegressor`."""
+    """Fit, transform and input handling of `SMFClassifier`, `SMFRegressor` and `SMFSurvival`."""
 
     certificate_: Certificate | None
     components_: Array
@@ -244,6 +245,10 @@ class SupervisedFactorization(
                 UserWarning,
                 stacklevel=users_stacklevel(),
             )
+
+    @abstractmethod
+    def _given(self, y: Any, X: Any) -> Given:
+        """y of the samples of X, checked, and who has one."""
 
     @abstractmethod
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:

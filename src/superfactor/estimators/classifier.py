@@ -288,9 +288,12 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
+    def _given(self, y: Any, X: Any) -> targets.Given:
+        return targets.check_labels(y, X, type(self).__name__, self.unlabeled)
+
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         name = type(self).__name__
-        given = targets.check_labels(y, X, name, self.unlabeled).among(kept).of_some()
+        given = self._given(y, X).among(kept).of_some()
         weight = given.of_labelled(weight if kept is None else weight[kept])
         classes, codes = targets.classes_of(given.labelled)
         if len(classes) < 2:
@@ -400,7 +403,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         accuracy : float
         """
         predicted = self.predict(X, covariates=covariates)
-        given = targets.check_labels(y, predicted, type(self).__name__, self.unlabeled)
+        given = self._given(y, predicted)
         y, predicted, sample_weight = (
             given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight)
         )

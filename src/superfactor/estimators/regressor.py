@@ -231,9 +231,11 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
+    def _given(self, y: Any, X: Any) -> targets.Given:
+        return targets.check_real_targets(y, X, type(self).__name__, self.unlabeled)
+
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        given = targets.check_real_targets(y, X, type(self).__name__, self.unlabeled)
-        given = given.among(kept).of_some()
+        given = self._given(y, X).among(kept).of_some()
         self._flat = given.values.ndim == 1
         self.n_labeled_ = len(given.labelled)
         values = given.values[:, None] if self._flat else given.values
@@ -271,8 +273,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         r2 : float
         """
         predicted = self.predict(X, covariates=covariates)
-        name = type(self).__name__
-        given = targets.check_real_targets(y, predicted, name, self.unlabeled)
+        given = self._given(y, predicted)
         y, predicted, sample_weight = (
             given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight)
         )

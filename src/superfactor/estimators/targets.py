@@ -95,7 +95,7 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
 
     None, NaN, pandas' NA and the value `unlabeled` mean that a sample has none.
     """
-    values = column_or_1d(_plain(_check_passed(y, name)), warn=True)
+    values = column_or_1d(_plain(check_passed(y, name)), warn=True)
     check_length("y", values, X)
     known = _known(values, unlabeled)
     given = Given(values, known)
@@ -121,7 +121,7 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
 
 def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
     """Targets (n,) or (n, κ) as NumPy float64; NaN, None, NA and `unlabeled` mean that a sample has none."""
-    values = _check_passed(y, name)
+    values = check_passed(y, name)
     if np.asarray(values).dtype.kind == "O":  # pandas' NA is no number
         values = np.asarray(values, dtype=object)
         absent = np.vectorize(is_missing, otypes=[bool])(values)
@@ -209,7 +209,7 @@ def _check_sortable(labels: Any) -> None:
         ) from error
 
 
-def _check_passed(y: Any, name: str) -> Any:
+def check_passed(y: Any, name: str) -> Any:
     if y is None:
         raise ValueError(f"y=None: {name} requires y to be passed, but the target y is None")
     if isinstance(y, str):

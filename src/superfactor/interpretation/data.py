@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
-from superfactor.estimators import inputs, targets
+from superfactor.estimators import inputs
 from superfactor.estimators.targets import Given
 from superfactor.interpretation.models import FittedModel
 
@@ -39,14 +39,8 @@ def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str)
     X, regressors = estimator.split_columns(fitted.preprocess(X), covariates)
     if covariates is None:  # which may be an error
         inputs.check_covariates(None, X, estimator.n_covariates_in_, where)
-    given = check_given(estimator, y, X)
+    given = estimator._given(y, X)
     return ModelData(inputs.as_numpy(X), given, inputs.as_numpy(regressors))
-
-
-def check_given(estimator: Any, y: Any, X: Any) -> Given:
-    """Labels or targets of the samples of X, as the estimator would take them."""
-    check = targets.check_labels if is_classifier(estimator) else targets.check_real_targets
-    return check(y, X, type(estimator).__name__, estimator.unlabeled)
 
 
 def refittable(estimator: Any, **params: Any) -> Any:

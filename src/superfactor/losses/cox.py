@@ -78,6 +78,7 @@ class CoxPartialLikelihood(Loss):
         self.weights = np.ones(len(times)) if weights is None else np.asarray(weights, dtype=float)
         self.deaths = self.weights * events
         self.risk_sets = RiskSets.of(times, self.weights > 0)
+        self.times = times
         tied = self.risk_sets.tied(self.deaths)
         self.tied = np.where(self.deaths > 0, tied, 1.0)
 
@@ -107,6 +108,13 @@ class CoxPartialLikelihood(Loss):
     def at_risk(self, a: Array) -> AtRisk:
         """The risk sets at activations of shape ``(…, n, 1)``."""
         return self.risk_sets.at(a[..., 0], self.weights)
+
+    def cumulative_hazard(self, a: Any) -> tuple[Any, Any]:
+        """The distinct times of events, and Breslow's cumulative hazard at them where ``a = 0``; ``a`` NumPy, ``(n, 1)``."""
+        hazard = self.deaths * np.exp(-self.at_risk(a).log_sums)  # each event by itself
+        happened = self.deaths > 0
+        times, which = np.unique(self.times[happened], return_inverse=True)
+        return times, np.cumsum(np.bincount(which, weights=hazard[happened]))
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
         """``α⁺ = Σd/(2·min ω)``: of each event ``diag(p) − ppᵀ``, a variance, is at most ½ in any direction."""

@@ -1,0 +1,340 @@
+"""`SMFSurvival`: times to an event, not all of them seen to the end."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from superfactor._arrays import Array, cast, moved, to_numpy
+from superfactor.estimators import inputs
+from superfactor.estimators.base import Stated, SupervisedFactorization
+from superfactor.estimators.concordance import concordance
+from superfactor.estimators.progress import with_callbacks
+from superfactor.estimators.survival_targets import check_some_events, check_survival
+from superfactor.estimators.targets import Given
+from superfactor.losses import CoxPartialLikelihood, Loss
+from superfactor.solution import Solution
+
+
+class SMFSurvival(SupervisedFactorization):
+    """Supervised matrix factorization for survival times: Cox's proportional hazards on factors.
+
+    Finds ``n_components`` factors that reconstruct X *and* order the samples by their risk, and says how far
+    from the global optimum the answer can be. With events δ, times t and as many events ``D_i`` at the time of i it minimises
+
+        ``F = Σ_i δ_i (log Σ_{t_j≥t_i} e^{a_j} − log D_i − a_i) + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
+
+    over matrices of rank at most ``n_components``: Cox's partial likelihood with Breslow's ties. The activations
+    ``a_i``, log hazards, are those of `SMFRegressor`: ``a_i = Aᵀx_i + γᵀx'_i`` in the filter model, ``x'_i`` being covariates such
+    as age or stage.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        r, from 1 to min(n_samples, n_features).
+    model : {"filter", "feature"}, default="filter"
+        "filter" predicts from projections of X, "feature" from the codes.
+    xi : "auto" or float, default="auto"
+        ξ > 0, weight of the reconstruction against the partial likelihood. "auto" is in the units of the data
+        (`superfactor.units`); ``xi_`` says what it was.
+    lam : "auto" or float, default="auto"
+        λ ≥ 0, ridge on the lifted coefficients A, likewise; ``lam_``. Only events count for it: half of
+        them is half the ridge.
+    lam_covariates : "auto", float or None, default="auto"
+        Ridge on the coefficients of the covariates. "auto" is 0.08 times the variance of each: a normal prior
+        with a standard deviation of 2.5 on the log hazard ratio per standard deviation. None is the same λ.
+        ``lam_covariates_`` says what it was.
+    covariate_columns : column name(s), index(es) or boolean mask, default=None
+        Columns of X that enter the hazard as they are and are not factorized.
+    constraint : ConvexSet, default=None
+        A convex set Θ from `superfactor.constraints`, as in `SMFRegressor`.
+    solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
+        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`.
+    search : {"auto", "off", "thorough"}, default="auto"
+        What "lifted-newton" does where its first answer is not proven optimal: compare it with other starts
+        for about as long as it took itself, not at all, or for many times as long.
+    step_size : "auto" or float, default="auto"
+        Step of "lpgd".
+    max_iter : int, default=None
+        None leaves it to the solver.
+    tol : float, default=1e-8
+        Relative to the part of F that supervision can change.
+    prediction : {"exact", "fast"}, default="exact"
+        Feature model only: "exact" minimises the sample's training term over its code, its time being
+        unknown, "fast" projects it.
+    certify : {"residual", "ascent"} or None, default="residual"
+        The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+    device : str or torch.device, default=None
+        Where to fit, as in `SMFRegressor`.
+    checkpoint : str or path, default=None
+        A file that a long fit writes its state to and resumes from; only for the default solver.
+    random_state : int, Generator, RandomState or None, default=None
+        For the random starts. None is a fixed seed: the same data gives the same fit.
+    verbose : int, default=0
+        1 prints a summary; 2 prints every iteration.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features without covariate columns)
+        W transposed: rows are the atoms. Orthonormal in the filter model only.
+    component_names_ : NumPy array of shape (n_features without covariate columns,)
+        Names of the columns of ``components_``: x0, x1, … where X has none.
+    column_names_ : NumPy array of shape ``(n_features_in_,)`` or None
+        Names of the columns of X.
+    explained_variance_ratio_ : array of shape (n_components,)
+        Share of the sum of squares of X that each factor reconstructs.
+    codes_ : array of shape (n_samples, n_components)
+        H transposed, the codes of the training samples.
+    coef_ : array of shape (1, n_components)
+        β transposed: log hazard ratios of one unit of each code.
+    feature_importances_ : NumPy array of shape ``(n_features_in_,)``
+        How far one unit of a column of X moves the log hazard.
+    covariate_coef_ : array of shape (1, n_covariates)
+        γ transposed, log hazard ratios; `covariate_columns` first, then the columns of `covariates`.
+    covariate_columns_ : list of int
+        `covariate_columns` as positions in X.
+    n_covariates_in_ : int
+        How many columns of covariates ``fit`` was given beside X.
+    covariate_names_ : NumPy array of shape (n_covariates,)
+        Names of the columns of ``covariate_coef_``.
+    covariate_levels_ : dict from str to list of str
+        The levels of covariates that are words, the reference first.
+    intercept_ : array of shape (1,)
+        Less the mean risk of the training samples, so that a risk of 0 is theirs on average. The partial
+        likelihood knows no intercept.
+    event_times_ : NumPy array of shape (n_times,)
+        The distinct times of events in the training samples, from the first on.
+    baseline_ : NumPy array of shape (n_times,)
+        Breslow's cumulative hazard at these times of a sample whose risk is 0.
+    xi_, lam_ : float
+        ξ and λ of the fit.
+    lam_covariates_ : array of shape (n_covariates,)
+        The ridge of every covariate.
+    n_labeled_ : int
+        Training samples that have a time.
+    n_events_ : int
+        Those of them that have an event.
+    objective_ : float
+        F at the solution, a sum over samples and not a mean.
+    history_ : dict of lists
+        "objective", "seconds" and "step", one entry per iteration.
+    n_iter_ : int
+    violation_ : float
+        By how much the point lies outside its `constraint`.
+    certificate_ : Certificate or None
+        ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``.
+    n_features_in_ : int
+        All columns of X, covariate columns included.
+    feature_names_in_ : array of shape ``(n_features_in_,)``
+        Where X was a DataFrame with string column names.
+
+    Notes
+    -----
+    The partial likelihood compares every event with all who were still at risk, so that samples cannot be looked
+    at block by block: X is an array in memory, dense or sparse; files read in passes and clusters are refused.
+
+    What all samples share changes no comparison. X is nevertheless reconstructed as it is: centre it, or its
+    mean takes a factor.
+
+    ``sample_weight`` counts samples: a weight of 2 is the sample twice, among events and among those at risk.
+    A sample without a time, NaN or None, takes part in the reconstruction only. Times may be 0, and
+    their unit is of no importance: their order alone enters the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor import SMFSurvival
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((120, 8))
+    >>> time = rng.exponential(np.exp(-X[:, 0] - X[:, 1]))
+    >>> event, time = time < 1.5, np.minimum(time, 1.5)  # observed until 1.5
+    >>> model = SMFSurvival(n_components=2).fit(X, np.column_stack([event, time]))
+    >>> model.predict(X[:3]).shape, bool(model.score(X, np.column_stack([event, time])) > 0.75)
+    ((3,), True)
+    >>> model.predict_survival_function(X[:3], times=[0.5, 1.0]).shape
+    (3, 2)
+    """
+
+    #: The partial likelihood knows none.
+    fit_intercept: ClassVar[bool] = False
+    n_labeled_: int
+    n_events_: int
+    event_times_: Any
+    baseline_: Any
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        model: str = "filter",
+        xi: float | str = "auto",
+        lam: float | str = "auto",
+        lam_covariates: float | str | None = "auto",
+        covariate_columns: Any = None,
+        constraint: Any = None,
+        solver: str = "auto",
+        search: str = "auto",
+        step_size: float | str = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-8,
+        prediction: str = "exact",
+        certify: str | None = "residual",
+        device: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.model = model
+        self.xi = xi
+        self.lam = lam
+        self.lam_covariates = lam_covariates
+        self.covariate_columns = covariate_columns
+        self.constraint = constraint
+        self.solver = solver
+        self.search = search
+        self.step_size = step_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.prediction = prediction
+        self.certify = certify
+        self.device = device
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None) -> Self:
+        """Fit factors and hazards together.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : structured array of shape (n_samples,), or array-like or DataFrame of shape (n_samples, 2)
+            Whether an event was seen, and until when the sample was observed. scikit-survival's structured array
+            has a boolean field and a field of times; a DataFrame columns named "event" and "time"; otherwise the
+            first of two columns is the event, 0 or 1, the second the time. NaN or None for the time, without an
+            event: not known.
+        covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
+            Enter the hazard as they are, words as indicators against their most frequent level. Given here,
+            they are needed for prediction too.
+        sample_weight : array-like of shape (n_samples,), optional
+            Multiplies every term of a sample; 0 leaves it out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, covariates, sample_weight)
+
+    def _given(self, y: Any, X: Any) -> Given:
+        return check_survival(y, X, type(self).__name__)
+
+    def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
+        given = self._given(y, X).among(kept).of_some()
+        counted = np.ones(len(given.values)) if weight is None else weight
+        counted = counted if weight is None or kept is None else counted[kept]
+        if given.known is not None:
+            counted = counted * given.known
+        check_some_events(given, counted)
+        event, time = given.values.T
+        self.n_labeled_ = len(given.labelled)
+        self.n_events_ = int(given.labelled[:, 0].sum())
+        return event[:, None], CoxPartialLikelihood(time, event, counted), given.loss_factor
+
+    def adopt(self, stated: Stated, solution: Solution) -> Self:
+        super().adopt(stated, solution)
+        whole, loss = stated.problem.whole, stated.problem.loss
+        assert whole is not None and isinstance(loss, CoxPartialLikelihood)
+        X = stated.everyone if stated.kept is None else inputs.take(stated.everyone, stated.kept, axis=0)
+        # As new samples: in the feature model the codes of the fit have seen the times.
+        offset = whole.known.covariates @ self.covariate_coef_.T
+        risk = self._coding.targets(self._code(X) @ self.coef_.T, offset, self.prediction)
+        risk = np.asarray(to_numpy(risk), dtype=np.float64)
+        mean = np.average(risk, axis=0, weights=loss.weights)
+        self.intercept_ = cast(moved(-mean, self.coef_), self.coef_)
+        self.event_times_, self.baseline_ = loss.cumulative_hazard(risk - mean)
+        return self
+
+    def predict(self, X: Any, covariates: Any = None) -> Array:
+        """Risk scores: log hazard ratios against the average of the training samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Required if they were given to ``fit``.
+
+        Returns
+        -------
+        risk : array of shape (n_samples,)
+            The higher, the sooner an event is expected.
+        """
+        codes, offset = self._split(X, covariates, "predict")
+        return self._coding.targets(codes @ self.coef_.T, offset, self.prediction)[:, 0]
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, times: Any = None, covariates: Any = None
+    ) -> Any:
+        """Cumulative hazards by Breslow's estimate: ``baseline_`` times ``exp(predict(X))``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        times : array-like of shape (n_times,), optional
+            When; None is ``event_times_``. After the last event of the training samples it stays as it is.
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Required if they were given to ``fit``.
+
+        Returns
+        -------
+        hazard : NumPy array of shape (n_samples, n_times)
+        """
+        risk = np.asarray(to_numpy(self.predict(X, covariates=covariates)), dtype=np.float64)
+        baseline = self.baseline_
+        if times is not None:
+            times = inputs.check_numbers("times", times, ensure_2d=False, ensure_min_samples=0)
+            before = np.searchsorted(self.event_times_, times, side="right")
+            baseline = np.concatenate([[0.0], baseline])[before]
+        return np.exp(risk)[:, None] * baseline[None, :]
+
+    def predict_survival_function(self, X: Any, times: Any = None, covariates: Any = None) -> Any:
+        """The chance to have had no event: ``exp(−cumulative hazard)``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        times : array-like of shape (n_times,), optional
+            When; None is ``event_times_``. After the last event of the training samples it stays as it is.
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Required if they were given to ``fit``.
+
+        Returns
+        -------
+        survival : NumPy array of shape (n_samples, n_times)
+        """
+        return np.exp(-self.predict_cumulative_hazard_function(X, times, covariates))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+        """Harrell's concordance: the share of comparable pairs whose order the risks tell; 0.5 is chance.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : structured array of shape (n_samples,), or array-like or DataFrame of shape (n_samples, 2)
+            As for ``fit``.
+        sample_weight : array-like of shape (n_samples,), optional
+            A pair counts as often as the product of its weights says.
+        covariates : array-like of shape (n_samples, n_covariates), optional
+
+        Returns
+        -------
+        concordance : float
+        """
+        risk = inputs.as_numpy(self.predict(X, covariates=covariates))
+        given = self._given(y, risk)
+        weight = inputs.check_weights(sample_weight, risk)
+        event, time = given.labelled.T
+        return concordance(event, time, given.of_labelled(risk), given.of_labelled(weight))
