@@ -166,7 +166,7 @@ def test_what_must_be_known_first(case):
     np.testing.assert_allclose(w.block.squared_norm(), np.sum(w.X**2), rtol=1e-13)
     ratio = w.P.class_weight[w.own]
     np.testing.assert_allclose(w.block.weight_range(), (ratio.min(), ratio.max()), rtol=1e-13)
-    sums = w.omega.sum(), w.P.weight[w.own].sum()
+    sums = w.omega.sum(), w.omega.sum(), w.P.weight[w.own].sum()
     np.testing.assert_allclose(w.block.total_weights(), sums, rtol=1e-13)
     expected = w.covariates.T @ (w.omega[:, None] * w.covariates)
     np.testing.assert_allclose(w.block.covariate_gram(), expected, atol=1e-12)

@@ -78,6 +78,8 @@ class SupervisedFactorization(
     violation_: float
 
     _parameter_constraints: ClassVar = parameters.CONSTRAINTS
+    #: What a prediction is called.
+    outcome: ClassVar[str] = "y"
     #: When which method runs: the sizes at which one takes over from another.
     options: ClassVar[Options] = Options()
     #: What the words among covariate columns of X, and among covariates beside it, stand for.

@@ -157,6 +157,7 @@ class SMFSurvival(SupervisedFactorization):
     (3, 2)
     """
 
+    outcome: ClassVar[str] = "risk"
     #: The partial likelihood knows none.
     fit_intercept: ClassVar[bool] = False
     n_labeled_: int

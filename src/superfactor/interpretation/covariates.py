@@ -1,4 +1,4 @@
-"""Covariates as clinicians read them: an odds ratio or a slope, its interval, and the same per s.d.
+"""Covariates as clinicians read them: a ratio of odds or hazards or a slope, its interval, and the same per s.d.
 
 The interval comes from the curvature of F at the fit. With D = [codes, covariates, 1] (n, d) and the
 coefficients θ = (β, γ, intercept), d for each of κ outputs, the activations are a = Dθ and
@@ -26,15 +26,15 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 from superfactor._arrays import to_numpy
 from superfactor._extras import needed_for
-from superfactor.estimators import inputs
+from superfactor.estimators import SMFSurvival, inputs
 from superfactor.estimators.covariates import labelled
 from superfactor.estimators.indicators import IndicatorColumns
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import check_class_weight
-from superfactor.interpretation.data import check_given, model_data
+from superfactor.interpretation.data import model_data
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome
-from superfactor.losses import SquaredError, resolve_link
+from superfactor.losses import CoxPartialLikelihood, Loss, SquaredError, resolve_link
 from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 
 if TYPE_CHECKING:
@@ -77,9 +77,11 @@ def covariate_effects(
         - ``covariate``: what is compared, ``age (per unit)`` or ``sex: M vs F``, the reference last;
         - ``column``: its name in ``covariate_names_``, ``age`` or ``sex=M``;
         - ``output``, ``against``: the class and the one it is compared with, or the target and None;
-        - ``kind``: "odds ratio", or "slope" in regression; "coefficient" where the link is not logistic;
-        - ``coef``: what one unit adds to the log-odds, the target or the score, the factors being held fixed;
-        - ``estimate``: of that kind, exp(coef) for odds ratios and else coef.
+        - ``kind``: "odds ratio", "hazard ratio" of survival times, or "slope" in regression; "coefficient" where
+          the link is not logistic;
+        - ``coef``: what one unit adds to the log-odds, the log hazard, the target or the score, the factors
+          being held fixed;
+        - ``estimate``: of that kind, exp(coef) for ratios and else coef.
 
         And with the training data:
 
@@ -127,7 +129,7 @@ def covariate_effects(
     units, scaled_by = _units(fitted)
     sign, outputs, against = _outputs(fitted, positive)
     kind = _kind(estimator)
-    table = _Table(kind == "odds ratio")
+    table = _Table(kind.endswith("ratio"))
     names, coef = fitted.covariate_names, sign * _array(estimator.covariate_coef_) * units  # (κ, q)
     label = labelled(fitted.covariate_levels)
     q, kappa = len(names), len(outputs)
@@ -156,18 +158,20 @@ def covariate_effects(
 
 
 class _Table:
-    """Columns of the result; estimates are exponentials where they are odds ratios."""
+    """Columns of the result; estimates are exponentials where they are ratios of odds or hazards."""
 
     def __init__(self, exponential: bool):
         self.exponential = exponential
         self.columns: dict[str, Any] = {}
 
     def estimate(self, name: str, values: Any) -> None:
-        with np.errstate(over="ignore"):  # an odds ratio may be infinite
+        with np.errstate(over="ignore"):  # a ratio may be infinite
             self.columns[name] = (np.exp(values) if self.exponential else values).ravel()
 
 
 def _kind(estimator: Any) -> str:
+    if isinstance(estimator, SMFSurvival):
+        return "hazard ratio"
     if not is_classifier(estimator):
         return "slope"
     return "odds ratio" if estimator.link == "logistic" else "coefficient"
@@ -228,13 +232,15 @@ class _Training:
     ----------
     codes : (n, r)
     covariates : (n, q)
-    targets : (n, κ), one-hot without class 0, or real
+    targets : (n, κ), one-hot without class 0, real, or events
+    loss : that of the fit, of these samples
     weight, class_weight : (n,)
     """
 
     codes: Any
     covariates: Any
     targets: Any
+    loss: Loss
     weight: Any
     class_weight: Any
 
@@ -264,7 +270,7 @@ def _training_data(
     else:
         extra = estimator._check_covariates(covariates, codes, "covariate_effects")
         beside = inputs.as_numpy(estimator._regressors(None, extra))
-        given = check_given(estimator, y, codes)
+        given = estimator._given(y, codes)
     y = given.values
     inputs.check_length("y", y, codes)
     if len(y) != len(estimator.codes_):
@@ -278,9 +284,9 @@ def _training_data(
     weight = np.ones(len(y)) if weight is None else weight
     kept = weight > 0 if given.known is None else (weight > 0) & given.known
     weight, y = weight[kept], y[kept]
-    targets, factor = _targets(estimator, y, weight)
+    targets, loss, factor = _targets(estimator, y, weight)
     beside = np.empty((len(codes), 0)) if beside is None else _array(beside)
-    return _Training(codes[kept], beside[kept], targets, weight, factor)
+    return _Training(codes[kept], beside[kept], targets, loss, weight, factor)
 
 
 def _check_order(codes: Any, kept: Any) -> None:
@@ -297,10 +303,13 @@ def _check_order(codes: Any, kept: Any) -> None:
         )
 
 
-def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Any]:
-    """Targets (n, κ) and class weights (n,)."""
+def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Loss, Any]:
+    """Targets (n, κ), their loss, and class weights (n,)."""
+    if isinstance(estimator, SMFSurvival):
+        event, time = y.T
+        return event[:, None], CoxPartialLikelihood(time, event, weight), np.ones(len(y))
     if not is_classifier(estimator):
-        return y.reshape(len(y), -1), np.ones(len(y))
+        return y.reshape(len(y), -1), SquaredError(), np.ones(len(y))
     classes = estimator.classes_
     unknown = sorted(set(y.tolist()) - set(classes.tolist()))
     if unknown:
@@ -310,7 +319,8 @@ def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Any]:
     numbers = np.searchsorted(classes, y)
     factor = check_class_weight(estimator.class_weight, classes, numbers, weight)
     one_hot = (numbers[:, None] == np.arange(1, len(classes))).astype(np.float64)
-    return one_hot, np.ones(len(y)) if factor is None else factor
+    loss = resolve_link(estimator.link, len(classes) - 1)
+    return one_hot, loss, np.ones(len(y)) if factor is None else factor
 
 
 def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, float]:
@@ -332,40 +342,30 @@ def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, f
         + data.covariates @ _array(estimator.covariate_coef_).T
         + _array(estimator.intercept_)
     )
-    classifies = is_classifier(estimator)
-    loss = resolve_link(estimator.link, kappa) if classifies else SquaredError()
-    bends = loss.curvature(activations, data.targets).matrices()
+    bend = data.loss.curvature(activations, data.targets)
+
+    def curvature(weight: Any) -> Any:
+        """Σ_i weight_i (∇²ℓ_i ⊗ d_i d_iᵀ), (κd, κd), output by output."""
+        return bend.weighted(weight[:, None]).gram(D, data.loss.convex)
+
     ridge = np.kron(np.eye(kappa), _ridge(estimator, D.shape[1]))
     loss_weight = data.weight * data.class_weight
-    H = _curvature(D, bends, loss_weight) + ridge
+    H = curvature(loss_weight) + ridge
     try:
         inverse = _inverse(H)
     except np.linalg.LinAlgError:  # something about γ is not determined at all
         return np.full((kappa, q), np.nan), 0.0
     covariance = inverse
     if np.ptp(data.class_weight) > 0:
-        covariance = (
-            inverse @ (_curvature(D, bends, loss_weight * data.class_weight) + ridge) @ inverse
-        )
+        covariance = inverse @ (curvature(loss_weight * data.class_weight) + ridge) @ inverse
     variance = np.diag(covariance).reshape(kappa, -1)
-    if classifies:
+    if not isinstance(data.loss, SquaredError):  # minus a log-likelihood: it has its unit
         return np.sqrt(variance[:, r : r + q]), float(ndtri(probability))
     fitted_numbers = np.sum(inverse * (H - ridge)) / kappa  # of parameters, shrunk ones in part
     free = max(float(np.sum(data.weight)) - fitted_numbers, 1.0)
     sigma2 = data.weight @ (data.targets - activations) ** 2 / free  # (κ,)
     variance = 2 * sigma2[:, None] * variance
     return np.sqrt(variance[:, r : r + q]), float(stdtrit(free, probability))
-
-
-def _curvature(D: Any, bends: Any, weight: Any) -> Any:
-    """Σ_i weight_i (bends_i ⊗ d_i d_iᵀ), (κd, κd), output by output."""
-    kappa, d = bends.shape[-1], D.shape[1]
-    H = np.empty((kappa, d, kappa, d))
-    for c in range(kappa):
-        for e in range(c + 1):
-            H[c, :, e, :] = D.T @ ((weight * bends[:, c, e])[:, None] * D)
-            H[e, :, c, :] = H[c, :, e, :].T
-    return H.reshape(kappa * d, kappa * d)
 
 
 def _ridge(estimator: Any, size: int) -> Any:

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from superfactor.estimators import SMFClassifier, SMFRegressor
+from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.estimators.indicators import IndicatorColumns
 
 
@@ -21,7 +21,7 @@ class FittedModel:
 
     Attributes
     ----------
-    estimator : the fitted `SMFClassifier` or `SMFRegressor`
+    estimator : the fitted `SMFClassifier`, `SMFRegressor` or `SMFSurvival`
     steps : fitted transformers that X passes first, in order
     """
 
@@ -102,7 +102,7 @@ def _transformers(steps: Any) -> Iterator[Any]:
 
 def fitted_model(model: Any) -> FittedModel:
     """The estimator inside a model: pipelines and searches are opened, at any depth."""
-    if isinstance(model, SMFClassifier | SMFRegressor):
+    if isinstance(model, SMFClassifier | SMFRegressor | SMFSurvival):
         check_is_fitted(model)
         return FittedModel(model, ())
     if isinstance(model, Pipeline):
@@ -116,6 +116,6 @@ def fitted_model(model: Any) -> FittedModel:
             "after fit with refit=True"
         )
     raise TypeError(
-        f"model={type(model).__name__}: a fitted SMFClassifier or SMFRegressor, a Pipeline that "
-        "ends in one, or a search with its best_estimator_ is required"
+        f"model={type(model).__name__}: a fitted SMFClassifier, SMFRegressor or SMFSurvival, a Pipeline "
+        "that ends in one, or a search with its best_estimator_ is required"
     )

@@ -7,6 +7,7 @@ two classes      one row, the log-odds of the positive class: the one the user n
 several classes  one row for every class, the first one too: the mean over all classes is taken off,
                  so that no class is the one the others are compared with.
 regression       one row for every target.
+survival times   one row, the risk: a log hazard.
 """
 
 from __future__ import annotations
@@ -36,9 +37,7 @@ class Outcome:
     def of(cls, estimator: Any, positive: Any = None) -> Outcome:
         """That of a fitted estimator; `positive` is a label, or None for the usual one."""
         if not hasattr(estimator, "classes_"):
-            kappa = len(estimator.coef_)
-            targets = ("y",) if kappa == 1 else tuple(f"y{k}" for k in range(kappa))
-            return cls(None, targets).towards(positive)
+            return cls(None, targets_of(estimator)).towards(positive)
         classes = tuple(str(label) for label in estimator.classes_)
         if len(classes) > 2:
             return cls(classes, classes).towards(positive)
@@ -69,3 +68,9 @@ class Outcome:
             return effect if self.outputs[0] == self.classes[1] else -effect
         every = np.vstack([np.zeros_like(effect[:1]), effect])
         return every - every.mean(axis=0)
+
+
+def targets_of(estimator: Any) -> tuple[str, ...]:
+    """The names of what an estimator without classes predicts."""
+    name, kappa = estimator.outcome, len(estimator.coef_)
+    return (name,) if kappa == 1 else tuple(f"{name}{k}" for k in range(kappa))

@@ -24,7 +24,7 @@ import numpy as np
 
 from superfactor._arrays import to_numpy
 from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.outcome import Outcome
+from superfactor.interpretation.outcome import Outcome, targets_of
 from superfactor.interpretation.predictive import predictive_turn
 from superfactor.interpretation.rotation import varimax
 from superfactor.models import model_named
@@ -53,7 +53,8 @@ class FactorView:
         What moving a sample along one factor by one standard deviation of the training codes adds
         to its activations, one row per output. Two classes: to the log-odds of the positive class
         (logistic link). Several: to the log-odds of each class against the (geometric) mean of all
-        of them. Regression: to the prediction, in the units of y. Exactly 0 in background factors.
+        of them. Regression: to the prediction, in the units of y; survival times: to the log hazard.
+        Exactly 0 in background factors.
     share : array of shape (r,)
         Share of the sum of squares of X, which is variance where X is centred.
     codes : array of shape (n, r)
@@ -66,8 +67,8 @@ class FactorView:
     classes : tuple of str or None
         None in regression.
     outputs : tuple of str
-        Names of the rows of ``coef``: the positive one of two classes, each of several classes, or
-        the targets y, or y0, y1, ….
+        Names of the rows of ``coef``: the positive one of two classes, each of several classes, the
+        targets y, or y0, y1, …, or the risk.
     model : {"filter", "feature", "svd"}
         Which model they are of.
     supervised : bool
@@ -111,7 +112,7 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
 
     Parameters
     ----------
-    model : SMFClassifier, SMFRegressor, a Pipeline that ends in one, a search, or a FactorView
+    model : SMFClassifier, SMFRegressor, SMFSurvival, a Pipeline that ends in one, a search, or a FactorView
         Fitted. A search such as SMFClassifierCV stands for its ``best_estimator_``.
     rotation : None, "predictive", "variance" or "varimax", default=None
         None is "predictive" ("variance" for factors of non-negative parts, which no turn leaves
@@ -310,11 +311,10 @@ def unordered(estimator: Any, outcome: Outcome) -> Unordered:
 def view_names(fitted: FittedModel) -> dict[str, Any]:
     """The fields of a view that are no numbers; ``outputs`` are the rows of ``coef_``, as they are."""
     estimator = fitted.estimator
-    classes, kappa = None, len(estimator.coef_)
-    outputs = ("y",) if kappa == 1 else tuple(f"y{k}" for k in range(kappa))
+    classes: tuple[str, ...] | None = None
     if hasattr(estimator, "classes_"):
         classes = tuple(str(label) for label in estimator.classes_)
-        outputs = classes[1:]
+    outputs = targets_of(estimator) if classes is None else classes[1:]
     features = np.array([str(name) for name in fitted.feature_names], dtype=object)
     return {
         "features": features,

@@ -81,6 +81,7 @@ class CoxPartialLikelihood(Loss):
         self.times = times
         tied = self.risk_sets.tied(self.deaths)
         self.tied = np.where(self.deaths > 0, tied, 1.0)
+        self._log_tied = np.log(self.tied)
 
     def __repr__(self) -> str:
         return f"CoxPartialLikelihood({len(self.deaths)} samples)"
@@ -95,7 +96,7 @@ class CoxPartialLikelihood(Loss):
 
     def value_and_residual(self, a: Array, Y: Array) -> tuple[Array, Array]:
         at_risk = self.at_risk(a)
-        log_tied, deaths = (moved(x, a) for x in (np.log(self.tied), self.deaths))
+        log_tied, deaths = (moved(x, a) for x in (self._log_tied, self.deaths))
         value = wide(Y)[:, 0] * (at_risk.log_sums - log_tied - wide(a)[..., 0])
         return cast(value, a), cast(at_risk.spread(deaths)[..., None], a) - Y
 
@@ -139,7 +140,7 @@ class CoxPartialLikelihood(Loss):
         share, tails = g + events, self.risk_sets.tails(weights * g)
         inside = xp.where(deaths > 0, tails, xp.zeros_like(tails)) >= -noise
         inside = inside & (weights * share >= -noise) & (xp.abs(xp.sum(weights * g)) <= noise)
-        tails = xp.clip(tails, float(xp.finfo(g.dtype).smallest_normal), None)
+        tails = xp.clip(tails, float(xp.finfo(g.dtype).smallest_normal) ** 0.5, None)
         split = tails * xp.log1p(tied / tails) / tied + xp.log1p(tails / tied)
         found = _times_own_log(share) - events * split
         return xp.where(inside, found, xp.full_like(found, math.inf))

@@ -69,8 +69,10 @@ class RiskSets:
         if len(units) > 1:
             parts = [u + 0.0 * queue[..., i:j] for u, (i, j) in zip(units, pairwise(cuts), strict=True)]
             unit = xp.take(xp.concat(parts, axis=-1), by.last, axis=-1)
-        counted = xp.exp(xp.minimum(a - unit, xp.zeros_like(a)))
-        return AtRisk(by, cuts, units, unit, counted, moved(weights, a))
+        weights, zero = moved(weights, a), xp.zeros_like(a)
+        # Whoever is not in the order may have any activation, and counts nothing.
+        counted = xp.where(weights > 0, xp.exp(xp.minimum(a - unit, zero)), zero)
+        return AtRisk(by, cuts, units, unit, counted, weights)
 
     def _there(self, like: Array) -> RiskSets:
         """The same as index arrays for `like`."""

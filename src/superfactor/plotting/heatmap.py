@@ -88,7 +88,7 @@ class HeatmapDisplay:
 
         Parameters
         ----------
-        model : SMFClassifier, SMFRegressor, a pipeline that ends in one, SMFClassifierCV
+        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline that ends in one, SMFClassifierCV
         X : array-like or sparse matrix of shape (n_samples, n_features)
             As ``model.predict`` takes it.
         y : array-like of shape (n_samples,), optional

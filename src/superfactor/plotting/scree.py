@@ -90,7 +90,7 @@ class ScreeDisplay:
 
         Parameters
         ----------
-        model : SMFClassifier, SMFRegressor, a pipeline that ends in one, or SMFClassifierCV
+        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline that ends in one, or SMFClassifierCV
         X : array-like or sparse matrix of shape (n_samples, n_features), optional
             The training data; its scree is taken after the model's preprocessing. Not needed for
             SMFClassifierCV, which keeps its own (of X as preprocessed, not centred besides).
