@@ -1,4 +1,4 @@
-"""Survival times with ties, weights and samples without a time; and Cox's partial likelihood as it is printed."""
+"""Survival times with ties, weights and samples without a time; and the partial likelihood as printed."""
 
 import numpy as np
 

@@ -17,7 +17,7 @@ def activations(n=40, seed=1, scale=1.0):
     return scale * np.random.default_rng(seed).standard_normal((n, 1))
 
 
-# --- value and derivatives -----------------------------------------------------------------------------------
+# --- value and derivatives -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -68,7 +68,11 @@ def test_curvature_is_that_of_the_formula(weighted):
     a, rng = activations(scale=2.0), np.random.default_rng(3)
     P, deaths = chances(a[:, 0], times, events, weights), weights * events
     H = np.diag(P.T @ deaths) - P.T @ (deaths[:, None] * P)
-    J, v, b = rng.standard_normal((40, 5)) + 100.0, rng.standard_normal((40, 1)), np.array([[2.0], [-1.0]])
+    J, v, b = (
+        rng.standard_normal((40, 5)) + 100.0,
+        rng.standard_normal((40, 1)),
+        np.array([[2.0], [-1.0]]),
+    )
     bend = loss.curvature(a, Y).weighted(weights[:, None])
     np.testing.assert_allclose(bend.times(v), H @ v, atol=1e-12)
     np.testing.assert_allclose(bend.gram(J, True), J.T @ H @ J, atol=1e-8)
@@ -109,7 +113,7 @@ def test_points_side_by_side_are_points_one_by_one(scale):
             np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
 
 
-# --- what must not matter ------------------------------------------------------------------------------------
+# --- what must not matter -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rise", [1.0, 5.0, 40.0, 700.0])
@@ -134,7 +138,7 @@ def test_activations_that_span_thousands(rise):
 
 
 def test_a_constant_changes_nothing():
-    loss, Y, weights = made()
+    loss, Y, _ = made()
     a = activations()
     for found, expected in zip(
         loss.value_and_residual(a + 1e5, Y), loss.value_and_residual(a, Y), strict=True
@@ -168,9 +172,7 @@ def test_samples_of_weight_zero_are_nowhere():
     loss = CoxPartialLikelihood(wild, events, weights)
     fewer = CoxPartialLikelihood(times[there], events[there], weights[there])
     Y = events[:, None]
-    np.testing.assert_allclose(
-        loss.value(a, Y)[there], fewer.value(a[there], Y[there]), atol=1e-12
-    )
+    np.testing.assert_allclose(loss.value(a, Y)[there], fewer.value(a[there], Y[there]), atol=1e-12)
     np.testing.assert_allclose(
         loss.residual(a, Y)[there], fewer.residual(a[there], Y[there]), atol=1e-12
     )
@@ -186,8 +188,7 @@ def test_zero_is_the_least_it_can_be():
 
 
 def test_the_bound_of_the_curvature_is_one():
-    times, events, weights = drawn()
-    loss, Y, _ = made()
+    loss, Y, weights = made()
     low, high = loss.curvature_bounds(1)
     assert low == 0
     there, worst = weights > 0, 0.0
@@ -205,7 +206,7 @@ def test_the_bound_of_the_curvature_is_one():
     assert np.linalg.eigvalsh(H)[-1] == pytest.approx(two.curvature_bounds(1)[1])
 
 
-# --- the conjugate -------------------------------------------------------------------------------------------
+# --- the conjugate -----------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None)
@@ -251,7 +252,7 @@ def test_outside_its_domain_the_conjugate_is_infinite():
     assert np.isfinite(alone.conjugate(np.array([[-0.5], [0.5]]), np.ones((2, 1))).sum())
 
 
-# --- array libraries -----------------------------------------------------------------------------------------
+# --- array libraries -----------------------------------------------------------------------
 
 
 @every_library
@@ -259,7 +260,11 @@ def test_outside_its_domain_the_conjugate_is_infinite():
 @pytest.mark.parametrize("scale", [1.0, 500.0])
 def test_other_libraries_and_single_precision(convert, dtype, scale):
     loss, Y, weights = made()
-    a, v, omega = activations(scale=scale).astype(dtype), activations(seed=7).astype(dtype), weights[:, None]
+    a, v, omega = (
+        activations(scale=scale).astype(dtype),
+        activations(seed=7).astype(dtype),
+        weights[:, None],
+    )
     there = [convert(x.astype(dtype)) for x in (a, Y, v, omega)]
     value, residual = loss.value_and_residual(there[0], there[1])
     bend = loss.curvature(there[0], there[1]).weighted(there[3])

@@ -13,7 +13,8 @@ _TIE = 1e-8
 def concordance(event: Any, time: Any, risk: Any, weight: Any = None) -> float:
     """The share of comparable pairs in which the higher risk had its event first; equal risks count one half.
 
-    A pair is comparable where one had an event while the other was still under observation. All arrays (n,), NumPy.
+    A pair is comparable where one had an event while the other was still under observation. All arrays are
+    NumPy's, (n,).
     """
     event, weight = event > 0, np.ones(len(time)) if weight is None else weight
     right = total = 0.0

@@ -22,13 +22,14 @@ class SMFSurvival(SupervisedFactorization):
     """Supervised matrix factorization for survival times: Cox's proportional hazards on factors.
 
     Finds ``n_components`` factors that reconstruct X *and* order the samples by their risk, and says how far
-    from the global optimum the answer can be. With events δ, times t and as many events ``D_i`` at the time of i it minimises
+    from the global optimum the answer can be. With events δ, times t and ``D_i`` events at the time of i
 
-        ``F = Σ_i δ_i (log Σ_{t_j≥t_i} e^{a_j} − log D_i − a_i) + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
+        ``F = Σ_i δ_i (log Σ_{t_j≥t_i} e^{a_j} − log D_i − a_i)``
+        ``    + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
 
-    over matrices of rank at most ``n_components``: Cox's partial likelihood with Breslow's ties. The activations
-    ``a_i``, log hazards, are those of `SMFRegressor`: ``a_i = Aᵀx_i + γᵀx'_i`` in the filter model, ``x'_i`` being covariates such
-    as age or stage.
+    is minimised over matrices of rank at most ``n_components``: Cox's partial likelihood with Breslow's ties.
+    The activations ``a_i``, log hazards, are those of `SMFRegressor`: ``a_i = Aᵀx_i + γᵀx'_i`` in the filter
+    model, ``x'_i`` being covariates such as age or stage.
 
     Parameters
     ----------
@@ -132,8 +133,9 @@ class SMFSurvival(SupervisedFactorization):
 
     Notes
     -----
-    The partial likelihood compares every event with all who were still at risk, so that samples cannot be looked
-    at block by block: X is an array in memory, dense or sparse; files read in passes and clusters are refused.
+    The partial likelihood compares every event with all who were still at risk, so that samples cannot be
+    looked at block by block: X is an array in memory, dense or sparse; files read in passes and clusters are
+    refused.
 
     What all samples share changes no comparison. X is nevertheless reconstructed as it is: centre it, or its
     mean takes a factor.
@@ -214,10 +216,10 @@ class SMFSurvival(SupervisedFactorization):
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : structured array of shape (n_samples,), or array-like or DataFrame of shape (n_samples, 2)
-            Whether an event was seen, and until when the sample was observed. scikit-survival's structured array
-            has a boolean field and a field of times; a DataFrame columns named "event" and "time"; otherwise the
-            first of two columns is the event, 0 or 1, the second the time. NaN or None for the time, without an
-            event: not known.
+            Whether an event was seen, and until when the sample was observed. scikit-survival's structured
+            array has a boolean field and a field of times; a DataFrame columns named "event" and "time";
+            otherwise the first of two columns is the event, 0 or 1, the second the time. NaN or None for the
+            time, without an event: not known.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
             Enter the hazard as they are, words as indicators against their most frequent level. Given here,
             they are needed for prediction too.
@@ -249,7 +251,11 @@ class SMFSurvival(SupervisedFactorization):
         super().adopt(stated, solution)
         whole, loss = stated.problem.whole, stated.problem.loss
         assert whole is not None and isinstance(loss, CoxPartialLikelihood)
-        X = stated.everyone if stated.kept is None else inputs.take(stated.everyone, stated.kept, axis=0)
+        X = (
+            stated.everyone
+            if stated.kept is None
+            else inputs.take(stated.everyone, stated.kept, axis=0)
+        )
         # As new samples: in the feature model the codes of the fit have seen the times.
         offset = whole.known.covariates @ self.covariate_coef_.T
         risk = self._coding.targets(self._code(X) @ self.coef_.T, offset, self.prediction)

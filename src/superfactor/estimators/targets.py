@@ -210,6 +210,7 @@ def _check_sortable(labels: Any) -> None:
 
 
 def check_passed(y: Any, name: str) -> Any:
+    """y as it is, arrays of other libraries as NumPy; a ValueError or TypeError where it is no y at all."""
     if y is None:
         raise ValueError(f"y=None: {name} requires y to be passed, but the target y is None")
     if isinstance(y, str):

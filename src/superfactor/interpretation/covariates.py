@@ -1,4 +1,4 @@
-"""Covariates as clinicians read them: a ratio of odds or hazards or a slope, its interval, and the same per s.d.
+"""Covariates as clinicians read them: a ratio of odds or hazards, or a slope, its interval, and per s.d.
 
 The interval comes from the curvature of F at the fit. With D = [codes, covariates, 1] (n, d) and the
 coefficients θ = (β, γ, intercept), d for each of κ outputs, the activations are a = Dθ and
@@ -77,8 +77,8 @@ def covariate_effects(
         - ``covariate``: what is compared, ``age (per unit)`` or ``sex: M vs F``, the reference last;
         - ``column``: its name in ``covariate_names_``, ``age`` or ``sex=M``;
         - ``output``, ``against``: the class and the one it is compared with, or the target and None;
-        - ``kind``: "odds ratio", "hazard ratio" of survival times, or "slope" in regression; "coefficient" where
-          the link is not logistic;
+        - ``kind``: "odds ratio", "hazard ratio" of survival times, or "slope" in regression; "coefficient"
+          where the link is not logistic;
         - ``coef``: what one unit adds to the log-odds, the log hazard, the target or the score, the factors
           being held fixed;
         - ``estimate``: of that kind, exp(coef) for ratios and else coef.

@@ -1,7 +1,7 @@
 """Cox's partial likelihood with Breslow's ties: outcomes that are times, some of them not seen to the end.
 
-With times ``t``, events ``δ``, weights ``ω``, ``d = ωδ``, the risk-set sums ``S_i = Σ_{t_j≥t_i} ω_j e^{a_j}`` and the events
-of the same time ``D_i = Σ_{t_j=t_i} d_j``, half the partial-likelihood deviance is
+With times ``t``, events ``δ``, weights ``ω`` and ``d = ωδ``, the sums ``S_i = Σ_{t_j≥t_i} ω_j e^{a_j}`` over
+those at risk and ``D_i = Σ_{t_j=t_i} d_j`` over events of the same time, half the partial-likelihood deviance is
 
     ``Σ_i ω_i ℓ_i,   ℓ_i = δ_i (log(S_i/D_i) − a_i)``.
 
@@ -9,12 +9,13 @@ Let ``P_ij = ω_j e^{a_j} 1{t_j≥t_i}/S_i``, the chance that the event of ``i``
 
     ``E = Pᵀd − d,   ∇² = diag(Pᵀd) − Pᵀ diag(d) P``.
 
-The rows of ``P`` sum to one: ``ΣE = 0``, and a constant added to all activations changes nothing. Without the ``D_i``, a
-constant, it is the partial likelihood as it is usually printed; with them it is 0 where every event was certain, and twice
-as large for every sample twice.
+The rows of ``P`` sum to one: ``ΣE = 0``, and a constant added to all activations changes nothing. Without
+the ``D_i``, a constant, it is the partial likelihood as it is usually printed; with them it is 0 where every event
+was certain, and twice as large for every sample twice.
 
-**The conjugate.** ``E = ∇`` can be solved for ``a``, since risk sets are nested: with the tails ``T_i = Σ_{t_j≥t_i} E_j`` the sums
-shrink by ``T_{k+1}/(T_k + D_k)`` from one event time ``k`` to the next. Put in, with ``m = E + d``,
+**The conjugate.** ``E = ∇`` can be solved for ``a``, since risk sets are nested: with the tails
+``T_i = Σ_{t_j≥t_i} E_j`` the sums shrink by ``T_{k+1}/(T_k + D_k)`` from one event time ``k`` to the next. Put
+in, with ``m = E + d``,
 
     ``ℓ*(E) = Σ_j m_j log(m_j/ω_j) − Σ_k [(T_k + D_k) log(T_k + D_k) − T_k log T_k − D_k log D_k]``
 
@@ -52,7 +53,7 @@ class CoxPartialLikelihood(Loss):
     events : array of shape (n,)
         1 for an event, 0 for none.
     weights : array of shape (n,), optional
-        A weight of 2 is the sample twice; samples of weight 0 are nowhere at risk, and their times mean nothing.
+        A weight of 2 is the sample twice; samples of weight 0 are nowhere at risk, and have any time.
 
     Examples
     --------
@@ -111,14 +112,17 @@ class CoxPartialLikelihood(Loss):
         return self.risk_sets.at(a[..., 0], self.weights)
 
     def cumulative_hazard(self, a: Any) -> tuple[Any, Any]:
-        """The distinct times of events, and Breslow's cumulative hazard at them where ``a = 0``; ``a`` NumPy, ``(n, 1)``."""
+        """The distinct times of events, and Breslow's cumulative hazard of ``a = 0`` at them.
+
+        ``a`` are the activations of all samples, NumPy, shape ``(n, 1)``.
+        """
         hazard = self.deaths * np.exp(-self.at_risk(a).log_sums)  # each event by itself
         happened = self.deaths > 0
         times, which = np.unique(self.times[happened], return_inverse=True)
         return times, np.cumsum(np.bincount(which, weights=hazard[happened]))
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
-        """``α⁺ = Σd/(2·min ω)``: of each event ``diag(p) − ppᵀ``, a variance, is at most ½ in any direction."""
+        """``α⁺ = Σd/(2·min ω)``: of one event ``diag(p) − ppᵀ``, a variance, is at most ½ anywhere."""
         check_radius(radius)
         return 0.0, float(self.deaths.sum() / (2 * self.weights[self.weights > 0].min()))
 
@@ -185,7 +189,9 @@ class RiskCurvature:
         return cast(self._times(wide(v)[..., 0])[..., None], v)
 
     def matrices(self) -> Array:
-        raise TypeError(f"{self.loss!r}: samples have no curvature of their own, for they are coupled")
+        raise TypeError(
+            f"{self.loss!r}: samples have no curvature of their own, for they are coupled"
+        )
 
     def total(self) -> Array:
         """The sum of the diagonal of ``diag(Pᵀd)``, shape ``(…, 1, 1)``."""

@@ -1,7 +1,7 @@
 """The second derivative of a loss in the activations, and the sums that solvers ask of it.
 
-Of most losses every sample has one of its own, κ × κ: `Curvature`. A loss that couples samples has one of all of
-them together (`superfactor.losses.cox`). Whoever asks need not know which.
+Of most losses every sample has one of its own, κ × κ: `Curvature`. A loss that couples samples has one of
+all of them together (`superfactor.losses.cox`). Whoever asks need not know which.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ class AnyCurvature(Protocol):
         """About its sum over the samples, shape ``(…, κ, κ)``, to precondition with."""
 
     def gram(self, J: Array, convex: bool) -> Array:
-        """The second derivative in ``c`` of the loss at ``a = Jc``, ``J`` of shape ``(n, k)``: ``(κk, κk)``, class-major.
+        """The second derivative in ``c`` of the loss at ``a = Jc``, for ``J`` of shape ``(n, k)``.
 
-        `convex` promises that it is not negative.
+        Shape ``(κk, κk)``, class-major; `convex` promises that it is not negative.
         """
 
     def forms(self, J: Array, directions: Array) -> Array:
-        """That along ``t ↦ a + t·j_l b_cᵀ`` for columns ``j_l`` of ``J`` and rows ``b_c`` ``(r, κ)``: ``(k, r)``."""
+        """That along ``j_l b_cᵀ``, columns ``j_l`` of ``J`` and rows ``b_c`` of directions: ``(k, r)``."""
 
     def along(self, Z: Array, directions: Array) -> Array:
-        """What a move ``z_j b_jᵀ`` changes of the residuals, seen along ``b_j``: ``(n, j)`` for ``Z`` ``(n, j)``.
+        """What a move ``z_j b_jᵀ`` changes of the residuals, seen along ``b_j``: ``(n, j)``, as ``Z``.
 
         Where a sample bends downwards it counts as straight.
         """
@@ -131,7 +131,7 @@ class Curvature(NamedTuple):
         return Z * namespace(Z).clip(self._directional(directions), 0.0, None)
 
     def _directional(self, directions: Array) -> Array:
-        """``b_jᵀ∇²ℓ_i b_j`` for rows ``b_j`` of directions: ``(n, r)``, by products, so that the work is linear in κ."""
+        """``b_jᵀ∇²ℓ_i b_j`` for rows ``b_j`` of directions: ``(n, r)``, by products: linear in κ."""
         diagonal, outer = self
         squares = (directions**2).T
         if directions.shape[1] == 1:
@@ -140,7 +140,7 @@ class Curvature(NamedTuple):
 
 
 def kronecker_sum(J: Array, H: Array, convex: bool) -> Array:
-    """``Σ_i H_i ⊗ j_i j_iᵀ`` for rows ``j_i`` of ``J`` ``(n, k)`` and ``H`` ``(n, κ, κ)``: ``(κk, κk)``, class-major."""
+    """``Σ_i H_i ⊗ j_i j_iᵀ`` for rows of ``J`` and ``H`` ``(n, κ, κ)``: ``(κk, κk)``, class-major."""
     xp = namespace(J)
     (n, k), kappa = J.shape, H.shape[1]
     if kappa > 1 and n * k * k <= _OUTER:  # all blocks in one product: Σ_i vec(H_i)·vec(j_i j_iᵀ)ᵀ

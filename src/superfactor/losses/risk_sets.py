@@ -1,7 +1,7 @@
 """Who was at risk when: sums over the samples whose time is not before another's, by one sort.
 
-Samples stand in the order of falling times, so that the risk set of a sample ``{j : t_j ≥ t_i}`` is a beginning of it,
-ties included, and every sum over risk sets is a cumulative sum. Of activations that differ by hundreds the
+Samples stand in the order of falling times, so that the risk set of a sample, ``t_j ≥ t_i``, is a beginning of
+it, ties included, and every sum over risk sets is a cumulative sum. Of activations that differ by hundreds the
 exponentials leave the range of floats: the order is then cut into stretches with a unit of their own each.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 
 from superfactor._arrays import Array, indices, moved, namespace, to_numpy, wide
 
-# Within a stretch the largest activation so far grows by at most this: its exponential is far from the ends of
-# float64, also when it is a divisor.
+# Within a stretch the largest activation so far grows by at most this: its exponential is far from the ends
+# of float64, also as a divisor.
 _RISE = 300.0
 
 
@@ -67,7 +67,9 @@ class RiskSets:
         units = [xp.max(queue[..., :stop], axis=-1, keepdims=True) for stop in cuts[1:]]
         unit = units[0]
         if len(units) > 1:
-            parts = [u + 0.0 * queue[..., i:j] for u, (i, j) in zip(units, pairwise(cuts), strict=True)]
+            parts = [
+                u + 0.0 * queue[..., i:j] for u, (i, j) in zip(units, pairwise(cuts), strict=True)
+            ]
             unit = xp.take(xp.concat(parts, axis=-1), by.last, axis=-1)
         weights, zero = moved(weights, a), xp.zeros_like(a)
         # Whoever is not in the order may have any activation, and counts nothing.
@@ -89,7 +91,9 @@ class RiskSets:
         top = np.maximum.accumulate(to_numpy(queue), axis=-1)[..., self.last[self.order]]
         cuts, start = [0], 0
         while start < n:
-            rise = (top[..., start:] - top[..., start : start + 1]).reshape(-1, n - start).max(axis=0)
+            rise = (
+                (top[..., start:] - top[..., start : start + 1]).reshape(-1, n - start).max(axis=0)
+            )
             start += max(int(np.searchsorted(rise, _RISE, side="right")), 1)  # NaN rises by nothing
             cuts.append(start)
         return cuts

@@ -64,7 +64,7 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline that ends in one, SMFClassifierCV, or a dict
+        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline of one, SMFClassifierCV, or a dict
             A dict of several, by name, draws one line each.
         x, value, best, ax, **kwargs
             See ``plot``.

@@ -107,7 +107,7 @@ class FactorsDisplay:
 
         Parameters
         ----------
-        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline that ends in one, SMFClassifierCV, FactorView
+        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline of one, SMFClassifierCV, FactorView
         X, y : training data, optional
             As ``model.fit`` took them. Where given, the factors of a plain SVD of the same data are
             drawn under those of the model they are matched to.

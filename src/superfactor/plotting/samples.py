@@ -98,7 +98,7 @@ class SamplesDisplay:
 
         Parameters
         ----------
-        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline that ends in one, SMFClassifierCV, FactorView
+        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline of one, SMFClassifierCV, FactorView
         X : array-like or sparse matrix of shape (n_samples, n_features), optional
             Samples to code, as ``model.predict`` takes them. None shows the codes the training
             samples got, as it has to be with a FactorView; those of the feature model have seen the

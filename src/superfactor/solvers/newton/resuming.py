@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array, cast, moved, namespace, wide
-from superfactor.losses import Loss
 from superfactor.problem import Problem
 from superfactor.samples import Block
 from superfactor.solvers.newton.checkpoint import Checkpoint

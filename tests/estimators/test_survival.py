@@ -1,0 +1,348 @@
+"""SMFSurvival against scikit-survival, brute force and itself."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.estimators.data import MODELS
+from tests.estimators.patients import patients, structured
+from tests.losses.survival_data import naive_value
+
+from superfactor import SMFSurvival, row_blocks
+from superfactor.constraints import FrobeniusBall
+from superfactor.losses import CoxPartialLikelihood
+from superfactor.solvers import newton
+
+GPL = "scikit-survival is not installed: it is GPL, and for the documentation only"
+
+
+def every_coefficient(model):
+    """Log hazard ratios (p,) of the columns of X."""
+    return (model.components_.T @ model.coef_.T)[:, 0]
+
+
+def objective(model, X, y, Z, weight=None):
+    """F of a filter model, term by term."""
+    codes = X @ model.components_.T
+    a = codes @ model.coef_[0] + Z @ model.covariate_coef_[0]
+    weight = np.ones(len(X)) if weight is None else weight
+    fit = np.sum(weight[:, None] * (X - codes @ model.components_) ** 2)
+    ridge = model.lam_ * np.sum(model.coef_**2)
+    ridge += np.sum(model.lam_covariates_ * model.covariate_coef_**2)
+    return naive_value(a, y[:, 1], y[:, 0], weight) + model.xi_ * fit + ridge
+
+
+# --- against others -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("covariates", [False, True])
+def test_with_all_factors_it_is_ridge_cox_regression(covariates):
+    linear = pytest.importorskip("sksurv.linear_model", reason=GPL)
+    X, y, Z = patients(n=90, p=5)
+    Z = Z if covariates else Z[:, :0]
+    other = linear.CoxPHSurvivalAnalysis(alpha=2.0, ties="breslow", n_iter=200, tol=1e-12)
+    both = np.hstack([X, Z])
+    other.fit(both, structured(y))
+    model = SMFSurvival(5, xi=0.1, lam=1.0, lam_covariates=None, tol=1e-12)
+    model.fit(X, y, covariates=Z if covariates else None)
+    found = np.concatenate([every_coefficient(model), model.covariate_coef_[0]])
+    np.testing.assert_allclose(found, other.coef_, atol=1e-6)
+    assert model.certificate_.is_global
+
+    risk = model.predict(X, covariates=Z if covariates else None)
+    assert risk.mean() == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(np.ptp(risk - other.predict(both)), 0, atol=1e-5)
+    score = model.score(X, y, covariates=Z if covariates else None)
+    assert score == pytest.approx(other.score(both, structured(y)), abs=1e-12)
+
+    new = {"covariates": Z[:7] if covariates else None}
+    times = other.unique_times_
+    for ours, theirs in (
+        (model.predict_cumulative_hazard_function, other.predict_cumulative_hazard_function),
+        (model.predict_survival_function, other.predict_survival_function),
+    ):
+        expected = theirs(both[:7], return_array=True)
+        np.testing.assert_allclose(ours(X[:7], times=times, **new), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_curves_between_and_beyond_the_events():
+    X, y, _ = patients()
+    model = SMFSurvival(2).fit(X, y)
+    at_events = model.predict_survival_function(X[:3])
+    events = model.event_times_
+    np.testing.assert_array_equal(events, np.unique(y[y[:, 0] == 1, 1]))
+    assert at_events.shape == (3, len(events)) and np.all(np.diff(at_events, axis=1) < 0)
+    asked = [0.0, events[0], (events[0] + events[1]) / 2, 1e9]
+    found = model.predict_survival_function(X[:3], times=asked)
+    np.testing.assert_array_equal(found, np.c_[np.ones(3), at_events[:, [0, 0, -1]]])
+    hazard = model.predict_cumulative_hazard_function(X[:3], asked)
+    np.testing.assert_allclose(found, np.exp(-hazard))
+
+
+# --- the optimum and its proof -----------------------------------------------------------------------
+
+
+def test_no_start_finds_less_than_the_bound():
+    """Random restarts of a general minimiser on F written out, W as the range of any matrix."""
+    X, y, Z = patients(n=30, p=4)
+    loss, event = CoxPartialLikelihood(y[:, 1], y[:, 0]), y[:, :1]
+    for lam, xi in ((0.3, 0.05), (2.0, 0.5)):
+        model = SMFSurvival(2, xi=xi, lam=lam, lam_covariates=0.5, certify="ascent", tol=1e-12)
+        model.fit(X, y, covariates=Z)
+        assert model.objective_ == pytest.approx(objective(model, X, y, Z), rel=1e-10)
+
+        def value(point, lam=lam, xi=xi):
+            W = np.linalg.qr(point[:8].reshape(4, 2))[0]
+            beta, gamma = point[8:10], point[10:]
+            ridge = lam * beta @ beta + 0.5 * gamma @ gamma
+            fit = np.sum((X - X @ W @ W.T) ** 2)
+            a = X @ W @ beta + Z @ gamma
+            return loss.value(a[:, None], event).sum() + xi * fit + ridge
+
+        rng = np.random.default_rng(0)
+        found = [minimize(value, rng.standard_normal(12)).fun for _ in range(6)]
+        assert model.certificate_.lower_bound <= min(found) + 1e-8
+        assert model.objective_ <= min(found) + 1e-6
+        assert model.certificate_.relative_gap < 0.05
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_strong_ridge_is_proven_global(model):
+    X, y, Z = patients()
+    fitted = SMFSurvival(2, model=model, xi=0.3, lam=20.0).fit(X, y, covariates=Z)
+    assert fitted.certificate_.is_global
+    assert fitted.certificate_.lower_bound <= fitted.objective_ * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_other_solvers_and_starts_find_nothing_lower(model):
+    X, y, Z = patients(n=40)
+    given = {"model": model, "xi": 2.0, "lam": 3.0, "lam_covariates": 1.0}
+    best = SMFSurvival(2, **given).fit(X, y, covariates=Z)
+    bcd = SMFSurvival(2, solver="bcd", **given).fit(X, y, covariates=Z)
+    # Its own step allows for the worst curvature there could be, half an event a sample: safe, and slow.
+    safe = SMFSurvival(2, solver="lpgd", max_iter=20, tol=0, **given).fit(X, y, covariates=Z)
+    assert np.all(np.diff(safe.history_["objective"]) <= 1e-9)
+    lpgd = SMFSurvival(2, solver="lpgd", step_size=0.01, max_iter=1500, tol=0, **given)
+    lpgd.fit(X, y, covariates=Z)
+    assert bcd.objective_ == pytest.approx(best.objective_, rel=1e-5)
+    assert lpgd.objective_ == pytest.approx(best.objective_, rel=1e-4)
+    assert best.objective_ <= min(bcd.objective_, lpgd.objective_) * (1 + 1e-9)
+    assert best.certificate_.lower_bound <= best.objective_ * (1 + 1e-12)
+
+
+def test_a_constraint_holds():
+    X, y, _ = patients()
+    free = SMFSurvival(2, xi=0.2, lam=0.5).fit(X, y)
+    # The ball holds all of (A, B, γ), so that X must be small for it to matter to A alone.
+    ball = FrobeniusBall(0.5 * float(np.linalg.norm(X)))
+    tight = SMFSurvival(2, xi=0.2, lam=0.5, constraint=ball, max_iter=100, tol=0).fit(X, y)
+    assert tight.objective_ > free.objective_ and tight.violation_ < 1e-6
+
+
+# --- units, weights, samples without a time ---------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_units_do_not_matter(model):
+    """X in other units, covariates in other units, times in other units, everything twice."""
+    X, y, Z = patients()
+    plain = SMFSurvival(2, model=model).fit(X, y, covariates=Z)
+    risk = plain.predict(X, covariates=Z)
+    scaled = SMFSurvival(2, model=model).fit(1000 * X, y * [1, 365.25], covariates=Z * [1, 50])
+    np.testing.assert_allclose(
+        scaled.predict(1000 * X, covariates=Z * [1, 50]), risk, atol=1e-4 * np.abs(risk).max()
+    )
+    twice = SMFSurvival(2, model=model).fit(
+        np.tile(X, (2, 1)), np.tile(y, (2, 1)), covariates=np.tile(Z, (2, 1))
+    )
+    assert twice.xi_ == pytest.approx(plain.xi_)
+    if (
+        model == "filter"
+    ):  # its λ is of the size of a sum over samples, that of a covariate is a prior
+        assert twice.lam_ == pytest.approx(2 * plain.lam_, rel=1e-3)
+
+
+def test_the_mean_of_X_asks_for_no_ridge():
+    """A constant changes no comparison: λ is that of X without its mean."""
+    X, y, _ = patients()
+    centred = SMFSurvival(2).fit(X - X.mean(axis=0), y)
+    assert SMFSurvival(2).fit(X + 50, y).lam_ == pytest.approx(centred.lam_, rel=1e-2)
+
+
+def test_censored_samples_do_not_count_for_the_ridge():
+    X, y, _ = patients(n=80)
+    later = np.column_stack([y[:, 0], y[:, 1]])
+    later[np.flatnonzero(y[:, 0])[::2], 0] = 0
+    half = later[:, 0].sum() / y[:, 0].sum()
+    found = SMFSurvival(2).fit(X, later).lam_ / SMFSurvival(2).fit(X, y).lam_
+    assert found == pytest.approx(half)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("solver", ["auto", "bcd"])
+def test_a_weight_is_so_many_samples(model, solver):
+    X, y, Z = patients()
+    weight = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
+    copies = np.repeat(np.arange(len(X)), weight.astype(int))
+    given = {"model": model, "xi": 0.2, "lam": 2.0, "solver": solver, "tol": 1e-12}
+    weighted = SMFSurvival(2, **given).fit(X, y, covariates=Z, sample_weight=weight)
+    repeated = SMFSurvival(2, **given).fit(X[copies], y[copies], covariates=Z[copies])
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-7)
+    tolerance = 1e-4 if solver == "auto" else 2e-2
+    new = {"covariates": Z}
+    np.testing.assert_allclose(
+        weighted.predict(X, **new), repeated.predict(X, **new), atol=tolerance
+    )
+    np.testing.assert_array_equal(weighted.event_times_, repeated.event_times_)
+    np.testing.assert_allclose(weighted.baseline_, repeated.baseline_, rtol=10 * tolerance)
+    score = weighted.score(X, y, sample_weight=weight, covariates=Z)
+    assert weighted.score(X[copies], y[copies], covariates=Z[copies]) == pytest.approx(
+        score, abs=0.02
+    )
+    assert weighted.codes_.shape == (len(X), 2)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_samples_without_a_time_are_factorized_only(model):
+    X, y, Z = patients(n=70)
+    y[50:] = np.nan
+    given = {"model": model, "xi": 0.2, "lam": 2.0, "tol": 1e-12}
+    fitted = SMFSurvival(2, **given).fit(X, y, covariates=Z)
+    assert (fitted.n_labeled_, fitted.n_events_) == (50, int(np.nansum(y[:, 0])))
+    if model == "filter":
+        codes = X @ fitted.components_.T
+        a = codes @ fitted.coef_[0] + Z @ fitted.covariate_coef_[0]
+        fit = np.sum((X - codes @ fitted.components_) ** 2)
+        ridge = 2.0 * np.sum(fitted.coef_**2)
+        ridge += np.sum(fitted.lam_covariates_ * fitted.covariate_coef_**2)
+        expected = naive_value(a[:50], y[:50, 1], y[:50, 0], np.ones(50)) + 0.2 * fit + ridge
+        assert fitted.objective_ == pytest.approx(expected, rel=1e-10)
+    # Whatever is outside the reconstruction: with nothing to reconstruct they would not be there.
+    alone = SMFSurvival(2, **given).fit(X[:50], y[:50], covariates=Z[:50])
+    assert np.ptp(fitted.predict(X, covariates=Z) - alone.predict(X, covariates=Z)) > 1e-4
+    assert fitted.score(X, y, covariates=Z) == fitted.score(X[:50], y[:50], covariates=Z[:50])
+    assert fitted.certificate_.lower_bound <= fitted.objective_ * (1 + 1e-12)
+
+
+# --- kinds of X -----------------------------------------------------------------------
+
+
+def test_sparse_wide_and_single_precision():
+    X, y, _ = patients(n=40, p=120)
+    dense = SMFSurvival(2, xi=0.1, lam=30.0).fit(X, y)
+    for other, tolerance in ((sp.csr_array(X), 1e-5), (X.astype(np.float32), 1e-2)):
+        fitted = SMFSurvival(2, xi=0.1, lam=30.0).fit(other, y)
+        assert fitted.objective_ == pytest.approx(dense.objective_, rel=1e-4)
+        np.testing.assert_allclose(fitted.predict(other), dense.predict(X), atol=tolerance)
+    assert dense.certificate_.is_global
+
+
+def test_many_samples_are_one_block():
+    """More than fit into the blocks and shares of other losses: every sum is over all of them."""
+    X, y, _ = patients(n=20_000, p=6, ties=False)
+    model = SMFSurvival(2, certify="residual").fit(X, y)
+    stated = SMFSurvival(2).state(X, y)
+    assert len(stated.problem.samples.blocks) == 1 and stated.problem.subsample_share() is None
+    assert model.certificate_.relative_gap < 1e-3
+    true = np.array([1.0, -0.7, 0, 0, 0, 0])
+    assert np.corrcoef(every_coefficient(model), true)[0, 1] > 0.99
+
+
+def test_rows_in_passes_are_refused(tmp_path):
+    X, y, _ = patients()
+    np.save(tmp_path / "X.npy", X)
+    with pytest.raises(ValueError, match="X: an array in memory is required"):
+        SMFSurvival(2).fit(row_blocks(tmp_path / "X.npy"), y)
+    fitted = SMFSurvival(2).fit(X, y)
+    np.testing.assert_allclose(fitted.predict(row_blocks(tmp_path / "X.npy")), fitted.predict(X))
+
+
+def test_another_array_library():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    X, y, Z = patients()
+    plain = SMFSurvival(2).fit(X, y, covariates=Z)
+    there = SMFSurvival(2).fit(torch.asarray(X), y, covariates=torch.asarray(Z))
+    risk = there.predict(torch.asarray(X), covariates=torch.asarray(Z))
+    assert isinstance(risk, torch.Tensor)
+    np.testing.assert_allclose(risk.numpy(), plain.predict(X, covariates=Z), atol=1e-5)
+    np.testing.assert_allclose(there.baseline_, plain.baseline_, rtol=1e-5)
+
+
+# --- scikit-learn -----------------------------------------------------------------------
+
+
+def test_parameters_clone_and_pickle():
+    X, y, Z = patients()
+    model = SMFSurvival(3, model="feature", lam=2.0)
+    assert "fit_intercept" not in model.get_params()
+    copy = clone(model).set_params(n_components=2).fit(X, y, covariates=Z)
+    again = pickle.loads(pickle.dumps(copy))
+    np.testing.assert_array_equal(
+        again.predict_survival_function(X, covariates=Z),
+        copy.predict_survival_function(X, covariates=Z),
+    )
+    assert copy.fit_transform(X, y, covariates=Z).shape == (60, 2)
+    assert list(copy.get_feature_names_out()) == ["smfsurvival0", "smfsurvival1"]
+
+
+def test_model_files_of_skops():
+    skops = pytest.importorskip("skops.io", reason="skops is not installed")
+    X, y, Z = patients()
+    model = SMFSurvival().fit(X, y, covariates=Z)
+    written = skops.dumps(model)
+    kinds = skops.get_untrusted_types(data=written)
+    assert all(kind.startswith("superfactor.") for kind in kinds)
+    read = skops.loads(written, trusted=kinds)
+    np.testing.assert_array_equal(read.predict(X, Z), model.predict(X, Z))
+
+
+@pytest.mark.parametrize("form", [np.asarray, structured])
+def test_pipelines_and_searches(form):
+    X, y, _ = patients(n=80)
+    y = form(y)
+    pipeline = make_pipeline(StandardScaler(), SMFSurvival(2, certify=None))
+    folds = KFold(4, shuffle=True, random_state=0)
+    scores = cross_val_score(pipeline, X, y, cv=folds)
+    assert scores.mean() > 0.7
+    search = GridSearchCV(pipeline, {"smfsurvival__lam": [1.0, 1e4]}, cv=folds).fit(X, y)
+    assert search.best_params_ == {"smfsurvival__lam": 1.0}
+    assert cross_val_predict(pipeline, X, y, cv=folds).shape == (80,)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_covariate_columns_are_covariates(model):
+    X, y, Z = patients()
+    beside = SMFSurvival(2, model=model).fit(X, y, covariates=Z)
+    inside = SMFSurvival(2, model=model, covariate_columns=[0, 3]).fit(
+        np.column_stack([Z[:, 0], X[:, :2], Z[:, 1], X[:, 2:]]), y
+    )
+    np.testing.assert_allclose(inside.covariate_coef_, beside.covariate_coef_, rtol=1e-6)
+    assert inside.objective_ == pytest.approx(beside.objective_)
+
+
+def test_it_resumes_from_a_checkpoint(tmp_path):
+    X, y, _ = patients()
+    path = tmp_path / "state.npz"
+    first = SMFSurvival(2, checkpoint=path).fit(X, y)
+    again = SMFSurvival(2, checkpoint=path).fit(X, y)
+    assert again.objective_ == pytest.approx(first.objective_, rel=1e-12)
+    other = y.copy()
+    other[np.flatnonzero(y[:, 0])[0], 1] += 5
+    with pytest.raises(ValueError, match="loss"):
+        SMFSurvival(2, checkpoint=path).fit(X, other)
+
+
+def test_a_solution_can_be_adopted():
+    X, y, Z = patients()
+    whole = SMFSurvival(2).fit(X, y, covariates=Z)
+    model = SMFSurvival(2)
+    stated = model.state(X, y, covariates=Z)
+    model.adopt(stated, newton.solve(stated.problem, 2))
+    np.testing.assert_allclose(model.baseline_, whole.baseline_, rtol=1e-6)

@@ -1,0 +1,124 @@
+"""Events and times in every form they come in, and one line for each that is none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.estimators.patients import patients, structured
+
+from superfactor import SMFSurvival
+
+QUICK = {"xi": 0.2, "lam": 1.0, "certify": None}
+
+
+def fitted(y, X):
+    return SMFSurvival(2, **QUICK).fit(X, y).objective_
+
+
+def turned(y):
+    """A structured array whose times come first."""
+    return np.array([(t, bool(e)) for e, t in y], dtype=[("days", "f4"), ("died", "?")])
+
+
+FORMS = {
+    "array": lambda y: y,
+    "lists": lambda y: y.tolist(),
+    "objects": lambda y: np.array([[bool(e), t] for e, t in y], dtype=object),
+    "structured": structured,
+    "structured, times first": turned,
+    "DataFrame": lambda y: pd.DataFrame(y, columns=["event", "time"]),
+    "DataFrame, times first": lambda y: pd.DataFrame(y[:, ::-1], columns=["time", "event"]),
+    "DataFrame, other names": lambda y: pd.DataFrame({"died": y[:, 0] == 1, "days": y[:, 1]}),
+    "DataFrame of nullable types": lambda y: pd.DataFrame(
+        {
+            "event": pd.array(y[:, 0] == 1, dtype="boolean"),
+            "time": pd.array(y[:, 1], dtype="Float64"),
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_the_same(form):
+    X, y, _ = patients()
+    assert fitted(FORMS[form](y), X) == pytest.approx(fitted(y, X), rel=1e-12)
+
+
+def test_polars():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    X, y, _ = patients()
+    table = pl.DataFrame({"time": y[:, 1], "event": y[:, 0] == 1})
+    assert fitted(table, X) == pytest.approx(fitted(y, X), rel=1e-12)
+
+
+@pytest.mark.parametrize("form", ["array", "objects", "structured", "DataFrame of nullable types"])
+def test_who_has_no_time_has_no_outcome(form):
+    X, y, _ = patients()
+    y[-10:] = [0, np.nan]
+    expected = fitted(y, X)
+    given = FORMS[form](np.nan_to_num(y))
+    if form == "structured":
+        given["days"][-10:] = np.nan
+    elif form == "DataFrame of nullable types":
+        given.loc[50:, :] = pd.NA
+    else:
+        given[-10:] = np.nan if form == "array" else None
+    assert fitted(given, X) == pytest.approx(expected, rel=1e-12)
+
+
+def test_times_of_zero_are_times():
+    X, y, _ = patients()
+    y[:2] = [[1, 0.0], [0, 0.0]]
+    model = SMFSurvival(2, **QUICK).fit(X, y)
+    assert model.event_times_[0] == 0.0
+
+
+def changed(position, value):
+    def change(y):
+        y = y.copy()
+        y[position] = value
+        return y
+
+    return change
+
+
+WRONG = {
+    "one column": (lambda y: y[:, 1], r"y: an array of shape \(60,\); event \(0 or 1\) and time"),
+    "three columns": (lambda y: np.c_[y, y[:, 1]], r"y: an array of shape \(60, 3\); event"),
+    "three fields": (
+        lambda y: np.array([(True, 1.0, 2.0)] * 60, dtype="?,f8,f8"),
+        "y: fields .*; event .* and time are required",
+    ),
+    "times first": (lambda y: y[:, ::-1], "y: events of 0 and 1 are required, but sample 0 has"),
+    "events of 2": (changed((3, 0), 2), "y: events of 0 and 1 are required, but sample 3 has 2.0"),
+    "no event known": (changed((3, 0), np.nan), "y: events of 0 and 1 .* sample 3 has nan"),
+    "negative times": (changed((5, 1), -0.5), "y: finite times >= 0 .* sample 5 has -0.5"),
+    "infinite times": (changed((5, 1), np.inf), "y: finite times >= 0 .* sample 5 has inf"),
+    "no time of an event": (
+        lambda y: changed((np.flatnonzero(y[:, 0])[0], 1), np.nan)(y),
+        "y: a time for every event",
+    ),
+    "words": (
+        lambda y: np.array([["yes", t] for t in y[:, 1]], dtype=object),
+        "y: numbers are required for events, got 'yes'; event",
+    ),
+    "words alone": (lambda y: y.astype(str), "y: numbers are required for events, got '"),
+    "no events": (changed((slice(None), 0), 0), "y: none of the 60 samples has an event"),
+    "no times": (lambda y: np.full_like(y, np.nan), "y: none of the 60 samples has a label"),
+    "too few": (lambda y: y[:-1], "y: 59 samples, but X has 60"),
+    "nothing": (lambda y: None, "requires y to be passed"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_no_survival_time(case):
+    X, y, _ = patients()
+    change, message = WRONG[case]
+    with pytest.raises(ValueError, match=message) as error:
+        SMFSurvival(2).fit(X, change(y))
+    assert "\n" not in str(error.value)
+
+
+def test_events_of_weight_zero_are_none():
+    X, y, _ = patients()
+    with pytest.raises(ValueError, match=r"none of the .* samples has an event"):
+        SMFSurvival(2).fit(X, y, sample_weight=1 - y[:, 0])
