@@ -13,7 +13,7 @@ pytest.importorskip("mypy")
 
 SCRIPT = """
 import numpy as np
-from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFRegressorCV
 
 class Mine(SMFClassifier):
     pass
@@ -22,6 +22,7 @@ X, y = np.eye(4), np.array([0, 1, 0, 1])
 reveal_type(SMFClassifier().fit(X, y))
 reveal_type(SMFRegressor(1).fit(X, y, sample_weight=y))
 reveal_type(SMFClassifierCV().on_progress(None).fit(X, y))
+reveal_type(SMFRegressorCV().on_progress(None).fit(X, y))
 reveal_type(Mine().fit(X, y))
 reveal_type(SMFClassifier().fit(X, y).set_feature_names(["a"]).n_covariates_in_)
 reveal_type(SMFClassifier().fit(X, y).score(X, y))
@@ -30,7 +31,8 @@ SMFClassifier().fit(X)
 """
 TYPES = [
     *("superfactor.estimators.classifier.SMFClassifier", "superfactor.estimators.regressor.SMFRegressor"),
-    *("superfactor.selection.search.SMFClassifierCV", "script.Mine", "int", "float"),
+    *("superfactor.selection.classifier.SMFClassifierCV", "superfactor.selection.regressor.SMFRegressorCV"),
+    *("script.Mine", "int", "float"),
     "Any",  # an array of the library of X, whichever that is
 ]  # fmt: skip
 

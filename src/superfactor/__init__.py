@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
-    from superfactor.selection import SMFClassifierCV
+    from superfactor.selection import SMFClassifierCV, SMFRegressorCV
     from superfactor.spectrum.rows import row_blocks
 
 __version__ = "0.1.0"
@@ -14,6 +14,7 @@ __all__ = [
     "SMFClassifier",
     "SMFClassifierCV",
     "SMFRegressor",
+    "SMFRegressorCV",
     "SMFSurvival",
     "__version__",
     "row_blocks",
@@ -24,6 +25,7 @@ _HOMES = {
     "SMFClassifier": "superfactor.estimators",
     "SMFClassifierCV": "superfactor.selection",
     "SMFRegressor": "superfactor.estimators",
+    "SMFRegressorCV": "superfactor.selection",
     "SMFSurvival": "superfactor.estimators",
     "row_blocks": "superfactor.spectrum.rows",
 }

@@ -11,6 +11,7 @@ from superfactor import SMFClassifier
 from superfactor.estimators.targets import Given
 from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.folds import score_fold
+from superfactor.selection.outcome import Classes
 
 N = 60
 TRAIN, TEST = np.arange(N)[np.arange(N) % 3 != 0], np.arange(0, N, 3)
@@ -41,7 +42,8 @@ def points(*models):
 
 def fold(rows, y, candidates, scorer=LOSS, score_weight=None, **options):
     base = SMFClassifier(**options)
-    return score_fold(base, rows, Given(y), candidates, TRAIN, TEST, scorer, score_weight)
+    outcome = Classes(Given(y))
+    return score_fold(base, rows, outcome, candidates, TRAIN, TEST, scorer, score_weight)
 
 
 def separate(X, y, candidates, weight=None, **given):

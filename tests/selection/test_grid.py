@@ -22,10 +22,12 @@ def numbers(n=45, p=20, seed=0):
 
 
 def found(X, model="filter", n_components="auto", xi="auto", lam="auto", n=None, **limits):
-    options = {"n_classes": 3, "largest": 20, **limits}
+    options = {"n_outputs": 2, "largest": 20, **limits}
     scale = scree(X, center=False)
-    n = len(X) if n is None else n
-    return grid.candidates(n_components, model, xi, lam, scale=scale, n=n, **options)
+    null_loss = (len(X) if n is None else n) * math.log(3)
+    return grid.candidates(
+        n_components, model, xi, lam, scale=scale, null_loss=null_loss, **options
+    )
 
 
 def column(points, name):
@@ -93,7 +95,7 @@ def test_the_choice_does_not_depend_on_units(model, preprocess):
 )
 def test_ranks_are_the_classes_and_half_as_many_again(n_classes, largest, expected):
     X, _ = numbers()
-    points = found(X, n_classes=n_classes, largest=largest)
+    points = found(X, n_outputs=n_classes - 1, largest=largest)
     assert set(column(points, "n_components")) == expected
 
 
@@ -135,5 +137,5 @@ def test_single_values_repetitions_and_numpy_numbers():
 def test_values_that_no_classifier_takes_are_named(choice, request):
     name = request.node.callspec.id
     with pytest.raises(ValueError, match=rf"'{name}' parameter of SMFClassifierCV must be"):
-        grid.check_choices(*choice)
-    grid.check_choices("auto", ["filter", "feature"], "auto", [0.0, "auto"])
+        grid.check_choices(*choice, "SMFClassifierCV")
+    grid.check_choices("auto", ["filter", "feature"], "auto", [0.0, "auto"], "SMFClassifierCV")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial, update_wrapper
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array
 from superfactor.estimators.importances import refuse_selectors
 from superfactor.estimators.inputs import as_numpy
-from superfactor.estimators.targets import check_labels
+from superfactor.selection.outcome import Outcome
 
 
 def _refits(search: Any) -> bool:
@@ -29,7 +30,7 @@ def _refits(search: Any) -> bool:
 
 
 def _handed_through(name: str, what: str) -> Any:
-    """A fitted attribute of the chosen `SMFClassifier` as one of the search."""
+    """A fitted attribute of the chosen estimator as one of the search."""
 
     def of_the_chosen(search: Any) -> Any:
         _refits(search)
@@ -46,6 +47,7 @@ def _handed_through(name: str, what: str) -> Any:
 class ChosenModel:
     """The chosen model's methods and fitted attributes, for a search that has `best_estimator_`."""
 
+    _outcome: ClassVar[type[Outcome]]
     refit: bool
     unlabeled: Any
     scorer_: Any
@@ -80,8 +82,34 @@ class ChosenModel:
 
     @available_if(_refits)
     def predict(self, X: Any, covariates: Any = None) -> Array:
-        """The most probable class of each sample, by ``best_estimator_``."""
+        """What ``best_estimator_`` predicts of each sample."""
         return self._chosen().predict(X, **_given(covariates))
+
+    @available_if(_refits)
+    def transform(self, X: Any) -> Array:
+        """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
+        return self._chosen().transform(X)
+
+    @available_if(_refits)
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+        """The score of ``best_estimator_`` by the scorer of the search, among samples that have a label."""
+        chosen = self._chosen()
+        given = self._outcome.read(as_numpy(y), X, type(self).__name__, self.unlabeled).of_some()
+        if given.known is not None:
+            labelled = np.flatnonzero(given.known)
+            X, covariates, sample_weight = (
+                None if x is None else _safe_indexing(x, labelled)
+                for x in (X, covariates, sample_weight)
+            )
+        y = given.labelled
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if covariates is not None:
+            chosen = _WithCovariates(chosen, covariates, self._outcome)
+        return float(self.scorer_(chosen, X, y, **weight))
+
+
+class ChosenClassifier(ChosenModel):
+    """The same, where the chosen model tells classes apart."""
 
     @available_if(_refits)
     def predict_proba(self, X: Any, covariates: Any = None) -> Array:
@@ -98,48 +126,27 @@ class ChosenModel:
         """Scores of the classes, by ``best_estimator_``."""
         return self._chosen().decision_function(X, **_given(covariates))
 
-    @available_if(_refits)
-    def transform(self, X: Any) -> Array:
-        """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
-        return self._chosen().transform(X)
 
-    @available_if(_refits)
-    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """The score of ``best_estimator_`` by the scorer of the search, among samples that have a label."""
-        chosen = self._chosen()
-        given = check_labels(as_numpy(y), X, type(self).__name__, self.unlabeled).of_some()
-        if given.known is not None:
-            labelled = np.flatnonzero(given.known)
-            X, covariates, sample_weight = (
-                None if x is None else _safe_indexing(x, labelled)
-                for x in (X, covariates, sample_weight)
-            )
-        y = given.labelled
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        if covariates is not None:
-            chosen = _WithCovariates(chosen, covariates)
-        return float(self.scorer_(chosen, X, y, **weight))
-
-
-class _WithCovariates(ClassifierMixin, BaseEstimator):
+class _WithCovariates(BaseEstimator):
     """A fitted model that brings the covariates of the samples along: scorers pass X alone."""
 
-    def __init__(self, model: Any, covariates: Any):
+    def __init__(self, model: Any, covariates: Any, outcome: type[Outcome]):
         self.model = model
         self.covariates = covariates
-        self.classes_ = model.classes_
+        self.outcome = outcome
 
-    def predict(self, X: Any) -> Array:
-        return self.model.predict(X, covariates=self.covariates)
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.model, name)
+        predicts = name.startswith("predict") or name == "decision_function"
+        if not predicts:
+            return found
+        return update_wrapper(partial(found, covariates=self.covariates), found)
 
-    def predict_proba(self, X: Any) -> Array:
-        return self.model.predict_proba(X, covariates=self.covariates)
-
-    def decision_function(self, X: Any) -> Array:
-        return self.model.decision_function(X, covariates=self.covariates)
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.model)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        return float(super().score(X, y, sample_weight=sample_weight))
+        return self.outcome.measure(y, self.predict(X), sample_weight)
 
 
 def _given(covariates: Any) -> dict[str, Any]:

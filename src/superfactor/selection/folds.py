@@ -14,11 +14,9 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from superfactor._arrays import one_blas_thread
-from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import take
-from superfactor.estimators.targets import Given
-from superfactor.selection.absent import score_with_all_classes
 from superfactor.selection.coordinates import FoldRows
+from superfactor.selection.outcome import Outcome
 from superfactor.solvers.newton import solve_path
 
 # Of a candidate's objective, relative: scores then have four digits, more than folds can tell apart.
@@ -26,9 +24,9 @@ TOLERANCE = 1e-6
 
 
 def score_fold(
-    base: SMFClassifier,
+    base: Any,
     samples: FoldRows,
-    given: Given,
+    outcome: Outcome,
     points: list[dict[str, Any]],
     train: Any,
     test: Any,
@@ -38,29 +36,25 @@ def score_fold(
 ) -> np.ndarray:
     """Test score, seconds to fit and seconds to score of each candidate: (len(points), 3).
 
-    `score_weight` (n,) reaches the scorer; None where the user gave no weights. `post` hears of each
-    candidate when it is scored, by its position and these numbers; where it says True, the others stay NaN.
+    `base` is the estimator whose candidates these are. `score_weight` (n,) reaches the scorer; None where the
+    user gave no weights. `post` hears of each candidate when it is scored, by its position and these numbers;
+    where it says True, the others stay NaN.
     """
-    marked = given.marked
+    marked = outcome.given.marked
     rows = samples.seen_by(train, marked)
     width = int(rows.shape[1])
-    base = clone(base).set_params(
+    base = clone(outcome.for_training(base, train)).set_params(
         covariate_columns=list(range(width - samples.n_covariates, width)) or None, certify=None
     )
-    if isinstance(base.class_weight, dict):  # a class may be absent from this training part
-        present = set(given.among(train).labelled.tolist())
-        weights = {c: weight for c, weight in base.class_weight.items() if c in present}
-        base.set_params(class_weight=weights)
     inside, outside = take(rows, train, axis=0), take(rows, test, axis=0)
     weight = None if samples.weight is None else samples.weight[train]
     extra = {} if score_weight is None else {"sample_weight": score_weight[test]}
     results = np.full((len(points), 3), np.nan)
-    classes, truth = np.unique(given.labelled), given.values[test]
     # Many small products: threads would wait for each other. And the data have been checked.
     with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         for i, fitted, seconds in _fits(base, inside, marked[train], weight, points):
             start = time.perf_counter()
-            score = score_with_all_classes(scorer, fitted, outside, truth, classes, **extra)
+            score = outcome.score(scorer, fitted, outside, test, **extra)
             results[i] = score, seconds, time.perf_counter() - start
             if post is not None and post(i, results[i]):
                 break
@@ -68,8 +62,8 @@ def score_fold(
 
 
 def _fits(
-    base: SMFClassifier, X: Any, y: Any, weight: Any, points: list[dict[str, Any]]
-) -> Iterator[tuple[int, SMFClassifier, float]]:
+    base: Any, X: Any, y: Any, weight: Any, points: list[dict[str, Any]]
+) -> Iterator[tuple[int, Any, float]]:
     """Position, fitted estimator and seconds of each candidate.
 
     The data are checked, and the problem stated and compressed, once a model. The candidates of one model and

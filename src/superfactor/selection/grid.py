@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,8 @@ def candidates(
     lam: Any,
     *,
     scale: Scree,
-    n: float,
-    n_classes: int,
+    null_loss: float,
+    n_outputs: int,
     largest: int,
     ridge: float | None = None,
 ) -> list[dict[str, Any]]:
@@ -38,18 +37,19 @@ def candidates(
     ----------
     n_components, model, xi, lam : one value, a list, or (not `model`) "auto"
     scale : of the preprocessed X, weighted by the samples' weights
-    n : total weight of the samples that have a label
+    null_loss : ℓ₀, of the samples that have a label
+    n_outputs : κ
     largest : rank that X allows in every fold
     ridge : the unit of λ in the filter model; default σ₁², as if X were centred and all samples had a label
     """
     ranks = _listed("n_components", n_components)
     if is_auto(n_components):
-        ranks = usual_ranks(n_classes, largest)
+        ranks = usual_ranks(n_outputs, largest)
     grids = []
     unit_of_ridge = scale.singular_values[0] ** 2 if ridge is None else ridge
     for name in _listed("model", model):
         unit = model_named(name).natural_ridge(lambda: unit_of_ridge)
-        null = xi_unit(n * math.log(n_classes), scale.total)
+        null = xi_unit(null_loss, scale.total)
         weights = [t * null for t in XI_STEPS[name]] if is_auto(xi) else xi
         ridges = [t * unit for t in LAM_STEPS[name]] if is_auto(lam) else lam
         grids.append(
@@ -63,21 +63,24 @@ def candidates(
     return list(ParameterGrid(grids))
 
 
-def usual_ranks(n_classes: int, largest: int) -> list[int]:
-    """As many components as classes, and half as many again: what people can read."""
-    few = min(n_classes, largest)
+def usual_ranks(n_outputs: int, largest: int) -> list[int]:
+    """One component more than outputs, as many as classes, and half as many again: what people can read."""
+    few = min(n_outputs + 1, largest)
     more = min(few + (few + 1) // 2, largest)
     return [few, more] if more > few else [few]
 
 
-def check_choices(n_components: Any, model: Any, xi: Any, lam: Any) -> None:
-    """Each value, alone or in a list, must be one that `SMFClassifier` takes, or (not `model`) "auto"."""
+def check_choices(n_components: Any, model: Any, xi: Any, lam: Any, search: str) -> None:
+    """Each value, alone or in a list, must be one that an estimator takes, or (not `model`) "auto".
+
+    `search` is the name of who wants to know.
+    """
     given = {"n_components": n_components, "model": model, "xi": xi, "lam": lam}
     for name, values in given.items():
         auto = [] if name == "model" else [StrOptions({"auto"})]
         for value in _listed(name, values):
             allowed = {name: [*auto, *CONSTRAINTS[name]]}
-            validate_parameter_constraints(allowed, {name: value}, caller_name="SMFClassifierCV")
+            validate_parameter_constraints(allowed, {name: value}, caller_name=search)
 
 
 def is_auto(value: Any) -> bool:

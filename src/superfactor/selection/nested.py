@@ -13,6 +13,7 @@ from sklearn.base import clone
 from superfactor._arrays import few_threads
 from superfactor.estimators import inputs
 from superfactor.estimators.parameters import shown
+from superfactor.selection.classifier import SMFClassifierCV
 from superfactor.selection.measures import (
     METRICS,
     bounded,
@@ -28,7 +29,6 @@ from superfactor.selection.permutation import PermutationTest, shuffled
 from superfactor.selection.prepared import prepared
 from superfactor.selection.proportions import NORMAL_975, balanced_interval, wilson
 from superfactor.selection.rivals import FREQUENT
-from superfactor.selection.search import SMFClassifierCV
 from superfactor.selection.verdict import Verdict, judge
 
 # Up to these numbers of samples, so many repeats: few samples need them most, and cost least.

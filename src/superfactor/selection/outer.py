@@ -20,9 +20,9 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from superfactor.estimators.inputs import take
 from superfactor.estimators.targets import UNLABELLED
 from superfactor.selection import rivals
+from superfactor.selection.classifier import SMFClassifierCV
 from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.prepared import strangers
-from superfactor.selection.search import SMFClassifierCV
 
 #: The model among its rivals.
 MODEL = "model"

@@ -11,14 +11,14 @@ import numpy as np
 from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.utils.validation import validate_data
 
-from superfactor.estimators import inputs, targets
+from superfactor.estimators import inputs
 from superfactor.estimators.covariates import CovariateEncoder, learn_inside
 from superfactor.estimators.indicators import IndicatorColumns
-from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import users_stacklevel
 from superfactor.estimators.targets import Given
 from superfactor.preprocessing import LowRankImputer
 from superfactor.selection.coordinates import FoldRows, TransformedRows, gaps_again
+from superfactor.selection.outcome import Outcome
 from superfactor.selection.preprocessing import imputer_for, is_transformer
 
 Split = tuple[Any, Any]
@@ -31,17 +31,20 @@ class Prepared:
     Attributes
     ----------
     rows : X and covariates, as every fold sees them
-    given : labels, and who has one
-    classes : (c,) sorted
+    outcome : labels or targets, and who has one
     weight : (n,) or None
     covariate_names : of the columns of X and of the table beside it that are covariates, where they have any
     """
 
     rows: FoldRows
-    given: Given
-    classes: Any
+    outcome: Outcome
     weight: Any
     covariate_names: list[str]
+
+    @property
+    def given(self) -> Given:
+        """Labels or targets, and who has one."""
+        return self.outcome.given
 
     @property
     def labelled(self) -> Any:
@@ -65,6 +68,10 @@ class Prepared:
         """The weight of all samples."""
         return float(np.sum(self._each))
 
+    def null_loss(self, fit_intercept: bool) -> float:
+        """ℓ₀ of the samples that have a label."""
+        return self.outcome.null_loss(self._each[self.labelled], fit_intercept)
+
     @property
     def _each(self) -> Any:
         return np.ones(self.rows.n_samples) if self.weight is None else self.weight
@@ -78,7 +85,7 @@ class Prepared:
         labels = self.given.labelled
         if groups is not None:
             inputs.check_length("groups", np.asarray(groups), self.given.values)
-        splitter = check_cv(cv, labels, classifier=True)
+        splitter = check_cv(cv, labels, classifier=self.outcome.stratified)
         if not _lists_samples(cv):
             own = None if groups is None else np.asarray(groups)[labelled]
             found = list(splitter.split(np.zeros(len(labelled)), labels, own))
@@ -127,24 +134,18 @@ def prepared(
         gaps = search.impute is not None
         sized = inputs.check_data(search, inputs.as_numpy(numbers), reset=True, gaps=gaps)
         columns = inputs.covariate_indices(search.covariate_columns, sized.shape[1], names)
-    given = targets.check_labels(inputs.as_numpy(y), sized, name, search.unlabeled).of_some()
-    classes = np.unique(given.labelled)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y: {name} needs samples of at least 2 classes in the data, but the "
-            f"data contains one class only: {shown(classes[0])}"
-        )
+    outcome = search._outcome.of(inputs.as_numpy(y), sized, name, search.unlabeled)
     weight = inputs.check_weights(sample_weight, sized)
     extra = inputs.as_numpy(words.codes(covariates))
     extra = gaps_again(words, words.expand(inputs.check_covariates(extra, sized, None, "fit")))
     beside = list(inputs.column_names(covariates) or ())
     if by_user:
         rows: FoldRows = TransformedRows(
-            X, search.covariate_columns, extra, weight, search.preprocess, given.marked
+            X, search.covariate_columns, extra, weight, search.preprocess, outcome.given.marked
         )
         own = np.atleast_1d([] if search.covariate_columns is None else search.covariate_columns)
         inside_names = [str(name) for name in own if isinstance(name, str)]
-        return Prepared(rows, given, classes, weight, inside_names + beside)
+        return Prepared(rows, outcome, weight, inside_names + beside)
     factorized, inside = inputs.split_columns(sized, columns)
     imputer = imputer_for(search.impute, factorized)
     if imputer is not None:
@@ -153,7 +154,7 @@ def prepared(
     inside = gaps_again(words_inside, words_inside.expand(inside))
     rows = FoldRows(factorized, inside, extra, weight, search.preprocess, imputer)
     covariate_names = [str(names[j]) for j in columns] if names else []
-    return Prepared(rows, given, classes, weight, covariate_names + beside)
+    return Prepared(rows, outcome, weight, covariate_names + beside)
 
 
 def with_indicators(X: Any, columns: Any) -> tuple[Any, Any]:

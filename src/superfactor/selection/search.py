@@ -1,4 +1,4 @@
-"""`SMFClassifierCV`: rank, model and weights by cross-validation, at the price of a few fits."""
+"""Rank, model and weights by cross-validation, at the price of a few fits, whatever y is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import (
     BaseEstimator,
-    ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
@@ -20,17 +19,14 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from superfactor.estimators import SMFClassifier, parameters
+from superfactor.estimators import parameters
 from superfactor.estimators.indicators import IndicatorColumns
-from superfactor.estimators.parameters import shown
-from superfactor.estimators.progress import CallbackSupportMixin, with_callbacks
-from superfactor.estimators.targets import Given
-from superfactor.losses import Link
+from superfactor.estimators.progress import CallbackSupportMixin
 from superfactor.preprocessing import LowRankImputer
 from superfactor.selection import grid, results
 from superfactor.selection.board import Board, board_for
-from superfactor.selection.chosen import ChosenModel
 from superfactor.selection.folds import score_fold
+from superfactor.selection.outcome import Outcome
 from superfactor.selection.prepared import Prepared, prepared, with_indicators
 from superfactor.selection.preprocessing import (
     IMPUTATION,
@@ -44,11 +40,10 @@ from superfactor.selection.rank import Scree, scree
 from superfactor.selection.scoring import Fold, score_here, score_in_parallel
 from superfactor.solvers.interruption import deferred_interrupt
 
+# Parameters of every search that its estimator has too, and that are the same in all candidates.
 _SHARED = (
     "lam_covariates",
-    "link",
     "fit_intercept",
-    "class_weight",
     "search",
     "prediction",
     "tol",
@@ -58,106 +53,17 @@ _SHARED = (
 )
 
 
-class SMFClassifierCV(
-    ChosenModel,
+class Search(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
-    ClassifierMixin,
     TransformerMixin,
     BaseEstimator,
 ):
-    """`SMFClassifier` with rank, model and weights chosen by cross-validation.
+    """The search of `SMFClassifierCV` and `SMFRegressorCV`: what differs is asked of their `Outcome`."""
 
-    Chooses what ``GridSearchCV`` over `SMFClassifier` would choose, for much less: wide X enters
-    through one Gram matrix that all folds share, and the solution of one candidate is where its
-    neighbour starts.
-
-    Parameters
-    ----------
-    n_components : int, list of int or "auto", default="auto"
-        "auto" is the number of classes, and half as many again only where that scores better by more
-        than a standard error: the mean over the splits of the difference between the best of either
-        rank. ``scree_`` shows what X itself would suggest.
-    model : {"filter", "feature"} or a list of both, default="filter"
-    xi, lam : float, list of float or "auto", default="auto"
-        "auto" is a grid in the units of the data, so that the choice depends neither on the units
-        of X nor on the number of samples: that of `superfactor.units`, with the values of t in
-        `superfactor.selection.grid`. ``lam = 0`` is allowed, but has no optimum,
-        and scores that mean little, where a model can tell the classes of the samples apart.
-    lam_covariates : float, None or "auto", default="auto"
-        As for `SMFClassifier`.
-    preprocess : {None, "center", "standardize"} or transformer, default=None
-        What happens to X in every fold, learned from its training part. ``best_estimator_`` is
-        then a pipeline that begins with it. Columns of X that are covariates are scaled as well;
-        `covariates` given to ``fit`` are not. A transformer, or a pipeline of several, sees X as it is
-        given; `covariate_columns` are then columns of what it makes of X.
-    impute : {"lowrank", "mean"}, transformer or None, default="lowrank"
-        What completes X where values are missing (NaN), in every fold by its training part, before it is
-        scaled: `superfactor.preprocessing.LowRankImputer`, or the mean of every column. ``best_estimator_``
-        then begins with it, and its certificate speaks of the completed table. None refuses gaps.
-        A transformer in `preprocess` has to complete them itself.
-    rule : {"best", "one_standard_error"}, default="best"
-        "one_standard_error" takes the simplest candidate whose mean score lies within one standard
-        error of the best: fewest components, then largest `lam`, then largest `xi`.
-    cv : int, splitter, iterable of splits or None, default=None
-        As for ``GridSearchCV``: None is 5-fold, stratified and not shuffled.
-    scoring : str, callable or None, default=None
-        One scorer; None is accuracy. The scorer is shown the samples in other coordinates with the
-        same inner products (and covariates as last columns): its X is not the X given to ``fit``.
-    refit : bool, default=True
-        Fit the chosen model to all samples. Without it there is nothing to predict with.
-    n_jobs : int or None, default=None
-        Folds to work on at once, as in joblib.
-    link, fit_intercept, covariate_columns, class_weight, search, prediction, tol
-        As for `SMFClassifier`; `search` concerns ``best_estimator_`` only.
-    certify, unlabeled, random_state
-        As for `SMFClassifier`; `certify` concerns ``best_estimator_`` only.
-    verbose : int, default=0
-        1 prints a line for each split and for the choice, and on a terminal shows how far the search
-        is; 2 prints every score.
-
-    Attributes
-    ----------
-    best_estimator_ : SMFClassifier, or Pipeline of what stands before it and "smf"
-    best_params_ : dict with n_components, model, xi and lam
-    best_score_ : float
-        Mean score of the chosen candidate over the splits.
-    best_index_ : int
-    cv_results_ : dict of arrays
-        As for ``GridSearchCV``. NaN for what a search that ended early has not scored; its means are
-        over the splits that all candidates are scored in, or, where there is none, over those begun.
-    scree_ : Scree
-        Of the preprocessed X.
-    scorer_, n_splits_, refit_time_, classes_, n_features_in_, feature_names_in_
-        As for ``GridSearchCV``.
-
-    Notes
-    -----
-    Candidates in the folds start at their neighbours' solutions and, unlike `SMFClassifier`, do not
-    try other starts where nothing is proven; the final fit does, and carries the certificate.
-
-    Ctrl-C ends the search after its current candidate: the best one so far is chosen and fitted to all
-    samples, and KeyboardInterrupt raised. A second one while candidates are scored ends it at once, with
-    ``cv_results_`` and ``best_params_`` but without a fit; one in the final fit is as in `SMFClassifier`.
-    Callbacks (``on_progress``; ``set_callbacks`` where scikit-learn has them) hear of every score and
-    may end the search, which then goes on to its choice.
-
-    NumPy, pandas and SciPy-sparse X of any shape are welcome; arrays of other libraries are copied
-    to NumPy for the search.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from superfactor import SMFClassifierCV
-    >>> X, y = load_wine(return_X_y=True)
-    >>> search = SMFClassifierCV(n_components=[1, 2, 3], preprocess="standardize").fit(X, y)
-    >>> sorted(search.best_params_)
-    ['lam', 'model', 'n_components', 'xi']
-    >>> bool(search.best_score_ > 0.95)
-    True
-    """
-
-    # Those of the candidates are checked one by one, those of SMFClassifier by it.
+    #: What y is.
+    _outcome: ClassVar[type[Outcome]]
+    # Those of the candidates are checked one by one, those of the estimator by it.
     _parameter_constraints: ClassVar = {
         "preprocess": [StrOptions(set(PREPROCESSING)), HasMethods(["fit", "transform"]), None],
         "impute": [StrOptions(set(IMPUTATION)), HasMethods(["fit", "transform"]), None],
@@ -184,10 +90,8 @@ class SMFClassifierCV(
         scoring: Any = None,
         refit: bool = True,
         n_jobs: int | None = None,
-        link: str | Link = "logistic",
         fit_intercept: bool = True,
         covariate_columns: Any = None,
-        class_weight: Any = None,
         search: str = "auto",
         prediction: str = "exact",
         tol: float = 1e-8,
@@ -208,10 +112,8 @@ class SMFClassifierCV(
         self.scoring = scoring
         self.refit = refit
         self.n_jobs = n_jobs
-        self.link = link
         self.fit_intercept = fit_intercept
         self.covariate_columns = covariate_columns
-        self.class_weight = class_weight
         self.search = search
         self.prediction = prediction
         self.tol = tol
@@ -222,43 +124,18 @@ class SMFClassifierCV(
 
     # --- the search --------------------------------------------------------------------------------
 
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        covariates: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> Self:
-        """Score every candidate on every split, choose, and fit the chosen one to all samples.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels, two classes or more. Samples without one (None, NaN, NA, `unlabeled`) are in the
-            training part of every fold, and never judged.
-        covariates : array-like of shape (n_samples, n_covariates), optional
-            Enter the classifier as they are. Given here, they are needed for prediction too.
-        sample_weight : array-like of shape (n_samples,), optional
-            Reaches every fit, the preprocessing (where it is a name) and the scorer, which has to take it.
-        groups : array-like of shape (n_samples,), optional
-            For splitters that keep groups together.
-
-        Returns
-        -------
-        self
-        """
+    def _search(self, X: Any, y: Any, covariates: Any, sample_weight: Any, groups: Any) -> Self:
+        """Score every candidate on every split, choose, and fit the chosen one to all samples."""
         self._validate_params()
-        grid.check_choices(self.n_components, self.model, self.xi, self.lam)
-        base = SMFClassifier(**{name: getattr(self, name) for name in _SHARED})
-        parameters.check_parameters(base)  # now, and not after the search
         name = type(self).__name__
+        grid.check_choices(self.n_components, self.model, self.xi, self.lam, name)
+        shared = (*_SHARED, *self._outcome.own_parameters)
+        base = self._outcome.estimator(**{name: getattr(self, name) for name in shared})
+        parameters.check_parameters(base)  # now, and not after the search
         data = prepared(self, X, y, covariates, sample_weight, name)
-        self.classes_ = data.classes
+        self.__dict__.update(data.outcome.fitted_attributes)
         splits = data.splits(self.cv, groups)
-        _check_splits(splits, data.given)
+        _check_splits(splits, data.outcome, self.scoring)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
         self.scree_, variation = self._scree(data, largest)
@@ -268,9 +145,9 @@ class SMFClassifierCV(
             self.xi,
             self.lam,
             scale=self.scree_,
-            n=data.labelled_weight,
+            null_loss=data.null_loss(self.fit_intercept),
             ridge=variation * data.labelled_weight / data.total_weight,
-            n_classes=len(self.classes_),
+            n_outputs=data.outcome.n_outputs,
             largest=largest,
         )
         _check_ranks(points, largest)
@@ -281,7 +158,7 @@ class SMFClassifierCV(
             score_weight = np.ones(data.rows.n_samples)
         fold = partial(
             score_fold,
-            *(base, data.rows, data.given, points),
+            *(base, data.rows, data.outcome, points),
             scorer=self.scorer_,
             score_weight=score_weight,
         )
@@ -292,8 +169,8 @@ class SMFClassifierCV(
             "best_estimator_",
         ):  # of an earlier fit: this one may end without
             self.__dict__.pop(name, None)
-        shared = effective_n_jobs(self.n_jobs) > 1
-        with board_for(len(splits), len(points), shared=shared) as board:
+        elsewhere = effective_n_jobs(self.n_jobs) > 1
+        with board_for(len(splits), len(points), shared=elsewhere) as board:
             progress = SearchProgress(
                 *(self, X, y, metadata),
                 board=board,
@@ -389,7 +266,7 @@ class SMFClassifierCV(
 
     def _refit(
         self,
-        base: SMFClassifier,
+        base: Any,
         X: Any,
         y: Any,
         covariates: Any,
@@ -412,7 +289,7 @@ class SMFClassifierCV(
             self.best_estimator_.fit(X, y, **given)
         self.refit_time_ = time.perf_counter() - start
 
-    def _steps(self, smf: SMFClassifier, X: Any, imputer: Any) -> list[tuple[str, Any]]:
+    def _steps(self, smf: Any, X: Any, imputer: Any) -> list[tuple[str, Any]]:
         """What stands before the chosen model; tells it where its covariates stand after that."""
         if is_transformer(self.preprocess):
             return steps_of(self.preprocess, X)
@@ -445,18 +322,17 @@ class SMFClassifierCV(
         return int(self.best_params_["n_components"])
 
 
-def _check_splits(splits: list[Any], given: Given) -> None:
+def _check_splits(splits: list[Any], outcome: Outcome, scoring: Any) -> None:
+    fewest = outcome.fewest_judged if scoring is None else 1
     for k, (train, test) in enumerate(splits, start=1):
         if not len(test):
             raise ValueError(f"cv: no sample in the test part of split {k} has a label")
-        classes = np.unique(given.among(train).labelled)
-        if not len(classes):
-            raise ValueError(f"cv: no sample in the training part of split {k} has a label")
-        if len(classes) < 2:
+        if len(test) < fewest:
             raise ValueError(
-                f"cv: the training part of split {k} has one class only: {shown(classes[0])}; two or more "
-                "are required (fewer splits, or stratified ones)"
+                f"cv: the test part of split {k} has {len(test)} of the {fewest} samples that the default "
+                "score needs; fewer splits are required, or a scoring such as 'neg_mean_squared_error'"
             )
+        outcome.check_training(k, train)
 
 
 def _check_ranks(points: list[dict[str, Any]], largest: int) -> None:
