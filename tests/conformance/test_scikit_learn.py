@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFRegressorCV
 
 BEFORE_1_9 = parse_version(sklearn.__version__) < parse_version("1.9")
 # The feature model regularises each sample: with λ = 1 its regressor shrinks predictions too much
@@ -20,7 +20,10 @@ ESTIMATORS = [
     SMFRegressor(model="feature", lam=0.1),
 ]
 # Two folds and one candidate: many of the checks have ten samples.
-SEARCH = SMFClassifierCV(2, xi=0.1, lam=1.0, cv=2)
+SEARCHES = [
+    SMFClassifierCV(2, xi=0.1, lam=1.0, cv=2),
+    SMFRegressorCV(2, xi=0.1, lam=1.0, cv=2),
+]
 # Few iterations and no certificates: these checks are about the contract, not the optimum. An
 # intercept slows Algorithm 1 down (its step is 1/L, and L then grows with the number of samples),
 # and in the filter model it is too slow for the accuracy that scikit-learn asks of regressors.
@@ -57,7 +60,7 @@ def test_default_solver(estimator, check):
     run(check, estimator)
 
 
-@parametrize_with_checks([SEARCH])
+@parametrize_with_checks(SEARCHES)
 def test_search(estimator, check):
     check(estimator)
 

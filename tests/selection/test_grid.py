@@ -22,7 +22,7 @@ def numbers(n=45, p=20, seed=0):
 
 
 def found(X, model="filter", n_components="auto", xi="auto", lam="auto", n=None, **limits):
-    options = {"n_outputs": 2, "largest": 20, **limits}
+    options = {"steps": grid.CLASS_STEPS, "n_outputs": 2, "largest": 20, **limits}
     scale = scree(X, center=False)
     null_loss = (len(X) if n is None else n) * math.log(3)
     return grid.candidates(
@@ -42,12 +42,14 @@ def test_weights_are_shares_of_what_no_model_at_all_costs(model):
     X, _ = numbers()
     points = found(X, model)
     shares = column(points, "xi") * np.sum(X**2) / (len(X) * math.log(3))
-    assert sorted(set(shares.round(12))) == pytest.approx(grid.XI_STEPS[model])
+    assert sorted(set(shares.round(12))) == pytest.approx(grid.CLASS_STEPS.xi[model])
     largest = np.linalg.norm(X, 2) ** 2 if model == "filter" else 1.0
     steps = column(points, "lam") / largest
-    assert sorted(set(steps.round(12))) == pytest.approx(grid.LAM_STEPS[model])
+    assert sorted(set(steps.round(12))) == pytest.approx(grid.CLASS_STEPS.lam[model])
     ranks = set(column(points, "n_components"))
-    assert len(points) == len(ranks) * len(grid.XI_STEPS[model]) * len(grid.LAM_STEPS[model])
+    assert len(points) == len(ranks) * len(grid.CLASS_STEPS.xi[model]) * len(
+        grid.CLASS_STEPS.lam[model]
+    )
 
 
 @every_model

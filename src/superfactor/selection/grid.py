@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,27 @@ from superfactor.models import model_named
 from superfactor.selection.rank import Scree
 from superfactor.units import xi_unit
 
-# t of the grids, weak to strong: of equal scores the first counts, and on microarrays the weakest of equals
-# predicts best. Beyond these, smaller λ gains nothing and larger ξ costs accuracy (docs/selection.md).
-XI_STEPS = {"filter": (0.01, 0.1), "feature": (0.1, 1.0, 10.0)}
-LAM_STEPS = {"filter": (1e-5, 1e-4, 1e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2, 1e-1)}
+
+@dataclass(frozen=True)
+class Steps:
+    """t of the grids, by model, weak to strong: of equal scores the first counts (docs/selection.md)."""
+
+    xi: Mapping[str, tuple[float, ...]]
+    lam: Mapping[str, tuple[float, ...]]
+
+
+# On microarrays the weakest of equals predicts best. Beyond these, smaller λ gains nothing and larger ξ costs
+# accuracy.
+CLASS_STEPS = Steps(
+    xi={"filter": (0.01, 0.1), "feature": (0.1, 1.0, 10.0)},
+    lam={"filter": (1e-5, 1e-4, 1e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
+)
+# The squared error bends eight times as much as the logistic loss at its steepest: the ridge of the filter
+# model weighs that much less against it.
+TARGET_STEPS = Steps(
+    xi={"filter": (0.1, 1.0), "feature": (0.1, 1.0, 10.0)},
+    lam={"filter": (1e-4, 1e-3, 1e-2, 1e-1), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
+)
 
 
 def candidates(
@@ -25,6 +44,7 @@ def candidates(
     xi: Any,
     lam: Any,
     *,
+    steps: Steps,
     scale: Scree,
     null_loss: float,
     n_outputs: int,
@@ -36,6 +56,7 @@ def candidates(
     Parameters
     ----------
     n_components, model, xi, lam : one value, a list, or (not `model`) "auto"
+    steps : t of "auto"
     scale : of the preprocessed X, weighted by the samples' weights
     null_loss : ℓ₀, of the samples that have a label
     n_outputs : κ
@@ -50,8 +71,8 @@ def candidates(
     for name in _listed("model", model):
         unit = model_named(name).natural_ridge(lambda: unit_of_ridge)
         null = xi_unit(null_loss, scale.total)
-        weights = [t * null for t in XI_STEPS[name]] if is_auto(xi) else xi
-        ridges = [t * unit for t in LAM_STEPS[name]] if is_auto(lam) else lam
+        weights = [t * null for t in steps.xi[name]] if is_auto(xi) else xi
+        ridges = [t * unit for t in steps.lam[name]] if is_auto(lam) else lam
         grids.append(
             {
                 "model": [name],

@@ -189,6 +189,7 @@ def nested_scores(
     >>> nested_scores(X, y, n_repeats=1, rivals=False).verdict.grade
     'better'
     """
+    _check_labels(y, search)
     if search is None:
         search = SMFClassifierCV(
             preprocess=preprocess, covariate_columns=covariate_columns, scoring="neg_log_loss"
@@ -240,6 +241,20 @@ def nested_scores(
 
 def _repeats(n: int) -> int:
     return next((repeats for most, repeats in REPEATS if n <= most), 1)
+
+
+def _check_labels(y: Any, search: Any) -> None:
+    """Raise a TypeError or ValueError for real targets, which have neither probabilities nor a guess."""
+    instead = (
+        "for real targets cross_validate(SMFRegressorCV(…), X, y) is nested cross-validation too"
+    )
+    if search is not None and not isinstance(search, SMFClassifierCV):
+        raise TypeError(
+            f"search={type(search).__name__}: nested_scores judges an SMFClassifierCV; {instead}"
+        )
+    values = np.asarray(inputs.as_numpy(y))
+    if values.dtype.kind == "f" and np.any(np.nan_to_num(values) % 1):
+        raise ValueError(f"y: nested_scores judges classes; {instead}")
 
 
 def _check(

@@ -15,6 +15,7 @@ from superfactor.estimators import SMFClassifier, SMFRegressor, targets
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given
 from superfactor.selection.absent import score_with_all_classes
+from superfactor.selection.grid import CLASS_STEPS, TARGET_STEPS, Steps
 
 
 class Outcome(ABC):
@@ -29,6 +30,8 @@ class Outcome(ABC):
     estimator: ClassVar[type[Any]]
     #: Parameters of the search that are for this estimator alone.
     own_parameters: ClassVar[tuple[str, ...]] = ()
+    #: t of "auto" grids.
+    steps: ClassVar[Steps]
     #: Whether folds, where their number is all that is given, have equal shares of everything in y.
     stratified: ClassVar[bool] = False
     #: Without so many samples `measure` says nothing.
@@ -92,6 +95,7 @@ class Classes(Outcome):
 
     estimator = SMFClassifier
     own_parameters = ("link", "class_weight")
+    steps = CLASS_STEPS
     stratified = True
     read = staticmethod(targets.check_labels)
 
@@ -151,6 +155,7 @@ class RealTargets(Outcome):
     """Numbers, one or several a sample: R², the mean over targets, and folds as samples come."""
 
     estimator = SMFRegressor
+    steps = TARGET_STEPS
     fewest_judged = 2
     read = staticmethod(targets.check_real_targets)
 

@@ -144,6 +144,7 @@ class Search(
             self.model,
             self.xi,
             self.lam,
+            steps=data.outcome.steps,
             scale=self.scree_,
             null_loss=data.null_loss(self.fit_intercept),
             ridge=variation * data.labelled_weight / data.total_weight,
