@@ -14,11 +14,12 @@ from tests.report.test_facts import facts_of
 import superfactor
 from superfactor import SMFClassifier
 from superfactor.report import facts as facts_module
+from superfactor.report import methods_paragraph
 from superfactor.report.evaluation import evaluate
-from superfactor.report.methods_paragraph import methods_paragraph
 from superfactor.report.sections.covariates import covariates
 from superfactor.report.sections.paper import study_of
 from superfactor.report.sections.result import nested_table
+from superfactor.report.study import in_words
 from superfactor.report.verdict import verdict_of
 from superfactor.selection.external import external_scores
 from superfactor.selection.proportions import balanced_interval, wilson
@@ -137,7 +138,7 @@ class TestParagraph:
     def test_it_has_the_numbers_of_the_fit(self, facts):
         nested = nested_like("better")
         told = replace(facts, target="status", nested=nested, covariates=["age", "sex"])
-        text = methods_paragraph(study_of(told))
+        text = in_words(study_of(told))
         for words in (
             "We predicted status from 30 features in 60 samples (30 class 0, 30 class 1), with age and sex",
             "standardised to mean 0",
@@ -153,24 +154,35 @@ class TestParagraph:
             assert words in text
         assert "\n" not in text
         assert text.index("nested") < text.index("On 60 held-out samples that took no part")
-        assert "held-out" not in methods_paragraph(study_of(replace(told, test=None)))
+        assert "held-out" not in in_words(study_of(replace(told, test=None)))
 
     def test_held_out_samples_stand_in_where_nothing_is_nested(self, facts):
-        text = methods_paragraph(study_of(facts))
+        text = in_words(study_of(facts))
         found = facts.evaluation
         assert "On 60 held-out samples that took no part in the fit: balanced accuracy " in text
         assert f"balanced accuracy {100 * found.balanced_accuracy:.1f} % (95 % interval" in text
 
     def test_nothing_is_claimed_without_evidence(self, facts):
         study = study_of(replace(facts, test=None))
-        text = methods_paragraph(replace(study, certificate=None))
+        text = in_words(replace(study, certificate=None))
         assert not re.search("accuracy|optimal|ROC", text)
 
     def test_the_choice_is_told(self, two_classes):
         search = two_classes.model
         facts = facts_of(search, two_classes.X, two_classes.y, search=search)
-        text = methods_paragraph(study_of(facts))
+        text = in_words(study_of(facts))
         assert "chosen among 16 settings by the accuracy in 3-fold cross-validation" in text
+
+    def test_it_can_be_had_without_the_page(self, two_classes):
+        search, nested = two_classes.model, nested_like("better")
+        facts = facts_of(
+            search, two_classes.X, two_classes.y, search=search, nested=nested, target="status"
+        )
+        text = methods_paragraph(
+            search, two_classes.X, two_classes.y, nested=nested, target="status"
+        )
+        assert text == in_words(study_of(facts))
+        assert "chosen among 16 settings" in text and "nested cross-validation" in text
 
 
 class TestCovariates:

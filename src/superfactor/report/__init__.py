@@ -1,9 +1,10 @@
-"""One self-contained HTML page about a fitted classifier.
+"""One self-contained HTML page about a fitted classifier, and its paragraph for a paper.
 
 ===================== ==========================================================================
 file                  idea
 ===================== ==========================================================================
 ``writing``           ``write_report``
+``paragraph``         ``methods_paragraph``: what to write in the paper, as text
 ``facts``             everything the page tells, computed once
 ``nameless``          a model without the names of its columns, for speed
 ``evaluation``        accuracy with its interval, ROC, confusion
@@ -11,7 +12,7 @@ file                  idea
 ``certificate``       the proof of optimality in plain words
 ``ellipses``          where 95 % of a class would lie
 ``heat_map``          the top features against the samples, both clustered
-``methods_paragraph`` what to write in the paper
+``study``             what that paragraph has to tell, and how
 ``sections/``         one file per tab: plain values, and what is drawn there
 ``templates/``        one file per tab: what is said, in HTML; everything is escaped
 ``formats``           names and numbers as text, one function for each kind
@@ -21,6 +22,7 @@ file                  idea
 ===================== ==========================================================================
 """
 
+from superfactor.report.paragraph import methods_paragraph
 from superfactor.report.writing import write_report
 
-__all__ = ["write_report"]
+__all__ = ["methods_paragraph", "write_report"]

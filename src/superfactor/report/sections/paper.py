@@ -8,15 +8,15 @@ import numpy as np
 
 import superfactor
 from superfactor.report.facts import Facts
-from superfactor.report.methods_paragraph import Study, methods_paragraph
 from superfactor.report.section import Section
 from superfactor.report.sections.choice import cross_validated, scorer_name
 from superfactor.report.sections.result import fitted_parameter
+from superfactor.report.study import Study, in_words
 
 
 def section(facts: Facts) -> Section:
     """The paragraph."""
-    text = methods_paragraph(study_of(facts))
+    text = in_words(study_of(facts))
     return Section("paper", "Paper", "What to write in the paper", {"paragraph": text})
 
 

@@ -1,4 +1,4 @@
-"""What to write in the paper: a paragraph for the methods section, with the numbers of a fit."""
+"""What a methods section has to tell of a fit, and the paragraph that tells it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Study:
     notes: tuple[str, ...] = ()
 
 
-def methods_paragraph(facts: Study) -> str:
+def in_words(facts: Study) -> str:
     """Plain text, one paragraph: data, preprocessing, model, choice, performance, proof, software."""
     parts = [_data(facts), _preprocessing(facts), _model(facts), _choice(facts)]
     parts += ["" if facts.nested is None else _nested(facts.nested), _held_out(facts)]
