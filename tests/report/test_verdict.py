@@ -12,7 +12,7 @@ from tests.report.conftest import nested_like, scaled, table
 from tests.report.test_facts import facts_of
 
 import superfactor
-from superfactor import SMFClassifier
+from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.report import facts as facts_module
 from superfactor.report import methods_paragraph
 from superfactor.report.evaluation import evaluate
@@ -172,6 +172,20 @@ class TestParagraph:
         facts = facts_of(search, two_classes.X, two_classes.y, search=search)
         text = in_words(study_of(facts))
         assert "chosen among 16 settings by the accuracy in 3-fold cross-validation" in text
+
+    @pytest.mark.parametrize(
+        "given, said",
+        [
+            ({"n_components": 2}, ". ξ and λ were chosen among 8 settings"),
+            ({"n_components": [1, 2], "xi": 0.1, "lam": 1.0}, ". Rank was chosen among 2 settings"),
+            ({"n_components": 2, "xi": 0.1, "lam": 1.0}, None),
+        ],
+    )
+    def test_what_was_given_is_not_called_a_choice(self, given, said):
+        X, y = table(60, 12, 2)
+        search = SMFClassifierCV(**given, cv=2).fit(X, y)
+        text = methods_paragraph(search, X, y)
+        assert said in text if said else "chosen" not in text
 
     def test_it_can_be_had_without_the_page(self, two_classes):
         search, nested = two_classes.model, nested_like("better")

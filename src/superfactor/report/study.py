@@ -50,7 +50,7 @@ class Study:
     model : "filter" or "feature"
     rank, xi, lam : of the fit, the paper's r, ξ and λ
     balanced : whether classes were weighted equally
-    chosen : ``scorer``, ``splits`` and ``tried`` of the search; empty without one
+    chosen : ``what`` the search chose, its ``scorer``, ``splits`` and ``tried``; empty without one
     nested : NestedScores or None
     held_out : measure to (value, low, high); empty without held-out samples
     n_held_out : int
@@ -144,8 +144,9 @@ def _choice(facts: Study) -> str:
     if not chosen or chosen["tried"] < 2:
         return ""
     return (
-        f"Rank, ξ and λ were chosen among {plural(chosen['tried'], 'setting')} by the {chosen['scorer']} in "
-        f"{chosen['splits']}-fold cross-validation."
+        f"{_capital(_listed(chosen['what']))} {'were' if len(chosen['what']) > 1 else 'was'} chosen among "
+        f"{plural(chosen['tried'], 'setting')} by the {chosen['scorer']} in {chosen['splits']}-fold "
+        "cross-validation."
     )
 
 
@@ -225,6 +226,11 @@ def _certificate(facts: Study) -> str:
             f"its supervised part by more than {gap(proof.relative_gap)}."
         )
     return ""
+
+
+def _capital(text: str) -> str:
+    """A capital first, but for symbols."""
+    return text if text[:1] in "ξλ" else text[:1].upper() + text[1:]
 
 
 def _listed(names: Any) -> str:

@@ -36,7 +36,12 @@ def study_of(facts: Facts) -> Study:
     if search is not None:
         score = cross_validated(facts)
         assert score is not None
-        chosen = {"scorer": scorer_name(search), "splits": score["splits"], "tried": score["tried"]}
+        chosen = {
+            "what": _chosen(search.cv_results_["params"]),
+            "scorer": scorer_name(search),
+            "splits": score["splits"],
+            "tried": score["tried"],
+        }
     return Study(
         classes=dict(zip(facts.classes, counts, strict=True)),
         n_unlabeled=0 if facts.unlabeled is None else len(facts.unlabeled),
@@ -58,3 +63,9 @@ def study_of(facts: Facts) -> Study:
         notes=facts.notes,
         version=superfactor.__version__,
     )
+
+
+def _chosen(tried: list[dict[str, Any]]) -> list[str]:
+    """What differs among the settings of a search, in words: who gives the rank does not choose it."""
+    said = {"model": "model", "n_components": "rank", "xi": "ξ", "lam": "λ"}
+    return [word for name, word in said.items() if len({params[name] for params in tried}) > 1]
