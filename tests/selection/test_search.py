@@ -258,6 +258,19 @@ def test_nothing_to_predict_with_without_a_refit():
     assert "refit=False" in f"{error.value} {error.value.__cause__}"
 
 
+def test_codes_are_a_table_where_that_is_asked_for():
+    X, y = genes()
+    X = pd.DataFrame(X, index=[f"sample {i}" for i in range(len(X))]).add_prefix("gene")
+    search = SMFClassifierCV(2, xi=0.01, lam=50.0, cv=FOLDS).set_output(transform="pandas")
+    codes = search.fit(X, y).transform(X)
+    assert list(codes.columns) == list(search.get_feature_names_out())
+    assert codes.index.equals(X.index)
+    np.testing.assert_array_equal(codes, search.best_estimator_.transform(X))
+    assert isinstance(search.fit_transform(X, y), pd.DataFrame)
+    assert isinstance(search.set_output(transform="default").transform(X), np.ndarray)
+    assert not hasattr(SMFClassifierCV(refit=False), "transform")
+
+
 def test_it_can_be_searched_in_turn_and_cloned():
     X, y = load_wine(return_X_y=True)
     outer = GridSearchCV(

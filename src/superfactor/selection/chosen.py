@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -88,7 +89,9 @@ class ChosenModel:
     @available_if(_refits)
     def transform(self, X: Any) -> Array:
         """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
-        return self._chosen().transform(X)
+        codes = self._chosen().transform(X)
+        # scikit-learn does it for methods of the class itself, which a search may have to hide.
+        return _wrap_data_with_container("transform", codes, X, self)
 
     @available_if(_refits)
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
