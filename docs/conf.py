@@ -46,7 +46,10 @@ numpydoc_xref_param_type = False
 add_module_names = False
 python_maximum_signature_line_length = 88
 
-# The gallery, section by section; a script that is not named comes last in its section.
+# What comes in which order; a script that is not named comes last in its section.
+TUTORIALS = (
+    "genes texts single_cells survival few_labels pipelines from_pca from_mixomics from_the_paper"
+)
 GALLERY = {
     "factors": "factors supervised_factors top_features rotation svd matched markers images",
     "samples": "samples biplot heatmap new_samples",
@@ -61,7 +64,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["tutorials", "gallery"],
     "subsection_order": ExplicitOrder([f"../examples/gallery/{name}" for name in GALLERY] + ["*"]),
     "within_subsection_order": ExplicitOrder(
-        [f"{name}.py" for names in GALLERY.values() for name in names.split()] + ["*"]
+        [f"{name}.py" for name in " ".join([TUTORIALS, *GALLERY.values()]).split()] + ["*"]
     ),
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
@@ -108,7 +111,7 @@ ABOVE = {
 
 def links_of_a_site(app, docname, source):
     """Links to files above this folder lead to the pages that show them; names of files become titles."""
-    text = source[0]
+    text = re.sub(r"\]\(\.\./examples/(\w+)/(\w+)\.py", r"](\1/\2.rst", source[0])
     for file, page in ABOVE.items():
         text = re.sub(rf"\[[^]]*\.md\]\({re.escape(file)}", f"[]({page}", text)
         text = text.replace(f"]({file}", f"]({page}")

@@ -2,16 +2,16 @@
 Few labels: when most samples have none
 =======================================
 
-The arrays are measured, but a pathologist has looked at a dozen of a hundred samples. Do the others help? They show
-how genes vary together. This page measures what that is worth, by the number of labels and beside
-two methods that everybody has.
+The arrays are measured, but a pathologist has looked at a dozen of a hundred samples. Do the others
+help? They show how genes vary together. This page measures what that is worth, by the number of
+labels and beside two methods that everybody has.
 """
 
 # %%
 # The samples
 # -----------
-# 2,000 genes of 102 samples of prostate tissue, which come with superfactor. All labels are known, so that they can
-# be hidden and the answers checked.
+# 2,000 genes of 102 samples of prostate tissue, which come with superfactor. All labels are known,
+# so that they can be hidden and the answers checked.
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -38,8 +38,9 @@ print(*seen[:12], sep=", ")
 # %%
 # How to say it
 # -------------
-# ``None`` and NaN always mean that there is no label; where your file has a word for it, name it with ``unlabeled=``. Nothing
-# else changes: every sample has its part in the factors, and those with a label in the classifier.
+# ``None`` and NaN always mean that there is no label; where your file has a word for it, name it
+# with ``unlabeled=``. Nothing else changes: every sample has its part in the factors, and those
+# with a label in the classifier.
 
 from superfactor import SMFClassifier
 
@@ -49,13 +50,14 @@ right = np.mean(model.predict(X[hidden]) == y[hidden])
 print(f"{model.n_labeled_} labels; of the {hidden.sum()} others {right:.0%} are predicted right")
 
 # %%
-# That is one draw of a dozen samples, and another dozen gives another figure. So we shall draw them many times.
+# That is one draw of a dozen samples, and another dozen gives another figure. So we shall draw them
+# many times.
 #
 # What to compare
 # ---------------
-# ξ weighs how well the factors describe *all* samples against how well they predict the *labelled* ones. The fewer labels
-# there are, the less the second has to say, and the larger ξ may be. So here are the default and a hundred
-# times as much, beside
+# ξ weighs how well the factors describe *all* samples against how well they predict the *labelled*
+# ones. The fewer labels there are, the less the second has to say, and the larger ξ may be. So here
+# are the default and a hundred times as much, beside
 #
 # - logistic regression on the labelled samples, which does not know the others;
 # - PCA of all samples, then logistic regression of the labelled ones on as many components.
@@ -85,8 +87,8 @@ def predictions(seen):
 # %%
 # The curve
 # ---------
-# Fifteen draws for each number of labels. What is counted are right answers among the samples whose labels were
-# hidden, in per cent.
+# Fifteen draws for each number of labels. What is counted are right answers among the samples whose
+# labels were hidden, in per cent.
 
 import pandas as pd
 
@@ -119,14 +121,18 @@ _ = ax.legend(frameon=False)
 # %%
 # What to make of it
 # ------------------
-# - **Few labels: describe all samples.** With a handful, the methods that describe all samples, PCA and the strong ξ, are ahead
-#   of those that listen to the labels alone.
-# - **Many labels: listen to them.** With half of the labels known, logistic regression on the labelled samples is as good as anything
-#   here, and PCA is behind, since what varies most in these genes is not what tells the classes apart.
-# - **superfactor goes from one to the other by ξ**, and gives factors at either end. It follows the better of the two, and is not
-#   clearly above it: who wants a prediction and no factors is served by the two simpler methods.
-# - **ξ has to be chosen beforehand where labels are few**: twelve labels in four folds cannot choose anything. From some
-#   thirty on, ``SMFClassifierCV`` chooses it (folds split the labelled samples; the others are in every training part).
+# - **Few labels: describe all samples.** With a handful, the methods that describe all samples, PCA
+#   and the strong ξ, are ahead of those that listen to the labels alone.
+# - **Many labels: listen to them.** With half of the labels known, logistic regression on the
+#   labelled samples is as good as anything here, and PCA is behind, since what varies most in these
+#   genes is not what tells the classes apart.
+# - **superfactor goes from one to the other by ξ**, and gives factors at either end. It follows the
+#   better of the two, and is not clearly above it: who wants a prediction and no factors is served
+#   by the two simpler methods.
+# - **ξ has to be chosen beforehand where labels are few**: twelve labels in four folds cannot
+#   choose anything. From some thirty on, ``SMFClassifierCV`` chooses it (folds split the labelled
+#   samples; the others are in every training part).
 #
-# :doc:`/unlabelled` has the same on three larger tables with settings chosen by cross-validation, how to go about it with
-# scikit-learn's own tools, and when not to expect anything of samples without labels.
+# :doc:`/unlabelled` has the same on three larger tables with settings chosen by cross-validation,
+# how to go about it with scikit-learn's own tools, and when not to expect anything of samples
+# without labels.

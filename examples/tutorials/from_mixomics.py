@@ -2,8 +2,8 @@
 Coming from mixOmics
 ====================
 
-You know PLS-DA, sPLS-DA and DIABLO from the R package mixOmics. Which call here does what you are used to, what is different, and
-what is missing?
+You know PLS-DA, sPLS-DA and DIABLO from the R package mixOmics. Which call here does what you are
+used to, what is different, and what is missing?
 """
 
 # %%
@@ -59,9 +59,10 @@ what is missing?
 # %%
 # Both on the same table
 # ----------------------
-# 2,000 genes in 102 samples of prostate tissue. PLS-DA is a PLS regression of the indicator of the class, which scikit-learn
-# has; it finds directions whose *covariance* with the class is largest, one after the other. The factors here are found together, for the
-# *likelihood* of the class and the description of X at once.
+# 2,000 genes in 102 samples of prostate tissue. PLS-DA is a PLS regression of the indicator of the
+# class, which scikit-learn has; it finds directions whose *covariance* with the class is largest,
+# one after the other. The factors here are found together, for the *likelihood* of the class and
+# the description of X at once.
 
 import numpy as np
 import pandas as pd
@@ -81,8 +82,8 @@ plsda = PLSRegression(n_components=2).fit(X, tumour)
 model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
 
 # %%
-# ``plotIndiv``: the samples on the first two components. Supervised factors of training samples look
-# better separated than new samples will be, in either method.
+# ``plotIndiv``: the samples on the first two components. Supervised factors of training samples
+# look better separated than new samples will be, in either method.
 
 import matplotlib.pyplot as plt
 
@@ -118,9 +119,10 @@ for rank in (1, 2, 3):
     print(f"{rank} factors: PLS-DA {np.mean(pls == tumour):.1%}, SMF {np.mean(smf == y):.1%}")
 
 # %%
-# On these genes PLS-DA needs three components for what is one factor here: its first ones follow what varies
-# most, as PCA does. On other tables they are level (:doc:`/reproduction` has three); the largest difference is in what you read.
-# In PLS-DA every component has its part in the class, here one factor has all of it:
+# On these genes PLS-DA needs three components for what is one factor here: its first ones follow
+# what varies most, as PCA does. On other tables they are level (:doc:`/reproduction` has three);
+# the largest difference is in what you read. In PLS-DA every component has its part in the class,
+# here one factor has all of it:
 
 from superfactor.interpretation import supervised_factors
 
@@ -136,10 +138,11 @@ _ = FactorsDisplay.from_estimator(model, X, y, positive="tumour")
 # %%
 # Instead of keepX
 # ----------------
-# sPLS-DA sets most weights of a component to zero. There is no such penalty here, since the solver and its certificate
-# are for problems without one: every gene has a weight. Two things stand in.
+# sPLS-DA sets most weights of a component to zero. There is no such penalty here, since the solver
+# and its certificate are for problems without one: every gene has a weight. Two things stand in.
 #
-# *A few genes to name*: those at the ends of the predictive factor that return when samples are left out.
+# *A few genes to name*: those at the ends of the predictive factor that return when samples are
+# left out.
 
 from superfactor.interpretation import stability
 
@@ -147,8 +150,9 @@ found = stability(model, X, y, n_resamples=10, n=5, positive="tumour", random_st
 found.table.query("factor == 1")[["end", "feature", "weight", "frequency"]].round(2)
 
 # %%
-# *A panel*, a model of few genes: choose them by their importance, then fit the factors to these alone. The choice belongs into the
-# pipeline, so that each fold makes its own and the accuracy stays honest.
+# *A panel*, a model of few genes: choose them by their importance, then fit the factors to these
+# alone. The choice belongs into the pipeline, so that each fold makes its own and the accuracy
+# stays honest.
 
 from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import cross_val_score
@@ -162,15 +166,15 @@ for size in (5, 20, 100):
     print(f"{size:3} genes: {cross_val_score(panel, X, y, cv=folds).mean():.1%}")
 
 # %%
-# Which genes enter is not stable where many say the same; sPLS-DA has that, too. If the panel itself is the aim, take a method with a
-# sparse penalty.
+# Which genes enter is not stable where many say the same; sPLS-DA has that, too. If the panel
+# itself is the aim, take a method with a sparse penalty.
 
 # %%
 # Several tables
 # --------------
-# DIABLO (``block.plsda``) finds a component *for each* table and makes them correlate with each other, as far as a design matrix
-# says. Here the tables are joined, scaled so that none drowns the others, and share *one* set of factors, as in
-# multiple factor analysis:
+# DIABLO (``block.plsda``) finds a component *for each* table and makes them correlate with each
+# other, as far as a design matrix says. Here the tables are joined, scaled so that none drowns the
+# others, and share *one* set of factors, as in multiple factor analysis:
 #
 # .. code-block:: python
 #
@@ -180,5 +184,5 @@ for size in (5, 20, 100):
 #    ).fit(joined.table, y[joined.table.index])
 #    block_shares(model, joined.table)  # what each table has of each factor
 #
-# If what you ask is how tables go together, DIABLO asks it and this does not. If you ask what of all tables tells
-# the classes apart, and how much each has of it, see :doc:`/blocks`.
+# If what you ask is how tables go together, DIABLO asks it and this does not. If you ask what of
+# all tables tells the classes apart, and how much each has of it, see :doc:`/blocks`.

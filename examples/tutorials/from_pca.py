@@ -2,8 +2,9 @@
 Coming from PCA + logistic regression
 =====================================
 
-You reduce a wide table to a few principal components and fit a logistic regression to them. This page changes one line of that
-code, and shows what improves, what stays, and that the old way is a special case of the new one.
+You reduce a wide table to a few principal components and fit a logistic regression to them. This
+page changes one line of that code, and shows what improves, what stays, and that the old way is a
+special case of the new one.
 """
 
 # %%
@@ -34,17 +35,21 @@ for name, model in {"PCA + LR": before, "SMF": after}.items():
 # %%
 # What improves: fewer factors say as much
 # ----------------------------------------
-# PCA looks for what varies most. In these genes that is not what tells tumours from normal tissue, so a classifier has to wait until
-# the components that know it come along. How many does it take?
+# PCA looks for what varies most. In these genes that is not what tells tumours from normal tissue,
+# so a classifier has to wait until the components that know it come along. How many does it take?
 
 import matplotlib.pyplot as plt
 
 ranks = (1, 2, 3, 5, 10, 20, 40)
-scores = pd.DataFrame(index=pd.Index(ranks, name="factors"), columns=["PCA + LR", "SMF"], dtype=float)
+scores = pd.DataFrame(
+    index=pd.Index(ranks, name="factors"), columns=["PCA + LR", "SMF"], dtype=float
+)
 for rank in ranks:
     before.set_params(pca__n_components=rank)
     after.set_params(smfclassifier__n_components=rank, smfclassifier__certify=None)
-    scores.loc[rank] = [100 * cross_val_score(model, X, y, cv=folds).mean() for model in (before, after)]
+    scores.loc[rank] = [
+        100 * cross_val_score(model, X, y, cv=folds).mean() for model in (before, after)
+    ]
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 scores.plot(ax=ax, marker="o", logx=True, ylabel="accuracy, %")
@@ -53,29 +58,40 @@ ax.minorticks_off()
 scores.round(1).T
 
 # %%
-# What improves is how few factors it takes, not what can be reached: with tens of components PCA comes near, and a ridge regression
-# on all genes is as accurate (below). Where classes lie along what varies most, two components of PCA are enough, and
-# nothing is gained.
+# What improves is how few factors it takes, not what can be reached: with tens of components PCA
+# comes near, and a ridge regression on all genes is as accurate (below). Where classes lie along
+# what varies most, two components of PCA are enough, and nothing is gained.
 
 # %%
 # What stays
 # ----------
-# ================================== =======================================================================
-# PCA + LR                           SMF
-# ================================== =======================================================================
-# ``pca.components_``                ``components_``, orthonormal rows, in the filter model (the default)
-# ``pca.transform(X)``               ``transform(X)``; centre X before, as ``StandardScaler`` does
-# ``pca.inverse_transform(codes)``   ``inverse_transform(codes)``
-# ``pca.explained_variance_ratio_``  ``explained_variance_ratio_``
-# ``lr.coef_``, ``lr.intercept_``    ``coef_``, ``intercept_``: the regression on the codes
-# ``lr.predict_proba``               ``predict_proba``, of X itself
-# ``C``                              ``lam`` = 1 / (2 C), on the coefficients of the features
-# the number of components           ``n_components``; ``SMFClassifierCV`` chooses it, ``lam`` and ``xi``
-# (nothing)                          ``xi``: how much describing X counts against predicting y
-# ================================== =======================================================================
+# .. list-table::
+#    :header-rows: 1
+#    :widths: 40 60
 #
-# For reading, factors are turned so that the classifier is in as few as it needs. PCA has all it knows spread over its axes; here it is in the
-# first factor:
+#    * - PCA + LR
+#      - SMF
+#    * - ``pca.components_``
+#      - ``components_``: orthonormal rows, in the filter model (the default)
+#    * - ``pca.transform(X)``
+#      - ``transform(X)``; X is centred by the step before
+#    * - ``pca.inverse_transform(codes)``
+#      - ``inverse_transform(codes)``
+#    * - ``pca.explained_variance_ratio_``
+#      - ``explained_variance_ratio_``
+#    * - ``lr.coef_``, ``lr.intercept_``
+#      - ``coef_``, ``intercept_``: the regression on the codes
+#    * - ``lr.predict_proba``
+#      - ``predict_proba``, of X itself
+#    * - ``C``
+#      - ``lam`` = 1/(2C), a ridge on what the features weigh in the end
+#    * - the number of components
+#      - ``n_components``; ``SMFClassifierCV`` chooses it, ``xi`` and ``lam``
+#    * - nothing
+#      - ``xi``, ξ: what describing X counts for against predicting y
+#
+# For reading, factors are turned so that the classifier is in as few as it needs. PCA has all it
+# knows spread over its axes; here it is in the first factor:
 
 from superfactor.interpretation import supervised_factors, unsupervised
 
@@ -90,8 +106,9 @@ supervised_factors(unsupervised(after, X, y, positive="tumour")).round(2)
 # %%
 # PCA is where ξ goes to infinity
 # -------------------------------
-# ξ weighs the squared error of describing X. The larger it is, the closer the factors come to the principal
-# components; the smaller, the closer the classifier comes to a ridge regression on all genes. Both ends by a run:
+# ξ weighs the squared error of describing X. The larger it is, the closer the factors come to the
+# principal components; the smaller, the closer the classifier comes to a ridge regression on all
+# genes. Both ends by a run:
 
 import numpy as np
 from scipy.linalg import subspace_angles
@@ -115,8 +132,9 @@ for times in (1e-4, 1e-2, 1, 1e2, 1e4, 1e6):
 pd.DataFrame(rows).set_index("ξ / auto").round(3)
 
 # %%
-# So the question is not PCA or classifier but where between them, and ``SMFClassifierCV`` answers it by
-# cross-validation (:doc:`/selection`). What also comes with the change: covariates beside the factors (:doc:`/covariates`), and
-# a proof that no other factors do better by the same objective, which PCA has and joint methods as a rule have not:
+# So the question is not PCA or classifier but where between them, and ``SMFClassifierCV`` answers
+# it by cross-validation (:doc:`/selection`). What also comes with the change: covariates beside the
+# factors (:doc:`/covariates`), and a proof that no other factors do better by the same objective,
+# which PCA has and joint methods as a rule have not:
 
 print(after[-1].certificate_)

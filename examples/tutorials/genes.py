@@ -2,17 +2,18 @@
 Genes with covariates: from a table to the paragraph
 ====================================================
 
-198 breast tumours, 76 genes each. Which genes go with the estrogen receptor, does it matter how old the patient is and how large the
-tumour, and what may be written about it? From a file to the methods paragraph, in the order in which the
-questions come.
+198 breast tumours, 76 genes each. Which genes go with the estrogen receptor, does it matter how old
+the patient is and how large the tumour, and what may be written about it? From a file to the
+methods paragraph, in the order in which the questions come.
 """
 
 # %%
 # The table
 # ---------
-# The samples are those of Desmedt et al. (2007, GSE7390), as scikit-survival brings them. The 76 genes had been selected in an
-# earlier study, for relapse and not for the receptor. A table on your disk may be CSV, Excel, Parquet, a series matrix of GEO or
-# AnnData, either way round (:doc:`/files`); here a CSV file stands in for it.
+# The samples are those of Desmedt et al. (2007, GSE7390), as scikit-survival brings them. The 76
+# genes had been selected in an earlier study, for relapse and not for the receptor. A table on your
+# disk may be CSV, Excel, Parquet, a series matrix of GEO or AnnData, either way round
+# (:doc:`/files`); here a CSV file stands in for it.
 
 import tempfile
 from pathlib import Path
@@ -35,14 +36,15 @@ table.iloc[:3, -6:]
 y = table["er"].map({"positive": "ER+", "negative": "ER-"})
 covariates = table[["age", "size"]]
 genes = table.filter(like="_at")
-print(f"{genes.shape[0]} tumours, {genes.shape[1]} genes, {genes.isna().sum().sum()} gaps; {y.value_counts().to_dict()}")
+print(genes.shape, y.value_counts().to_dict(), f"gaps: {genes.isna().sum().sum()}")
 
 # %%
 # Does it predict?
 # ----------------
-# This comes before any factor is looked at: factors of a model that does not predict say nothing about the receptor. In nested
-# cross-validation every tumour is predicted by models that have not seen it, weights chosen anew each time, and simpler methods stand
-# on the same folds. One repeat keeps this page short; leave ``n_repeats`` out for a paper.
+# This comes before any factor is looked at: factors of a model that does not predict say nothing
+# about the receptor. In nested cross-validation every tumour is predicted by models that have not
+# seen it, weights chosen anew each time, and simpler methods stand on the same folds. One repeat
+# keeps this page short; leave ``n_repeats`` out for a paper.
 
 from superfactor import SMFClassifierCV
 from superfactor.selection import nested_scores
@@ -54,31 +56,33 @@ nested = nested_scores(genes, y, search=search, covariates=covariates, n_repeats
 print(nested.verdict)
 
 # %%
-# The second sentence is the one for a study with covariates: whether genes know more than age and size. The
-# third is about other methods: where no difference is shown, what you gain is factors to read, not accuracy.
+# The second sentence is the one for a study with covariates: whether genes know more than age and
+# size. The third is about other methods: where no difference is shown, what you gain is factors to
+# read, not accuracy.
 #
 # The figures behind it:
 
 import pandas as pd
 
 methods = {"supervised factors": nested.summary, **nested.rivals}
-pd.DataFrame(
-    {name: {m: found[m]["mean"] for m in ("balanced_accuracy", "roc_auc", "log_loss")} for name, found in methods.items()}
-).T.round(2)
+measures = ["balanced_accuracy", "roc_auc", "log_loss"]
+figures = {name: [found[m]["mean"] for m in measures] for name, found in methods.items()}
+pd.DataFrame(figures, measures).T.round(2)
 
 # %%
 # The model
 # ---------
-# The same search on all tumours. It chooses ξ, the weight of describing the genes, and λ, the ridge; the number of factors was
-# said above (two classes need one factor to be told apart, the second is for what else varies).
+# The same search on all tumours. It chooses ξ, the weight of describing the genes, and λ, the
+# ridge; the number of factors was said above (two classes need one factor to be told apart, the
+# second is for what else varies).
 
 search.fit(genes, y, covariates=covariates)
 print(search.best_params_)
 print(search.best_estimator_["smf"].certificate_)
 
 # %%
-# The last sentence is the certificate: it rules out that the factors below are an accident of where the computation
-# started. Whether they predict, it does not say; that was the verdict's part.
+# The last sentence is the certificate: it rules out that the factors below are an accident of where
+# the computation started. Whether they predict, it does not say; that was the verdict's part.
 
 # %%
 # The factors
@@ -97,8 +101,9 @@ from superfactor.plotting import FactorsDisplay
 _ = FactorsDisplay.from_estimator(search, genes, y, covariates=covariates)
 
 # %%
-# Would these genes come up again? The model is fitted to random parts with 80 % of the tumours. Name in the paper
-# those that return most of the time; :doc:`/reading` says what stability does and does not show.
+# Would these genes come up again? The model is fitted to random parts with 80 % of the tumours.
+# Name in the paper those that return most of the time; :doc:`/reading` says what stability does and
+# does not show.
 
 from superfactor.interpretation import stability
 
@@ -108,8 +113,8 @@ found.table.query("factor == 1").round(2)
 # %%
 # The covariates
 # --------------
-# What do age and size do, at the same genes? An odds ratio of 1 is no effect; a unit is a year, and a
-# centimetre.
+# What do age and size do, at the same genes? An odds ratio of 1 is no effect; a unit is a year, and
+# a centimetre.
 
 from superfactor.interpretation import covariate_effects
 
@@ -117,23 +122,25 @@ columns = ["covariate", "output", "against", "estimate", "low", "high"]
 covariate_effects(search, genes, y, covariates)[columns].round(2)
 
 # %%
-# A reviewer asks about the grade. It is a word, so it becomes one row for each level against the most frequent one
-# (:doc:`/covariates`). Two tumours have a level that is spelled ``unkown``: look at the levels before you fit.
+# A reviewer asks about the grade. It is a word, so it becomes one row for each level against the
+# most frequent one (:doc:`/covariates`). Look at the levels before you fit: one is misspelled, and
+# ``unknown`` is a word that is never taken for the level to compare with.
 
 print(table["grade"].value_counts().to_dict())
-graded = covariates.assign(grade=table["grade"].replace("unkown", "intermediate"))
-again = SMFClassifierCV(**search.best_params_, preprocess="standardize").fit(genes, y, covariates=graded)
+graded = covariates.assign(grade=table["grade"].replace("unkown", "unknown"))
+again = SMFClassifierCV(**search.best_params_, preprocess="standardize")
+again.fit(genes, y, covariates=graded)
 covariate_effects(again, genes, y, graded)[columns].round(2)
 
 # %%
-# "Adjusted for the factors" is meant literally: the factors were chosen with the same labels, and whatever a
-# covariate does through the genes is counted as the genes'.
+# "Adjusted for the factors" is meant literally: the factors were chosen with the same labels, and
+# whatever a covariate does through the genes is counted as the genes'.
 
 # %%
 # What to write
 # -------------
-# The paragraph says what was done, in the order in which a methods section says it, with the figures of this run
-# and nothing that was not shown.
+# The paragraph says what was done, in the order in which a methods section says it, with the
+# figures of this run and nothing that was not shown.
 
 import textwrap
 
@@ -143,8 +150,9 @@ about = dict(covariates=covariates, nested=nested, target="estrogen receptor sta
 print(textwrap.fill(methods_paragraph(search, genes, y, **about), 100))
 
 # %%
-# Add what it cannot know: how samples were measured, normalised and left out (:doc:`/paper`). For your
-# coauthors there is a page, one file that opens in any browser, with figures, tables and this paragraph:
+# Add what it cannot know: how samples were measured, normalised and left out (:doc:`/paper`). For
+# your coauthors there is a page, one file that opens in any browser, with figures, tables and this
+# paragraph:
 
 page = write_report(folder / "receptor.html", search, genes, y, stability=found, **about)
 print(page.name, f"{page.stat().st_size / 1e6:.1f} MB")
