@@ -1,5 +1,6 @@
-"""What mypy tells a user of the package."""
+"""What type checkers tell a user: arrays, not Any, and an estimator's own class from ``fit``."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,32 +10,87 @@ import pytest
 
 import superfactor
 
-pytest.importorskip("mypy")
+SCRIPT = """\
+from typing import Any, assert_type
 
-SCRIPT = """
 import numpy as np
-from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFRegressorCV
+from numpy.typing import NDArray
+
+import superfactor
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFRegressorCV, SMFSurvival
+from superfactor.theory import Certificate
+
 
 class Mine(SMFClassifier):
     pass
 
+
 X, y = np.eye(4), np.array([0, 1, 0, 1])
-reveal_type(SMFClassifier().fit(X, y))
-reveal_type(SMFRegressor(1).fit(X, y, sample_weight=y))
-reveal_type(SMFClassifierCV().on_progress(None).fit(X, y))
-reveal_type(SMFRegressorCV().on_progress(None).fit(X, y))
-reveal_type(Mine().fit(X, y))
-reveal_type(SMFClassifier().fit(X, y).set_feature_names(["a"]).n_covariates_in_)
-reveal_type(SMFClassifier().fit(X, y).score(X, y))
-reveal_type(SMFClassifier().fit(X, y).predict(X))
-SMFClassifier().fit(X)
+
+model = SMFClassifier().fit(X, y)
+assert_type(model, SMFClassifier)
+assert_type(model.predict(X), NDArray[Any])
+assert_type(model.predict_proba(X), NDArray[Any])
+assert_type(model.decision_function(X), NDArray[Any])
+assert_type(model.transform(X), NDArray[Any])
+assert_type(model.fit_transform(X, y), NDArray[Any])
+assert_type(model.inverse_transform(model.codes_), NDArray[Any])
+assert_type(model.components_, NDArray[Any])
+assert_type(model.codes_, NDArray[Any])
+assert_type(model.coef_, NDArray[Any])
+assert_type(model.intercept_, NDArray[Any])
+assert_type(model.classes_, NDArray[Any])
+assert_type(model.feature_importances_, NDArray[Any])
+assert_type(model.component_names_, NDArray[Any])
+assert_type(model.certificate_, Certificate | None)
+assert_type(model.objective_, float)
+assert_type(model.score(X, y), float)
+assert_type(model.set_feature_names(["a"]).n_covariates_in_, int)
+assert_type(Mine().fit(X, y), Mine)
+
+numbers = SMFRegressor(1).fit(X, y, sample_weight=y)
+assert_type(numbers, SMFRegressor)
+assert_type(numbers.predict(X), NDArray[Any])
+assert_type(numbers.components_, NDArray[Any])
+
+search = SMFClassifierCV().on_progress(None).fit(X, y)
+assert_type(search, SMFClassifierCV)
+assert_type(search.predict(X), NDArray[Any])
+assert_type(search.predict_proba(X), NDArray[Any])
+assert_type(search.transform(X), NDArray[Any])
+assert_type(search.components_, NDArray[Any])
+assert_type(search.certificate_, Certificate | None)
+assert_type(search.best_params_, dict[str, Any])
+assert_type(search.best_score_, float)
+assert_type(search.score(X, y), float)
+
+assert_type(SMFRegressorCV().fit(X, y).predict(X), NDArray[Any])
+assert_type(SMFSurvival(1).fit(X, np.column_stack([y, y + 1])), SMFSurvival)
+
+assert_type(superfactor.SMFClassifier().fit(X, y), SMFClassifier)  # loaded on first use, and known before
+assert_type(superfactor.__version__, str)
+
+# Mistakes that a checker has to find: a comment that silences nothing is an error.
+SMFClassifier().fit(X)  # type: ignore
+superfactor.SMFClasifier  # type: ignore
 """
-TYPES = [
-    *("superfactor.estimators.classifier.SMFClassifier", "superfactor.estimators.regressor.SMFRegressor"),
-    *("superfactor.selection.classifier.SMFClassifierCV", "superfactor.selection.regressor.SMFRegressorCV"),
-    *("script.Mine", "int", "float"),
-    "Any",  # an array of the library of X, whichever that is
-]  # fmt: skip
+
+
+def said(arguments, folder):
+    """What a checker prints about the package under test, found as an installed one is."""
+    package = {"PYTHONPATH": str(Path(superfactor.__file__).resolve().parents[1])}
+    words = [sys.executable, "-m", *map(str, arguments)]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, cwd=folder, env=os.environ | package
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    return path
 
 
 @pytest.fixture
@@ -45,21 +101,22 @@ def checked_before(request, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_script_under_strict_mypy(tmp_path, checked_before):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    words = ["--strict", "--no-error-summary", "--cache-dir", checked_before, script]
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        # The package under test, found as an installed one is.
-        env=os.environ | {"PYTHONPATH": str(Path(superfactor.__file__).resolve().parents[1])},
+def test_a_script_under_strict_mypy(script, checked_before):
+    pytest.importorskip("mypy")
+    words = ["mypy", "--strict", "--no-error-summary", "--cache-dir", checked_before, script]
+    assert said(words, script.parent) == ""
+
+
+@pytest.mark.slow
+def test_a_script_under_pyright(script):
+    pytest.importorskip("pyright")
+    (script.parent / "pyrightconfig.json").write_text(
+        json.dumps({"reportUnnecessaryTypeIgnoreComment": "error"})
     )
-    lines = done.stdout.splitlines()
-    revealed = [line.split('"')[1] for line in lines if "Revealed type" in line]
-    assert [kind.removeprefix("builtins.") for kind in revealed] == TYPES, done.stdout
-    (mistake,) = (line for line in lines if "error:" in line)
-    assert "argument" in mistake and '"y"' in mistake
+    words = ["pyright", "--pythonpath", sys.executable, "--outputjson", "-p", script.parent]
+    printed = said(words, script.parent)
+    found = json.loads(printed[printed.index("{") :])
+    assert found["summary"]["filesAnalyzed"] == 1
+    assert [
+        line["message"] for line in found["generalDiagnostics"] if line["severity"] == "error"
+    ] == []

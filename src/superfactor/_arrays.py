@@ -16,14 +16,20 @@ import array_api_compat.numpy as numpy_namespace
 import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
+from numpy.typing import NDArray
 
 Array = Any
+
+# What type checkers are told that users get back, which is so for NumPy, SciPy and pandas. Whoever brings
+# arrays of another library gets such arrays, and says so to the checker (`typing.cast`).
+NumpyArray = NDArray[Any]
 
 # Up to here, matrices are too small for threads to pay.
 _SMALL_SIDE = 1000
 
 __all__ = [
     "Array",
+    "NumpyArray",
     "cast",
     "column_norms",
     "cores",

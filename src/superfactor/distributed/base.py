@@ -43,7 +43,8 @@ class DaskFactorization:
     """Fit and predictions of `DaskSMFClassifier` and `DaskSMFRegressor`, before those of `plain`."""
 
     recovered_: list[Any]
-    component_names_: list[str] | None
+    component_names_: Any
+    codes_: Any  # a Dask array
 
     #: The estimator in memory, and what its ``score`` is.
     plain: ClassVar[Any]

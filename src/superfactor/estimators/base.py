@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from superfactor._arrays import Array, cast, moved, namespace
+from superfactor._arrays import Array, NumpyArray, cast, moved, namespace
 from superfactor.estimators import fitting, inputs, parameters, placing
 from superfactor.estimators.blockwise import by_blocks
 from superfactor.estimators.covariates import CovariateEncoder, as_table, codes_inside, learn_inside
@@ -64,14 +64,14 @@ class SupervisedFactorization(
     """Fit, transform and input handling of `SMFClassifier`, `SMFRegressor` and `SMFSurvival`."""
 
     certificate_: Certificate | None
-    components_: Array
-    covariate_coef_: Array
-    intercept_: Array
-    explained_variance_ratio_: Array
+    components_: NumpyArray
+    covariate_coef_: NumpyArray
+    intercept_: NumpyArray
+    explained_variance_ratio_: NumpyArray
     lam_: float
     xi_: float
-    lam_covariates_: Array
-    codes_: Array
+    lam_covariates_: NumpyArray
+    codes_: NumpyArray
     history_: dict[str, list[float]]
     objective_: float
     n_iter_: int
@@ -275,7 +275,7 @@ class SupervisedFactorization(
         xp = namespace(factors.components)
         q = int(factors.gamma.shape[0]) - int(self.fit_intercept)
         self.components_ = factors.components.T
-        self.coef_: Array = factors.beta.T
+        self.coef_ = factors.beta.T
         self.covariate_coef_ = factors.gamma[:q, :].T
         if self.fit_intercept:
             self.intercept_ = factors.gamma[q, :]
@@ -371,7 +371,7 @@ class SupervisedFactorization(
             X = namespace(X).astype(X, self.components_.dtype, copy=False)
         return self._coding.codes(X)
 
-    def transform(self, X: Any, covariates: Any = None) -> Array:
+    def transform(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Codes of new samples.
 
         Parameters
@@ -398,7 +398,7 @@ class SupervisedFactorization(
 
     def fit_transform(
         self, X: Any, y: Any = None, covariates: Any = None, sample_weight: Any = None
-    ) -> Array:
+    ) -> NumpyArray:
         """Fit, then code the training samples as if they were new: ``fit(...).transform(X)``.
 
         Parameters are those of ``fit``.
@@ -410,7 +410,7 @@ class SupervisedFactorization(
         self.fit(X, y, covariates=covariates, sample_weight=sample_weight)
         return self.transform(X)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Any) -> NumpyArray:
         """Samples from codes.
 
         Parameters

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from superfactor._arrays import Array, device, namespace
+from superfactor._arrays import Array, NumpyArray, device, namespace
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs, targets
 from superfactor.estimators.base import SupervisedFactorization
@@ -214,6 +214,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     True
     """
 
+    classes_: NumpyArray
     class_count_: list[float]
     n_labeled_: int
 
@@ -319,7 +320,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         codes, offset = self._split(X, covariates, method)
         return self._coding.scores(codes @ self.coef_.T, offset, self._loss, self.prediction)
 
-    def decision_function(self, X: Any, covariates: Any = None) -> Array:
+    def decision_function(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Scores whose softmax is ``predict_proba``.
 
         Parameters
@@ -342,7 +343,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     def _decision(scores: Array) -> Array:
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict_proba(self, X: Any, covariates: Any = None) -> Array:
+    def predict_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Class probabilities.
 
         Parameters are those of ``decision_function``.
@@ -355,7 +356,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         log_p = self._log_proba(self._scores(X, covariates, "predict_proba"))
         return namespace(log_p).exp(log_p)
 
-    def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
+    def predict_log_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Logarithms of ``predict_proba``, accurate where those underflow.
 
         Parameters are those of ``decision_function``.
@@ -372,7 +373,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         scores = scores - xp.max(scores, axis=1, keepdims=True)
         return scores - xp.log(xp.sum(xp.exp(scores), axis=1, keepdims=True))
 
-    def predict(self, X: Any, covariates: Any = None) -> Array:
+    def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """The most probable class.
 
         Parameters are those of ``decision_function``.

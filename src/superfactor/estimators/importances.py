@@ -8,13 +8,14 @@ column each. Here it weighs the codes, of which there are a few. So selectors ar
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from superfactor._arrays import NumpyArray
 from superfactor.estimators import inputs
 
 
@@ -51,15 +52,15 @@ class _CodeWeights:
 class FeatureImportancesMixin:
     """``feature_importances_`` of a model that predicts from codes."""
 
-    coef_: Any = _CodeWeights()
+    coef_: NumpyArray = cast(Any, _CodeWeights())
 
     @property
-    def feature_importances_(self) -> Any:
+    def feature_importances_(self) -> NumpyArray:
         check_is_fitted(self)
         return feature_importances(self)
 
 
-def feature_importances(estimator: Any) -> Any:
+def feature_importances(estimator: Any) -> NumpyArray:
     """Lengths (n_features_in_,) of the change of the activations by one unit of each column of X.
 
     The weights of a column that is factorized are its row of W·β (W⁺ᵀβ in the feature model), those of a

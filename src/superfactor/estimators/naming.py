@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from superfactor._arrays import NumpyArray
 from superfactor.estimators import inputs
 from superfactor.estimators.covariates import CovariateEncoder
 
@@ -23,8 +24,8 @@ class NamedColumns:
     _words_beside: CovariateEncoder
 
     @property
-    def component_names_(self) -> Any:
-        names = self._names["components"]
+    def component_names_(self) -> NumpyArray:
+        names: NumpyArray | None = self._names["components"]
         if names is None:
             # Made when somebody asks: x0, x1, … of many columns take as long as a fit.
             names = inputs.names_without(self._covariate_index, self.n_features_in_, None)
@@ -36,7 +37,7 @@ class NamedColumns:
         self._names = {"components": names}
 
     @property
-    def column_names_(self) -> Any:
+    def column_names_(self) -> NumpyArray | None:
         given = self._names.get("columns")
         return getattr(self, "feature_names_in_", None) if given is None else given
 
@@ -49,7 +50,7 @@ class NamedColumns:
         return self._n_extra_covariates
 
     @property
-    def covariate_names_(self) -> Any:
+    def covariate_names_(self) -> NumpyArray:
         inside, beside = self._names_of_covariates()
         return np.asarray(
             [*self._words_inside.column_names(inside), *self._words_beside.column_names(beside)],

@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from superfactor._arrays import Array
+from superfactor._arrays import Array, NumpyArray
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs, targets
 from superfactor.estimators.base import SupervisedFactorization
@@ -241,7 +241,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         values = given.values[:, None] if self._flat else given.values
         return values, SquaredError(), given.loss_factor
 
-    def predict(self, X: Any, covariates: Any = None) -> Array:
+    def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Predicted targets.
 
         Parameters

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial, update_wrapper
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,13 +12,23 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._set_output import _wrap_data_with_container
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_is_fitted
 
-from superfactor._arrays import Array
+from superfactor._arrays import NumpyArray
 from superfactor.estimators.importances import refuse_selectors
 from superfactor.estimators.inputs import as_numpy
 from superfactor.selection.outcome import Outcome
+
+if TYPE_CHECKING:
+    from superfactor.theory import Certificate
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """scikit-learn's decorator of the same name, which says nothing of types."""
+    return cast(Callable[[Method], Method], _available_if(check))
 
 
 def _refits(search: Any) -> bool:
@@ -54,24 +65,34 @@ class ChosenModel:
     scorer_: Any
     best_estimator_: Any
 
-    components_ = _handed_through("components_", "Atoms (n_components, n_features)")
-    codes_ = _handed_through("codes_", "Codes of the training samples (n_samples, n_components)")
-    coef_ = _handed_through("coef_", "Coefficients of the codes (n_outputs, n_components)")
-    feature_importances_ = _handed_through(
+    components_: NumpyArray = _handed_through("components_", "Atoms (n_components, n_features)")
+    codes_: NumpyArray = _handed_through(
+        "codes_", "Codes of the training samples (n_samples, n_components)"
+    )
+    coef_: NumpyArray = _handed_through(
+        "coef_", "Coefficients of the codes (n_outputs, n_components)"
+    )
+    feature_importances_: NumpyArray = _handed_through(
         "feature_importances_", "How much each feature counts ``(n_features_in_,)``"
     )
-    covariate_coef_ = _handed_through("covariate_coef_", "Those of the covariates")
-    intercept_ = _handed_through("intercept_", "Intercepts (n_outputs,)")
-    explained_variance_ratio_ = _handed_through(
+    covariate_coef_: NumpyArray = _handed_through("covariate_coef_", "Those of the covariates")
+    intercept_: NumpyArray = _handed_through("intercept_", "Intercepts (n_outputs,)")
+    explained_variance_ratio_: NumpyArray = _handed_through(
         "explained_variance_ratio_", "Share of X's sum of squares of each factor (n_components,)"
     )
-    xi_ = _handed_through("xi_", "ξ of the fit")
-    lam_ = _handed_through("lam_", "λ of the fit")
-    lam_covariates_ = _handed_through("lam_covariates_", "Ridge of every covariate (n_covariates,)")
-    objective_ = _handed_through("objective_", "F at the solution")
-    history_ = _handed_through("history_", "Objective, seconds and step of every iteration")
-    n_iter_ = _handed_through("n_iter_", "Iterations")
-    certificate_ = _handed_through("certificate_", "How far from the global optimum it can be")
+    xi_: float = _handed_through("xi_", "ξ of the fit")
+    lam_: float = _handed_through("lam_", "λ of the fit")
+    lam_covariates_: NumpyArray = _handed_through(
+        "lam_covariates_", "Ridge of every covariate (n_covariates,)"
+    )
+    objective_: float = _handed_through("objective_", "F at the solution")
+    history_: dict[str, list[float]] = _handed_through(
+        "history_", "Objective, seconds and step of every iteration"
+    )
+    n_iter_: int = _handed_through("n_iter_", "Iterations")
+    certificate_: Certificate | None = _handed_through(
+        "certificate_", "How far from the global optimum it can be"
+    )
 
     def _chosen(self) -> Any:
         check_is_fitted(self)
@@ -82,12 +103,12 @@ class ChosenModel:
         return self.best_estimator_
 
     @available_if(_refits)
-    def predict(self, X: Any, covariates: Any = None) -> Array:
+    def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """What ``best_estimator_`` predicts of each sample."""
         return self._chosen().predict(X, **_given(covariates))
 
     @available_if(_refits)
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> NumpyArray:
         """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
         codes = self._chosen().transform(X)
         # scikit-learn does it for methods of the class itself, which a search may have to hide.
@@ -115,17 +136,17 @@ class ChosenClassifier(ChosenModel):
     """The same, where the chosen model tells classes apart."""
 
     @available_if(_refits)
-    def predict_proba(self, X: Any, covariates: Any = None) -> Array:
+    def predict_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Class probabilities (n_samples, n_classes), by ``best_estimator_``."""
         return self._chosen().predict_proba(X, **_given(covariates))
 
     @available_if(_refits)
-    def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
+    def predict_log_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Logarithms of the class probabilities, by ``best_estimator_``."""
         return self._chosen().predict_log_proba(X, **_given(covariates))
 
     @available_if(_refits)
-    def decision_function(self, X: Any, covariates: Any = None) -> Array:
+    def decision_function(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Scores of the classes, by ``best_estimator_``."""
         return self._chosen().decision_function(X, **_given(covariates))
 
