@@ -77,7 +77,7 @@ def to_numpy(x: Array) -> Any:
         return x.get()
     if hasattr(x, "__array__"):
         try:
-            return np.asarray(x.__array__())
+            return np.asarray(x)  # by its buffer, where Python has that (3.12)
         except RuntimeError:  # on a device NumPy cannot see
             pass
     return np.from_dlpack(x, device="cpu", copy=True)
