@@ -70,8 +70,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
-    "min_reported_time": 1e9,  # how long it took here is no news to a reader
-    "write_computation_times": False,
+    "min_reported_time": 1e9,  # how long it took here is no news to a reader,
+    "write_computation_times": False,  # and the page about it loads scripts from elsewhere
     "ignore_repr_types": r"superfactor\.plotting|matplotlib|'(list|tuple)'",  # a plot is not said again
     "doc_module": "superfactor",
     "backreferences_dir": "api/examples",

@@ -1,0 +1,109 @@
+"""Pages of the built site in a browser: soon there, fitting the window, to be read in light and dark."""
+
+import pytest
+
+LOOKS = [(1400, "light"), (390, "dark")]
+SLOW = 1_000  # milliseconds
+
+
+def _written(site):
+    return site.glob("*.html")
+
+
+def _run(site):
+    return [*site.glob("tutorials/**/*.html"), *site.glob("gallery/**/*.html")]
+
+
+def _longest_of_the_reference(site):
+    """One template made them all, so that the longest have what can go wrong, and are the slowest."""
+    pages = [*site.glob("api/generated/*.html"), *site.glob("api/*.html")]
+    return sorted(pages, key=lambda path: path.stat().st_size)[-6:]
+
+
+@pytest.fixture(scope="module", params=[_written, _run, _longest_of_the_reference])
+def seen(request, window, site):
+    """Of each page its first paint, in milliseconds, and what is wrong in it."""
+    names = sorted(path.relative_to(site).as_posix() for path in request.param(site))
+    return {name: _see(window, name) for name in names}
+
+
+def _see(window, name):
+    page = window.open(name)
+    paint = page.evaluate(FIRST_PAINT)
+    faults = []
+    for width, scheme in LOOKS:
+        window.look(width, scheme)
+        for fault, script in {"too wide": TOO_WIDE, "too pale": TOO_PALE}.items():
+            faults += [f"{width} {scheme}, {fault}: {element}" for element in page.evaluate(script)]
+    return paint, [*faults, *window.wrong]
+
+
+def test_pages_fit_and_can_be_read(seen):
+    assert {name: faults for name, (_, faults) in seen.items() if faults} == {}
+
+
+def test_pages_are_there_soon(seen, window):
+    slow = [name for name, (paint, _) in seen.items() if paint > SLOW]
+    again = {name: min(_paint(window, name) for _ in range(3)) for name in slow}  # less busy now?
+    assert len(seen) > 1
+    assert {name: paint for name, paint in again.items() if paint > SLOW} == {}
+
+
+def _paint(window, name):
+    return window.open(name).evaluate(FIRST_PAINT)
+
+
+FIRST_PAINT = """
+() => new Promise(done => new PerformanceObserver(list => {
+  const [paint] = list.getEntriesByName("first-contentful-paint");
+  if (paint) done(paint.startTime);
+}).observe({type: "paint", buffered: true}))
+"""
+
+# What sticks out of the window, and is in no box that scrolls.
+TOO_WIDE = """
+() => {
+  const scrolls = element => {
+    for (let at = element; at && at.tagName !== "ARTICLE"; at = at.parentElement)
+      if (["auto", "scroll"].includes(getComputedStyle(at).overflowX)) return true;
+    return false;
+  };
+  return [...document.querySelectorAll("article *")]
+    .filter(element => element.getBoundingClientRect().right > innerWidth + 1 && !scrolls(element))
+    .map(element => element.outerHTML.slice(0, 90));
+}
+"""
+
+# Text of less than 4.5 to 1 against what is behind it (WCAG AA; 3 to 1 for large text).
+TOO_PALE = """
+() => {
+  const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const known = new Map();
+  const behind = element => {
+    if (!element) return [255, 255, 255];
+    if (!known.has(element)) {
+      const colour = numbers(getComputedStyle(element).backgroundColor);
+      known.set(element, colour.length < 4 || colour[3] === 1 ? colour : behind(element.parentElement));
+    }
+    return known.get(element);
+  };
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const elements = new Set();
+  while (texts.nextNode())
+    if (texts.currentNode.data.trim()) elements.add(texts.currentNode.parentElement);
+  const poor = [];
+  for (const element of elements) {
+    const style = getComputedStyle(element);
+    if (!element.getBoundingClientRect().width || style.visibility === "hidden") continue;
+    const [a, b] = [light(numbers(style.color)), light(behind(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
+    if (ratio < (large ? 3 : 4.5)) poor.push(element.outerHTML.slice(0, 90) + " " + ratio.toFixed(2));
+  }
+  return poor;
+}
+"""
