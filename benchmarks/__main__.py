@@ -2,7 +2,8 @@
 
 Without names the evidence: the comparison with the peers, how cost grows, Algorithm 1 iteration for
 iteration, and if SUPERFACTOR_DATA_DIR says where real tables are, the comparison on them. `python -m
-benchmarks pages` writes the kept numbers into docs/benchmarks.md, docs/unlabelled.md and docs/scaling.md.
+benchmarks pages` writes the kept numbers into docs/benchmarks.md, docs/choose.md, docs/unlabelled.md and
+docs/scaling.md.
 `python -m benchmarks scale [figures]` measures how far it scales, and keeps these numbers in another file.
 """
 
@@ -19,6 +20,8 @@ from typing import Any
 from benchmarks import (
     accuracy,
     cells,
+    choose,
+    choose_page,
     classes,
     comparison,
     growth,
@@ -42,6 +45,7 @@ from superfactor.datasets.files import VARIABLE
 
 RESULTS = Path(__file__).parent / "results" / "results.json"
 SCALE = RESULTS.with_name("scale.json")
+CHOOSE = RESULTS.with_name("choose.json")
 EVIDENCE = ("comparison", "growth", "lpgd") + (("real",) if VARIABLE in os.environ else ())
 BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "comparison": comparison.comparison,
@@ -60,9 +64,13 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "rivals": rivals.rivals,
     "searches": rivals.searches,
     "missing": missing.missing,
+    "choose": choose.choose,
+    "guided": choose.guided,
 }
 # How rows are shown where that is not as they are.
 SHOWN = {"growth": growth.exponents}
+# Where numbers are kept that are not in RESULTS.
+ELSEWHERE = {"choose": CHOOSE, "guided": CHOOSE}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -95,12 +103,13 @@ def main(arguments: list[str] | None = None) -> None:
         if name == "pages":
             pages.write(out or RESULTS)
             labels_page.write(out or RESULTS)
+            choose_page.write(CHOOSE)
             scale_page.write()
             continue
         rows = BENCHMARKS[name](given.quick)
         show(name, SHOWN.get(name, list)(rows))
         if out is not None:
-            keep(out, name, rows)
+            keep(given.out or ELSEWHERE.get(name, out), name, rows)
 
 
 def keep(out: Path, name: str, rows: list[dict[str, Any]]) -> None:

@@ -76,7 +76,6 @@ sphinx_gallery_conf = {
     "doc_module": "superfactor",
     "backreferences_dir": "api/examples",
     "inspect_global_variables": False,
-    "ignore_repr_types": r"superfactor\.plotting",  # the picture is shown
 }
 
 html_theme = "pydata_sphinx_theme"
