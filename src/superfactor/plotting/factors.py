@@ -51,7 +51,7 @@ class FactorsDisplay:
     n : int, default=5
         Features at each end.
     markers : dict, DataFrame or path of a CSV, optional
-        Known features and a note on each; they are drawn bold, with a diamond and the note.
+        Known features and a note on each; they are framed, with the note beside their bars.
 
     Attributes
     ----------
