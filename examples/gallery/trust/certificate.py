@@ -7,6 +7,8 @@ meet the fit is proven to be the best one. With little ridge they come apart: th
 the best, but nobody knows.
 """
 
+import textwrap
+
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
@@ -24,4 +26,5 @@ plt.fill_between(ridges, bounds, values, alpha=0.2, label="not proven")
 plt.xlabel("λ, ridge")
 plt.ylabel("objective")
 plt.legend()
-print(found[0], found[-1], sep="\n\n")
+for certificate in (found[0], found[-1]):
+    print(textwrap.fill(str(certificate), 80), end="\n\n")
