@@ -1,7 +1,7 @@
 """Cox's partial likelihood with Breslow's ties: outcomes that are times, some of them not seen to the end.
 
 With times ``t``, events ``δ``, weights ``ω`` and ``d = ωδ``, the sums ``S_i = Σ_{t_j≥t_i} ω_j e^{a_j}`` over
-those at risk and ``D_i = Σ_{t_j=t_i} d_j`` over events of the same time, half the partial-likelihood deviance is
+those at risk and ``D_i = Σ_{t_j=t_i} d_j`` over events of one time, half the partial-likelihood deviance is
 
     ``Σ_i ω_i ℓ_i,   ℓ_i = δ_i (log(S_i/D_i) − a_i)``.
 
@@ -10,12 +10,12 @@ Let ``P_ij = ω_j e^{a_j} 1{t_j≥t_i}/S_i``, the chance that the event of ``i``
     ``E = Pᵀd − d,   ∇² = diag(Pᵀd) − Pᵀ diag(d) P``.
 
 The rows of ``P`` sum to one: ``ΣE = 0``, and a constant added to all activations changes nothing. Without
-the ``D_i``, a constant, it is the partial likelihood as it is usually printed; with them it is 0 where every event
-was certain, and twice as large for every sample twice.
+the ``D_i``, a constant, it is the partial likelihood as it is usually printed; with them it is 0 where every
+event was certain, and twice as large for every sample twice.
 
 **The conjugate.** ``E = ∇`` can be solved for ``a``, since risk sets are nested: with the tails
-``T_i = Σ_{t_j≥t_i} E_j`` the sums shrink by ``T_{k+1}/(T_k + D_k)`` from one event time ``k`` to the next. Put
-in, with ``m = E + d``,
+``T_i = Σ_{t_j≥t_i} E_j`` the sums shrink by ``T_{k+1}/(T_k + D_k)`` from one event time ``k`` to the next.
+Put in, with ``m = E + d``,
 
     ``ℓ*(E) = Σ_j m_j log(m_j/ω_j) − Σ_k [(T_k + D_k) log(T_k + D_k) − T_k log T_k − D_k log D_k]``
 

@@ -1,7 +1,7 @@
 """Who was at risk when: sums over the samples whose time is not before another's, by one sort.
 
-Samples stand in the order of falling times, so that the risk set of a sample, ``t_j ≥ t_i``, is a beginning of
-it, ties included, and every sum over risk sets is a cumulative sum. Of activations that differ by hundreds the
+Samples stand in the order of falling times, so that the risk set of a sample, ``t_j ≥ t_i``, is a beginning
+of it, ties included, and sums over risk sets are cumulative sums. Where activations differ by hundreds their
 exponentials leave the range of floats: the order is then cut into stretches with a unit of their own each.
 """
 
