@@ -1,14 +1,35 @@
+import re
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 import superfactor
 
+ROOT = Path(__file__).parents[1]
+
+
+def written(name, pattern):
+    """What a file of the repository has, line by line, where the pattern has its brackets."""
+    return re.findall(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+
 
 def test_version_is_the_installed_one():
     assert superfactor.__version__ == version("superfactor")
+
+
+def test_a_version_is_the_same_wherever_it_is_written():
+    newest, *_ = written("CHANGELOG.md", r"^## \[(.+)\] - ")
+    assert newest == superfactor.__version__
+    assert written("CITATION.cff", "^version: (.+)$") == [newest]
+    assert written("docs/paper.md", r"superfactor (\d[.\d]*\d) for") == [newest]
+
+
+def test_a_release_has_one_date():
+    newest, *_ = written("CHANGELOG.md", r"^## \[.+\] - (\d{4}-\d\d-\d\d)$")
+    assert written("CITATION.cff", "^date-released: (.+)$") == [newest]
 
 
 @pytest.mark.parametrize("name", superfactor.__all__)

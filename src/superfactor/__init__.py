@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from superfactor.selection import SMFClassifierCV, SMFRegressorCV
     from superfactor.spectrum.rows import row_blocks
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "SMFClassifier",
