@@ -1,6 +1,6 @@
-"""The README as the package page shows it: there, links and pictures need whole addresses.
+"""The package page: links of its menu, and the README, whose links and pictures need whole addresses there.
 
-Hatchling calls this when it builds; the addresses begin with `Source` of `[project.urls]`.
+Hatchling calls this when it builds; all addresses begin with `Source` of `[project.urls]`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,11 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+MENU = {
+    "Documentation": "blob/main/docs/start.md",
+    "Changelog": "blob/main/CHANGELOG.md",
+    "Issues": "issues",
+}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)]+)\)")
 
 
@@ -25,10 +30,12 @@ def with_whole_addresses(text: str, home: str) -> str:
 
 
 class PackagePage(MetadataHookInterface):
-    """Fills in `readme`."""
+    """Fills in `readme`, and what `urls` has besides the source."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Put the text into the metadata."""
+        """Put text and addresses into the metadata."""
+        home = metadata["urls"]["Source"]
+        metadata["urls"] |= {name: f"{home}/{path}" for name, path in MENU.items()}
         text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
-        page = with_whole_addresses(text, metadata["urls"]["Source"])
+        page = with_whole_addresses(text, home)
         metadata["readme"] = {"content-type": "text/markdown", "text": page}

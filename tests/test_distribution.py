@@ -52,6 +52,9 @@ def test_links_and_pictures_of_the_package_page_are_whole_and_lead_somewhere(bui
     assert {target for _, target in links if not target.startswith("https://")} == set()
     ours = [(picture, target) for picture, target in links if target.startswith(SOURCE)]
     assert {picture for picture, _ in ours} == {"", "!"}
+    menu = [line.split(", ", 1) for line in metadata.get_all("Project-URL")]
+    assert {name for name, _ in menu} == {"Source", "Documentation", "Changelog", "Issues"}
+    ours += [("", target) for _, target in menu if "/main/" in target]
     for picture, target in ours:
         kind, path = target.removeprefix(f"{SOURCE}/").split("/main/")
         assert kind == ("raw" if picture else "blob")
@@ -96,6 +99,21 @@ def test_every_library_has_a_lowest_version(line):
     installed = version(name).split(".")
     assert installed[: len(lowest.split("."))] == lowest.split("."), version(name)
     assert set(installed[len(lowest.split(".")) :]) <= {"0"}
+
+
+def test_one_place_names_the_home_of_the_project():
+    """It may have to change, and a forgotten place would lead to somebody else."""
+    address = SOURCE.removeprefix("https://")
+    known = {".cff", ".cfg", ".md", ".py", ".rst", ".svg", ".toml", ".yaml", ".yml"}
+    found = (
+        path
+        for folder in ("src", "docs", "tools", ".github")
+        for path in (ROOT / folder).rglob("*")
+    )
+    pages = [path for path in (*ROOT.glob("*"), *found) if path.suffix in known]
+    assert len(pages) > 100
+    named = [path for path in pages if address in path.read_text(encoding="utf-8")]
+    assert [path.name for path in named] == ["pyproject.toml"]
 
 
 def test_the_tested_pythons_are_the_declared_ones():
