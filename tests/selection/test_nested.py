@@ -33,8 +33,9 @@ def quick(**others):
     )
 
 
-@pytest.mark.parametrize("preprocess", ["standardize", "center", None])
-@pytest.mark.parametrize("tall", [False, True])
+@pytest.mark.parametrize(
+    ("preprocess", "tall"), [("standardize", False), ("center", True), (None, False)]
+)
 def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
     monkeypatch.setattr(outer, "TOLERANCE", 1e-8)
     X, y = patients(p=8 if tall else 60)
