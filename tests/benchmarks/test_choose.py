@@ -1,4 +1,4 @@
-"""The nearest relatives: all are asked the same, whoever refuses says so, and the page shows what was kept."""
+"""The nearest relatives: all are asked the same, who refuses says so, and the page shows what was kept."""
 
 import json
 

@@ -166,7 +166,9 @@ except KeyboardInterrupt as error:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n_jobs", "group"), [(2, False), (4, True)], ids=["one process, all busy", "terminal, some idle"]
+    ("n_jobs", "group"),
+    [(2, False), (4, True)],
+    ids=["one process, all busy", "terminal, some idle"],
 )
 def test_other_processes_end_after_their_candidate(n_jobs, group):
     """A terminal sends the signal to all processes, `kill` to one."""
