@@ -85,7 +85,7 @@ html_css_files = ["superfactor.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 5,
     "navbar_align": "left",
     "navigation_depth": 3,
     "show_toc_level": 2,

@@ -70,20 +70,22 @@ def _relapses() -> pd.DataFrame:
     return names["genes"].join(names["people"]).assign(outcome=names["y"])
 
 
-def renewed(text: str, folder: Path) -> str:
-    """A page with every sample made anew in this folder."""
+def renewed(text: str, folder: Path, *more: str) -> str:
+    """A page with every sample made anew in this folder; `more` is added to fits that are measured."""
 
     def sample(found: re.Match[str]) -> str:
         commands = [line for line in found[1].splitlines() if line.startswith("$ ")]
-        body = "".join(f"{command}\n{printed(command[2:], folder)}" for command in commands)
+        body = "".join(f"{command}\n{printed(command[2:], folder, *more)}" for command in commands)
         return f"<!-- sample -->\n\n```\n{body}```\n\n<!-- end -->\n"
 
     return MARKED.sub(sample, text)
 
 
-def printed(command: str, folder: Path) -> str:
+def printed(command: str, folder: Path, *more: str) -> str:
     """What a command prints, standard output first; one that breaks is an error."""
     program, *words = shlex.split(command)
+    if words[:1] == ["fit"] and "--repeats" not in words:
+        words += more
     start = [sys.executable, "-m", "superfactor.cli"] if program == "superfactor" else [program]
     done = subprocess.run(
         [*start, *words],

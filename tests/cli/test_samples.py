@@ -29,7 +29,8 @@ def test_samples_have_the_shape_of_what_is_printed(name, folder):
     (page,) = (page for page in samples.PAGES if page.name == name)
     shown = samples.MARKED.findall(page.read_text())
     assert shown
-    printed = samples.MARKED.findall(samples.renewed(page.read_text(), folder))
+    fewer = ("--repeats", "2")  # other digits, the same words
+    printed = samples.MARKED.findall(samples.renewed(page.read_text(), folder, *fewer))
     for old, new in zip(shown, printed, strict=True):
         assert samples.shape(old) == samples.shape(new), "tools/samples.py writes the page again"
 
