@@ -4,6 +4,7 @@ BIN := .venv/bin
 READY := .venv/.installed
 DEMO_READY := .venv/.demo
 LOWEST := .venv-lowest
+PAPER := .venv-paper
 WORKERS ?= 2
 
 # Linear algebra threads of parallel test workers would fight over the same cores; idle workers take tests from busy ones.
@@ -23,7 +24,7 @@ MADE_PAGES := $(addprefix docs/,api/examples api/generated gallery tutorials)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-sdist coverage lint types docs bench reproduce clean
+.PHONY: help demo test test-lowest test-sdist coverage lint types docs paper bench reproduce clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -55,6 +56,9 @@ docs: .venv/.docs ## the site: build/docs/html/index.html; a warning is an error
 	rm -rf build/docs $(MADE_PAGES)
 	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -q -d build/docs/doctrees docs build/docs/html
 
+paper: $(PAPER)/.installed ## the short paper as docs/paper/paper.pdf
+	$(PAPER)/bin/python tools/paper.py
+
 bench: .venv/.bench ## side by side with the peers, in one run
 	$(BIN)/python -m benchmarks $(ARGS)
 
@@ -62,7 +66,7 @@ reproduce: $(READY) ## a figure or table of the paper; ARGS="--list" names them
 	$(BIN)/python -m reproduction $(ARGS)
 
 clean: ## remove caches and builds; .venv stays
-	rm -rf build dist $(MADE_PAGES) htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build dist $(MADE_PAGES) docs/paper/paper.pdf htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks reproduction -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(READY): pyproject.toml tools/setup.sh
@@ -80,6 +84,10 @@ $(DEMO_READY): pyproject.toml tools/setup.sh
 
 $(LOWEST)/.installed: pyproject.toml tools/setup.sh
 	PYTHON="$(PYTHON)" bash tools/setup.sh lowest
+	@touch $@
+
+$(PAPER)/.installed: pyproject.toml tools/setup.sh
+	PYTHON="$(PYTHON)" bash tools/setup.sh paper || { echo "make paper needs pandoc and Typst: pip install pypandoc-binary typst"; exit 1; }
 	@touch $@
 
 .venv/.docs: $(READY)

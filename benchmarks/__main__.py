@@ -2,8 +2,8 @@
 
 Without names the evidence: the comparison with the peers, how cost grows, Algorithm 1 iteration for
 iteration, and if SUPERFACTOR_DATA_DIR says where real tables are, the comparison on them. `python -m
-benchmarks pages` writes the kept numbers into docs/benchmarks.md, docs/choose.md, docs/unlabelled.md and
-docs/scaling.md.
+benchmarks pages` writes the kept numbers into docs/benchmarks.md, docs/choose.md, docs/unlabelled.md,
+docs/scaling.md and docs/paper.
 `python -m benchmarks scale [figures]` measures how far it scales, and keeps these numbers in another file.
 """
 
@@ -34,6 +34,7 @@ from benchmarks import (
     missing,
     optimum,
     pages,
+    paper_page,
     rivals,
     selection,
 )
@@ -104,6 +105,7 @@ def main(arguments: list[str] | None = None) -> None:
             pages.write(out or RESULTS)
             labels_page.write(out or RESULTS)
             choose_page.write(CHOOSE)
+            paper_page.write(out or RESULTS)
             scale_page.write()
             continue
         rows = BENCHMARKS[name](given.quick)

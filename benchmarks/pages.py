@@ -149,7 +149,7 @@ def _growth(rows: Rows, machine: dict[str, Any]) -> str:
     return told(intro, markdown(["", *axes], table))
 
 
-def _accuracy(rows: Rows, machine: dict[str, Any]) -> str:
+def accuracy(rows: Rows, machine: dict[str, Any]) -> str:
     """Per cent right, the best of each row in bold."""
     methods = [key for key in rows[0] if key != "table"]
     table = []
@@ -271,7 +271,7 @@ BLOCKS: Blocks = {
     "search": ("search", _search),
     "iterations": ("lpgd", _iterations),
     "growth": ("growth", _growth),
-    "accuracy": ("accuracy", _accuracy),
+    "accuracy": ("accuracy", accuracy),
     "rivals": ("rivals", _rivals),
     "searches": ("searches", _searches),
     "hard": ("hard", _hard),

@@ -28,7 +28,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_templates"]
+exclude_patterns = ["_templates", "paper/*"]  # the short paper is printed, not shown
 templates_path = ["_templates"]
 highlight_language = "none"  # samples of terminals are not Python
 smartquotes = False  # "filter" in a description is to be copied

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fill an environment for one kind of work: tools/setup.sh demo|dev|docs|bench|lowest
+# Fill an environment for one kind of work: tools/setup.sh demo|dev|docs|paper|bench|lowest
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,6 +10,7 @@ case $kind in
   demo) wanted=(--editable ".[cli]") ;;
   dev) wanted=(--compile-bytecode --editable ".[all]" --group dev) ;;
   docs) wanted=(--compile-bytecode --group docs) ;;
+  paper) venv=.venv-paper wanted=(--group paper) ;;
   bench) wanted=(--group bench) ;;
   lowest)
     venv=.venv-lowest
@@ -19,7 +20,7 @@ case $kind in
       --editable ".[all]" --group test)
     ;;
   *)
-    echo "tools/setup.sh $kind: demo, dev, docs, bench or lowest is required" >&2
+    echo "tools/setup.sh $kind: demo, dev, docs, paper, bench or lowest is required" >&2
     exit 1
     ;;
 esac

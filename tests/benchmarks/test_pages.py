@@ -167,7 +167,7 @@ def test_an_unknown_block_is_named():
 
 def test_the_best_accuracy_is_bold():
     rows = [{"table": "singh, log2", "A+B": 91.04, "C": 90.0}, {"table": "x", "A+B": 1, "C": 1}]
-    table = pages._accuracy(rows, MACHINE)
+    table = pages.accuracy(rows, MACHINE)
     assert "| | A + B | C |" in table
     assert "| the same, log2 | **91.0** | 90.0 |" in table
     assert "| x | **1.0** | **1.0** |" in table
