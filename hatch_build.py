@@ -1,4 +1,4 @@
-"""The package page: links of its menu, and the README, whose links and pictures need whole addresses there.
+"""The package page is the README, whose links and pictures need whole addresses there.
 
 Hatchling calls this when it builds; all addresses begin with `Source` of `[project.urls]`.
 """
@@ -11,11 +11,6 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-MENU = {
-    "Documentation": "blob/main/docs/start.md",
-    "Changelog": "blob/main/CHANGELOG.md",
-    "Issues": "issues",
-}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)]+)\)")
 
 
@@ -30,12 +25,10 @@ def with_whole_addresses(text: str, home: str) -> str:
 
 
 class PackagePage(MetadataHookInterface):
-    """Fills in `readme`, and what `urls` has besides the source."""
+    """Fills in `readme`."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Put text and addresses into the metadata."""
-        home = metadata["urls"]["Source"]
-        metadata["urls"] |= {name: f"{home}/{path}" for name, path in MENU.items()}
+        """Put the text into the metadata."""
         text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
-        page = with_whole_addresses(text, home)
+        page = with_whole_addresses(text, metadata["urls"]["Source"])
         metadata["readme"] = {"content-type": "text/markdown", "text": page}

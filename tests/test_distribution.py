@@ -39,9 +39,9 @@ def built(tmp_path_factory):
     return metadata, set(inside), unpacked
 
 
-# Of what is left out, pages are made by `make docs`; tests look at what stays in the repository.
+# What is left out: pages that a build makes, and tests of what stays in the repository.
 SDIST = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]
-LEFT_OUT = tuple(f"{name}/" for name in SDIST["exclude"])
+LEFT_OUT = tuple(SDIST["exclude"])
 
 
 def files(folder):
@@ -60,6 +60,7 @@ def test_links_and_pictures_of_the_package_page_are_whole_and_lead_somewhere(bui
     assert {picture for picture, _ in ours} == {"", "!"}
     menu = [line.split(", ", 1) for line in metadata.get_all("Project-URL")]
     assert {name for name, _ in menu} == {"Source", "Documentation", "Changelog", "Issues"}
+    assert {target for _, target in menu if not target.startswith(SOURCE)} == set()
     ours += [("", target) for _, target in menu if "/main/" in target]
     for picture, target in ours:
         kind, path = target.removeprefix(f"{SOURCE}/").split("/main/")
