@@ -7,6 +7,7 @@ Nothing is fetched, neither when it is built nor when it is read.
 
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 from docutils import nodes
@@ -48,7 +49,8 @@ python_maximum_signature_line_length = 88
 
 # What comes in which order; a script that is not named comes last in its section.
 TUTORIALS = (
-    "genes texts single_cells survival few_labels pipelines from_pca from_mixomics from_the_paper"
+    "genes texts single_cells survival few_labels pipelines cluster gpu from_pca from_mixomics"
+    " from_the_paper"
 )
 GALLERY = {
     "factors": "factors supervised_factors top_features rotation svd matched markers images",
@@ -66,7 +68,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         [f"{name}.py" for name in " ".join([TUTORIALS, *GALLERY.values()]).split()] + ["*"]
     ),
-    "filename_pattern": r"\.py$",
+    # PyTorch is there only where a CPU build can be found; without it that page is not run.
+    "filename_pattern": r"\.py$" if find_spec("torch") else r"/(?!gpu\.)\w+\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
