@@ -3,7 +3,8 @@
 ξ and λ have units, so that no fixed number suits all data: on standardised genes ξ = 1 is plain PCA, and a λ
 for genes shrinks the effect of an age, which shares it, to nothing. With t a number without unit:
 
-    ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: n·log(c) with c classes, Σω‖y − ȳ‖² in regression
+    ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: n·log(c) with c classes, Σω‖y − ȳ‖² in regression, that of
+                           equal hazards for survival times, whose Σω below counts events only (§16)
     λ = t·σ₁(X)²·Σω/Σw     filter model: activations of size 1 along the first factor cost about t·Σω, n where
                            all samples have a label; σ₁ of X without its mean, which is the intercept's
     λ = t                  feature model: the price of the activations themselves, whatever the units of X
