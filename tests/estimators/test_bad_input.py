@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from tests.estimators.data import ESTIMATORS, MODELS, small
 
-from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFRegressorCV
 
 X, y, Z = small()
 
@@ -216,3 +216,12 @@ def test_a_table_may_have_columns_of_these_names():
 def test_the_name_of_a_column_is_no_target(estimator):
     with pytest.raises(ValueError, match=r"^y='status': one value a sample .*table\['status'\]\)$"):
         estimator().fit(pd.DataFrame(X), "status")
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, SMFClassifierCV, SMFRegressorCV])
+def test_survival_times_are_for_another_estimator(estimator):
+    times = np.array([(True, 1.5)] * 40, dtype=[("event", bool), ("time", float)])
+    with pytest.raises(
+        ValueError, match=r"one value a sample .*\['event', 'time'\].* SMFSurvival$"
+    ):
+        estimator().fit(X, times)

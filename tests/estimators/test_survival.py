@@ -83,6 +83,8 @@ def test_curves_between_and_beyond_the_events():
     np.testing.assert_array_equal(found, np.c_[np.ones(3), at_events[:, [0, 0, -1]]])
     hazard = model.predict_cumulative_hazard_function(X[:3], asked)
     np.testing.assert_allclose(found, np.exp(-hazard))
+    once = model.predict_survival_function(X[:3], times=float(events[0]))
+    np.testing.assert_array_equal(once, at_events[:, :1])
 
 
 # --- the optimum and its proof -----------------------------------------------------------------------

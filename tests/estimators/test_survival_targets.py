@@ -103,6 +103,11 @@ WRONG = {
     ),
     "words alone": (lambda y: y.astype(str), "y: numbers are required for events, got '"),
     "no events": (changed((slice(None), 0), 0), "y: none of the 60 samples has an event"),
+    "events when all others are gone": (
+        lambda y: np.c_[y[:, 1] == y[:, 1].max(), y[:, 1]],
+        "y: all events are at the last time, .*; an event while another",
+    ),
+    "events of all at once": (lambda y: np.ones_like(y), "y: all events are at the last time, 1.0"),
     "no times": (lambda y: np.full_like(y, np.nan), "y: none of the 60 samples has a label"),
     "too few": (lambda y: y[:-1], "y: 59 samples, but X has 60"),
     "nothing": (lambda y: None, "requires y to be passed"),

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from sklearn.datasets import load_diabetes, load_digits
+from tests.estimators.patients import patients, structured
 from tests.plotting.models import cancer, made_view, wine
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.interpretation import factor_view
-from superfactor.plotting import SamplesDisplay
+from superfactor.plotting import BiplotDisplay, HeatmapDisplay, SamplesDisplay
 from superfactor.plotting.drawing import COLORS
 
 
@@ -182,3 +183,17 @@ def test_axes_say_which_factor_is_background():
     assert display.ax_.get_ylabel().startswith("factor 2 (background, ")
     turned = SamplesDisplay.from_estimator(model, X, y, positive="benign")
     np.testing.assert_allclose(turned.codes[:, 0], -display.codes[:, 0], atol=1e-8)
+
+
+def test_of_survival_times_the_events_are_shown():
+    X, y, _ = patients()
+    model = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, y)
+    display = SamplesDisplay.from_estimator(model, X, structured(y))
+    shown = {name: len(points.get_offsets()) for name, points in display.points_.items()}
+    assert shown == {"censored": np.sum(y[:, 0] == 0), "event": np.sum(y[:, 0])}
+    y[:5] = np.nan
+    assert list(SamplesDisplay.from_estimator(model, X, y).points_)[-1] == "not known"
+    by_time = SamplesDisplay.from_estimator(model, X, y[:, 1])  # numbers are numbers
+    assert by_time.classes is None
+    HeatmapDisplay.from_estimator(model, X, y)
+    BiplotDisplay.from_estimator(model, X, y)

@@ -12,7 +12,7 @@ from superfactor.estimators import inputs
 from superfactor.estimators.base import Stated, SupervisedFactorization
 from superfactor.estimators.concordance import concordance
 from superfactor.estimators.progress import with_callbacks
-from superfactor.estimators.survival_targets import check_some_events, check_survival
+from superfactor.estimators.survival_targets import check_survival, check_tells_something
 from superfactor.estimators.targets import Given
 from superfactor.losses import CoxPartialLikelihood, Loss
 from superfactor.solution import Solution
@@ -241,7 +241,7 @@ class SMFSurvival(SupervisedFactorization):
         counted = counted if weight is None or kept is None else counted[kept]
         if given.known is not None:
             counted = counted * given.known
-        check_some_events(given, counted)
+        check_tells_something(given, counted)
         event, time = given.values.T
         self.n_labeled_ = len(given.labelled)
         self.n_events_ = int(given.labelled[:, 0].sum())
@@ -290,7 +290,7 @@ class SMFSurvival(SupervisedFactorization):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        times : array-like of shape (n_times,), optional
+        times : float or array-like of shape (n_times,), optional
             When; None is ``event_times_``. After the last event of the training samples it stays as it is.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Required if they were given to ``fit``.
@@ -302,7 +302,9 @@ class SMFSurvival(SupervisedFactorization):
         risk = np.asarray(to_numpy(self.predict(X, covariates=covariates)), dtype=np.float64)
         baseline = self.baseline_
         if times is not None:
-            times = inputs.check_numbers("times", times, ensure_2d=False, ensure_min_samples=0)
+            times = inputs.check_numbers(
+                "times", np.atleast_1d(times), ensure_2d=False, ensure_min_samples=0
+            )
             before = np.searchsorted(self.event_times_, times, side="right")
             baseline = np.concatenate([[0.0], baseline])[before]
         return np.exp(risk)[:, None] * baseline[None, :]
@@ -313,7 +315,7 @@ class SMFSurvival(SupervisedFactorization):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        times : array-like of shape (n_times,), optional
+        times : float or array-like of shape (n_times,), optional
             When; None is ``event_times_``. After the last event of the training samples it stays as it is.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Required if they were given to ``fit``.

@@ -34,11 +34,18 @@ def check_survival(y: Any, X: Array, name: str) -> Given:
     return Given(np.where(absent[:, None], 0.0, values), ~absent) if absent.any() else Given(values)
 
 
-def check_some_events(given: Given, weight: Any) -> None:
-    """A ValueError where nobody who counts had an event; weights (n,)."""
-    if not np.any(given.values[:, 0] * weight > 0):
+def check_tells_something(given: Given, weight: Any) -> None:
+    """A ValueError where no event, of samples that count, could have been that of another; weights (n,)."""
+    event, time = given.values[weight > 0].T
+    if not np.any(event):
         n = len(given.values)
         raise ValueError(f"y: none of the {n} samples has an event; some are required")
+    first = np.min(time[event == 1])
+    if not np.any((time > first) | ((time == first) & (event == 0))):
+        raise ValueError(
+            f"y: all events are at the last time, {shown(float(first))}, and nobody was observed any longer; "
+            "an event while another sample is still under observation is required"
+        )
 
 
 def _columns(y: Any) -> tuple[Any, Any]:

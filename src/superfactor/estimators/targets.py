@@ -95,7 +95,7 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
 
     None, NaN, pandas' NA and the value `unlabeled` mean that a sample has none.
     """
-    values = column_or_1d(_plain(check_passed(y, name)), warn=True)
+    values = column_or_1d(_plain(_without_fields(check_passed(y, name), name)), warn=True)
     check_length("y", values, X)
     known = _known(values, unlabeled)
     given = Given(values, known)
@@ -121,7 +121,7 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
 
 def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
     """Targets (n,) or (n, κ) as NumPy float64; NaN, None, NA and `unlabeled` mean that a sample has none."""
-    values = check_passed(y, name)
+    values = _without_fields(check_passed(y, name), name)
     if np.asarray(values).dtype.kind == "O":  # pandas' NA is no number
         values = np.asarray(values, dtype=object)
         absent = np.vectorize(is_missing, otypes=[bool])(values)
@@ -223,6 +223,17 @@ def check_passed(y: Any, name: str) -> Any:
             "y: Sparse data was passed for y, but dense data is required; y.toarray() is"
         )
     return as_numpy(y)
+
+
+def _without_fields(y: Any, name: str) -> Any:
+    """y as it is; a ValueError for a structured array, as scikit-survival has them."""
+    fields = getattr(getattr(y, "dtype", None), "names", None)
+    if fields is not None:
+        raise ValueError(
+            f"y: one value a sample is required by {name}, but it has the fields {shown(list(fields))}; pass "
+            "one of them, or events and times to SMFSurvival"
+        )
+    return y
 
 
 def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any) -> Any:

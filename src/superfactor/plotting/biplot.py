@@ -108,7 +108,7 @@ class BiplotDisplay:
             raise ValueError(f"factors={factors!r}: a biplot needs two factors")
         columns = [j - 1 for j in chosen]
         codes = view.codes if X is None else codes_of(model, view, X, covariates)
-        labels, classes = labels_of(y, len(codes), view.classes)
+        labels, classes = labels_of(y, len(codes), view)
         samples = SamplesDisplay(
             codes[:, columns],
             labels,

@@ -116,7 +116,7 @@ class HeatmapDisplay:
         seen = as_numpy(fitted.estimator.split_columns(fitted.preprocess(X))[0])
         values = seen[:, columns]
         values = values.toarray() if sp.issparse(values) else np.asarray(values, dtype=float)
-        labels, classes = labels_of(y, len(values), view.classes)
+        labels, classes = labels_of(y, len(values), view)
         shown = _some(labels if classes else None, len(values), max_samples)
         display = cls(
             _standardised(values)[shown].T,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from superfactor.estimators import SMFSurvival
 from superfactor.estimators.inputs import as_numpy
+from superfactor.estimators.survival_targets import check_survival
 from superfactor.interpretation import FactorView, factor_view
 from superfactor.interpretation.models import fitted_model
 from superfactor.plotting import drawing, lettering
@@ -104,7 +106,8 @@ class SamplesDisplay:
             samples got, as it has to be with a FactorView; those of the feature model have seen the
             labels.
         y : array-like of shape (n_samples,), optional
-            Their labels (targets); labels the model does not know are shown too.
+            Their labels (targets); labels the model does not know are shown too. Of events and times, as
+            `SMFSurvival` takes them, the events are shown.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Accepted as everywhere; codes do not depend on them.
         factors : int or one or two of them, default=(1, 2)
@@ -122,7 +125,7 @@ class SamplesDisplay:
         view = factor_view(model, rotation=rotation, positive=positive)
         chosen = check_factors(factors, len(view.weights))
         codes = view.codes if X is None else codes_of(model, view, X, covariates)
-        labels, classes = labels_of(y, len(codes), view.classes)
+        labels, classes = labels_of(y, len(codes), view)
         display = cls(
             codes[:, [j - 1 for j in chosen]],
             labels,
@@ -251,11 +254,13 @@ def codes_of(model: Any, view: FactorView, X: Any, covariates: Any) -> Any:
     return np.asarray(as_numpy(codes)) @ view.turn
 
 
-def labels_of(y: Any, n: int, classes: Any) -> tuple[np.ndarray | None, list[str] | None]:
+def labels_of(y: Any, n: int, view: FactorView) -> tuple[np.ndarray | None, list[str] | None]:
     """y (n,) as strings with all classes, those of the model first; or as numbers and None."""
     if y is None:
         return None, None
-    y = np.asarray(as_numpy(y))
+    if view.outputs == (SMFSurvival.outcome,) and (np.ndim(y) == 2 or np.asarray(y).dtype.names):
+        return _events(y, n)
+    y, classes = np.asarray(as_numpy(y)), view.classes
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.shape != (n,):
         raise ValueError(f"y of shape {y.shape}: one value for each of {n} samples is required")
@@ -263,6 +268,17 @@ def labels_of(y: Any, n: int, classes: Any) -> tuple[np.ndarray | None, list[str
         return y.astype(float), None
     labels = np.array([str(label) for label in y], dtype=object)
     return labels, [*classes, *sorted(set(labels) - set(classes))]
+
+
+def _events(y: Any, n: int) -> tuple[np.ndarray, list[str]]:
+    """Who had an event, of events and times (n, 2) in any of their forms."""
+    given = check_survival(y, np.empty((n, 0)), "y")
+    labels = np.where(given.values[:, 0] == 1, "event", "censored").astype(object)
+    names = ["censored", "event"]
+    if given.known is not None:
+        labels[~given.known] = "not known"
+        names.append("not known")
+    return labels, names
 
 
 def _scattered(count: int) -> Any:
