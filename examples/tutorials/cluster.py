@@ -17,7 +17,12 @@ are other ones.
 
 from distributed import Client, LocalCluster
 
-cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+cluster = LocalCluster(
+    n_workers=2,
+    threads_per_worker=1,
+    processes=False,
+    dashboard_address=None,
+)
 client = Client(cluster)
 print(len(client.nthreads()), "workers")
 
@@ -56,7 +61,7 @@ print(model.certificate_)
 # Predictions are lazy Dask arrays: a partition is predicted where it is read, when somebody asks for
 # it or has it written to files.
 
-print(model.predict_proba(X))
+print(type(model.predict(X)))
 print(f"accuracy {model.score(X, y):.3f}")
 
 # %%
@@ -67,9 +72,17 @@ print(f"accuracy {model.score(X, y):.3f}")
 
 from superfactor import SMFClassifier
 
-alone = SMFClassifier(9).fit(digits.drop(columns="target"), digits["target"])
-print(f"objectives differ by {abs(model.objective_ / alone.objective_ - 1):.0e} of themselves")
-print(model.to_local().predict(digits.drop(columns="target"))[:10])
+y_here = digits.pop("target")
+alone = SMFClassifier(9).fit(digits, y_here)
+difference = abs(model.objective_ / alone.objective_ - 1)
+print(f"objectives differ by {difference:.0e} of themselves")
+
+# %%
+# Plots take that model, and as many samples as fit into your memory:
+
+from superfactor.plotting import SamplesDisplay
+
+SamplesDisplay.from_estimator(model.to_local(), digits[:500], y_here[:500])
 
 # %%
 # When you are done, give the workers back.
@@ -104,7 +117,9 @@ folder.cleanup()
 #
 #     each = {"cpu": "8", "memory": "64Gi"}
 #     resources = {"requests": each, "limits": each}
-#     cluster = KubeCluster(name="factors", image="YOUR-IMAGE", n_workers=8, resources=resources)
+#     cluster = KubeCluster(
+#         name="factors", image="YOUR-IMAGE", n_workers=8, resources=resources
+#     )
 #     client = Client(cluster)
 #     client.wait_for_workers(8)
 #
@@ -132,6 +147,7 @@ print(f"{samples * 0.2 / table_gb:,.0f} rows in a partition of 200 MB")
 #   (`what happens then <../scaling.html#losing-workers>`__), so that 64 GB are right for 25.
 # - **Partitions of 100 to 200 MB**, several for each worker: larger ones make unequal shares and
 #   need room when they are loaded, much smaller ones keep the scheduler busy.
+# - **float32** halves all of it.
 # - **Parquet up to some thousand columns, beyond that Zarr** in chunks of whole rows. Then X is a Dask
 #   array:
 #
@@ -143,8 +159,6 @@ print(f"{samples * 0.2 / table_gb:,.0f} rows in a partition of 200 MB")
 #     X = da.from_zarr("table.zarr")  # chunks (10_000, 5_000)
 #     y = np.load("labels.npy")
 #     model = DaskSMFClassifier(9, checkpoint="fit.npz").fit(X, y)
-#
-# - **float32** halves all of it.
 #
 # What travels
 # ------------
