@@ -67,8 +67,8 @@ def choose(quick: bool = False) -> list[dict[str, Any]]:
         same = {name: _row(table, RANKS[0], name) for name in ANY_RANK}
         for rank in RANKS[:1] if quick else RANKS:
             for name in METHODS:
-                rows.append(same[name] if name in same else _row(table, rank, name))
-                rows[-1] = rows[-1] | {"case": f"{table.title}, {rank} factors", "rank": rank}
+                row = same[name] if name in same else _row(table, rank, name)
+                rows.append(row | {"case": f"{table.title}, {rank} factors", "rank": rank})
     return rows
 
 

@@ -13,7 +13,7 @@ from benchmarks.tables import markdown
 
 PAGE = Path(__file__).parents[1] / "docs" / "choose.md"
 PLAIN = "PCA + LR"
-# What five folds of a hundred samples do not tell apart.
+# Points of accuracy that count as level.
 LEVEL = 1.0
 
 

@@ -65,7 +65,11 @@ assert_type(search.best_score_, float)
 assert_type(search.score(X, y), float)
 
 assert_type(SMFRegressorCV().fit(X, y).predict(X), NDArray[Any])
-assert_type(SMFSurvival(1).fit(X, np.column_stack([y, y + 1])), SMFSurvival)
+survival = SMFSurvival(1).fit(X, np.column_stack([y, y + 1]))
+assert_type(survival, SMFSurvival)
+assert_type(survival.predict(X), NDArray[Any])
+assert_type(survival.predict_survival_function(X, times=[1.0]), NDArray[Any])
+assert_type(survival.baseline_, NDArray[Any])
 
 assert_type(superfactor.SMFClassifier().fit(X, y), SMFClassifier)  # loaded on first use, and known before
 assert_type(superfactor.__version__, str)

@@ -53,9 +53,9 @@ print(f"share of variance: {supervised_factors(model)['share_of_variance'].round
 # Does it predict?
 # ----------------
 # So ξ is raised a hundredfold, for factors that describe the genes. Rank and λ are chosen by
-# scikit-learn's search, λ from ten times what the data proposed upwards. All of it is done without one
-# fifth of the patients, which then judges what was found, and so five times. Fifths have equal shares
-# of the events.
+# scikit-learn's search, λ from ten times what the data proposed upwards. All but these
+# units of ξ and λ is found without one fifth of the patients, which then judges it, and so five times.
+# Fifths have equal shares of the events.
 
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate

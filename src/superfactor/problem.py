@@ -378,12 +378,12 @@ def state(
         The intercept is added here, as an unpenalised column of ones.
     fit_intercept : bool, default=True
         Whether there is one.
-    sample_weight : array of shape (n,)
+    sample_weight : array of shape (n,), optional
         Multiplies every term of a sample; samples of weight 0 are left out of a source, and must not be
         among those of an array.
-    class_weight : array of shape (n,)
-        Positive, multiplies the loss of a sample only.
-    rank : int
+    class_weight : array of shape (n,), optional
+        Multiplies the loss of a sample only; 0 where it has no label.
+    rank : int, optional
         The number of factors to come, which says how much room a search on a source will need.
     on_block : callable, optional
         Hears of each block of a pass over a source, as on_block(rows done, rows in all).

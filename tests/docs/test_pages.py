@@ -7,7 +7,7 @@ SLOW = 1_000  # milliseconds
 
 
 def _written(site):
-    return site.glob("*.html")
+    return [*site.glob("*.html"), *site.glob("site/*.html")]
 
 
 def _run(site):

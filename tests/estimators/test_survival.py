@@ -81,7 +81,7 @@ def test_curves_between_and_beyond_the_events():
     asked = [0.0, events[0], (events[0] + events[1]) / 2, 1e9]
     found = model.predict_survival_function(X[:3], times=asked)
     np.testing.assert_array_equal(found, np.c_[np.ones(3), at_events[:, [0, 0, -1]]])
-    hazard = model.predict_cumulative_hazard_function(X[:3], asked)
+    hazard = model.predict_cumulative_hazard_function(X[:3], times=asked)
     np.testing.assert_allclose(found, np.exp(-hazard))
     once = model.predict_survival_function(X[:3], times=float(events[0]))
     np.testing.assert_array_equal(once, at_events[:, :1])
@@ -209,6 +209,27 @@ def test_a_weight_is_so_many_samples(model, solver):
         score, abs=0.02
     )
     assert weighted.codes_.shape == (len(X), 2)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_weight_of_next_to_nothing_is_nothing():
+    X, y, _ = patients()
+    weight = np.ones(len(y))
+    weight[np.flatnonzero(y[:, 0])[0]] = 1e-18
+    faint = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(X, y, sample_weight=weight)
+    without = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(
+        X, y, sample_weight=np.round(weight)
+    )
+    assert faint.objective_ == pytest.approx(without.objective_, rel=1e-9)
+
+
+def test_covariates_are_not_taken_for_times():
+    X, y, _ = patients()
+    model = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"times: a number or a list of them .* got shape \(3, 2\)"
+    ):
+        model.predict_survival_function(X[:3], times=X[:3, :2])
 
 
 @pytest.mark.parametrize("model", MODELS)

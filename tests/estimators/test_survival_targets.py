@@ -102,6 +102,10 @@ WRONG = {
         "y: numbers are required for events, got 'yes'; event",
     ),
     "words alone": (lambda y: y.astype(str), "y: numbers are required for events, got '"),
+    "dates": (
+        lambda y: pd.DataFrame({"event": y[:, 0], "time": pd.to_datetime("2026-01-01")}),
+        "y: numbers are required for times, got dates",
+    ),
     "no events": (changed((slice(None), 0), 0), "y: none of the 60 samples has an event"),
     "events when all others are gone": (
         lambda y: np.c_[y[:, 1] == y[:, 1].max(), y[:, 1]],

@@ -9,14 +9,14 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import make_scorer, mean_absolute_error, r2_score
 from sklearn.model_selection import (
-    GridSearchCV,
     GroupKFold,
     KFold,
     LeaveOneOut,
     cross_val_score,
 )
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.selection.brute_force import assert_same_search, grid_search
 
 from superfactor import SMFRegressor, SMFRegressorCV
 from superfactor.interpretation import factor_view
@@ -44,22 +44,8 @@ def doses(n=45, p=90, targets=None, seed=0):
 
 
 def brute_force(X, y, model="filter", preprocess=None, cv=FOLDS, scoring=None):
-    estimator, grid = SMFRegressor(model=model, certify=None), GRIDS[model]
-    if preprocess is not None:
-        scaler = StandardScaler(with_std=preprocess == "standardize")
-        estimator = Pipeline([("scaler", scaler), ("smf", estimator)])
-        grid = {f"smf__{name}": values for name, values in grid.items()}
-    return GridSearchCV(estimator, grid, cv=cv, scoring=scoring, error_score="raise").fit(X, y)
-
-
-def assert_same_search(search, brute, tol=2e-4):
-    ours, theirs = search.cv_results_, brute.cv_results_
-    plain = [{k.removeprefix("smf__"): v for k, v in p.items()} for p in theirs["params"]]
-    assert [{k: p[k] for k in GRID} for p in ours["params"]] == plain
-    for key in [k for k in theirs if k.endswith("test_score") and not k.startswith("rank")]:
-        np.testing.assert_allclose(ours[key], theirs[key], rtol=tol, atol=tol, err_msg=key)
-    assert search.best_index_ == brute.best_index_
-    assert np.ptp(ours["mean_test_score"]) > 100 * tol  # they differ by more than that
+    estimator = SMFRegressor(model=model, certify=None)
+    return grid_search(estimator, GRIDS[model], preprocess, cv=cv, scoring=scoring).fit(X, y)
 
 
 # --- brute force ------------------------------------------------------------------------------------

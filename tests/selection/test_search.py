@@ -15,8 +15,7 @@ from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     StratifiedKFold,
 )
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from tests.selection.brute_force import assert_same_search, grid_search
 
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.selection import coordinates
@@ -38,21 +37,7 @@ def genes(n=40, p=120, seed=0):
 def brute_force(X, y, model="filter", preprocess=None, cv=FOLDS, scoring="neg_log_loss", **given):
     estimator = SMFClassifier(model=model, certify=None, **given)
     grid = GRID if model == "filter" else FEATURE_GRID
-    if preprocess is not None:
-        scaler = StandardScaler(with_std=preprocess == "standardize")
-        estimator = Pipeline([("scaler", scaler), ("smf", estimator)])
-        grid = {f"smf__{name}": values for name, values in grid.items()}
-    return GridSearchCV(estimator, grid, cv=cv, scoring=scoring, error_score="raise").fit(X, y)
-
-
-def assert_same_search(search, brute, tol=2e-4):
-    ours, theirs = search.cv_results_, brute.cv_results_
-    plain = [{k.removeprefix("smf__"): v for k, v in p.items()} for p in theirs["params"]]
-    assert [{k: p[k] for k in GRID} for p in ours["params"]] == plain
-    for key in [k for k in theirs if k.endswith("test_score") and not k.startswith("rank")]:
-        np.testing.assert_allclose(ours[key], theirs[key], rtol=tol, atol=tol, err_msg=key)
-    assert search.best_index_ == brute.best_index_
-    assert search.best_score_ == pytest.approx(brute.best_score_, rel=tol)
+    return grid_search(estimator, grid, preprocess, cv=cv, scoring=scoring).fit(X, y)
 
 
 @pytest.mark.parametrize("preprocess", [None, "center", "standardize"], ids=str)

@@ -79,7 +79,7 @@ class SupervisedFactorization(
 
     _parameter_constraints: ClassVar = parameters.CONSTRAINTS
     #: What a prediction is called.
-    outcome: ClassVar[str] = "y"
+    _predicted: ClassVar[str] = "y"
     #: When which method runs: the sizes at which one takes over from another.
     options: ClassVar[Options] = Options()
     #: What the words among covariate columns of X, and among covariates beside it, stand for.

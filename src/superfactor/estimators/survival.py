@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from superfactor._arrays import Array, cast, moved, to_numpy
+from superfactor._arrays import Array, NumpyArray, cast, moved, to_numpy
+from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import Stated, SupervisedFactorization
 from superfactor.estimators.concordance import concordance
@@ -159,13 +160,13 @@ class SMFSurvival(SupervisedFactorization):
     (3, 2)
     """
 
-    outcome: ClassVar[str] = "risk"
+    _predicted: ClassVar[str] = "risk"
     #: The partial likelihood knows none.
     fit_intercept: ClassVar[bool] = False
     n_labeled_: int
     n_events_: int
-    event_times_: Any
-    baseline_: Any
+    event_times_: NumpyArray
+    baseline_: NumpyArray
 
     def __init__(
         self,
@@ -176,7 +177,7 @@ class SMFSurvival(SupervisedFactorization):
         lam: float | str = "auto",
         lam_covariates: float | str | None = "auto",
         covariate_columns: Any = None,
-        constraint: Any = None,
+        constraint: ConvexSet | None = None,
         solver: str = "auto",
         search: str = "auto",
         step_size: float | str = "auto",
@@ -237,8 +238,10 @@ class SMFSurvival(SupervisedFactorization):
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         given = self._given(y, X).among(kept).of_some()
-        counted = np.ones(len(given.values)) if weight is None else weight
-        counted = counted if weight is None or kept is None else counted[kept]
+        if weight is None:
+            counted = np.ones(len(given.values))
+        else:
+            counted = weight if kept is None else weight[kept]
         if given.known is not None:
             counted = counted * given.known
         check_tells_something(given, counted)
@@ -265,7 +268,7 @@ class SMFSurvival(SupervisedFactorization):
         self.event_times_, self.baseline_ = loss.cumulative_hazard(risk - mean)
         return self
 
-    def predict(self, X: Any, covariates: Any = None) -> Array:
+    def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Risk scores: log hazard ratios against the average of the training samples.
 
         Parameters
@@ -283,17 +286,17 @@ class SMFSurvival(SupervisedFactorization):
         return self._coding.targets(codes @ self.coef_.T, offset, self.prediction)[:, 0]
 
     def predict_cumulative_hazard_function(
-        self, X: Any, times: Any = None, covariates: Any = None
-    ) -> Any:
+        self, X: Any, covariates: Any = None, times: Any = None
+    ) -> NumpyArray:
         """Cumulative hazards by Breslow's estimate: ``baseline_`` times ``exp(predict(X))``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        times : float or array-like of shape (n_times,), optional
-            When; None is ``event_times_``. After the last event of the training samples it stays as it is.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Required if they were given to ``fit``.
+        times : float or array-like of shape (n_times,), optional
+            When; None is ``event_times_``. After the last event of the training samples it stays as it is.
 
         Returns
         -------
@@ -305,26 +308,32 @@ class SMFSurvival(SupervisedFactorization):
             times = inputs.check_numbers(
                 "times", np.atleast_1d(times), ensure_2d=False, ensure_min_samples=0
             )
+            if times.ndim != 1:
+                raise ValueError(
+                    f"times: a number or a list of them is required, got shape {times.shape}"
+                )
             before = np.searchsorted(self.event_times_, times, side="right")
             baseline = np.concatenate([[0.0], baseline])[before]
         return np.exp(risk)[:, None] * baseline[None, :]
 
-    def predict_survival_function(self, X: Any, times: Any = None, covariates: Any = None) -> Any:
+    def predict_survival_function(
+        self, X: Any, covariates: Any = None, times: Any = None
+    ) -> NumpyArray:
         """The chance to have had no event: ``exp(−cumulative hazard)``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        times : float or array-like of shape (n_times,), optional
-            When; None is ``event_times_``. After the last event of the training samples it stays as it is.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Required if they were given to ``fit``.
+        times : float or array-like of shape (n_times,), optional
+            When; None is ``event_times_``. After the last event of the training samples it stays as it is.
 
         Returns
         -------
         survival : NumPy array of shape (n_samples, n_times)
         """
-        return np.exp(-self.predict_cumulative_hazard_function(X, times, covariates))
+        return np.exp(-self.predict_cumulative_hazard_function(X, covariates, times))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Harrell's concordance: the share of comparable pairs whose order the risks tell; 0.5 is chance.

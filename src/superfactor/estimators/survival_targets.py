@@ -69,6 +69,10 @@ def _columns(y: Any) -> tuple[Any, Any]:
 def _numbers(name: str, values: Any) -> Any:
     """A column as float64, NaN where it has nothing."""
     values = np.asarray(values)
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"y: numbers are required for {name}, got dates: days between two of them, say; {_FORMS}"
+        )
     if values.dtype.kind == "O":
         values = np.where(np.vectorize(is_missing, otypes=[bool])(values), np.nan, values)
     for value in values if values.dtype.kind in "OUS" else ():

@@ -72,5 +72,5 @@ class Outcome:
 
 def targets_of(estimator: Any) -> tuple[str, ...]:
     """The names of what an estimator without classes predicts."""
-    name, kappa = estimator.outcome, len(estimator.coef_)
+    name, kappa = estimator._predicted, len(estimator.coef_)
     return (name,) if kappa == 1 else tuple(f"{name}{k}" for k in range(kappa))

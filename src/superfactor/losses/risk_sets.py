@@ -49,9 +49,8 @@ class RiskSets:
         return cls(order, first, last)
 
     def tied(self, x: Any) -> Any:
-        """The sum of x (n,), NumPy, over the samples of the same time as each (n,)."""
-        total = np.concatenate([[0.0], np.cumsum(x[self.order])])
-        return total[self.last + 1] - total[self.first]
+        """The sum of x (n,), NumPy, 0 where no time is known, over those of the same time as each (n,)."""
+        return np.bincount(self.last, weights=x)[self.last]
 
     def tails(self, x: Array) -> Array:
         """``Σ_{t_j≥t_i} x_j`` for x (n,): (n,)."""
@@ -85,7 +84,9 @@ class RiskSets:
     def _cuts(self, queue: Array) -> list[int]:
         """Where the order (…, n) is cut: nowhere but at its ends, unless activations differ widely."""
         xp, n = namespace(queue), int(queue.shape[-1])
-        if float(xp.max(queue) - xp.min(queue)) <= _RISE:
+        if (
+            not float(xp.max(queue) - xp.min(queue)) > _RISE
+        ):  # nor where one is NaN: then all sums are
             return [0, n]
         # What matters is the largest activation of each risk set, and these end where ties do.
         top = np.maximum.accumulate(to_numpy(queue), axis=-1)[..., self.last[self.order]]
@@ -106,10 +107,24 @@ class AtRisk:
         means(x)_i  = Σ_{t_j≥t_i} ω_j e^{a_j} x_j / S_i        the mean of x over the risk set of i
         spread(x)_j = e^{a_j} Σ_{t_i≤t_j} x_i / S_i            its adjoint, but for ω_j
 
-    for x (…, n). Attributes are arrays of all samples, or of the order, in the units of their stretch.
+    for x (…, n).
+
+    Attributes
+    ----------
+    sets : RiskSets
+    cuts : list of k + 1 int
+        Where in the order stretches begin, and its end.
+    units : list of k arrays of shape (…, 1)
+        The largest activation up to the end of each stretch: sums inside it are in units of its exponential.
+    unit : array of shape (…, n), or (…, 1) where there is one stretch
+        That of the stretch in which the risk set of each sample ends.
+    counted : array of shape (…, n)
+        ``e^{a_j}`` in this unit, 0 where ``ω_j`` is.
+    weights : array of shape (n,)
+        ``ω``.
     """
 
-    by: RiskSets
+    sets: RiskSets
     cuts: list[int]
     units: list[Array]
     unit: Array
@@ -136,26 +151,26 @@ class AtRisk:
     def _from_latest(self, x: Array) -> Array:
         """Sums over t_j ≥ t_i."""
         xp = namespace(x)
-        queue = xp.take(x, self.by.order, axis=-1)
+        queue = xp.take(x, self.sets.order, axis=-1)
         parts: list[Array] = []
         for k, (i, j) in enumerate(pairwise(self.cuts)):
             part = xp.cumulative_sum(queue[..., i:j], axis=-1)
             if parts:
                 part = part + parts[-1][..., -1:] * xp.exp(self.units[k - 1] - self.units[k])
             parts.append(part)
-        return xp.take(_joined(parts), self.by.last, axis=-1)
+        return xp.take(_joined(parts), self.sets.last, axis=-1)
 
     def _from_earliest(self, x: Array) -> Array:
         """Sums over t_j ≤ t_i."""
         xp = namespace(x)
-        queue = xp.take(x, self.by.order, axis=-1)
+        queue = xp.take(x, self.sets.order, axis=-1)
         parts: list[Array] = []
         for k, (i, j) in reversed(list(enumerate(pairwise(self.cuts)))):
             part = xp.flip(xp.cumulative_sum(xp.flip(queue[..., i:j], axis=-1), axis=-1), axis=-1)
             if parts:
                 part = part + parts[-1][..., :1] * xp.exp(self.units[k] - self.units[k + 1])
             parts.append(part)
-        return xp.take(_joined(parts[::-1]), self.by.first, axis=-1)
+        return xp.take(_joined(parts[::-1]), self.sets.first, axis=-1)
 
 
 def _joined(parts: list[Array]) -> Array:

@@ -37,7 +37,7 @@ class CVSurfaceDisplay:
     Parameters
     ----------
     cv_results : dict of arrays
-        ``cv_results_`` of `SMFClassifierCV`, or of a ``GridSearchCV`` over some of `SMFClassifier`'s
+        ``cv_results_`` of `SMFClassifierCV` or `SMFRegressorCV`, or of a ``GridSearchCV`` over some of
         xi, lam, n_components and model.
     best_index : int
         The chosen candidate.
@@ -82,7 +82,7 @@ class CVSurfaceDisplay:
 
         Parameters
         ----------
-        search : SMFClassifierCV, or a GridSearchCV over SMFClassifier
+        search : SMFClassifierCV, SMFRegressorCV, or a GridSearchCV over SMFClassifier or SMFRegressor
         n_components, model, ax, **kwargs
             See ``plot``.
 
@@ -92,8 +92,8 @@ class CVSurfaceDisplay:
         """
         if not hasattr(search, "cv_results_"):
             raise TypeError(
-                f"search={type(search).__name__}: a fitted SMFClassifierCV (or GridSearchCV) is "
-                "required"
+                f"search={type(search).__name__}: a fitted SMFClassifierCV, SMFRegressorCV or "
+                "GridSearchCV is required"
             )
         display = cls(search.cv_results_, search.best_index_)
         return display.plot(ax, n_components=n_components, model=model, **kwargs)

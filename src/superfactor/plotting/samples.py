@@ -258,7 +258,8 @@ def labels_of(y: Any, n: int, view: FactorView) -> tuple[np.ndarray | None, list
     """y (n,) as strings with all classes, those of the model first; or as numbers and None."""
     if y is None:
         return None, None
-    if view.outputs == (SMFSurvival.outcome,) and (np.ndim(y) == 2 or np.asarray(y).dtype.names):
+    several = np.ndim(y) == 2 or np.asarray(y).dtype.names
+    if view.classes is None and view.outputs == (SMFSurvival._predicted,) and several:
         return _events(y, n)
     y, classes = np.asarray(as_numpy(y)), view.classes
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y

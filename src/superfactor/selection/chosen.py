@@ -164,6 +164,7 @@ class _WithCovariates(BaseEstimator):
         predicts = name.startswith("predict") or name == "decision_function"
         if not predicts:
             return found
+        # Scorers look at the name of the method they call.
         return update_wrapper(partial(found, covariates=self.covariates), found)
 
     def __sklearn_tags__(self) -> Any:

@@ -165,11 +165,8 @@ class Search(
         )
         metadata = {"covariates": covariates, "sample_weight": sample_weight, "groups": groups}
         metadata = {name: value for name, value in metadata.items() if value is not None}
-        for name in (
-            "cv_results_",
-            "best_estimator_",
-        ):  # of an earlier fit: this one may end without
-            self.__dict__.pop(name, None)
+        for earlier in ("cv_results_", "best_estimator_"):  # this fit may end without
+            self.__dict__.pop(earlier, None)
         elsewhere = effective_n_jobs(self.n_jobs) > 1
         with board_for(len(splits), len(points), shared=elsewhere) as board:
             progress = SearchProgress(
