@@ -31,7 +31,10 @@ def test_what_pandas_writes_comes_back(tmp_path):
     table.to_excel(tmp_path / "a.xlsx", index=False)
     found = read_table(tmp_path / "a.xlsx")
     pd.testing.assert_frame_equal(
-        found.reset_index(drop=True), table.astype({"count": float}), check_exact=True
+        found.reset_index(drop=True),
+        table.astype({"count": float}),
+        check_exact=True,
+        check_column_type=False,  # text has a type of its own since pandas 3
     )
     assert found.index.tolist() == [2, 3, 4, 5, 6]
     assert found.index.name == "row"

@@ -40,7 +40,7 @@ def read(path: Path, *, layout: str) -> TableFile:
     with open(file, "rb"):
         pass  # what cannot be opened is an OSError that names it
     try:
-        matrix = mmread(file)
+        matrix = mmread(file, spmatrix=False)
     except (ValueError, EOFError, OverflowError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{file}: not a MatrixMarket file ({error}); write it again") from None
     features = None if rows_of_features is None else _symbols(rows_of_features)
