@@ -79,6 +79,7 @@ sphinx_gallery_conf = {
     "doc_module": "superfactor",
     "backreferences_dir": "api/examples",
     "inspect_global_variables": False,
+    "parallel": 2,
 }
 
 html_theme = "pydata_sphinx_theme"

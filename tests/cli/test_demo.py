@@ -1,11 +1,13 @@
-"""`superfactor demo`: the whole job, nothing to prepare."""
+"""`superfactor demo`: the whole job, nothing to prepare; and the pages that show what it prints."""
 
+import html
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.command import refused, superfactor
+from tools import samples
 
 from superfactor.cli import model_file
 from superfactor.datasets import load_prostate
@@ -13,15 +15,16 @@ from superfactor.datasets import load_prostate
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demo") / "superfactor-demo"
-    return folder, superfactor("demo", "--out", folder)
+    """What it left, and what it printed in a terminal as wide as that of the pages."""
+    folder = tmp_path_factory.mktemp("demo")
+    printed = samples.printed("superfactor demo", folder)
+    return folder / "superfactor-demo", printed
 
 
 def test_says_factors_accuracy_and_proof(demo):
-    folder, done = demo
-    assert done.code == 0, done
-    assert "Singh et al." in done.err  # where the table comes from
+    folder, printed = demo
     for words in (
+        "Singh et al.",  # where the table comes from
         "102 (normal: 50, tumour: 52)",
         "log-odds of tumour",
         "background",
@@ -30,10 +33,22 @@ def test_says_factors_accuracy_and_proof(demo):
         "Better than guessing",
         "In three sentences:",
     ):
-        assert words in done.out
-    assert "report.html" in "".join(done.out.split())  # long names of files are folded
+        assert words in printed
+    assert "report.html" in "".join(printed.split())  # long names of files are folded
     proven = model_file.load(folder / "model.skops").estimator[-1].certificate_.statement
-    assert proven in " ".join(done.out.split())
+    assert proven in " ".join(printed.split())
+
+
+def test_the_page_about_reading_shows_it(demo):
+    (shown,) = samples.MARKED.findall((samples.ROOT / "docs" / "reading.md").read_text())
+    assert samples.shape(shown) == samples.shape(f"$ superfactor demo\n{demo[1]}")
+
+
+def test_the_paragraph_for_a_paper_is_its_own(demo):
+    page = (demo[0] / "report.html").read_text(encoding="utf-8")
+    (made,) = re.findall(r'<blockquote id="paragraph"[^>]*>(.*?)</blockquote>', page, re.DOTALL)
+    shown = re.findall(r"^> (.*)$", (samples.ROOT / "docs" / "paper.md").read_text(), re.M)
+    assert samples.shape(" ".join(shown)) == samples.shape(html.unescape(made))
 
 
 def test_leaves_table_model_and_page(demo):
@@ -50,8 +65,7 @@ def test_leaves_table_model_and_page(demo):
 
 
 def test_factors_beat_as_many_principal_components(demo):
-    _, done = demo
-    words = " ".join(done.out.split())
+    words = " ".join(demo[1].split())
     ours, plain = (
         int(found) for found in re.findall(r"(?:tissue in|labels, reach) (\d+) %", words)
     )

@@ -31,7 +31,6 @@ QUICK = {"max_iter": 60, "certify": None}
 OTHER_SOLVERS = [
     SMFClassifier(solver="lpgd", **QUICK),
     SMFRegressor(solver="lpgd", model="feature", lam=0.1, fit_intercept=False, **QUICK),
-    SMFClassifier(solver="bcd", model="feature", lam=0.1, **QUICK),
     SMFRegressor(solver="bcd", **QUICK),
 ]
 

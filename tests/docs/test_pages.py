@@ -11,16 +11,20 @@ def _written(site):
 
 
 def _run(site):
-    return [*site.glob("tutorials/**/*.html"), *site.glob("gallery/**/*.html")]
+    gallery = site.glob("gallery/*/*.html")
+    return [*site.glob("tutorials/*.html"), site / "gallery" / "index.html", *_longest(gallery)]
 
 
-def _longest_of_the_reference(site):
+def _reference(site):
+    return _longest([*site.glob("api/generated/*.html"), *site.glob("api/*.html")])
+
+
+def _longest(pages):
     """One template made them all, so that the longest have what can go wrong, and are the slowest."""
-    pages = [*site.glob("api/generated/*.html"), *site.glob("api/*.html")]
     return sorted(pages, key=lambda path: path.stat().st_size)[-6:]
 
 
-@pytest.fixture(scope="module", params=[_written, _run, _longest_of_the_reference])
+@pytest.fixture(scope="module", params=[_written, _run, _reference])
 def seen(request, window, site):
     """Of each page its first paint, in milliseconds, and what is wrong in it."""
     names = sorted(path.relative_to(site).as_posix() for path in request.param(site))

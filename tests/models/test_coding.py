@@ -47,9 +47,11 @@ LINK_NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("xi", "lam"), [(1.0, 1.0), (0.05, 0.3), (3.0, 0.0), (1e-4, 1e-3)])
+@pytest.mark.parametrize(
+    ("p", "r", "xi", "lam"),
+    [(6, 3, 1.0, 1.0), (2, 1, 0.05, 0.3), (6, 3, 3.0, 0.0), (2, 1, 1e-4, 1e-3)],
+)
 @pytest.mark.parametrize(("link", "kappa"), LINKS, ids=LINK_NAMES)
-@pytest.mark.parametrize(("p", "r"), [(6, 3), (2, 1)])
 def test_energies(link, kappa, p, r, xi, lam):
     loss = resolve_link(link, kappa)
     W, beta, codes, x, offset = draw(p, r, kappa)

