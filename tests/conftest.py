@@ -20,6 +20,11 @@ settings.register_profile(
 settings.load_profile("superfactor")
 
 
+def pytest_collection_modifyitems(items):
+    """The longest first: at the end one worker would be alone with them."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(scope="session")
 def browser():
     """A headless Chromium, one for all tests: playwright runs only once in a process."""

@@ -13,6 +13,9 @@ from superfactor.cli import model_file
 from superfactor.datasets import load_prostate
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     """What it left, and what it printed in a terminal as wide as that of the pages."""

@@ -27,4 +27,4 @@ def test_the_limit_is_not_above_what_is_shown():
     project = tomllib.loads((coverage_badge.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     shown = re.search(r"coverage: (\d+) %", coverage_badge.PICTURE.read_text(encoding="utf-8"))
     limit = project["tool"]["coverage"]["report"]["fail_under"]
-    assert limit <= (int(shown[1]) if shown else 0)
+    assert shown and 0 < limit <= int(shown[1])

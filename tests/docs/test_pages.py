@@ -2,6 +2,7 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
 LOOKS = [(1400, "light"), (390, "dark")]
 SLOW = 1_000  # milliseconds
 

@@ -127,7 +127,7 @@ def test_random_restarts_find_nothing_lower(seed):
 
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_objective_never_rises(seed, options):
     """Not by one digit, however many starts there are; and the answer is what the history ends with."""
     problem, _, rank = random_problem(100 + seed)
