@@ -10,7 +10,8 @@ methods paragraph, in the order in which the questions come.
 # %%
 # The table
 # ---------
-# The samples are those of Desmedt et al. (2007, GSE7390), as scikit-survival brings them. The 76
+# The samples are those of Desmedt et al. (2007, GSE7390), as scikit-survival brings them
+# (``pip install scikit-survival``). The 76
 # genes had been selected in an earlier study, for relapse and not for the receptor. A table on your
 # disk may be CSV, Excel, Parquet, a series matrix of GEO or AnnData, either way round
 # (:doc:`/files`); here a CSV file stands in for it.

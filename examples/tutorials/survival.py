@@ -10,7 +10,8 @@ answer be trusted?
 # %%
 # The table
 # ---------
-# The patients are those of Desmedt et al. (2007, GSE7390), as scikit-survival brings them. The 76
+# The patients are those of Desmedt et al. (2007, GSE7390), as scikit-survival brings them
+# (``pip install scikit-survival``). The 76
 # genes had been selected in an earlier study, on other patients. What is predicted has two parts:
 # whether an event was seen, and until when the patient was observed. Who had none is *censored*: her
 # time says "not until then".
@@ -53,9 +54,9 @@ print(f"share of variance: {supervised_factors(model)['share_of_variance'].round
 # Does it predict?
 # ----------------
 # So ξ is raised a hundredfold, for factors that describe the genes. Rank and λ are chosen by
-# scikit-learn's search, λ from ten times what the data proposed upwards. All but these
-# units of ξ and λ is found without one fifth of the patients, which then judges it, and so five times.
-# Fifths have equal shares of the events.
+# scikit-learn's search, λ from ten times what the data proposed upwards. Everything but the units of
+# ξ and λ, which come from all patients, is chosen on four fifths of them and judged on the remaining one,
+# five times in turn. Fifths have equal shares of the events.
 
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
@@ -131,7 +132,7 @@ print(model["smfsurvival"].certificate_)
 
 # %%
 # That is the certificate: how much better any other factors of this number could fit these patients
-# at these weights. Whether they predict, it does not say; that was the part of the fifths. Nor does it
+# at these weights. Whether they predict, the cross-validation above says. Nor does it
 # say that hazards are proportional: the authors of the data found that these genes tell more of the
 # first years than of later ones, and a Cox model takes the mean.
 

@@ -12,7 +12,6 @@ from tools import samples
 from superfactor.cli import model_file
 from superfactor.datasets import load_prostate
 
-
 pytestmark = pytest.mark.slow
 
 

@@ -95,7 +95,7 @@ WRONG = {
     "infinite times": (changed((5, 1), np.inf), "y: finite times >= 0 .* sample 5 has inf"),
     "no time of an event": (
         lambda y: changed((np.flatnonzero(y[:, 0])[0], 1), np.nan)(y),
-        "y: a time for every event",
+        "y: times of all events are required",
     ),
     "words": (
         lambda y: np.array([["yes", t] for t in y[:, 1]], dtype=object),

@@ -114,7 +114,7 @@ def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> 
             raise UserError(
                 f"{path}: {words[0]!r} is not a number, at "
                 f"{place(table, cells.index(words[0]), ids)}, column {name!r}{_more(len(words))}; "
-                "put a number there, or leave the column out"
+                "put a number there, nothing if it is not known, or leave the column out"
             )
     raise UserError(
         f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with "

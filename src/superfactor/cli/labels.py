@@ -44,8 +44,8 @@ def labels_of(column: pd.Series[Any], where: str, unlabeled: str | None = None) 
     fraction = _fraction_among(kinds)
     if fraction is not None:
         raise UserError(
-            f"{where} holds numbers such as {fraction}; a column of labels is required: choose another, or "
-            "cut the numbers into classes first"
+            f"{where} holds numbers such as {fraction}; a column of labels is required: numbers are for "
+            "SMFRegressorCV and times until an event for SMFSurvival, both in Python"
         )
     if len(kinds) > MOST_CLASSES:
         raise UserError(

@@ -26,7 +26,8 @@ from superfactor.spectrum.rows import column_positions
 # scikit-learn's own advice runs over six lines and knows nothing of ours.
 _GAPS = (
     "Input X contains NaN; put superfactor.preprocessing.LowRankImputer() before the model in a Pipeline. "
-    "SMFClassifierCV does so by itself, inside the folds, where the X it is fitted to has gaps"
+    "SMFClassifierCV and SMFRegressorCV do so by themselves, inside the folds, where the X they are fitted "
+    "to has gaps"
 )
 
 

@@ -13,8 +13,8 @@ from superfactor.estimators.targets import Given, check_passed
 from superfactor.preprocessing.cells import is_missing
 
 _FORMS = (
-    "event (0 or 1) and time are required: two columns in this order, a DataFrame with these names, or "
-    "scikit-survival's structured array"
+    "event (0 or 1) and time are required: two columns in this order, a DataFrame of columns with these "
+    "names, or scikit-survival's structured array"
 )
 
 
@@ -28,7 +28,7 @@ def check_survival(y: Any, X: Array, name: str) -> Given:
     event, time = _numbers("events", event), _numbers("times", time)
     absent = np.isnan(time)
     _refuse(np.isin(event, (0.0, 1.0)) | (absent & np.isnan(event)), event, "events of 0 and 1")
-    _refuse(~(absent & (event == 1)), time, "a time for every event")
+    _refuse(~(absent & (event == 1)), time, "times of all events")
     _refuse(absent | ((time >= 0) & np.isfinite(time)), time, "finite times >= 0")
     values = np.column_stack([event, time])
     return Given(np.where(absent[:, None], 0.0, values), ~absent) if absent.any() else Given(values)

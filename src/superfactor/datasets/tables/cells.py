@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 # What people write into a cell where there is no value.
-MISSING = frozenset(["", "NA", "N/A", "#N/A", "NaN", "nan", "NAN", "null", "NULL"])
+MISSING = frozenset(["", "NA", "na", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL"])
 # The first two columns of a table of the Curated Microarray Database: sample and label.
 CUMIDA = ("samples", "type")
 # The column of row names that R and pandas write without a name of its own.

@@ -144,7 +144,7 @@ def _refuse_sample_with_text(path: Path, grid: Grid, column: int) -> None:
         first = next((row for row, cell in enumerate(cells) if cell in words), 0)
         raise ValueError(
             f"{path}: {cells[first]!r} is not a number, at {grid.unit} {grid.where[first]}, column "
-            f"{grid.names[column]!r}; put a number there, or leave the column out"
+            f"{grid.names[column]!r}; put a number there, nothing if it is not known, or leave the column out"
         )
 
 
