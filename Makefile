@@ -21,8 +21,8 @@ LOWEST_ROOMS := $(addprefix tests/,conformance datasets interpretation plotting 
 
 MADE_PAGES := $(addprefix docs/,api/examples api/generated gallery tutorials)
 
-# Hundreds of processes are started here: each that finds its modules compiled saves half a second.
-export PYTHONDONTWRITEBYTECODE :=
+# Tests start hundreds of processes: each that finds its modules compiled saves half a second.
+test test-lowest coverage docs: export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest test-sdist coverage lint types docs paper bench reproduce clean
