@@ -5,8 +5,7 @@ READY := .venv/.installed
 DEMO_READY := .venv/.demo
 LOWEST := .venv-lowest
 PAPER := .venv-paper
-# One more than there are cores: some tests wait for a browser or for the workers of a cluster.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+WORKERS ?= 2
 
 # Linear algebra threads of parallel test workers would fight over the same cores; idle workers take tests from busy ones.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
