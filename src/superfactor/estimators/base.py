@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array, NumpyArray, cast, moved, namespace
-from superfactor.estimators import fitting, inputs, parameters, placing
+from superfactor.estimators import fitting, inputs, parameters, placing, scores
 from superfactor.estimators.blockwise import by_blocks
 from superfactor.estimators.covariates import CovariateEncoder, as_table, codes_inside, learn_inside
-from superfactor.estimators.importances import FeatureImportancesMixin
+from superfactor.estimators.linear import LinearPredictions
 from superfactor.estimators.naming import NamedColumns
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
 from superfactor.estimators.targets import Given
@@ -55,7 +55,7 @@ class Stated:
 class SupervisedFactorization(
     NamedColumns,
     CallbackSupportMixin,
-    FeatureImportancesMixin,
+    LinearPredictions,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
@@ -65,6 +65,13 @@ class SupervisedFactorization(
 
     certificate_: Certificate | None
     components_: NumpyArray
+    patterns_: NumpyArray
+    score_mean_: NumpyArray
+    score_covariance_: NumpyArray
+    feature_scale_: NumpyArray
+    factor_turn_: NumpyArray
+    factor_contribution_: NumpyArray
+    factor_coef_: NumpyArray
     covariate_coef_: NumpyArray
     intercept_: NumpyArray
     explained_variance_ratio_: NumpyArray
@@ -104,6 +111,7 @@ class SupervisedFactorization(
             callback = progress.or_when(lambda: interruption.requested)
             solution = self._solve(stated, solver, seed, callback)
             self.adopt(stated, solution)
+            self._show(stated, solution)
             placing.return_to(X, self)
             self.certificate_ = None
             # Who wants to stop does not want to wait for a proof.
@@ -260,7 +268,9 @@ class SupervisedFactorization(
         """
 
     def adopt(self, stated: Stated, solution: Solution) -> Self:
-        """Turn a solution of the stated problem into fitted attributes, all but ``certificate_``.
+        """Turn a solution of the stated problem into fitted attributes: all that predicting takes.
+
+        ``certificate_`` and what describes factors, ``patterns_`` and so on, are ``fit``'s.
 
         Parameters
         ----------
@@ -275,12 +285,10 @@ class SupervisedFactorization(
         xp = namespace(factors.components)
         q = int(factors.gamma.shape[0]) - int(self.fit_intercept)
         self.components_ = factors.components.T
-        self.coef_ = factors.beta.T
-        self.covariate_coef_ = factors.gamma[:q, :].T
-        if self.fit_intercept:
-            self.intercept_ = factors.gamma[q, :]
-        else:
-            self.intercept_ = xp.zeros_like(factors.beta[0, :])
+        self.factor_coef_ = self._by_output(factors.beta.T)
+        self.covariate_coef_ = self._by_output(factors.gamma[:q, :].T)
+        intercept = factors.gamma[q:, :].T if self.fit_intercept else factors.beta[:1, :].T * 0
+        self.intercept_ = self._by_output(intercept)[:, 0]
         self.explained_variance_ratio_ = fitting.shares(stated.problem, solution)
         self._n_features_out = int(self.n_components)
         problem = stated.problem
@@ -311,7 +319,41 @@ class SupervisedFactorization(
         self.violation_ = float(solution.violation)
         return self
 
+    def _show(self, stated: Stated, solution: Solution) -> None:
+        """Keep what describes the factors: how features go with their scores, and what each is good for."""
+        shown = scores.shown_factors(
+            stated.problem, solution.factors, self._coding.weights, self._symmetric
+        )
+        moments = shown.moments
+        found = {
+            "patterns_": scores.patterns(moments),
+            "score_mean_": moments.score_mean,
+            "score_covariance_": moments.C,
+            "feature_scale_": moments.feature_scale,
+            "factor_turn_": shown.turn,
+            "factor_contribution_": shown.contribution,
+        }
+        for name, values in found.items():
+            setattr(self, name, cast(moved(values, self.components_), self.components_))
+
+    def _by_output(self, coef: Array) -> Array:
+        """Coefficients (κ, m) as those of the outputs of a prediction, (outputs, m)."""
+        return coef
+
+    def _by_activation(self, coef: Array) -> Array:
+        """Coefficients (outputs, m) as those of the activations of the loss, (κ, m)."""
+        return coef
+
+    def _symmetric(self, effect: Any) -> Any:
+        """Effects (κ, m) as effects on all outputs, none of which is the one that others are compared with."""
+        return effect
+
     # --- using the fit ---------------------------------------------------------------------------
+
+    def _activations(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
+        """What the factors and what the covariates give the activations of new samples, (n, κ) each."""
+        codes, offset = self._split(X, covariates, method)
+        return codes @ self._by_activation(self.factor_coef_).T, offset
 
     def _new_samples(self, X: Any, method: str) -> Array | RowSource:
         """X (n, p) of the user's, checked, and where the model is."""
@@ -335,11 +377,11 @@ class SupervisedFactorization(
         """As `_split`, of checked arrays X (n, p) and the covariates beside it."""
         X, inside = inputs.split_columns(X, self._covariate_index)
         xp = namespace(self.components_)
-        offset = self.intercept_[None, :]
+        offset = self._by_activation(self.intercept_)[None, :]
         regressors = self._regressors(inside, extra)
         if regressors is not None:
-            regressors = xp.astype(regressors, self.coef_.dtype)
-            offset = regressors @ self.covariate_coef_.T + offset
+            regressors = xp.astype(regressors, self.components_.dtype)
+            offset = regressors @ self._by_activation(self.covariate_coef_).T + offset
         codes = self._code(X)
         return codes, offset + xp.zeros_like(codes[:, :1])
 

@@ -317,8 +317,32 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
 
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
         """Logarithms of unnormalised class probabilities (n, κ+1)."""
-        codes, offset = self._split(X, covariates, method)
-        return self._coding.scores(codes @ self.coef_.T, offset, self._loss, self.prediction)
+        signal, offset = self._activations(X, covariates, method)
+        return self._coding.scores(signal, offset, self._loss, self.prediction)
+
+    def _by_output(self, coef: Array) -> Array:
+        # Of several classes the first has the activation 0.
+        if coef.shape[0] == 1:
+            return coef
+        xp = namespace(coef)
+        return xp.concat([xp.zeros_like(coef[:1, :]), coef], axis=0)
+
+    def _by_activation(self, coef: Array) -> Array:
+        return coef if coef.shape[0] == 1 else coef[1:, ...]
+
+    def _symmetric(self, effect: Any) -> Any:
+        every = self._by_output(effect)
+        return every if len(every) == 1 else every - every.mean(axis=0)
+
+    def _linear(self, signal: Array) -> Array:
+        if not self._loss.link.linear:
+            raise AttributeError(f"link={self.link!r}: decision_function is not linear in X")
+        if self.model == "feature" and self.prediction == "exact":
+            raise AttributeError(
+                "prediction='exact': the feature model compares labels, and decision_function is not "
+                "linear in X; model='filter' or prediction='fast' is required"
+            )
+        return self._by_output(signal.T).T
 
     def decision_function(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Scores whose softmax is ``predict_proba``.

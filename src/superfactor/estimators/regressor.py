@@ -254,8 +254,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         -------
         y : array of shape (n_samples,) or (n_samples, n_targets), as y was at ``fit``
         """
-        codes, offset = self._split(X, covariates, "predict")
-        a = self._coding.targets(codes @ self.coef_.T, offset, self.prediction)
+        signal, offset = self._activations(X, covariates, "predict")
+        a = self._coding.targets(signal, offset, self.prediction)
         return a[:, 0] if self._flat else a
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:

@@ -261,10 +261,10 @@ class SMFSurvival(SupervisedFactorization):
         )
         # As new samples: in the feature model the codes of the fit have seen the times.
         offset = whole.known.covariates @ self.covariate_coef_.T
-        risk = self._coding.targets(self._code(X) @ self.coef_.T, offset, self.prediction)
+        risk = self._coding.targets(self._code(X) @ self.factor_coef_.T, offset, self.prediction)
         risk = np.asarray(to_numpy(risk), dtype=np.float64)
         mean = np.average(risk, axis=0, weights=loss.weights)
-        self.intercept_ = cast(moved(-mean, self.coef_), self.coef_)
+        self.intercept_ = cast(moved(-mean, self.components_), self.components_)
         self.event_times_, self.baseline_ = loss.cumulative_hazard(risk - mean)
         return self
 
@@ -282,8 +282,8 @@ class SMFSurvival(SupervisedFactorization):
         risk : array of shape (n_samples,)
             The higher, the sooner an event is expected.
         """
-        codes, offset = self._split(X, covariates, "predict")
-        return self._coding.targets(codes @ self.coef_.T, offset, self.prediction)[:, 0]
+        signal, offset = self._activations(X, covariates, "predict")
+        return self._coding.targets(signal, offset, self.prediction)[:, 0]
 
     def predict_cumulative_hazard_function(
         self, X: Any, covariates: Any = None, times: Any = None

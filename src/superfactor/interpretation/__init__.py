@@ -12,7 +12,6 @@ file             idea
 ``svd``          the same view of plain SVD, for comparison
 ``matching``     which factor of one view is which of another
 ``resampling``   refits on parts of the samples, factors matched to the fit
-``predictive``   the rotation that tells predictive factors from the background
 ``rotation``     varimax
 ``markers``      notes on features a user knows already
 ``models``       what counts as a fitted model, and the names of its features

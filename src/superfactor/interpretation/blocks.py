@@ -1,11 +1,11 @@
 """What each block of features has of the factors and of the prediction.
 
-X = [X_1 … X_B], as the model sees it: after preprocessing, block scaling included. With atoms w_j = [w_j1
-… w_jB], codes h (n, r), and the codes of the parts c_b (n, r), which add up to h since coding is linear:
+X = [X_1 … X_B], as the model sees it: after preprocessing, block scaling included. With scores T (n, r) of the
+factors, their patterns P_b = X_bᵀT/n in block b, and the parts c_b = X_bV_b of the scores, which add up to T:
 
-share of a factor         ‖w_jb‖²/‖w_j‖²; of all factors together ‖Σ_j h_jw_jbᵀ‖²/‖Σ_j h_jw_jᵀ‖²
-variance explained        1 − ‖X_b − h_jw_jbᵀ‖²/‖X_b‖²; of all together 1 − ‖X_b − Σ_j h_jw_jbᵀ‖²/‖X_b‖²
-share of the prediction   cov(c_jbβ_j, Σ hβ)/var(Σ hβ), both summed over outputs
+share of a factor         ‖P_bj‖²/‖P_j‖²
+variance explained        ‖P_bj‖²/‖X_b‖²; of all factors together the same, of scores that are uncorrelated
+share of the prediction   cov(c_bjβ_j, Σ Tβ)/var(Σ Tβ), both summed over outputs
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from superfactor._extras import needed_for
 from superfactor.estimators.inputs import as_numpy
+from superfactor.estimators.scores import whitening
 from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.outcome import Outcome
 from superfactor.interpretation.view import FactorView, factor_view
 from superfactor.preprocessing import BlockScaler
 from superfactor.preprocessing.blocks import block_positions
+from superfactor.samples import moments_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -58,11 +58,10 @@ def block_shares(
         - ``block``: its name, ``(no block)`` for the columns in none;
         - ``factor``: "all", or 1, …, r;
         - ``features``: the number of its columns that are factorized;
-        - ``share_of_factor``: the share of the factor (of what all factors reconstruct) that lies in the
-          block: of its squared weights. Never negative, and adds up to 1 over the blocks;
-        - ``variance_explained``: the share of the block's own sum of squares, variance where X is centred,
-          that the factor explains, as in multi-omics factor analysis; a little below 0 where it describes
-          other blocks;
+        - ``share_of_factor``: of the variance of X that goes with the factor (with all factors), the share
+          that lies in the block. Never negative, and adds up to 1 over the blocks;
+        - ``variance_explained``: the share of the block's own variance that goes with the factor, as in
+          multi-omics factor analysis;
         - ``share_of_prediction``: what this block's part of the factor contributes to the variance of the
           prediction, by its covariance with the whole. Adds up to 1 over all blocks and factors; below 0
           where it takes back what others say;
@@ -111,7 +110,7 @@ def shares_of_blocks(fitted: FittedModel, view: FactorView, seen: Any, blocks: A
     positions = _factorized(fitted, blocks)
     X = as_numpy(estimator.split_columns(seen)[0])
     rows = []
-    for name, part in _Parts(fitted, view, X).of(positions).items():
+    for name, part in _Parts(view, X).of(positions).items():
         numbered = zip(["all", *range(1, len(view.weights) + 1)], part, strict=True)
         rows += [(name, factor, len(positions[name]), *values) for factor, values in numbered]
     columns = ["block", "factor", "features", "share_of_factor", "variance_explained"]
@@ -161,41 +160,33 @@ def _factorized(fitted: FittedModel, blocks: Any) -> dict[str, Any]:
 
 
 class _Parts:
-    """What is needed of X (n, p), weights (r, p) and coefficients to divide them by blocks."""
+    """What is needed to divide the factors of a view by blocks of X (n, p)."""
 
-    def __init__(self, fitted: FittedModel, view: FactorView, X: Any):
-        estimator = fitted.estimator
-        self.X, self.W = X, view.weights
-        self.inverse = np.linalg.pinv(self.W)  # (p, r)
-        units = sp.eye_array(X.shape[1], format="csr")
-        coding = estimator._coding.moved(as_numpy)
-        self.coders = np.asarray(coding.codes(units), dtype=np.float64) @ view.turn  # (p, r)
-        outcome = Outcome.of(estimator)
-        coef = outcome.shown(np.asarray(as_numpy(estimator.coef_), dtype=np.float64))
-        coef = np.linalg.solve(view.turn, coef.T)  # (r, outputs), of the turned codes
-        coef[~view.predictive] = 0.0
-        self.pull = coef @ coef.T  # (r, r)
+    def __init__(self, view: FactorView, X: Any):
+        self.X, self.weights = X, view.weights.T  # (p, r)
+        self.pull = view.coef.T @ view.coef  # (r, r)
+        self.scores = _centred(X @ self.weights)
+        self.patterns = np.asarray(X.T @ self.scores) / X.shape[0]  # (p, r)
+        # Of all factors together: scores of non-negative parts are correlated.
+        self.apart = whitening(self.scores.T @ self.scores / X.shape[0])
 
     def of(self, positions: dict[str, Any]) -> dict[str, Any]:
         """For each block rows (1 + r, 4): all factors together, then each; as in the table."""
-        H = self.X @ self.inverse
-        C = _centred(self.X @ self.coders)
-        HH, predicted = H.T @ H, float(np.sum((C.T @ C) * self.pull))
-        total = np.array([np.sum(HH * (self.W @ self.W.T)), *np.sum(self.W**2, axis=1)])
+        scores, n = self.scores, self.X.shape[0]
+        variance = moments_of(self.X, self.weights[:, :0])[1].feature_scale ** 2
+        predicted = float(np.sum((scores.T @ scores) * self.pull)) / n
+        total = self._squares(slice(None))
         found = {}
         for name, columns in positions.items():
-            X, W = self.X[:, columns], self.W[:, columns]
-            c = _centred(X @ self.coders[columns])
-            inside, norms = np.sum((X.T @ H).T * W, axis=1), W @ W.T  # (r,), (r, r)
-            reconstructed = np.array([np.sum(HH * norms), *np.diag(norms)])
-            # ‖X_b‖² − ‖X_b − h_jw_jbᵀ‖²
-            each = 2 * inside - np.diag(HH) * np.diag(norms)
-            explained = np.array([2 * inside.sum() - np.sum(HH * norms), *each])
-            together, alone = (c.T @ C) * self.pull, (c.T @ c) * self.pull
+            own = _centred(self.X[:, columns] @ self.weights[columns])
+            explained = self._squares(columns)
+            together, alone = (
+                (part.T @ other) * self.pull / n for part, other in ((own, scores), (own, own))
+            )
             found[name] = np.stack(
                 [
-                    _ratio(reconstructed, total),
-                    _ratio(explained, _squares(X)),
+                    _ratio(explained, total),
+                    _ratio(explained, float(np.sum(variance[columns]))),
                     _ratio(np.array([together.sum(), *together.sum(axis=1)]), predicted),
                     _ratio(np.array([alone.sum(), *np.diag(alone)]), predicted),
                 ],
@@ -203,9 +194,10 @@ class _Parts:
             )
         return found
 
-
-def _squares(X: Any) -> float:
-    return float(np.sum(np.square(X.data if sp.issparse(X) else X, dtype=np.float64)))
+    def _squares(self, columns: Any) -> Any:
+        """(1 + r,), the variance of these features that goes with all scores together, and with each."""
+        P = self.patterns[columns]
+        return np.array([np.sum((P @ self.apart) ** 2), *np.sum(P**2, axis=0)])
 
 
 def _centred(codes: Any) -> Any:

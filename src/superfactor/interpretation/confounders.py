@@ -101,8 +101,7 @@ def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any =
             "confounders=None: the model has no Adjuster with any; a table of confounders is required"
         )
     scores = [
-        np.asarray(as_numpy(fitted.estimator.transform(seen)), dtype=np.float64) @ view.turn
-        for seen in (before, fitted.preprocess(X))
+        view.scores_of(fitted.estimator.transform(seen)) for seen in (before, fitted.preprocess(X))
     ]
     rows = []
     for name, Z in found.named():

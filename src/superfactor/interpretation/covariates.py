@@ -130,7 +130,8 @@ def covariate_effects(
     sign, outputs, against = _outputs(fitted, positive)
     kind = _kind(estimator)
     table = _Table(kind.endswith("ratio"))
-    names, coef = fitted.covariate_names, sign * _array(estimator.covariate_coef_) * units  # (κ, q)
+    names = fitted.covariate_names
+    coef = sign * _activation(estimator, "covariate_coef_") * units  # (κ, q)
     label = labelled(fitted.covariate_levels)
     q, kappa = len(names), len(outputs)
     table.columns = {
@@ -325,7 +326,8 @@ def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Loss, Any]:
 
 def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, float]:
     """Standard errors (κ, q) of γ as the estimator sees it, NaN where unknown; and the quantile."""
-    kappa, q = len(estimator.coef_), data.covariates.shape[1]
+    beta = _activation(estimator, "factor_coef_")
+    kappa, q = len(beta), data.covariates.shape[1]
     if estimator.model == "feature":
         warnings.warn(
             "model='feature': no intervals of the covariates, since its codes have seen the labels; "
@@ -338,9 +340,9 @@ def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, f
     intercept = [np.ones((n, 1))] if estimator.fit_intercept else []
     D = np.hstack([data.codes, data.covariates, *intercept])
     activations = (
-        data.codes @ _array(estimator.coef_).T
-        + data.covariates @ _array(estimator.covariate_coef_).T
-        + _array(estimator.intercept_)
+        data.codes @ beta.T
+        + data.covariates @ _activation(estimator, "covariate_coef_").T
+        + _activation(estimator, "intercept_")
     )
     bend = data.loss.curvature(activations, data.targets)
 
@@ -391,6 +393,11 @@ def _inverse(H: Any) -> Any:
     if np.linalg.eigvalsh(scaled)[0] < 1e-12:
         raise np.linalg.LinAlgError
     return np.linalg.inv(scaled) / np.outer(scale, scale)
+
+
+def _activation(estimator: Any, name: str) -> Any:
+    """Coefficients of the activations of the loss (κ, …): of several classes the first has none."""
+    return _array(estimator._by_activation(getattr(estimator, name)))
 
 
 def _array(values: Any) -> Any:

@@ -25,7 +25,8 @@ class Matched:
     number : array of shape (k,) of int
         What each factor is called in its own order, from 1.
     similarity : array of shape (k,)
-        ``|cosine|`` of the weights of a factor and its partner: 1 is the same factor.
+        ``|cosine|`` of the correlations of a factor and of its partner with all features: 1 is the same
+        factor.
 
     Examples
     --------
@@ -52,8 +53,8 @@ def matched(view: FactorView, other: FactorView) -> Matched:
     """The factors of `other`, each beside the factor of `view` it is paired with.
 
     Each view is in an order of its own, so that factors at the same place need not be alike. Here
-    they are paired one to one such that the sum of ``|cosine|`` of their weights is largest; where one
-    view has more factors, some of them stay without a partner.
+    they are paired one to one such that the sum of ``|cosine|`` of their correlations with all features
+    is largest; where one view has more factors, some of them stay without a partner.
 
     Parameters
     ----------
@@ -83,16 +84,18 @@ def matched(view: FactorView, other: FactorView) -> Matched:
             f"other: factors of {other.weights.shape[1]} features, but those of view have "
             f"{view.weights.shape[1]}; the numbers must agree"
         )
-    beside, order, signs, similarity = match(view.weights, other.weights)
+    beside, order, signs, similarity = match(view.correlations, other.correlations)
+    rows = ("correlations", "patterns", "weights")
+    columns = ("coef", "scores", "turn")
+    # Adding zero makes −0.0 plain zero.
+    turned = {name: getattr(other, name)[order] * signs[:, None] + 0.0 for name in rows}
+    turned |= {name: getattr(other, name)[:, order] * signs + 0.0 for name in columns}
     shown = replace(
         other,
-        # Adding zero makes −0.0 plain zero.
-        weights=other.weights[order] * signs[:, None] + 0.0,
-        scaled=other.scaled[order] * signs[:, None] + 0.0,
-        coef=other.coef[:, order] * signs + 0.0,
+        **turned,
         share=other.share[order],
-        codes=other.codes[:, order] * signs + 0.0,
-        turn=other.turn[:, order] * signs + 0.0,
+        contribution=other.contribution[order],
+        source=None,
     )
     return Matched(shown, beside, order + 1, similarity)
 

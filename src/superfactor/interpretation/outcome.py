@@ -1,6 +1,6 @@
 """Which rows of coefficients are shown, and which way is up.
 
-The estimators have one row less than classes, each against ``classes_[0]``. Shown are:
+The estimators compare several classes with ``classes_[0]``. Shown are:
 
 two classes      one row, the log-odds of the positive class: the one the user names, or else the rarer
                  one, or else the second.
@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 
 @dataclass(frozen=True)
@@ -61,16 +59,15 @@ class Outcome:
         return Outcome(self.classes, self.outputs, self.outputs.index(name))
 
     def shown(self, effect: Any) -> Any:
-        """Effects of the estimator's outputs (κ, r) as rows of `outputs`."""
+        """Effects on the estimator's outputs (outputs, r), as ``factor_coef_`` has them, as rows of `outputs`."""
         if self.classes is None:
             return effect
         if len(self.classes) == 2:
             return effect if self.outputs[0] == self.classes[1] else -effect
-        every = np.vstack([np.zeros_like(effect[:1]), effect])
-        return every - every.mean(axis=0)
+        return effect - effect.mean(axis=0)
 
 
 def targets_of(estimator: Any) -> tuple[str, ...]:
     """The names of what an estimator without classes predicts."""
-    name, kappa = estimator._predicted, len(estimator.coef_)
+    name, kappa = estimator._predicted, len(estimator.factor_coef_)
     return (name,) if kappa == 1 else tuple(f"{name}{k}" for k in range(kappa))

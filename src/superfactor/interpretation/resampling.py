@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from numbers import Real
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +16,20 @@ from superfactor.estimators.parameters import seed_of
 from superfactor.estimators.targets import UNLABELLED, Given, classes_of
 from superfactor.interpretation.data import ModelData, model_data, refittable
 from superfactor.interpretation.matching import match
-from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome
-from superfactor.interpretation.predictive import predictive_turn
 from superfactor.interpretation.progress import reporting
-from superfactor.interpretation.rotation import varimax
-from superfactor.interpretation.tables import check_count, extremes, top_features
+from superfactor.interpretation.tables import ENDS, check_count, extremes, top_features
 from superfactor.interpretation.view import (
+    DEFAULT,
     FactorView,
-    Unordered,
+    Source,
+    arrange,
     factor_view,
-    filled,
-    unordered,
-    which_rotation,
+    source_of,
+    view_names,
 )
+from superfactor.samples import moments_of
 from superfactor.spectrum import Compression, DataMatrix, compress
 
 if TYPE_CHECKING:
@@ -42,14 +43,19 @@ class Stability:
     Attributes
     ----------
     table : DataFrame
-        `top_features` of the model with a further column ``frequency``, from 0 to 1: the share of
+        `top_features` of the model with two further columns. ``frequency``, from 0 to 1: the share of
         resamples in which the feature is again among the top n at the same end of the same factor.
+        ``frequency_shuffled``: the same for the feature at this place where the labels were shuffled, and
+        mean nothing; NaN without shuffles.
     similarity : array of shape (n_resamples, r)
-        ``|cosine|`` between each factor of the model and the one matched to it: 1 is the same factor.
+        How alike each factor of the model and the one matched to it are, ``|cosine|`` of their correlations
+        with all features: 1 is the same factor.
     n_resamples : int
         How often the model was fitted again.
     predictive : array of shape (r,) of bool, or None
-        Which factors carry the classifier; the others are background.
+        Which factors the prediction would miss; the others are background.
+    similarity_shuffled : array of shape (m, r), or None
+        ``similarity`` where the labels were shuffled.
 
     Examples
     --------
@@ -63,13 +69,14 @@ class Stability:
     >>> found.similarity.shape, found.n_resamples
     ((5, 2), 5)
     >>> sorted(found.table.columns)
-    ['end', 'factor', 'feature', 'frequency', 'rank', 'weight']
+    ['correlation', 'disagrees', 'end', 'factor', 'feature', 'frequency', 'frequency_shuffled', 'rank', 'weight']
     """
 
     table: DataFrame
     similarity: Any
     n_resamples: int
     predictive: Any = None
+    similarity_shuffled: Any = None
 
 
 def stability(
@@ -80,6 +87,8 @@ def stability(
     *,
     n: int = 5,
     fraction: float = 0.8,
+    by: str = "correlation",
+    shuffles: int = 5,
     rotation: str | None = None,
     positive: Any = None,
     covariates: Any = None,
@@ -94,9 +103,12 @@ def stability(
     and class by class. Preprocessing stays as it was fitted to all samples, and a search is not
     repeated: this is the stability of the factors, given those. Each resample is weighted up to the
     weight of all samples, so that ξ and λ mean the same in every fit. Factors of a refit are matched
-    one to one to those of the model such that the sum of ``|cosine|`` of their atoms is largest, and
-    take their signs. In the predictive rotation a predictive factor is matched to predictive ones
-    only, and background to background: what a factor does is part of what it is.
+    one to one to those of the model such that the sum of ``|cosine|`` of their correlations with all
+    features is largest, and take their signs. In the predictive rotation a predictive factor is matched to
+    predictive ones only, and background to background: what a factor does is part of what it is.
+
+    What resamples share with the fit returns also where labels mean nothing. So the same is done with
+    shuffled labels, and the figures stand beside the others.
 
     Refits are full fits but for the certificate, other starts included where an optimum is hard to
     prove; wide X is compressed once for all of them. The time is mostly that of `n_resamples` fits
@@ -114,6 +126,10 @@ def stability(
         Features at each end of a factor, as in `top_features`.
     fraction : float, default=0.8
         Share of the samples of each class in a resample, between 0 and 1.
+    by : {"correlation", "weight"}, default="correlation"
+        What features are ranked by, as in `top_features`.
+    shuffles : int, default=5
+        How often the labels are shuffled. `n_resamples` refits in all are shared among the shuffles. 0 is none.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`; refits are turned likewise.
     positive : class label, optional
@@ -134,9 +150,9 @@ def stability(
 
     Notes
     -----
-    Pure chance returns a feature with frequency n/p, but resamples share samples with the fit, and
-    what is peculiar to these samples returns with them. A low frequency says that a feature is one
-    of many alike; a high one that it does not hang on single samples, not that it means something.
+    A low frequency says that a feature is one of many alike; a high one that it does not hang on single
+    samples. That it means something is said by the distance to ``frequency_shuffled``, and with an error
+    bound by `stable_features`.
 
     Examples
     --------
@@ -151,62 +167,135 @@ def stability(
     1.0
     """
     check_count("n_resamples", n_resamples)
+    _check_shuffles(shuffles)
     fitted = fitted_model(model)
     view = factor_view(model, rotation=rotation, positive=positive)
-    rotation = which_rotation(rotation, view.weights, view.codes)
-    table = top_features(view, n)
     data = model_data(fitted, X, y, covariates, "stability")
     weight = inputs.check_weights(sample_weight, data.X)
     weight = np.ones(data.X.shape[0]) if weight is None else weight
     strata = _strata(data.given, is_classifier(fitted.estimator))
-    rank = len(view.weights)
-    parts = list(_resamples(strata, weight, n_resamples, fraction, rank, random_state))
+    rng = np.random.default_rng(seed_of(random_state))
+    draw = partial(_resamples, weight=weight, fraction=fraction, rank=len(view.share), rng=rng)
+    parts = list(draw(strata, n_resamples))
+    work = _Refits(fitted, data, weight, rotation, positive, by, n, n_jobs)
 
-    small = _compression(fitted.estimator, data.X, rank)
-    estimator = refittable(fitted.estimator)
-    ends = [extremes(scaled, n) for scaled in view.scaled]
-    similarity, returns = np.empty((n_resamples, rank)), np.zeros(len(table))
+    table, total = top_features(view, n, by=by), n_resamples + (n_resamples + 1) * bool(shuffles)
     with reporting(progress, "Refitting on resamples") as report:
-        refits = _refits(estimator, _compressed(data, small), weight, parts, n_jobs)
-        report(0, n_resamples)
-        for done, factors in enumerate(refits, start=1):
-            atoms, kinds = _turned(factors, rotation, view, small)
-            _, order, signs, similarity[done - 1] = match(view.weights, atoms, kinds)
-            atoms = atoms[order] * signs[:, None]
-            returns += _returned(ends, [extremes(row, n) for row in atoms])
-            report(done, n_resamples)
-    table["frequency"] = returns / n_resamples
-    return Stability(table, similarity, n_resamples, view.predictive)
+        report(0, total)
+        frequency, similarity = work.returns(
+            view, data.y, parts, report=partial(report, total=total)
+        )
+        table["frequency"] = _listed(table, frequency)
+        shuffled, alike = [], []
+        for k in range(shuffles):
+            order = _shuffled(data.given, rng)
+            count = n_resamples // shuffles + (k < n_resamples % shuffles)
+            everyone = np.flatnonzero(weight)
+            (reference,) = work.views(data.y[order], [everyone])
+            again = work.returns(reference, data.y[order], list(draw(strata[order], count)))
+            shuffled.append(again[0])
+            alike.append(again[1])
+            report(n_resamples + (k + 1) * (n_resamples + 1) // shuffles, total)
+    missing = np.full((len(view.share), 2, n), np.nan)
+    table["frequency_shuffled"] = _listed(table, np.mean(shuffled, axis=0) if shuffled else missing)
+    null = np.concatenate(alike) if alike else None
+    return Stability(table, similarity, n_resamples, view.predictive, null)
 
 
-def _turned(
-    factors: Unordered, rotation: str, view: FactorView, small: Compression | None
-) -> tuple[Any, Any]:
-    """The atoms (r, p) of a refit in a rotation; and which ones of the view and of it carry the classifier.
+def _check_shuffles(shuffles: Any) -> None:
+    if not isinstance(shuffles, Integral) or isinstance(shuffles, bool) or shuffles < 0:
+        raise ValueError(f"shuffles={shuffles!r}: an integer >= 0 is required")
 
-    Coordinates of the row space have the lengths and angles of X, which is all that the predictive
-    turn looks at; varimax looks at the weights themselves.
-    """
-    atoms, kinds = filled(factors.weights, factors.share), None
-    if rotation == "predictive":
-        by_codes = view.model == "feature"
-        turn = predictive_turn(atoms, factors.codes, factors.effect, orthonormal_codes=by_codes)
-        atoms = turn.inverse @ atoms
-        kinds = view.predictive, np.arange(len(atoms)) < turn.predictive
-    if small is not None:
-        atoms = small.expand(atoms.T).T
-    if rotation == "varimax":
-        atoms = varimax(atoms).T @ atoms
-    return atoms, kinds
+
+def _listed(table: DataFrame, values: Any) -> Any:
+    """Values (r, 2, n), by factor, end and rank, as a column of the table."""
+    ends = table["end"].map({end: i for i, end in enumerate(ENDS)})
+    return values[table["factor"] - 1, ends, table["rank"] - 1]
+
+
+def _shuffled(given: Given, rng: np.random.Generator) -> Any:
+    """An order (n,) of all samples that mixes up those with a label; the others stay."""
+    order = np.arange(len(given.values))
+    labelled = order if given.known is None else np.flatnonzero(given.known)
+    order[labelled] = rng.permutation(labelled)
+    return order
+
+
+class _Refits:
+    """Views of the model fitted to some of the samples, and whether features return in them."""
+
+    def __init__(
+        self,
+        fitted: FittedModel,
+        data: ModelData,
+        weight: Any,
+        rotation: str | None,
+        positive: Any,
+        by: str,
+        n: int,
+        n_jobs: int | None,
+    ):
+        self.X, self.weight, self.rotation, self.n_jobs = data.X, weight, rotation, n_jobs
+        self.by, self.n = by, n
+        self.outcome = Outcome.of(fitted.estimator, positive)
+        self.names = view_names(fitted)
+        self.estimator = refittable(fitted.estimator)
+        self.small = _compression(fitted.estimator, data.X, fitted.estimator.n_components)
+        self.data = _compressed(data, self.small)
+
+    def views(self, y: Any, parts: list[Any]) -> Iterator[FactorView]:
+        """The factors of a fit to each part of the samples."""
+        from joblib import Parallel, delayed
+
+        args = (self.estimator, self.data, self.weight, self.outcome)
+        jobs = (delayed(_refit)(*args, y, rows) for rows in parts)
+        sources: Iterator[Source] = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
+        for source, rows in zip(sources, parts, strict=True):
+            yield arrange(self._full(source, rows), self.rotation, self.outcome, self.names)
+
+    def _full(self, source: Source, rows: Any) -> Source:
+        """Of all features: X = ZVᵀ in coordinates Z of its row space, so that XᵀDS = V·ZᵀDS."""
+        if self.small is None:
+            return source
+        X = inputs.take(self.X, rows, axis=0)
+        none = np.zeros((X.shape[1], 0))
+        return replace(
+            source,
+            weights=self.small.expand(source.weights),
+            covariance=self.small.expand(source.covariance),
+            scale=moments_of(X, none, self.weight[rows])[1].feature_scale,
+        )
+
+    def returns(
+        self, view: FactorView, y: Any, parts: list[Any], report: Callable[..., Any] | None = None
+    ) -> tuple[Any, Any]:
+        """How often the top features return (r, 2, n), and how alike the factors are (len(parts), r)."""
+        r = len(view.share)
+        ends = [extremes(row, self.n) for row in view.shown(self.by)]
+        frequency, similarity = np.zeros((r, 2, self.n)), np.empty((len(parts), r))
+        carries = np.any(view.coef != 0, axis=0)
+        for k, again in enumerate(self.views(y, parts)):
+            kinds = None
+            if self.rotation in (None, DEFAULT):
+                kinds = carries, np.any(again.coef != 0, axis=0)
+            _, order, signs, similarity[k] = match(view.correlations, again.correlations, kinds)
+            shown = again.shown(self.by)[order] * signs[:, None]
+            for j, row in enumerate(shown):
+                for end, (before, after) in enumerate(
+                    zip(ends[j], extremes(row, self.n), strict=True)
+                ):
+                    frequency[j, end, : len(before)] += np.isin(before, after)
+            if report is not None:
+                report(k + 1)
+        return frequency / len(parts), similarity
 
 
 def _resamples(
-    strata: Any, weight: Any, count: int, fraction: float, rank: int, random_state: Any
+    strata: Any, count: int, *, weight: Any, fraction: float, rank: int, rng: np.random.Generator
 ) -> Iterator[Any]:
     """Positions of the samples in each resample, sorted: `fraction` of every stratum, one at least."""
     if not isinstance(fraction, Real) or not 0 < fraction < 1:
         raise ValueError(f"fraction={fraction!r}: a number between 0 and 1 is required")
-    rng = np.random.default_rng(seed_of(random_state))
     present = np.flatnonzero(weight)  # a sample of weight zero is no sample
     groups = [present[strata[present] == value] for value in np.unique(strata[present])]
     sizes = [max(1, round(fraction * len(group))) for group in groups]
@@ -243,34 +332,14 @@ def _compressed(data: ModelData, small: Compression | None) -> ModelData:
     return ModelData(X, data.given, data.covariates)
 
 
-def _refits(
-    estimator: Any, data: ModelData, weight: Any, parts: list[Any], n_jobs: int | None
-) -> Iterator[Unordered]:
-    """The factors of each refit, in order."""
-    from joblib import Parallel, delayed
-
-    jobs = (delayed(_refit)(estimator, data, weight, rows) for rows in parts)
-    factors: Iterator[Unordered] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    return factors
-
-
-def _refit(estimator: Any, data: ModelData, weight: Any, rows: Any) -> Unordered:
+def _refit(
+    estimator: Any, data: ModelData, weight: Any, outcome: Outcome, y: Any, rows: Any
+) -> Source:
     """The factors of a fit to some of the samples."""
     refit = clone(estimator).fit(
         inputs.take(data.X, rows, axis=0),
-        data.y[rows],
+        y[rows],
         covariates=None if data.covariates is None else data.covariates[rows],
         sample_weight=weight[rows] * (weight.sum() / weight[rows].sum()),
     )
-    return unordered(refit, Outcome.of(refit))
-
-
-def _returned(ends: list[tuple[Any, Any]], again: list[tuple[Any, Any]]) -> Any:
-    """For each top feature, factor by factor and end by end: is it among those found again?"""
-    return np.concatenate(
-        [
-            np.isin(before, after)
-            for pair, other in zip(ends, again, strict=True)
-            for before, after in zip(pair, other, strict=True)
-        ]
-    )
+    return source_of(refit, outcome)

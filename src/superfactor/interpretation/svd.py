@@ -15,13 +15,14 @@ from superfactor.interpretation.outcome import Outcome
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import (
     FactorView,
-    Unordered,
+    Source,
     arrange,
     check_rotation,
     view_names,
 )
 from superfactor.models import model_named
 from superfactor.options import Options
+from superfactor.samples import moments_of
 from superfactor.spectrum import DataMatrix, compress, truncated_svd
 
 
@@ -79,16 +80,25 @@ def unsupervised(
     check_count("n_components", rank)
     data = model_data(fitted, X, y, covariates, "unsupervised")
     check_rank(rank, *data.X.shape)
-    U, values, atoms, share = _svd(data.X, rank)
-    effect = _regression(fitted.estimator, data, U, values)
+    U, values, atoms = _svd(data.X, rank)
+    effect = fitted.estimator._by_output(_regression(fitted.estimator, data, U, values))
     outcome = Outcome.of(fitted.estimator, positive)
-    factors = Unordered(atoms.T, U * values, outcome.shown(effect), share, np.eye(rank))
+    codes, moments = moments_of(data.X, atoms)
+    source = Source(
+        weights=atoms,
+        covariance=moments.K,
+        C=moments.C,
+        mean=moments.score_mean,
+        scale=moments.feature_scale,
+        effect=outcome.shown(effect),
+        codes=codes,
+    )
     names = view_names(fitted) | {"model": "svd", "supervised": False}
-    return arrange(factors.rotated(rotation or "variance", "svd"), outcome, names)
+    return arrange(source, rotation or "variance", outcome, names)
 
 
-def _svd(X: Any, rank: int) -> tuple[Any, Any, Any, Any]:
-    """U (n, r), σ (r,), V (p, r) of X (n, p), and the shares σ²/‖X‖² (r,); zeros beyond the rank."""
+def _svd(X: Any, rank: int) -> tuple[Any, Any, Any]:
+    """U (n, r), σ (r,), V (p, r) of X (n, p); zeros beyond the rank."""
     n, p = X.shape
     data = DataMatrix(X if n <= p else X.T)
     small = compress(data)
@@ -105,7 +115,7 @@ def _svd(X: Any, rank: int) -> tuple[Any, Any, Any, Any]:
         U, values, V = U[:, ::-1], values[::-1], Vt[::-1].T
     k = int(np.sum(values > values[0] * max(n, p) * np.finfo(values.dtype).eps))
     U, values, V = (_kept(part, k, rank) for part in (U, values, V))
-    return U, values, V, (values / data.scale) ** 2 / (data.sum_of_squares() or 1.0)
+    return U, values, V
 
 
 def _dense_svd(X: Any, rank: int) -> bool:
@@ -132,11 +142,12 @@ def _regression(estimator: Any, data: ModelData, U: Any, values: Any) -> Any:
     used = values > 0
     unit = model_named(estimator.model).ridge_unit(values[used])
     codes = U[:, used] * (values[used] / unit)
-    effect = np.zeros((len(estimator.coef_), len(values)))
+    effect = np.zeros((len(estimator._by_activation(estimator.factor_coef_)), len(values)))
     if codes.shape[1]:
         free = {"constraint": None, "solver": "auto", "step_size": "auto", "max_iter": None}
         regression = refittable(estimator, model="filter", n_components=codes.shape[1], **free).fit(
             codes, data.y, covariates=data.covariates
         )
-        effect[:, used] = regression.coef_ @ regression.components_ / unit
+        beta = regression._by_activation(regression.factor_coef_)
+        effect[:, used] = beta @ regression.components_ / unit
     return effect

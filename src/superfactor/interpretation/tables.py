@@ -39,8 +39,11 @@ def supervised_factors(
     table : DataFrame
         Index ``factor`` 1, …, r. Columns:
 
-        - ``role``: "predictive", or "background" where a factor has no part in the prediction;
-        - ``share_of_variance``: share of the sum of squares of X, variance where X is centred;
+        - ``role``: "predictive", or "background" where a factor adds next to nothing to the prediction
+          beside the others, which does not mean that it has nothing to do with the outcome;
+        - ``share_of_variance``: share of the variance of X that goes with the factor's score;
+        - ``contribution``: the share of the deviance explained by all factors that is lost without this
+          one, in sample; below 1 % the factor is background;
         - ``coef[<output>]``, one per output: what one standard deviation of the factor adds to the
           log-odds of the positive class; with three classes or more, of each class against the
           mean of all; or to that target in its units;
@@ -65,6 +68,7 @@ def supervised_factors(
     columns: dict[str, Any] = {
         "role": [ROLES[bool(carries)] for carries in view.predictive],
         "share_of_variance": view.share,
+        "contribution": view.contribution,
     }
     columns |= {f"coef[{name}]": row for name, row in zip(view.outputs, view.coef, strict=True)}
     columns["direction"] = [direction(column, view.classes, view.outputs) for column in view.coef.T]
@@ -87,6 +91,7 @@ def top_features(
     model: Any,
     n: int = 5,
     *,
+    by: str = "correlation",
     rotation: str | None = None,
     positive: Any = None,
     markers: str | os.PathLike[str] | DataFrame | dict[Any, Any] | None = None,
@@ -98,8 +103,12 @@ def top_features(
     model : fitted model or FactorView
         As for `factor_view`, which explains order and sign.
     n : int, default=5
-        How many at each end, at most: the high end has features of positive weight only, the low
-        end of negative weight, so that no feature is at both and a one-sided factor has one end.
+        How many at each end, at most: features that go with high scores are at the high end, features
+        that go with low scores at the low end, so that no feature is at both.
+    by : {"correlation", "weight"}, default="correlation"
+        What features are ranked by. The correlation with the score says what goes with the factor, the
+        weight how the score is computed: a feature can have a large weight because it cancels noise in
+        another one.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`.
     positive : class label, optional
@@ -110,10 +119,14 @@ def top_features(
     Returns
     -------
     table : DataFrame
-        One row per feature with the columns ``factor`` (1, …, r), ``end`` ("high" or "low"),
-        ``rank`` (1 is the most extreme; equal weights in the order of the columns of X),
-        ``feature``, ``weight`` (from −1 to 1: divided by the largest of the factor in size) and,
-        with markers, ``note`` (empty where there is none).
+        One row per feature. Columns:
+
+        - ``factor`` (1, …, r), ``end`` ("high" or "low"), ``rank`` (1 is the most extreme; equal ones in the
+          order of the columns of X) and ``feature``;
+        - ``correlation`` of the feature with the factor's score, in the training samples;
+        - ``weight`` in the score, from −1 to 1: divided by the largest of the factor in size;
+        - ``disagrees``: whether the weight points the other way than the correlation;
+        - with markers ``note``, empty where there is none.
 
     Examples
     --------
@@ -127,8 +140,8 @@ def top_features(
        factor   end            feature
     0       1  high  petal length (cm)
     1       1   low   sepal width (cm)
-    2       2  high  sepal length (cm)
-    3       2   low   petal width (cm)
+    2       2  high   sepal width (cm)
+    3       2   low  sepal length (cm)
     >>> top_features(model, n=1, markers={"petal length (cm)": "known"})["note"].tolist()
     ['known', '', '', '']
     """
@@ -137,33 +150,35 @@ def top_features(
 
     check_count("n", n)
     view = factor_view(model, rotation=rotation, positive=positive)
+    weights = view.shown("weight")
     rows = [
-        (factor, end, rank, view.features[i], scaled[i])
-        for factor, scaled in enumerate(view.scaled, start=1)
-        for end, positions in zip(ENDS, extremes(scaled, n), strict=True)
+        (j + 1, end, rank, view.features[i], view.correlations[j, i], weights[j, i], disagrees[i])
+        for j, (row, disagrees) in enumerate(zip(view.shown(by), view.disagree, strict=True))
+        for end, positions in zip(ENDS, extremes(row, n), strict=True)
         for rank, i in enumerate(positions, start=1)
     ]
-    table = pd.DataFrame(rows, columns=["factor", "end", "rank", "feature", "weight"])
+    columns = ["factor", "end", "rank", "feature", "correlation", "weight", "disagrees"]
+    table = pd.DataFrame(rows, columns=columns)
     if markers is not None:
         notes = read_markers(markers)
         table["note"] = [notes.get(name, "") for name in table["feature"]]
     return table
 
 
-def extremes(weights: Any, n: int) -> tuple[Any, Any]:
-    """Positions of the (at most) n largest positive and n smallest negative weights (p,).
+def extremes(values: Any, n: int) -> tuple[Any, Any]:
+    """Positions of the (at most) n largest positive and n smallest negative values (p,).
 
     The most extreme first, equal ones in their order.
     """
-    return _largest(weights, n), _largest(-weights, n)
+    return _largest(values, n), _largest(-values, n)
 
 
-def _largest(weights: Any, n: int) -> Any:
-    n = min(n, len(weights))
+def _largest(values: Any, n: int) -> Any:
+    n = min(n, len(values))
     # One linear pass leaves few candidates to sort; all that equal the last one are among them.
-    least = np.partition(weights, len(weights) - n)[len(weights) - n]
-    candidates = np.flatnonzero((weights >= least) & (weights > 0))
-    return candidates[np.argsort(-weights[candidates], kind="stable")][:n]
+    least = np.partition(values, len(values) - n)[len(values) - n]
+    candidates = np.flatnonzero((values >= least) & (values > 0))
+    return candidates[np.argsort(-values[candidates], kind="stable")][:n]
 
 
 def check_count(name: str, value: Any) -> None:

@@ -1,41 +1,92 @@
-"""`FactorView`: the factors of a model in a fixed rotation, order and sign, ready to be shown.
+"""`FactorView`: the factors of a model by their scores, in a fixed rotation, order and sign, ready to be shown.
 
-What a fit determines is less than it shows. F depends on the factors through products only,
-codes·components and codes·coefᵀ (or componentsᵀ·coefᵀ), so that turned factors reconstruct and predict
-exactly as well. Fixed are here:
+A factor is a new variable: its score on every sample. What a fit determines is the span of the scores; turned
+factors reconstruct and predict exactly as well. Fixed are here:
 
-rotation  "predictive" puts the whole classifier into as few factors as can be; the others are the
-          background, principal axes of what else varies. "variance" shows the factors of the fit, which
-          are singular vectors of the lifted matrix. "varimax" gives each factor few large weights.
-order     by contribution to the prediction: the norm over outputs of the coefficient per standard
-          deviation of the code, largest first; then by share of variance, as in the background.
+rotation  "predictive" puts the whole prediction into as few scores as can be; the others are uncorrelated with
+          them, principal axes of what else varies (`superfactor.estimators.scores`). "variance" are principal axes
+          of all that the scores explain. "varimax" turns those so that each factor goes with few features.
+order     by what they do for the prediction, then by share of variance.
 sign      the coefficient of the positive class is positive, so that "high" means "more of that class";
           without one (several classes, regression) the coefficient that is largest in size; without any
-          effect the largest weight. Where all weights and codes are non-negative, as in supervised
-          NMF, there is nothing to turn and no sign to choose, and nothing is changed.
+          effect the correlation that is largest in size.
+
+Scores are uncorrelated and have variance 1 on the training samples. The exception are non-negative parts, as in
+supervised NMF: no turn leaves them non-negative, so they are shown as they are, and their scores are correlated.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from superfactor._arrays import to_numpy
+from superfactor.estimators.scores import effects_of, parts_turn, predictive_turn, principal_turn
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome, targets_of
-from superfactor.interpretation.predictive import predictive_turn
 from superfactor.interpretation.rotation import varimax
-from superfactor.models import model_named
 
 ROTATIONS = ("predictive", "variance", "varimax")
-# What the factors come back as most often (docs/interpretation.md has the figures).
 DEFAULT = "predictive"
-# A contribution this small beside the largest is rounding: none at all.
+#: By what features are shown: their correlations with a factor, or their weights in it.
+BY = ("correlation", "weight")
+#: A factor that does less for the prediction than this share of it is background.
+LEAST_CONTRIBUTION = 0.01
+# A coefficient this small beside the largest is rounding: none at all.
 _NEGLIGIBLE = 1e-9
 # A smaller share of X is rounding, in single precision too: spare rank, with arbitrary weights.
 _NOTHING = 1e-14
+
+
+@dataclass(frozen=True)
+class Source:
+    """The factors of a fit before they are turned, in NumPy's float64.
+
+    Attributes
+    ----------
+    weights : V (p, r), codes = XV
+    covariance : K (p, r), of each feature with each code
+    C : (r, r), the covariance of the codes
+    mean : (r,), that of the codes
+    scale : (p,), standard deviations of the features
+    effect : (outputs, r), what one unit of each code adds to the outputs that are shown
+    codes : (n, r), of the training samples
+    parts : whether they are non-negative parts, which are not turned
+    turn, contribution : M (r, r) and (r,), of the predictive rotation where they are known
+    """
+
+    weights: Any
+    covariance: Any
+    C: Any
+    mean: Any
+    scale: Any
+    effect: Any
+    codes: Any
+    parts: bool = False
+    turn: Any = None
+    contribution: Any = None
+
+    def turned(self, rotation: str | None) -> tuple[Any, Any]:
+        """M (r, r), and what each factor does for the prediction (r,), or None where that is not known."""
+        gram = self.covariance.T @ self.covariance
+        if self.parts:
+            if rotation not in (None, "variance"):
+                raise ValueError(
+                    f"rotation={rotation!r}: these factors are non-negative parts, which a rotation would "
+                    "spoil; None or 'variance' is required"
+                )
+            own = parts_turn(self.C, self.effect) if self.turn is None else self.turn
+            return own, self.contribution
+        if rotation in (None, DEFAULT):
+            if self.turn is not None:
+                return self.turn, self.contribution
+            return predictive_turn(self.C, gram, self.effect)[0], None
+        turn = principal_turn(self.C, gram)
+        if rotation == "varimax":
+            turn = turn @ varimax((self.covariance @ turn).T)
+        return turn, None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,24 +95,33 @@ class FactorView:
 
     Attributes
     ----------
+    correlations : array of shape (r, p)
+        Of each feature with the score of each factor, from −1 to 1: what goes with the factor. 0 for a
+        constant feature.
+    patterns : array of shape (r, p)
+        Of each feature the change, in its units at the fit, that goes with one standard deviation of the
+        score: X ≈ mean + scores @ patterns.
     weights : array of shape (r, p)
-        The atoms, in the units of the fit: after a StandardScaler, standardised features. Zero
-        where a factor holds nothing of X, because X has fewer than r dimensions.
-    scaled : array of shape (r, p)
-        ``weights`` divided by the largest of each factor in size: from −1 to 1.
+        How scores are computed: ``X @ weights.T`` and a constant. A feature can have a large weight
+        because it cancels noise in another one, and none although it goes with the factor.
     coef : array of shape (outputs, r)
-        What moving a sample along one factor by one standard deviation of the training codes adds
-        to its activations, one row per output. Two classes: to the log-odds of the positive class
-        (logistic link). Several: to the log-odds of each class against the (geometric) mean of all
-        of them. Regression: to the prediction, in the units of y; survival times: to the log hazard.
-        Exactly 0 in background factors.
+        What one standard deviation of the score adds to the activations, one row per output. Two classes:
+        to the log-odds of the positive class (logistic link). Several: to the log-odds of each class
+        against the (geometric) mean of all of them. Regression: to the prediction, in the units of y;
+        survival times: to the log hazard.
     share : array of shape (r,)
-        Share of the sum of squares of X, which is variance where X is centred.
-    codes : array of shape (n, r)
-        Codes of the training samples; those of the feature model have seen the labels.
+        Share of the variance of X that goes with the score.
+    contribution : array of shape (r,)
+        What the factor does for the prediction of the training samples: the share of the deviance that all
+        factors explain which is lost without it. In rotations other than the predictive one, its share
+        of the variance of the activations.
+    scores : array of shape (n, r)
+        Scores of the training samples, of mean 0 and variance 1. In the feature model these are turned
+        training codes, which have seen the labels.
     turn : array of shape (r, r)
-        ``transform(X) @ turn`` are the codes of other samples in the order, sign and rotation of the
-        view, and ``turn @ weights`` the atoms of the fit. Orthogonal where those are.
+        ``(transform(X) - center) @ turn`` are the scores of other samples: see ``scores_of``.
+    center : array of shape (r,)
+        The mean of ``transform(X)`` of the training samples.
     features : array of shape (p,)
         Names, as strings.
     classes : tuple of str or None
@@ -83,28 +143,55 @@ class FactorView:
     >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
     >>> model = SMFClassifier(n_components=2).fit(X, y)
     >>> view = factor_view(model)
-    >>> view.weights.shape, view.coef.shape, view.outputs
+    >>> view.correlations.shape, view.coef.shape, view.outputs
     ((2, 4), (3, 2), ('setosa', 'versicolor', 'virginica'))
     >>> view.share.round(2)
-    array([0.82, 0.11])
+    array([0.91, 0.05])
     """
 
+    correlations: Any
+    patterns: Any
     weights: Any
-    scaled: Any
     coef: Any
     share: Any
-    codes: Any
+    contribution: Any
+    scores: Any
     turn: Any
+    center: Any
     features: Any
     classes: tuple[str, ...] | None
     outputs: tuple[str, ...]
     model: str
     supervised: bool
+    source: Source | None = field(default=None, repr=False)
 
     @property
     def predictive(self) -> Any:
-        """(r,) bool: which factors carry the classifier. The others are background."""
-        return np.any(self.coef != 0, axis=0)
+        """(r,) bool: which factors the prediction would miss, ``contribution`` ≥ 1 %. The others are background."""
+        return self.contribution >= LEAST_CONTRIBUTION
+
+    @property
+    def disagree(self) -> Any:
+        """(r, p) bool: features whose weight points the other way than their correlation."""
+        return self.weights * self.correlations < 0
+
+    def shown(self, by: str = "correlation") -> Any:
+        """(r, p), what features are ranked and drawn by, from −1 to 1.
+
+        Parameters
+        ----------
+        by : {"correlation", "weight"}, default="correlation"
+            "weight" is the weight divided by the largest in size of its factor.
+        """
+        check_by(by)
+        if by == "correlation":
+            return self.correlations
+        largest = np.max(np.abs(self.weights), axis=1, keepdims=True)
+        return self.weights / np.where(largest > 0, largest, 1) + 0.0
+
+    def scores_of(self, codes: Any) -> Any:
+        """Scores (m, r) of samples whose codes ``transform`` gave (m, r)."""
+        return (np.asarray(to_numpy(codes), dtype=np.float64) - self.center) @ self.turn
 
 
 def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None) -> FactorView:
@@ -115,10 +202,8 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
     model : SMFClassifier, SMFRegressor, SMFSurvival, a Pipeline that ends in one, a search, or a FactorView
         Fitted. A search such as SMFClassifierCV stands for its ``best_estimator_``.
     rotation : None, "predictive", "variance" or "varimax", default=None
-        None is "predictive" ("variance" for factors of non-negative parts, which no turn leaves
-        non-negative), and leaves a FactorView as it is. Reconstruction and prediction are the same in
-        all of them; shares and coefficients are those of the turned factors. (With sample weights,
-        shares after a rotation are approximate: codes are counted once each.)
+        None is "predictive" (factors of non-negative parts are never turned), and leaves a FactorView
+        as it is. Reconstruction and prediction are the same in all of them.
     positive : class label, optional
         The class that is up: of two classes the one whose log-odds are shown, by default the rarer one
         in the training samples, or else the second; of several the one whose coefficients are made
@@ -131,11 +216,8 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
 
     Notes
     -----
-    In the filter model ``coef`` is ``coef_`` times the standard deviation of the codes, since the
-    atoms are orthonormal; where they are not (supervised NMF) moving along one of them moves the
-    projections on all, and that is counted. In the feature model the training codes were chosen
-    together with the labels: their spread between classes, and with it ``coef``, is larger than
-    that of new samples.
+    A view is made of what ``fit`` kept, and needs no X. In the feature model scores are those of
+    ``transform``, which knows no labels; ``view.scores`` are of the training codes, which do.
 
     Examples
     --------
@@ -146,14 +228,16 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
     >>> X, y = X - X.mean(), y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
     >>> model = SMFClassifier(n_components=2).fit(X, y)
     >>> view = factor_view(model)
-    >>> view.features[abs(view.weights[0]).argmax()]
+    >>> view.features[abs(view.correlations[0]).argmax()]
     'petal length (cm)'
     >>> factor_view(model, rotation="variance").share.round(2)
-    array([0.91, 0.02])
+    array([0.92, 0.04])
     """
     check_rotation(rotation)
     if not isinstance(model, FactorView):
-        return _of_estimator(fitted_model(model), rotation, positive)
+        fitted = fitted_model(model)
+        outcome = Outcome.of(fitted.estimator, positive)
+        return arrange(source_of(fitted.estimator, outcome), rotation, outcome, view_names(fitted))
     if rotation is None and positive is None:
         return model
     return _of_view(model, rotation, positive)
@@ -166,150 +250,107 @@ def check_rotation(rotation: Any) -> None:
         raise ValueError(f"rotation={rotation!r}: None, {words} is required")
 
 
-def which_rotation(rotation: str | None, weights: Any, codes: Any) -> str:
-    """The rotation that None stands for; non-negative parts are turned by none."""
-    parts = len(weights) > 1 and not (weights < 0).any() and not (codes < 0).any()
-    if not parts:
-        return DEFAULT if rotation is None else rotation
-    if rotation in (None, "variance"):
-        return "variance"
-    raise ValueError(
-        f"rotation={rotation!r}: these factors are non-negative parts, which a rotation would spoil; "
-        "None or 'variance' is required"
+def check_by(by: Any) -> None:
+    """One of the words."""
+    if by not in BY:
+        raise ValueError(f"by={by!r}: {' or '.join(map(repr, BY))} is required")
+
+
+def source_of(estimator: Any, outcome: Outcome) -> Source:
+    """The factors of a fitted estimator, from what its fit kept."""
+    names = ("score_covariance_", "score_mean_", "feature_scale_", "factor_coef_", "codes_")
+    weights, patterns, turn, contribution, *kept = (
+        np.asarray(to_numpy(values), dtype=np.float64)
+        for values in (
+            estimator._coding.weights,
+            estimator.patterns_,
+            estimator.factor_turn_,
+            estimator.factor_contribution_,
+            *(getattr(estimator, name) for name in names),
+        )
+    )
+    C, mean, scale, effect, codes = kept
+    parts = len(C) > 1 and not (weights < 0).any() and not (codes < 0).any()
+    return Source(
+        weights,
+        patterns.T @ C,
+        C,
+        mean,
+        scale,
+        outcome.shown(effect),
+        codes,
+        parts,
+        turn,
+        contribution,
     )
 
 
-@dataclass(frozen=True)
-class Unordered:
-    """Factors before they have an order and a sign.
-
-    Attributes
-    ----------
-    weights : (r, p)
-    codes : (n, r)
-    effect : (outputs, r), change of the outputs per unit of each code
-    share : (r,)
-    turn : (r, r), by which the factors have been turned already
-    """
-
-    weights: Any
-    codes: Any
-    effect: Any
-    share: Any
-    turn: Any
-
-    def rotated(self, rotation: str, model: str) -> Unordered:
-        """Turned by "predictive" or "varimax"; the fit's own for "variance"."""
-        if rotation == "variance":
-            return self
-        weights, codes, effect = filled(self.weights, self.share), self.codes, self.effect
-        total = _sizes(weights, codes).sum() / (self.share.sum() or 1.0)
-        if rotation == "predictive":
-            found = predictive_turn(weights, codes, effect, orthonormal_codes=model == "feature")
-            M, inverse, effect = found.M, found.inverse, found.effects(effect)
-        else:
-            M = varimax(weights)
-            inverse, effect = M.T, effect @ M
-        weights, codes = inverse @ weights, codes @ M
-        share = _sizes(weights, codes) / (total or 1.0)
-        return Unordered(weights, codes, effect, share, self.turn @ M)
-
-
-def arrange(factors: Unordered, outcome: Outcome, names: dict[str, Any]) -> FactorView:
-    """Factors put in order and sign; `names` are the fields of the view that are no numbers."""
-    weights, codes, share = filled(factors.weights, factors.share), factors.codes, factors.share
-    coef = factors.effect * codes.std(axis=0)
-    contribution = np.linalg.norm(coef, axis=0)
-    negligible = contribution <= _NEGLIGIBLE * contribution.max()
-    coef[:, negligible], contribution[negligible] = 0, 0
-    order = np.lexsort((-share, -contribution))
-    turn = factors.turn[:, order]
-    weights, codes, coef = weights[order], codes[:, order], coef[:, order]
-    if (weights < 0).any() or (codes < 0).any():
-        signs = _signs(weights, coef, outcome.up)
-        weights, codes, coef = weights * signs[:, None], codes * signs, coef * signs
-        turn = turn * signs
-    largest = np.max(np.abs(weights), axis=1, keepdims=True)
-    scaled = weights / np.where(largest > 0, largest, 1)
+def arrange(
+    source: Source, rotation: str | None, outcome: Outcome, names: dict[str, Any]
+) -> FactorView:
+    """Factors turned, and put in order and sign; `names` are the fields of the view that are no numbers."""
+    turn, contribution = source.turned(rotation)
+    coef = effects_of(turn, source.C, source.effect)
+    size = np.linalg.norm(coef, axis=0)
+    coef[:, size <= _NEGLIGIBLE * size.max(initial=0.0)] = 0.0
+    size = np.linalg.norm(coef, axis=0)
+    if contribution is None:
+        contribution = size**2 / (np.sum(size**2) or 1.0)
+    patterns = (source.covariance @ turn).T
+    share = np.sum(patterns**2, axis=1) / (np.sum(source.scale**2) or 1.0)
+    empty = share <= _NOTHING
+    turn = np.where(empty, 0.0, turn)
+    patterns = np.where(empty[:, None], 0.0, patterns)
+    order = np.lexsort((-share, -size))
+    turn, patterns, coef = turn[:, order], patterns[order], coef[:, order]
+    scale = np.where(source.scale > 0, source.scale, 1.0)
+    correlations = np.clip(patterns / scale, -1.0, 1.0)
+    signs = np.ones(len(order)) if source.parts else _signs(correlations, coef, outcome.up)
+    turn = turn * signs
     # Adding zero makes −0.0 plain zero.
     return FactorView(
-        weights + 0.0,
-        scaled + 0.0,
-        coef + 0.0,
-        share[order],
-        codes + 0.0,
-        turn + 0.0,
+        correlations=correlations * signs[:, None] + 0.0,
+        patterns=patterns * signs[:, None] + 0.0,
+        weights=(source.weights @ turn).T + 0.0,
+        coef=coef * signs + 0.0,
+        share=share[order],
+        contribution=np.where(empty, 0.0, contribution)[order],
+        scores=(source.codes - source.mean) @ turn + 0.0,
+        turn=turn + 0.0,
+        center=source.mean,
+        source=source,
         **names | {"outputs": outcome.outputs},
     )
 
 
-def _signs(weights: Any, coef: Any, up: int | None) -> Any:
-    """±1 (r,): makes the coefficient `up`, or the largest, of each factor positive; or a weight."""
-    factors = np.arange(len(weights))
+def _signs(correlations: Any, coef: Any, up: int | None) -> Any:
+    """±1 (r,): makes the coefficient `up`, or the largest, of each factor positive; or a correlation."""
+    factors = np.arange(len(correlations))
     leading = coef[np.argmax(np.abs(coef), axis=0), factors]
     if up is not None:
         leading = np.where(coef[up] != 0, coef[up], leading)
-    leading_weight = weights[factors, np.argmax(np.abs(weights), axis=1)]
-    return np.where(np.where(leading != 0, leading, leading_weight) < 0, -1.0, 1.0)
-
-
-def filled(weights: Any, share: Any) -> Any:
-    """The weights (r, p), all zero in factors that hold nothing of X: those would be arbitrary."""
-    return np.where(share[:, None] > _NOTHING, weights, 0.0)
-
-
-def _sizes(weights: Any, codes: Any) -> Any:
-    """‖w_j‖²‖h_j‖² (r,)."""
-    return np.sum(weights**2, axis=1) * np.sum(codes**2, axis=0)
+    strongest = correlations[factors, np.argmax(np.abs(correlations), axis=1)]
+    return np.where(np.where(leading != 0, leading, strongest) < 0, -1.0, 1.0)
 
 
 def _of_view(view: FactorView, rotation: str | None, positive: Any) -> FactorView:
-    """Another rotation of the same fit, whatever the one of the view is, or another class up."""
+    """Another rotation of the same fit, or another class up."""
+    if view.source is None:
+        raise ValueError(
+            f"rotation={rotation!r}, positive={positive!r}: this view is a part of the factors; None is required"
+        )
     binary = view.classes is not None and len(view.classes) == 2
     own = Outcome(view.classes, view.outputs, 0 if binary else None)
     outcome = own.towards(positive)
-    spread = view.codes.std(axis=0)
-    effect = view.coef / np.where(spread > 0, spread, 1)
-    if outcome.outputs != own.outputs:
-        effect = -effect  # the other one of two classes
-    weights, codes, share, turn = view.weights, view.codes, view.share, view.turn
-    if rotation is not None:
-        rotation = which_rotation(rotation, weights, codes)
-        r = len(weights)
-        if turn.shape == (r, r):  # a part of the factors cannot be turned back
-            total = _sizes(weights, codes).sum() / (share.sum() or 1.0)
-            weights, codes, effect = turn @ weights, codes @ np.linalg.inv(turn), effect @ turn.T
-            share, turn = _sizes(weights, codes) / (total or 1.0), np.eye(r)
-    factors = Unordered(weights, codes, effect, share, turn)
-    factors = factors.rotated(rotation or "variance", view.model)
+    source = view.source
+    if outcome.outputs != own.outputs:  # the other one of two classes
+        source = replace(source, effect=-source.effect)
     names = {name: getattr(view, name) for name in ("features", "classes", "model", "supervised")}
-    return arrange(factors, outcome, names)
-
-
-def _of_estimator(fitted: FittedModel, rotation: str | None, positive: Any) -> FactorView:
-    estimator, outcome = fitted.estimator, Outcome.of(fitted.estimator, positive)
-    factors = unordered(estimator, outcome)
-    rotation = which_rotation(rotation, factors.weights, factors.codes)
-    return arrange(factors.rotated(rotation, estimator.model), outcome, view_names(fitted))
-
-
-def unordered(estimator: Any, outcome: Outcome) -> Unordered:
-    """The factors of a fitted estimator, as they are."""
-    weights, codes, coef, share = (
-        np.asarray(to_numpy(values), dtype=np.float64)
-        for values in (
-            estimator.components_,
-            estimator.codes_,
-            estimator.coef_,
-            estimator.explained_variance_ratio_,
-        )
-    )
-    effect = outcome.shown(model_named(estimator.model).effects(weights, coef))
-    return Unordered(weights, codes, effect, share, np.eye(len(weights)))
+    return arrange(source, rotation, outcome, names)
 
 
 def view_names(fitted: FittedModel) -> dict[str, Any]:
-    """The fields of a view that are no numbers; ``outputs`` are the rows of ``coef_``, as they are."""
+    """The fields of a view that are no numbers."""
     estimator = fitted.estimator
     classes: tuple[str, ...] | None = None
     if hasattr(estimator, "classes_"):

@@ -76,6 +76,11 @@ class Grown:
 class Coding(ABC):
     """How a fitted model codes new samples and what it predicts for them."""
 
+    @property
+    @abstractmethod
+    def weights(self) -> Array:
+        """V (p, r): the codes of samples X (n, p) are XV."""
+
     @abstractmethod
     def codes(self, X: Array) -> Array:
         """Codes (n, r) of the rows of X (n, p)."""
@@ -259,10 +264,6 @@ class Model(ABC):
     @abstractmethod
     def lifted(self, factors: Factors) -> Array:
         """A (N, κ) of factors in the user's units."""
-
-    @abstractmethod
-    def effects(self, components: Any, coef: Any) -> Any:
-        """Change of the activations (κ, r) per unit of each code; components (r, p), coef (κ, r), NumPy."""
 
     @abstractmethod
     def ridge_unit(self, sizes: Any) -> Any:

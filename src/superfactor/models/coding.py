@@ -58,6 +58,10 @@ class FilterCoding(_ArrayCoding):
 
     filters: Array
 
+    @property
+    def weights(self) -> Array:
+        return self.filters
+
     def codes(self, X: Array) -> Array:
         """Wᵀx for every row of X (n, p): (n, r)."""
         return X @ self.filters
@@ -109,6 +113,10 @@ class FeatureCoding(_ArrayCoding):
         C = back.T @ (beta * size[:, None])
         R, m = _right_singular(C)
         return cls(xi, lam, Q @ U[:, :k], back * size[:, None], R, m)
+
+    @property
+    def weights(self) -> Array:
+        return self.range @ self.back.T
 
     def codes(self, X: Array) -> Array:
         """W⁺x for every row of X (n, p): (n, r)."""

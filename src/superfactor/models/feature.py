@@ -96,9 +96,6 @@ class Feature(Model):
     def lifted(self, factors: Factors) -> Array:
         return factors.codes @ factors.beta
 
-    def effects(self, components: Any, coef: Any) -> Any:
-        return coef
-
     def ridge_unit(self, sizes: Any) -> Any:
         return sizes  # it is one on the activations
 

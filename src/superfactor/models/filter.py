@@ -92,10 +92,6 @@ class Filter(Model):
     def lifted(self, factors: Factors) -> Array:
         return factors.components @ factors.beta
 
-    def effects(self, components: Any, coef: Any) -> Any:
-        # Projections on the atoms are what is read: moving along one atom may move them all.
-        return coef @ (components @ components.T)
-
     def ridge_unit(self, sizes: Any) -> Any:
         return np.ones_like(sizes)
 

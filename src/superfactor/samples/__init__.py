@@ -6,6 +6,7 @@ file            idea
 ``annotations`` what is known of samples besides X: targets, covariates, weights
 ``block``       some samples, and every question they answer
 ``samples``     all samples: questions to blocks, their answers added up
+``moments``     how features go with scores: means, variances, covariances
 ``memory``      blocks of an X in memory
 ``passes``      blocks that read their rows of X whenever they are asked
 ``store``       where a block keeps its rows of tall matrices
@@ -19,6 +20,7 @@ file            idea
 from superfactor.samples.annotations import Annotations, SampleTable
 from superfactor.samples.block import Along, Block, Design, Made, Place
 from superfactor.samples.memory import in_memory
+from superfactor.samples.moments import Moments, moments_of
 from superfactor.samples.passes import in_passes
 from superfactor.samples.samples import Call, Errands, LocalSamples, Samples, added
 from superfactor.samples.subsample import subsample
@@ -34,6 +36,7 @@ __all__ = [
     "Errands",
     "LocalSamples",
     "Made",
+    "Moments",
     "Place",
     "Plain",
     "SampleTable",
@@ -43,5 +46,6 @@ __all__ = [
     "added",
     "in_memory",
     "in_passes",
+    "moments_of",
     "subsample",
 ]

@@ -37,6 +37,7 @@ from superfactor._arrays import (
 )
 from superfactor.losses import AnyCurvature, Loss
 from superfactor.samples.annotations import Annotations
+from superfactor.samples.moments import score_sums
 from superfactor.samples.side_by_side import as_columns, as_points, times, transpose_times
 from superfactor.samples.store import InMemory, TallStore
 from superfactor.spectrum import DataMatrix
@@ -476,6 +477,15 @@ class Block:
         image = X.times(T)
         ones = root if root is not None else namespace(image).ones_like(image[:, :1])
         return X.transpose_times(image), X.transpose_times(cast(ones, image))
+
+    @reads_rows
+    def scored(self, V: Array) -> Made[tuple[Any, ...]]:
+        """Scores X̃V (n_b, r) and √w/s, kept side by side (n_b, r + 1); sums: those of `moments.score_sums`."""
+        X = self._rows()
+        scores, sums = score_sums(X, V)
+        xp = namespace(scores)
+        ones = xp.ones_like(scores[:, :1]) if X.root_weight is None else X.root_weight
+        return Made((xp.concat([scores, ones / X.scale], axis=1),), sums)
 
     @reads_rows
     def gram_and_image(self, place: Place) -> tuple[Array, Array]:

@@ -16,7 +16,6 @@ from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import NumpyArray
-from superfactor.estimators.importances import refuse_selectors
 from superfactor.estimators.inputs import as_numpy
 from superfactor.selection.outcome import Outcome
 
@@ -41,16 +40,21 @@ def _refits(search: Any) -> bool:
     return True
 
 
-def _handed_through(name: str, what: str) -> Any:
-    """A fitted attribute of the chosen estimator as one of the search."""
+def _handed_through(name: str, what: str, *, of_columns: bool = False) -> Any:
+    """A fitted attribute of the chosen estimator as one of the search.
+
+    One that weighs the columns of X, `of_columns`, only where the estimator sees X as it is.
+    """
 
     def of_the_chosen(search: Any) -> Any:
         _refits(search)
-        if name == "coef_":
-            refuse_selectors()
         if not hasattr(search, "best_estimator_"):
             raise AttributeError(f"{name}: this {type(search).__name__} is not fitted yet")
         chosen = search.best_estimator_
+        if of_columns and isinstance(chosen, Pipeline):
+            raise AttributeError(
+                f"{name}: X is preprocessed first; best_estimator_[-1].{name} weighs the columns after that"
+            )
         return getattr(chosen[-1] if isinstance(chosen, Pipeline) else chosen, name)
 
     return property(of_the_chosen, doc=f"{what}, of ``best_estimator_``.")
@@ -69,8 +73,14 @@ class ChosenModel:
     codes_: NumpyArray = _handed_through(
         "codes_", "Codes of the training samples (n_samples, n_components)"
     )
+    factor_coef_: NumpyArray = _handed_through(
+        "factor_coef_", "Effects of the codes (n_outputs, n_components)"
+    )
     coef_: NumpyArray = _handed_through(
-        "coef_", "Coefficients of the codes (n_outputs, n_components)"
+        "coef_", "Weights of the columns of X (n_outputs, n_features)", of_columns=True
+    )
+    patterns_: NumpyArray = _handed_through(
+        "patterns_", "Regression of X on the codes (n_components, n_features)"
     )
     feature_importances_: NumpyArray = _handed_through(
         "feature_importances_", "How much each feature counts ``(n_features_in_,)``"

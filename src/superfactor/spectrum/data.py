@@ -145,6 +145,27 @@ class DataMatrix:
             rows = rows * wide(self.root_weight)[:, 0] ** 2
         return rows * self._factor**2
 
+    def column_sums(self) -> tuple[Array, Array]:
+        """Σ_i √w_i·x̃_ij and Σ_i x̃_ij² of every column (p,), in float64: what means and variances take."""
+        X, xp, weight = self._X, self.xp, self.root_weight
+        if self.is_sparse:
+            root = np.ones((self.shape[0], 1)) if weight is None else wide(weight)
+            parts = (X.data, X.indices, X.indptr)
+            sums = shared(sp.csc_array, self.shape[::-1], parts) @ root**2
+            parts = (wide(X.data) ** 2, X.indices, X.indptr)
+            squares = shared(sp.csc_array, self.shape[::-1], parts) @ root**2
+            return sums[:, 0] * self._factor, squares[:, 0] * self._factor**2
+        sums = squares = xp.zeros(self.shape[1], dtype=xp.float64, device=self.device)
+        rows = max(1, _VALUES // max(self.shape[1], 1))  # temporary arrays that stay in the cache
+        for start in range(0, self.shape[0], rows):
+            stop = min(start + rows, self.shape[0])
+            block = weighted = wide(X[start:stop, :])
+            if weight is not None:
+                weighted = block * wide(weight[start:stop, :]) ** 2
+            sums = sums + xp.sum(weighted, axis=0)
+            squares = squares + xp.sum(block * weighted, axis=0)
+        return sums * self._factor, squares * self._factor**2
+
     def sum_of_squares(self) -> float:
         """‖X̃‖², added up in float64; not zero unless X is, however small its squares."""
         X = self._X

@@ -1,0 +1,184 @@
+"""Factors by their scores: which turn of the codes is shown, and what each factor does for the prediction.
+
+A factor is a new variable, its *score* on every sample. The fit determines the span of the codes S = XV, centred;
+any invertible turn of it predicts and reconstructs the same. With C = SᵀDS and K = XᵀDS (`samples.moments`), and β
+the effect of the codes on the outputs, the turn T = S·M is made in score space (docs/method.md §17):
+
+1. predictive scores: principal axes of the activations Sβᵀ, largest variance first, as many as they have dimensions;
+2. background scores: uncorrelated with those, turned so that they explain as much of X as they can, largest first.
+
+Scores are then uncorrelated and have variance 1: MᵀCM = I. X ≈ mean + T·Pᵀ with patterns P = KM, the share of the
+variance of factor k is ‖P_k‖²/‖X‖²_D, and shares add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from superfactor._arrays import to_numpy
+from superfactor.samples import Block, Design, Moments
+
+if TYPE_CHECKING:
+    from superfactor.models import Factors
+    from superfactor.problem import Problem
+
+# Of the largest eigenvalue of the scores' correlations: a direction with less is rounding.
+_NO_DIRECTION = 1e-13
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The factors of a fit as they are shown.
+
+    Attributes
+    ----------
+    moments : of the features and of the codes of the fit
+    turn : M (r, r); (codes − mean)·M are the scores; columns of zeros for spare rank
+    contribution : (r,), share of the explained deviance that is lost without the factor
+    """
+
+    moments: Moments
+    turn: Any
+    contribution: Any
+
+
+def whitening(C: Any) -> Any:
+    """Q (r, k) with QᵀCQ = I on the range of a covariance C (r, r), whatever the units of the codes are."""
+    deviation = np.sqrt(np.clip(np.diag(C), 0.0, None))
+    used = deviation > 0
+    scale = np.where(used, deviation, 1.0)
+    values, U = np.linalg.eigh(np.where(np.outer(used, used), C / np.outer(scale, scale), 0.0))
+    kept = values > _NO_DIRECTION * values.max(initial=0.0)
+    return (U[:, kept] / np.sqrt(values[kept]))[:, ::-1] / scale[:, None]
+
+
+def patterns(moments: Moments) -> Any:
+    """(r, p), the regression of X on the codes: X ≈ mean + (codes − mean)·patterns."""
+    Q = whitening(moments.C)
+    return Q @ (moments.K @ Q).T
+
+
+def principal_turn(C: Any, gram: Any) -> Any:
+    """M (r, r): uncorrelated scores of variance 1, those that explain most of X first.
+
+    Parameters
+    ----------
+    C : (r, r), the covariance of the codes
+    gram : KᵀK (r, r)
+    """
+    return _padded(_explaining(whitening(C), gram), len(C))
+
+
+def predictive_turn(C: Any, gram: Any, effect: Any) -> tuple[Any, int]:
+    """M (r, r) with the predictive scores first, and how many they are.
+
+    Parameters
+    ----------
+    C : (r, r), the covariance of the codes
+    gram : KᵀK (r, r)
+    effect : (outputs, r), what one unit of each code adds to the outputs
+    """
+    Q = whitening(C)
+    if Q.shape[1] == 0:
+        return np.zeros_like(C), 0
+    # Of unit scores: their variances are those of the activations.
+    U, values, _ = np.linalg.svd((effect @ C @ Q).T)
+    rounding = max(effect.shape) * np.finfo(float).eps * values[:1].sum()
+    count = int(np.sum(values > rounding))
+    rest = _explaining(Q @ U[:, count:], gram)
+    return _padded(np.hstack([Q @ U[:, :count], rest]), len(C)), count
+
+
+def parts_turn(C: Any, effect: Any) -> Any:
+    """M (r, r): codes as they are, of variance 1, those with the largest effect first.
+
+    For non-negative parts, which no turn leaves non-negative.
+    """
+    deviation = np.sqrt(np.clip(np.diag(C), 0.0, None))
+    order = np.argsort(-np.linalg.norm(effect * deviation, axis=0), kind="stable")
+    return np.diag(np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1), 0))[:, order]
+
+
+def effects_of(turn: Any, C: Any, effect: Any) -> Any:
+    """What one standard deviation of each score adds to the outputs, the other scores as they are: (outputs, r).
+
+    Parameters
+    ----------
+    turn : M (r, r)
+    C : (r, r), the covariance of the codes
+    effect : (outputs, r), what one unit of each code adds
+    """
+    # The regression of the codes on the scores; for uncorrelated scores MᵀCM is the identity.
+    back = np.linalg.pinv(turn.T @ C @ turn, rcond=1e-10, hermitian=True) @ (turn.T @ C)
+    return effect @ back.T
+
+
+def _explaining(basis: Any, gram: Any) -> Any:
+    """Unit scores (r, k) turned so that the explained variance ‖KᵀM_k‖² is largest first."""
+    _, axes = np.linalg.eigh(basis.T @ gram @ basis)
+    return basis @ axes[:, ::-1]
+
+
+def _padded(turn: Any, r: int) -> Any:
+    """With columns of zeros for directions that the scores do not have."""
+    return np.hstack([turn, np.zeros((r, r - turn.shape[1]))])
+
+
+def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: Any) -> Shown:
+    """The factors of a fit: one pass over X, and a few questions about the loss.
+
+    Parameters
+    ----------
+    problem : the fitted problem
+    factors : in the user's units, β (r, κ) and γ (q, κ)
+    weights : V (p, r), codes = XV
+    symmetric : makes effects (κ, r) those on all outputs, (outputs, r)
+    """
+    V, beta, gamma = (_numbers(x) for x in (weights, factors.beta, factors.gamma))
+    (scores,), sums = problem.samples.make(Block.scored, V)
+    moments = Moments.of(sums, problem.scale)
+    C, effect = moments.C, symmetric(beta.T)
+    if are_parts(factors):
+        turn = parts_turn(C, effect)
+    else:
+        turn, _ = predictive_turn(C, moments.K.T @ moments.K, effect)
+    points = _without_each(turn, effects_of(turn, C, beta.T), moments.score_mean, beta, gamma)
+    points[:, : len(beta) + 1] *= problem.scale
+    losses, _ = problem.samples.sum(Block.evaluate, Design(scores.place), points)
+    whole, none, *without = np.asarray(losses).tolist()
+    explained = max(none - whole, np.finfo(float).tiny)
+    contribution = np.clip((np.asarray(without) - whole) / explained, 0.0, 1.0)
+    return Shown(moments, turn, np.where(none > whole, contribution, 0.0))
+
+
+def _without_each(turn: Any, effect: Any, mean: Any, beta: Any, gamma: Any) -> Any:
+    """Coefficients (r + 2, r + 1 + q, κ) on [codes, 1, covariates].
+
+    All factors; none, at the mean of each; and all but one of them, for each.
+    """
+    r, kappa = beta.shape
+    change = -turn[:, :, None] * effect.T[None]  # (code, factor, κ)
+    change = np.concatenate(
+        [np.zeros((r, 1, kappa)), change.sum(axis=1, keepdims=True), change], axis=1
+    )
+    change = np.moveaxis(change, 1, 0)  # (r + 2, r, κ)
+    constant = -np.einsum("r,krc->kc", mean, change)[:, None, :]
+    same = np.broadcast_to(gamma, (r + 2, *gamma.shape))
+    return np.concatenate([beta + change, constant, same], axis=1)
+
+
+def are_parts(factors: Factors) -> bool:
+    """Whether these are non-negative parts, of supervised NMF, which a turn would spoil."""
+    several = factors.beta.shape[0] > 1
+    return several and _none_negative(factors.components) and _none_negative(factors.codes)
+
+
+def _none_negative(x: Any) -> bool:
+    return x is not None and not bool((x < 0).any())
+
+
+def _numbers(x: Any) -> Any:
+    return np.asarray(to_numpy(x), dtype=np.float64)
