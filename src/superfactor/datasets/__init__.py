@@ -6,6 +6,7 @@ from superfactor.datasets.microarrays import Microarray, find_microarrays, load_
 from superfactor.datasets.mnist import Images, load_mnist
 from superfactor.datasets.prostate import load_prostate
 from superfactor.datasets.simulator import Simulation, simulate
+from superfactor.datasets.t_cells import load_t_cells
 from superfactor.datasets.tables import TableFile, open_table, read_table
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "load_microarray",
     "load_mnist",
     "load_prostate",
+    "load_t_cells",
     "open_table",
     "read_table",
     "simulate",
