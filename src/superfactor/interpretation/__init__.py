@@ -11,7 +11,11 @@ file             idea
 ``confounders``  how much of each factor a batch explains, before and after adjustment
 ``svd``          the same view of plain SVD, for comparison
 ``matching``     which factor of one view is which of another
+``held_out``     scores of samples that the model had not seen, and what factors are good for there
 ``resampling``   refits on parts of the samples, factors matched to the fit
+``stable_features`` features that fits to disjoint halves pick again and again
+``complementary`` such halves, and how many features both would pick by chance
+``refitting``    a whole model fitted again to some of the samples
 ``rotation``     varimax
 ``markers``      notes on features a user knows already
 ``models``       what counts as a fitted model, and the names of its features
@@ -23,24 +27,30 @@ file             idea
 from superfactor.interpretation.blocks import block_shares
 from superfactor.interpretation.confounders import confounding
 from superfactor.interpretation.covariates import covariate_effects
+from superfactor.interpretation.held_out import HeldOut, held_out_scores
 from superfactor.interpretation.markers import read_markers
 from superfactor.interpretation.matching import Matched, matched
 from superfactor.interpretation.resampling import Stability, stability
+from superfactor.interpretation.stable_features import StableFeatures, stable_features
 from superfactor.interpretation.svd import unsupervised
 from superfactor.interpretation.tables import supervised_factors, top_features
 from superfactor.interpretation.view import FactorView, factor_view
 
 __all__ = [
     "FactorView",
+    "HeldOut",
     "Matched",
     "Stability",
+    "StableFeatures",
     "block_shares",
     "confounding",
     "covariate_effects",
     "factor_view",
+    "held_out_scores",
     "matched",
     "read_markers",
     "stability",
+    "stable_features",
     "supervised_factors",
     "top_features",
     "unsupervised",

@@ -38,7 +38,7 @@ class Matched:
     >>> model = SMFClassifier(n_components=2).fit(X, y)
     >>> pairs = matched(factor_view(model), unsupervised(model, X, y))
     >>> pairs.similarity.round(2)
-    array([0.94, 0.06])
+    array([1.  , 0.14])
     >>> pairs.number
     array([1, 2])
     """
@@ -77,7 +77,7 @@ def matched(view: FactorView, other: FactorView) -> Matched:
     >>> model = SMFClassifier(n_components=2).fit(X, y)
     >>> pairs = matched(factor_view(model), unsupervised(model, X, y))
     >>> pairs.similarity.round(2)
-    array([0.94, 0.06])
+    array([1.  , 0.14])
     """
     if view.weights.shape[1] != other.weights.shape[1]:
         raise ValueError(

@@ -146,7 +146,7 @@ class FactorView:
     >>> view.correlations.shape, view.coef.shape, view.outputs
     ((2, 4), (3, 2), ('setosa', 'versicolor', 'virginica'))
     >>> view.share.round(2)
-    array([0.91, 0.05])
+    array([0.92, 0.02])
     """
 
     correlations: Any
@@ -231,7 +231,7 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
     >>> view.features[abs(view.correlations[0]).argmax()]
     'petal length (cm)'
     >>> factor_view(model, rotation="variance").share.round(2)
-    array([0.92, 0.04])
+    array([0.92, 0.02])
     """
     check_rotation(rotation)
     if not isinstance(model, FactorView):

@@ -76,7 +76,6 @@ def score_sums(X: DataMatrix, V: Array) -> tuple[Array, tuple[Any, ...]]:
     """
     scores = X.times(V)
     xp, fine, n = namespace(scores), wide(scores), X.shape[0]
-    columns, squares = X.column_sums()
     if X.root_weight is None:
         root = xp.ones((n, 1), dtype=fine.dtype, device=X.device)
     else:
@@ -86,6 +85,7 @@ def score_sums(X: DataMatrix, V: Array) -> tuple[Array, tuple[Any, ...]]:
     mean = sums / total
     centred = fine - root * mean[None, :]
     corner = centred.T @ centred + total * mean[:, None] * mean[None, :]
+    columns, squares = X.column_sums()
     K = wide(X.transpose_times(centred)) + columns[:, None] * mean[None, :]
     return scores, (total, columns, squares, sums, corner, K)
 

@@ -1,0 +1,363 @@
+"""Scores of samples that the model had not seen: fold by fold, in the factors of the model that is shown.
+
+Training scores flatter: on wide data classes separate even where labels mean nothing. Here the chosen model, with its
+preprocessing, is fitted again without the samples of each fold, and those get their scores from that fit. Factors of
+such a fit are turned to those of the model by the orthogonal matrix that brings their scores on the *other* samples
+nearest to each other, the predictive ones among themselves and the background among itself.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+from sklearn.base import is_classifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import _safe_indexing
+
+from superfactor.estimators import SMFSurvival, inputs
+from superfactor.estimators.concordance import concordance
+from superfactor.estimators.parameters import seed_of
+from superfactor.estimators.scores import effects_of
+from superfactor.estimators.targets import Given, classes_of
+from superfactor.interpretation.models import FittedModel, fitted_model
+from superfactor.interpretation.progress import reporting
+from superfactor.interpretation.view import LEAST_CONTRIBUTION, FactorView, factor_view
+from superfactor.losses import CoxPartialLikelihood
+
+# What one useless factor gains on its own falls below this in 19 of 20 cases: a χ² of one sided hypotheses.
+_CHANCE = 2.71
+# The activation of a class that a fold has no sample of: next to no probability.
+_UNKNOWN = -30.0
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Factors on samples that the model had not seen.
+
+    Attributes
+    ----------
+    scores : array of shape (n, r)
+        Out-of-fold scores, in the factors of `factor_view` of the model. Samples without a label are never
+        held out: they have their scores from the model itself.
+    fold : array of shape (n,) of int
+        The fold in which a sample was held out, from 0; −1 for samples without a label.
+    explained : float
+        The share of the deviance of held-out samples that the factors explain beside covariates and
+        intercept, after shrinking the prediction by one number where that helps; 0 is nothing.
+    contribution : array of shape (r,)
+        The share of it that is lost without each factor; below 0 where a factor does harm. 0 where
+        nothing is explained.
+    predictive : array of shape (r,) of bool
+        Factors that held-out samples show to be of use: more is explained than chance explains, and
+        ``contribution`` is 1 % or more.
+    own : array of shape (r,)
+        How each factor goes with the outcome by itself: an AUC, a correlation or a concordance.
+    own_name : {"AUC", "correlation", "concordance"}
+        What ``own`` is.
+    own_of : tuple of str
+        Of which class or target it is, for each factor.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import held_out_scores
+    >>> X, y = load_iris(return_X_y=True)
+    >>> held = held_out_scores(SMFClassifier(n_components=2).fit(X - X.mean(axis=0), y), X - X.mean(axis=0), y)
+    >>> held.scores.shape, held.own_name, held.predictive.tolist()
+    ((150, 2), 'AUC', [True, False])
+    """
+
+    scores: Any
+    fold: Any
+    explained: float
+    contribution: Any
+    predictive: Any
+    own: Any
+    own_name: str
+    own_of: tuple[str, ...]
+
+
+def held_out_scores(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    covariates: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    cv: int = 5,
+    rotation: str | None = None,
+    positive: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Any = None,
+) -> HeldOut:
+    """Scores of every sample by a model that had not seen it, and what the factors are good for there.
+
+    The model is fitted again without the samples of each fold: its preprocessing too, its rank and weights
+    as they were chosen. `nested_scores` judges the choice as well; this is for pictures and roles of factors.
+
+    Parameters
+    ----------
+    model : fitted model
+        As for `factor_view`, but no FactorView.
+    X, y
+        The training data, in the form ``model.fit`` took.
+    covariates, sample_weight : optional
+        Of the training data, likewise.
+    groups : array-like of shape (n_samples,), optional
+        Samples of one group are held out together.
+    cv : int, default=5
+        Folds; fewer where the rarest class has fewer samples.
+    rotation : None, "predictive", "variance" or "varimax", default=None
+        As in `factor_view`.
+    positive : class label, optional
+        As in `factor_view`.
+    random_state : int, Generator, RandomState or None, default=None
+        For the folds. None is a fixed seed.
+    n_jobs : int or None, default=None
+        Processes, as in scikit-learn.
+    progress : None, True or function of (done, total), default=None
+        True shows a bar (which needs rich).
+
+    Returns
+    -------
+    held_out : HeldOut
+        Scores, and the use of each factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import held_out_scores
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((40, 200)), np.arange(40) % 2
+    >>> model = SMFClassifier().fit(X, y)
+    >>> float(model.score(X, y)), held_out_scores(model, X, y).predictive.tolist()
+    (1.0, [False, False])
+    """
+    fitted = fitted_model(model)
+    view = factor_view(model, rotation=rotation, positive=positive)
+    codes = inputs.as_numpy(fitted.estimator.transform(fitted.preprocess(X)))
+    given = fitted.estimator._given(y, codes).of_some()
+    weight = inputs.check_weights(sample_weight, codes)
+    kept = np.ones(len(codes)) if weight is None else weight
+    splits = _splits(fitted.estimator, given, kept, groups, cv, random_state)
+    work = _Fold(fitted, view, view.scores_of(codes), X, given.marked, covariates, weight, positive)
+
+    from joblib import Parallel, delayed
+
+    scores, fold = work.scores.copy(), np.full(len(codes), -1)
+    outputs = len(fitted.estimator.factor_coef_)
+    base, full = np.zeros((2, len(codes), outputs))
+    parts = np.zeros((len(view.share), len(codes), outputs))
+    with reporting(progress, "Fitting without each fold") as report:
+        report(0, len(splits))
+        found = Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(work)(train, test) for train, test in splits
+        )
+        for k, (part, (_, test)) in enumerate(zip(found, splits, strict=True)):
+            scores[test], base[test], full[test], parts[:, test] = part
+            fold[test] = k
+            report(k + 1, len(splits))
+    judged = np.flatnonzero(fold >= 0)
+    deviance = _Deviance(fitted, given.among(judged), kept[judged])
+    explained, contribution, shown = _use(deviance, base[judged], full[judged], parts[:, judged])
+    own, name, of = _alone(fitted, view, given.among(judged), scores[judged], kept[judged])
+    predictive = shown & (contribution >= LEAST_CONTRIBUTION)
+    return HeldOut(scores, fold, explained, contribution, predictive, own, name, of)
+
+
+def _splits(
+    estimator: Any, given: Given, weight: Any, groups: Any, cv: Any, random_state: Any
+) -> list[tuple[Any, Any]]:
+    """Positions of training and test samples; those without a label, or weight, are in no test part."""
+    if not isinstance(cv, Integral) or isinstance(cv, bool) or cv < 2:
+        raise ValueError(f"cv={cv!r}: an integer >= 2 is required")
+    known = np.ones(len(weight), dtype=bool) if given.known is None else given.known
+    labelled, others = np.flatnonzero(known & (weight > 0)), np.flatnonzero(~known & (weight > 0))
+    values, strata = given.values[labelled], None
+    if is_classifier(estimator):
+        strata = classes_of(values)[1]
+    elif isinstance(estimator, SMFSurvival):
+        strata = values[:, 0].astype(int)
+    if groups is not None:
+        groups = np.asarray(groups)
+        inputs.check_length("groups", groups, weight)
+        groups = groups[labelled]
+    units = len(labelled) if groups is None else len(np.unique(groups))
+    if strata is not None and groups is None:
+        units = max(2, int(np.bincount(strata).min()))
+    seed = seed_of(random_state)
+    options: dict[str, Any] = {"n_splits": min(int(cv), units), "shuffle": True}
+    options["random_state"] = seed if isinstance(seed, int) else int(seed.integers(2**31))
+    kinds = {
+        (True, True): StratifiedKFold,
+        (True, False): StratifiedGroupKFold,
+        (False, True): KFold,
+        (False, False): GroupKFold,
+    }
+    splitter = kinds[strata is not None, groups is None](**options)
+    with warnings.catch_warnings():  # of a class with fewer samples than folds
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        found = list(splitter.split(np.zeros(len(labelled)), strata, groups))
+    return [(np.union1d(labelled[train], others), labelled[test]) for train, test in found]
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """What the folds share: the model and its training data; `scores` (n, r) are the model's own."""
+
+    fitted: FittedModel
+    view: FactorView
+    scores: Any
+    X: Any
+    y: Any
+    covariates: Any
+    weight: Any
+    positive: Any
+
+    def __call__(self, train: Any, test: Any) -> tuple[Any, Any, Any, Any]:
+        """Of the samples at `test`: scores (m, r), and activations, outputs in the last dimension.
+
+        Those without the factors (m, c) and with them (m, c), and what each factor adds (r, m, c).
+        """
+        rows = [
+            None if x is None else _safe_indexing(x, train) for x in (self.covariates, self.weight)
+        ]
+        again = self.fitted.refitted(_safe_indexing(self.X, train), self.y[train], *rows)
+        view = factor_view(again.estimator, positive=self.positive)
+        beside = None if self.covariates is None else _safe_indexing(self.covariates, test)
+        codes, offset = again.estimator._split(
+            again.preprocess(_safe_indexing(self.X, test)), beside, "held_out_scores"
+        )
+        seen = again.estimator.transform(again.preprocess(_safe_indexing(self.X, train)))
+        turn = _alignment(view, view.scores_of(seen), self.view, self.scores[train])
+        scores = view.scores_of(codes)
+        estimator = again.estimator
+        beta = np.asarray(inputs.as_numpy(estimator.factor_coef_), dtype=np.float64)
+        effect = effects_of(view.turn, view.source.C, beta)  # type: ignore[union-attr]
+        offset = estimator._by_output(np.asarray(inputs.as_numpy(offset), dtype=np.float64).T).T
+        base = offset + beta @ view.center
+        full = base + scores @ effect.T
+        aligned, each = scores @ turn, effect @ turn
+        parts = aligned.T[:, :, None] * each.T[:, None, :]
+        return (
+            aligned,
+            *(self._all_classes(x, estimator) for x in (base, full)),
+            self._all_classes(parts, estimator, 0.0),
+        )
+
+    def _all_classes(self, x: Any, estimator: Any, missing: float = _UNKNOWN) -> Any:
+        """Activations (…, c) with columns for classes that the fold has no sample of."""
+        classes = getattr(self.fitted.estimator, "classes_", None)
+        if classes is None or len(estimator.classes_) == len(classes):
+            return x
+        if len(estimator.classes_) == 2:  # one log-odds
+            x = np.concatenate([np.zeros_like(x), x], axis=-1)
+        out = np.full((*x.shape[:-1], len(classes)), missing)
+        out[..., np.searchsorted(classes, estimator.classes_)] = x
+        return out
+
+
+def _alignment(view: FactorView, scores: Any, final: FactorView, own: Any) -> Any:
+    """(s, r), orthogonal as far as it goes: turns the scores (n, s) of a view nearest to those of another (n, r)."""
+    turn = np.zeros((scores.shape[1], own.shape[1]))
+    for kind in (True, False):
+        left = np.flatnonzero(np.any(view.coef != 0, axis=0) == kind)
+        right = np.flatnonzero(np.any(final.coef != 0, axis=0) == kind)
+        if len(left) and len(right):
+            U, _, Vt = np.linalg.svd(scores[:, left].T @ own[:, right], full_matrices=False)
+            turn[np.ix_(left, right)] = U @ Vt
+    return turn
+
+
+class _Deviance:
+    """The loss of activations (n, c) of labelled samples, summed with their weights."""
+
+    def __init__(self, fitted: FittedModel, given: Given, weight: Any):
+        estimator = fitted.estimator
+        self.weight, self.link, self.y = weight, None, given.values
+        self.cox = None
+        if isinstance(estimator, SMFSurvival):
+            event, time = given.values.T
+            self.cox, self.y = CoxPartialLikelihood(time, event, weight), event[:, None]
+        elif is_classifier(estimator):
+            self.link = estimator._loss.link
+            self.y = np.searchsorted(estimator.classes_, given.values)
+        else:
+            self.y = given.values.reshape(len(weight), -1)
+
+    def __call__(self, a: Any) -> float:
+        if self.cox is not None:
+            return float(self.weight @ self.cox.value(a, self.y))
+        if self.link is None:
+            return float(self.weight @ np.sum((self.y - a) ** 2, axis=1))
+        scores = self.link.log_h(a[:, int(a.shape[1] > 1) :])
+        scores = np.concatenate([np.zeros_like(scores[:, :1]), scores], axis=1)
+        chosen = np.take_along_axis(scores, self.y[:, None], axis=1)[:, 0]
+        return float(self.weight @ (logsumexp(scores, axis=1) - chosen))
+
+
+def _use(
+    deviance: Callable[[Any], float], base: Any, full: Any, parts: Any
+) -> tuple[float, Any, bool]:
+    """What the factors explain, the share of it lost without each (r,), and whether it is more than chance."""
+    none = deviance(base)
+    # A prediction that is right but too sure is no reason to call its factors useless.
+    shrunk = minimize_scalar(
+        lambda s: deviance(base + s * (full - base)), bounds=(0, 1), method="bounded"
+    )
+    gain = none - shrunk.fun
+    shown = 2 * gain > _CHANCE
+    if gain <= 0 or none <= 0:
+        return 0.0, np.zeros(len(parts)), False
+    without = [deviance(base + shrunk.x * (full - part - base)) for part in parts]
+    return gain / none, (np.asarray(without) - shrunk.fun) / gain, shown
+
+
+def _alone(
+    fitted: FittedModel, view: FactorView, given: Given, scores: Any, weight: Any
+) -> tuple[Any, str, tuple[str, ...]]:
+    """How each factor (n, r) goes with the outcome by itself, what that figure is, and of which class or target."""
+    y = given.values
+    if isinstance(fitted.estimator, SMFSurvival):
+        event, time = y.T
+        own = [concordance(event, time, t, weight) for t in scores.T]
+        return np.array(own), "concordance", view.outputs * len(own)
+    if is_classifier(fitted.estimator):
+        name = "AUC"
+        labels = np.asarray([str(label) for label in y])
+        table = np.array(
+            [
+                [roc_auc_score(labels == c, t, sample_weight=weight) for t in scores.T]
+                for c in view.outputs
+            ]
+        )
+        size = np.abs(table - 0.5)
+    else:
+        name = "correlation"
+        table = np.array(
+            [[_correlation(v, t, weight) for t in scores.T] for v in y.reshape(len(y), -1).T]
+        )
+        size = np.abs(table)
+    # A factor speaks for the class or target it moves most; one that moves none for that it goes with most.
+    effect = np.abs(view.coef)
+    leading = np.where(effect.any(axis=0), effect.argmax(axis=0), size.argmax(axis=0))
+    own = table[leading, np.arange(len(leading))]
+    return own, name, tuple(view.outputs[c] for c in leading)
+
+
+def _correlation(a: Any, b: Any, weight: Any) -> float:
+    centred = [x - np.average(x, weights=weight) for x in (a, b)]
+    size = np.sqrt(np.prod([weight @ x**2 for x in centred]))
+    return float(weight @ (centred[0] * centred[1]) / size) if size > 0 else 0.0
