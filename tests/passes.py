@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.estimators.scores import shown_factors
 from superfactor.options import Options
 from superfactor.problem import Problem
-from superfactor.solution import Monitor
+from superfactor.solution import Monitor, Solution
 from superfactor.solvers.newton import solve
 from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.resuming import Beginning, arrays, fingerprint, random_state
@@ -72,7 +73,9 @@ def counted(stated: Callable[[Options], Problem], passes: Callable[[], int]) -> 
     }
     for name, options in certificates.items():
         posed = stated(options)
-        count(name, partial(certify, posed, RANK, solve(posed, RANK)))
+        solution = solve(posed, RANK)
+        count(name, partial(certify, posed, RANK, solution))
+    count("describing the factors", partial(_described, posed, solution))
 
     def resumed() -> None:
         fingerprint(problem, RANK)
@@ -105,7 +108,14 @@ def _fitted(stated: Callable[[Options], Problem], options: Options) -> None:
     problem = stated(options)
     solution = solve(problem, RANK)
     assert solution.converged
+    _described(problem, solution)
     certify(problem, RANK, solution)
+
+
+def _described(problem: Problem, solution: Solution) -> None:
+    factors = solution.factors
+    coding = problem.model.coding(factors, solution.code_sizes, *problem.users_weights)
+    shown_factors(problem, factors, coding.weights, lambda effect: effect)
 
 
 def run() -> Run:

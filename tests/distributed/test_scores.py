@@ -1,0 +1,117 @@
+"""What describes the factors, summed on workers: against plain sums over all samples of the same fit."""
+
+from __future__ import annotations
+
+import dask.array as da
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+from tests.distributed.test_estimators import (
+    COVARIATES,
+    DESCRIBING,
+    LABELS,
+    LAZY,
+    MODELS,
+    SCORES,
+    WEIGHTS,
+    X,
+    every_model,
+)
+from tests.distributed.test_unlabelled import KNOWN, WORDS
+
+from superfactor import SMFClassifier
+from superfactor.distributed import DaskSMFClassifier, DaskSMFRegressor
+from superfactor.interpretation import factor_view, top_features
+
+CLOSE = {"rtol": 1e-8, "atol": 1e-8}
+
+
+def moments(X, S, weight):
+    """Mean and covariance of scores S, covariances of features with them, deviations of features."""
+    D = weight / weight.sum()
+    mean, centre = D @ S, D @ X
+    S, X = S - mean, X - centre
+    return mean, (S.T * D) @ S, (X.T * D) @ S, np.sqrt(D @ X**2)
+
+
+def assert_described(model, X, weight):
+    mean, C, K, scale = moments(X, model.transform(X), weight)
+    np.testing.assert_allclose(model.score_mean_, mean, **CLOSE)
+    np.testing.assert_allclose(model.score_covariance_, C, **CLOSE)
+    np.testing.assert_allclose(model.feature_scale_, scale, **CLOSE)
+    np.testing.assert_allclose(model.patterns_, np.linalg.solve(C, K.T), **CLOSE)
+    turn = model.factor_turn_
+    np.testing.assert_allclose(turn.T @ C @ turn, np.eye(len(C)), **CLOSE)
+
+
+CASES = {
+    "plain": (LABELS, {}),
+    "weights": (LABELS, {"sample_weight": WEIGHTS}),
+    "unlabelled": (WORDS, {}),
+    "unlabelled-weights": (WORDS, {"sample_weight": WEIGHTS, "covariates": COVARIATES}),
+}
+
+
+@every_model
+@pytest.mark.parametrize("case", CASES)
+def test_a_classifier_keeps_what_describes_its_factors(client, model, case):
+    y, given = CASES[case]
+    made = {"model": model, **MODELS[model]}
+    found = DaskSMFClassifier(client=client, **made).fit(LAZY, y, **given)
+    weight = given.get("sample_weight", np.ones(len(X)))
+    assert_described(found, X, weight)
+    # What each factor is good for: the deviance without it, of the samples that have a label.
+    local = found.to_local()
+    for name in DESCRIBING:
+        np.testing.assert_array_equal(getattr(local, name), getattr(found, name))
+    labelled = KNOWN if "unlabelled" in case else np.ones(len(X), dtype=bool)
+    covariates = given.get("covariates", np.zeros((len(X), 0)))
+    codes = local.transform(X)
+    scores = (codes - local.score_mean_) @ local.factor_turn_
+    effect = local.factor_coef_ @ local.score_covariance_ @ local.factor_turn_
+    constant = local.intercept_ + covariates @ local.covariate_coef_.T
+    constant = constant + local.score_mean_ @ local.factor_coef_.T
+
+    def deviance(used):
+        activations = scores[:, used] @ effect[:, used].T + constant
+        odds = np.exp(activations - activations.max(axis=1, keepdims=True))
+        chances = (odds / odds.sum(axis=1, keepdims=True))[labelled]
+        return log_loss(
+            LABELS[labelled], chances, sample_weight=weight[labelled], labels=local.classes_
+        )
+
+    whole, none = deviance([0, 1, 2]), deviance([])
+    lost = [deviance([k for k in range(3) if k != j]) - whole for j in range(3)]
+    expected = np.clip(np.array(lost) / (none - whole), 0, 1)
+    np.testing.assert_allclose(found.factor_contribution_, expected, **CLOSE)
+
+
+@every_model
+def test_a_regressor_keeps_what_describes_its_factors(client, model):
+    y = np.where(KNOWN[:, None], SCORES[:, :2], np.nan)
+    made = {"model": model, **MODELS[model], "xi": 1.0}
+    found = DaskSMFRegressor(client=client, **made)
+    found.fit(LAZY, da.from_array(y, chunks=(70, 2)), sample_weight=da.from_array(WEIGHTS))
+    assert_described(found, X, WEIGHTS)
+    assert found.factor_coef_.shape == (2, 3)
+
+
+def test_coef_weighs_the_columns_of_x(client):
+    made = {**MODELS["filter"], "covariate_columns": [0, 5]}
+    found = DaskSMFClassifier(client=client, **made).fit(LAZY, LABELS)
+    assert found.coef_.shape == (3, X.shape[1])
+    linear = X @ found.coef_.T + found.intercept_
+    np.testing.assert_allclose(found.decision_function(X), linear, **CLOSE)
+    np.testing.assert_allclose(found.to_local().coef_, found.coef_, rtol=0)
+
+
+@every_model
+def test_views_are_those_of_the_model_in_memory(client, model):
+    made = {"model": model, **MODELS[model]}
+    found = DaskSMFClassifier(client=client, **made).fit(LAZY, LABELS)
+    expected = SMFClassifier(**made).fit(X, LABELS)
+    view, other = factor_view(found.to_local()), factor_view(expected)
+    for name in ("correlations", "coef", "share", "contribution", "scores"):
+        # Both fits stop at their tolerance, and not at the same point.
+        np.testing.assert_allclose(getattr(view, name), getattr(other, name), atol=1e-3)
+    assert len(top_features(found.to_local(), 2)) == 12
