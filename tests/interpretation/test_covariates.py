@@ -189,9 +189,15 @@ def numerical_hessian(f, at, step=1e-4):
     return H / (4 * step**2)
 
 
+def numbers_of(fit):
+    """[β, γ, intercept] of each output (κ, r + q + 1); several classes are compared with the first."""
+    theta = np.hstack([fit.factor_coef_, fit.covariate_coef_, fit.intercept_[:, None]])
+    return theta[1:] if len(getattr(fit, "classes_", ())) > 2 else theta
+
+
 def objective(fit, D, y, weight, numbers):
     """F over (β, γ, intercept) of each output in turn, the atoms held fixed, from its definition."""
-    kappa, r = fit.coef_.shape
+    r, kappa = len(fit.components_), len(numbers_of(fit))
     classify = hasattr(fit, "classes_")
 
     def F(theta):
@@ -212,9 +218,9 @@ def objective(fit, D, y, weight, numbers):
 
 def by_differences(fit, X, y, extra, weight):
     """Standard errors (κ, q) of γ, and 2σ² of each output where that is not one."""
-    n, r = len(X), fit.coef_.shape[1]
+    n, r = len(X), len(fit.components_)
     D = np.c_[X @ fit.components_.T, extra, np.ones(n)]
-    theta = np.hstack([fit.coef_, fit.covariate_coef_, fit.intercept_[:, None]])
+    theta = numbers_of(fit)
     numbers = np.searchsorted(fit.classes_, y) if hasattr(fit, "classes_") else None
     H = numerical_hessian(objective(fit, D, y, weight, numbers), theta.ravel())
     covariance = np.linalg.inv(H)

@@ -239,18 +239,6 @@ def test_normalised_atoms_are_the_same_point(model):
 
 
 @every_model
-def test_effects_by_a_step_along_an_atom(model):
-    """By how much the activations move when a new sample moves along one atom (filter), or its code does."""
-    M, f = model_named(model), random_factors()
-    coding = M.coding(f, np.ones(2), 1.0, 0.0)
-    x = np.random.default_rng(6).standard_normal((1, 6))
-    found = M.effects(f.components.T, f.beta.T)
-    for j in range(2):
-        step = coding.codes(x + f.components[:, j]) - coding.codes(x)
-        np.testing.assert_allclose(found[:, j], (step @ f.beta)[0], atol=1e-12)
-
-
-@every_model
 def test_codings_code_new_samples(model):
     M, f = model_named(model), random_factors()
     x = np.random.default_rng(7).standard_normal((4, 6))

@@ -47,6 +47,7 @@ QUESTIONS = {
     "residuals": (DESIGN, COEF),
     "rotation_curvature": (DESIGN, COEF, TURN, BETA),
     "rows_of": (TALL,),
+    "scored": (np.ones((P, K)),),
     "some_of": (DESIGN, 0.5, False),
     "some_rows": (0.5,),
     "squared_norm": (),
