@@ -17,6 +17,17 @@ import superfactor.anndata as sfa  # noqa: E402
 from superfactor import SMFClassifier  # noqa: E402
 from superfactor.interpretation import factor_view  # noqa: E402
 
+FIELDS = (
+    "correlations",
+    "patterns",
+    "weights",
+    "coef",
+    "share",
+    "contribution",
+    "scores",
+    "turn",
+    "center",
+)
 COLORS = ["#ff0000", "#00ff00", "#0000ff"]
 
 
@@ -36,16 +47,52 @@ def adata():
 def test_the_view_is_that_of_the_estimator(adata):
     model = SMFClassifier(3, lam=adata.uns["smf"]["lam"]).fit(adata.X, adata.obs["kind"])
     expected, view = factor_view(model), sfa.pl.factor_view(adata, gene_symbols="symbol")
-    for name in ("weights", "scaled", "coef", "share", "codes"):
+    assert_same_view(view, expected)
+    assert list(view.features) == list(adata.var["symbol"])
+    # Another rotation, and another class up, as of the model itself.
+    for choice in ({"rotation": "varimax"}, {"rotation": "variance"}, {"positive": "b"}):
+        assert_same_view(factor_view(view, **choice), factor_view(model, **choice))
+
+
+def assert_same_view(view, expected):
+    for name in FIELDS:
         np.testing.assert_allclose(getattr(view, name), getattr(expected, name), atol=1e-6)
     assert view.outputs == expected.outputs and view.classes == expected.classes
-    assert list(view.features) == list(adata.var["symbol"])
+
+
+def test_the_view_survives_a_file_and_a_part_of_the_genes(adata, tmp_path):
+    sfa.tl.smf(adata, "kind", n_components=3, rotation="varimax")
+    expected = sfa.pl.factor_view(adata)
+    adata.write_h5ad(tmp_path / "kinds.h5ad")
+    part = anndata.read_h5ad(tmp_path / "kinds.h5ad")[:, 3:].copy()
+    view = sfa.pl.factor_view(part, gene_symbols="symbol")
+    assert_same_view(view, expected)
+    assert list(view.features) == [*map(str, adata.var_names[:3]), *adata.var["symbol"][3:]]
 
 
 def test_factors_show_the_names_of_genes(adata):
     display = sfa.pl.factors(adata, n=2, gene_symbols="symbol", max_factors=2)
     shown = {label.get_text() for ax in display.axes_.ravel() for label in ax.get_yticklabels()}
     assert display.axes_.shape == (1, 2) and len(shown & set(adata.var["symbol"])) >= 4
+
+
+@pytest.mark.parametrize("by", ["correlation", "weight"])
+def test_bars_are_what_was_written(adata, by):
+    display = sfa.pl.factors(adata, n=13, by=by, max_factors=1)
+    place = {"correlation": "SMF", "weight": "SMF_weights"}[by]
+    column = adata.varm[place][:, 0]
+    expected = sorted(column if by == "correlation" else column / np.abs(column).max())
+    found = sorted(bar.get_width() for bar in display.bars_[0, 0])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_cells_of_the_fit_have_no_ellipses(adata):
+    display = sfa.pl.samples(adata)
+    assert not display.ellipses_ and "has seen their labels" in display.said
+    assert len(sfa.pl.samples(adata, ellipses=True).ellipses_) == 3
+    new = anndata.AnnData(adata.X)
+    sfa.tl.project(new, adata)
+    assert len(sfa.pl.samples(new).ellipses_) == 3
 
 
 def test_cells_have_the_colours_of_scanpy_and_grey_without_label(adata):

@@ -9,7 +9,7 @@ import sklearn
 from sklearn.preprocessing import StandardScaler
 
 from superfactor import SMFClassifier
-from superfactor.interpretation import factor_view
+from superfactor.interpretation import factor_view, supervised_factors
 
 anndata = pytest.importorskip("anndata")
 pd = pytest.importorskip("pandas")
@@ -52,6 +52,10 @@ def fitted(X, adata, **parameters):
     return SMFClassifier(**parameters).fit(X, np.asarray(adata.obs["cell_type"]), covariates)
 
 
+def centred(scores):
+    return scores - scores.mean(axis=0)
+
+
 @pytest.mark.parametrize("model", ["filter", "feature"])
 @pytest.mark.parametrize("covariates", [(), ["age", "donor"]], ids=["alone", "covariates"])
 def test_what_is_written_is_the_estimators(adata, model, covariates):
@@ -62,8 +66,10 @@ def test_what_is_written_is_the_estimators(adata, model, covariates):
     plain = fitted(adata.X, adata, model=model, covariates=table)
     view = factor_view(plain)
     found = adata.uns["smf"]
-    np.testing.assert_allclose(adata.obsm["X_smf"], plain.transform(adata.X) @ view.turn, atol=1e-4)
-    np.testing.assert_allclose(adata.varm["SMF"], view.weights.T, atol=1e-5)
+    scores = view.scores_of(plain.transform(adata.X))
+    np.testing.assert_allclose(adata.obsm["X_smf"], scores, atol=2e-3)
+    np.testing.assert_allclose(adata.varm["SMF"], view.correlations.T, atol=1e-3)
+    np.testing.assert_allclose(adata.varm["SMF_weights"], view.weights.T, atol=1e-3)
     probabilities = plain.predict_proba(adata.X, table)
     np.testing.assert_allclose(adata.obsm["smf_probabilities"], probabilities, atol=1e-5)
     np.testing.assert_allclose(adata.obs["smf_probability"], probabilities.max(axis=1), atol=1e-5)
@@ -72,14 +78,31 @@ def test_what_is_written_is_the_estimators(adata, model, covariates):
     assert list(found["classes"]) == list(plain.classes_)
     assert found["objective"] == pytest.approx(plain.objective_, rel=1e-6)
     assert found["certificate"]["statement"] == plain.certificate_.statement
-    np.testing.assert_allclose(found["effects"]["coef"], view.coef, atol=1e-4)
+    np.testing.assert_allclose(found["effects"]["coef"], view.coef, atol=1e-3)
+    np.testing.assert_allclose(found["contribution"], view.contribution, atol=1e-3)
+    assert list(found["roles"]) == list(supervised_factors(plain)["role"])
     assert adata.obsm["X_smf"].dtype == adata.varm["SMF"].dtype == np.float32
+    assert found["covariates"]["coef"].shape == (3, 3 if covariates else 0)
+    assert found["intercept"].shape == (3,)
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("rotation", [None, "varimax"])
+def test_genes_have_their_correlations_with_the_scores(adata, model, rotation):
+    sfa.tl.smf(adata, "cell_type", n_components=3, model=model, rotation=rotation)
+    scores = adata.obsm["X_smf"].astype(float)
+    np.testing.assert_allclose(scores.mean(axis=0), 0, atol=1e-4)
+    np.testing.assert_allclose(np.cov(scores.T, bias=True), np.eye(3), atol=1e-4)
+    expected = np.corrcoef(adata.X.toarray().T.astype(float), scores.T)[:P, P:]
+    np.testing.assert_allclose(adata.varm["SMF"], expected, atol=1e-4)
 
 
 def test_scores_of_the_filter_model_are_products(adata):
     sfa.tl.smf(adata, "cell_type", n_components=3, scale=True)
     scaled = StandardScaler(with_mean=False).fit(adata.X).transform(adata.X)
-    np.testing.assert_allclose(scaled @ adata.varm["SMF"], adata.obsm["X_smf"], atol=1e-4)
+    np.testing.assert_allclose(
+        centred(scaled @ adata.varm["SMF_weights"]), adata.obsm["X_smf"], atol=1e-4
+    )
 
 
 def test_lam_is_in_units_of_what_varies(adata):
@@ -148,6 +171,23 @@ def test_everything_survives_a_file(adata, model, tmp_path):
         assert (new.obs["smf_predicted"][::-1] == adata.obs["smf_predicted"]).all()
 
 
+def test_what_version_1_0_wrote_is_refused(adata):
+    sfa.tl.smf(adata, "cell_type", n_components=3)
+    kept = adata.uns["smf"]["model"]
+    for name in ("factors", "center"):
+        del kept[name]
+    kept["arrays"]["coef"] = kept["arrays"].pop("factor_coef")[1:]
+    message = r"uns\['smf'\]: superfactor .* wrote it, without .* has to fit again"
+    for job in (
+        lambda: sfa.tl.project(adata, adata),
+        lambda: sfa.tl.project(adata, adata.uns["smf"]),
+        lambda: sfa.pl.factor_view(adata),
+    ):
+        with pytest.raises(ValueError, match=message) as caught:
+            job()
+        assert "\n" not in str(caught.value)
+
+
 def test_genes_that_new_cells_lack_count_as_zero(adata):
     sfa.tl.smf(adata, "cell_type", n_components=3, scale=True)
     new = adata[:, 8:].copy()
@@ -164,8 +204,11 @@ def test_genes_that_new_cells_lack_count_as_zero(adata):
 def test_highly_variable_genes_are_those_used(adata):
     adata.var["highly_variable"] = np.arange(P) % 2 == 0
     sfa.tl.smf(adata, "cell_type", n_components=3)
-    assert not adata.varm["SMF"][1::2].any() and adata.varm["SMF"][::2].all()
-    np.testing.assert_allclose(adata.X @ adata.varm["SMF"], adata.obsm["X_smf"], atol=1e-4)
+    for place in ("SMF", "SMF_weights"):
+        assert not adata.varm[place][1::2].any() and adata.varm[place][::2].all()
+    np.testing.assert_allclose(
+        centred(adata.X @ adata.varm["SMF_weights"]), adata.obsm["X_smf"], atol=1e-4
+    )
     every = adata.copy()
     sfa.tl.smf(every, "cell_type", n_components=3, mask_var=None)
     assert every.varm["SMF"].all()
@@ -176,7 +219,7 @@ def test_highly_variable_genes_are_those_used(adata):
 def test_layers_and_names(adata):
     sfa.tl.smf(adata, "cell_type", layer="counts", n_components=2, key_added="raw")
     assert adata.obsm["X_raw"].shape == (N, 2) and adata.varm["RAW"].shape == (P, 2)
-    expected = adata.layers["counts"] @ adata.varm["RAW"]
+    expected = centred(adata.layers["counts"] @ adata.varm["RAW_weights"])
     np.testing.assert_allclose(adata.obsm["X_raw"], expected, atol=1e-4)
     sfa.tl.project(adata, adata, key="raw", key_added="same")
     with pytest.raises(ValueError, match="key_added='a/b': a name without '/' is required"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.anndata import cells
+from superfactor.anndata import cells, record
 from superfactor.interpretation import FactorView
 from superfactor.plotting import FactorsDisplay, SamplesDisplay
 from superfactor.plotting.samples import axis_names, check_factors
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 # Of cells without a label.
 _UNLABELLED, _GREY = "unlabelled", "#D3D3D3"
+_TRAINING = "Cells of the fit: the model has seen their labels."
 
 
 def factors(
     adata: Any,
     *,
     n: int = 5,
+    by: str = "correlation",
     max_factors: int | None = None,
     gene_symbols: str | None = None,
     markers: Any = None,
@@ -31,7 +33,10 @@ def factors(
     ax: Any = None,
     **kwargs: Any,
 ) -> FactorsDisplay:
-    """The genes at both ends of each factor, under its coefficients.
+    """The genes that go with each factor, at both ends of it, under its coefficients.
+
+    Bars are correlations with the scores of the cells. A gene at the low end is lower in cells that are high
+    on the factor; it need not be a marker of the types that are low on it: `tl.rank_genes_smf` ranks those.
 
     Parameters
     ----------
@@ -39,6 +44,8 @@ def factors(
         What ``tl.smf`` has written to.
     n : int, default=5
         Genes at each end.
+    by : {"correlation", "weight"}, default="correlation"
+        What genes are chosen and drawn by: how they go with the factor, or how its score is computed.
     max_factors : int, optional
         Only the first few, which contribute most to the prediction.
     gene_symbols : str, optional
@@ -68,7 +75,8 @@ def factors(
     (1, 3)
     """
     view = factor_view(adata, gene_symbols=gene_symbols, mod=mod, key=key)
-    return FactorsDisplay(view, n=n, markers=markers).plot(ax, max_factors=max_factors, **kwargs)
+    display = FactorsDisplay(view, n=n, by=by, markers=markers)
+    return display.plot(ax, max_factors=max_factors, **kwargs)
 
 
 def samples(
@@ -76,7 +84,7 @@ def samples(
     *,
     color: str | None = None,
     factors: int | Sequence[int] = (1, 2),
-    ellipse: bool = True,
+    ellipses: str | bool = "auto",
     mod: str | None = None,
     key: str = "smf",
     ax: Axes | None = None,
@@ -96,8 +104,9 @@ def samples(
         a value, or with that of ``unlabeled=``, are grey.
     factors : int or one or two of them, default=(1, 2)
         Numbers of the factors, from 1: columns of ``adata.obsm["X_smf"]``.
-    ellipse : bool, default=True
-        Draw the 95 % normal ellipse of each class.
+    ellipses : "auto" or bool, default="auto"
+        Draw the 95 % normal ellipse of each class. "auto" does so for projected cells only: a fit draws the
+        classes of its own cells apart, where there are many genes even if labels mean nothing.
     mod : str, optional
         Which modality of a MuData.
     key : str, default="smf"
@@ -125,7 +134,7 @@ def samples(
         raise ValueError(_nothing_there(f"obsm['X_{key}']"))
     scores = np.asarray(adata.obsm[f"X_{key}"])
     chosen = check_factors(factors, scores.shape[1])
-    fitted = key in adata.uns and key.upper() in adata.varm
+    fitted = key in adata.uns
     names = [f"factor {j}" for j in chosen]
     if fitted:
         names = axis_names(factor_view(given, mod=mod, key=key), chosen)
@@ -144,9 +153,16 @@ def samples(
         labels = np.where(known, labels, _UNLABELLED)
         shown = np.ones_like(known)
     display = SamplesDisplay(
-        points[shown], labels[shown], factors=names, classes=classes, target=color, colors=colors
+        points[shown],
+        labels[shown],
+        factors=names,
+        classes=classes,
+        target=color,
+        colors=colors,
+        said=_TRAINING if fitted else "",
+        outlined=not fitted,
     )
-    display.plot(ax, ellipse=ellipse, **kwargs)
+    display.plot(ax, ellipses=ellipses, **kwargs)
     if not shown.all():
         there = points[~shown]
         if len(chosen) == 1:  # the value is the height: they have none, and lie below
@@ -192,26 +208,15 @@ def factor_view(
     12
     """
     adata = cells.one_modality(adata, mod)
-    found = adata.uns.get(key)
-    if found is None or key.upper() not in adata.varm:
-        raise ValueError(_nothing_there(f"uns[{key!r}]"))
-    used = adata.var_names.astype(str).get_indexer([str(g) for g in found["model"]["genes"]])
-    names = adata.var_names if gene_symbols is None else adata.var[gene_symbols]
-    weights = np.asarray(adata.varm[key.upper()], dtype=float)[used].T
-    largest = np.max(np.abs(weights), axis=1, keepdims=True)
-    return FactorView(
-        weights=weights,
-        scaled=weights / np.where(largest > 0, largest, 1),
-        coef=np.asarray(found["effects"]["coef"]),
-        share=np.asarray(found["variance_ratio"]),
-        codes=np.asarray(adata.obsm[f"X_{key}"], dtype=float),
-        turn=np.asarray(found["model"]["turn"]),
-        features=np.asarray([str(name) for name in np.asarray(names)[used]], dtype=object),
-        classes=tuple(str(label) for label in found["classes"]),
-        outputs=tuple(str(output) for output in found["effects"]["outputs"]),
-        model=str(found["params"]["model"]),
-        supervised=True,
-    )
+    found, place = adata.uns.get(key), f"uns[{key!r}]"
+    if found is None or f"X_{key}" not in adata.obsm:
+        raise ValueError(_nothing_there(place))
+    record.check_age(found, f"adata.{place}")
+    names = [str(gene) for gene in found["model"]["genes"]]
+    if gene_symbols is not None:
+        symbols = dict(zip(adata.var_names.astype(str), adata.var[gene_symbols], strict=True))
+        names = [symbols.get(name, name) for name in names]
+    return record.read_view(found, names, np.asarray(adata.obsm[f"X_{key}"], dtype=float))
 
 
 def _nothing_there(place: str) -> str:

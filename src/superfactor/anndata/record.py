@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from numbers import Real
 from typing import Any
@@ -14,12 +14,17 @@ from superfactor import __version__
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.covariates import CovariateEncoder
 from superfactor.interpretation import FactorView
+from superfactor.interpretation.outcome import Outcome
+from superfactor.interpretation.tables import ROLES
+from superfactor.interpretation.view import Source, arrange
 from superfactor.losses import resolve_link
 from superfactor.models.coding import FeatureCoding, FilterCoding
 
 # What predicting depends on, beside arrays.
 _PARAMETERS = ("n_components", "model", "link", "fit_intercept", "prediction")
-_ARRAYS = ("components_", "coef_", "intercept_", "covariate_coef_")
+_ARRAYS = ("components_", "factor_coef_", "intercept_", "covariate_coef_")
+# What factors are turned from; codes are those of the cells, and not of the model.
+_FACTORS = tuple(field.name for field in fields(Source) if field.name != "codes")
 
 
 def write_model(
@@ -33,6 +38,8 @@ def write_model(
         "effects": effects,
         "intercept": np.asarray(estimator.intercept_),
         "variance_ratio": view.share,
+        "contribution": view.contribution,
+        "roles": _words(ROLES[bool(carries)] for carries in view.predictive),
         "objective": float(estimator.objective_),
         "xi": float(estimator.xi_),
         "lam": float(estimator.lam_),
@@ -59,6 +66,8 @@ def write_model(
         "genes": _words(genes),
         "scales": np.asarray(scales),
         "turn": view.turn,
+        "center": view.center,
+        "factors": {name: getattr(view.source, name) for name in _FACTORS},
         "parameters": {name: getattr(estimator, name) for name in _PARAMETERS},
         "arrays": {name.rstrip("_"): np.asarray(getattr(estimator, name)) for name in _ARRAYS},
         # Of the filter model it is W, which is there already.
@@ -90,6 +99,42 @@ def read_model(found: dict[str, Any]) -> SMFClassifier:
         coding = {field.name: kept["coding"][field.name] for field in fields(FeatureCoding)}
         estimator._coding = FeatureCoding(**coding)
     return estimator
+
+
+def read_view(found: dict[str, Any], names: Any, scores: Any) -> FactorView:
+    """The view of the factors that `write_model` wrote.
+
+    Parameters
+    ----------
+    found : what it gave
+    names : of the genes of the model
+    scores : (cells, factors) of some cells
+    """
+    classes = tuple(str(label) for label in found["classes"])
+    outputs = tuple(str(output) for output in found["effects"]["outputs"])
+    outcome = Outcome(classes, outputs, 0 if len(classes) == 2 else None)
+    kept = {name: _plain(found["model"]["factors"][name]) for name in _FACTORS}
+    source = Source(**kept, codes=np.zeros((0, len(kept["C"]))))
+    said = {
+        "features": _words(names),
+        "classes": classes,
+        "model": str(found["params"]["model"]),
+        "supervised": True,
+    }
+    rotation = found["params"].get("rotation")
+    view = arrange(source, None if rotation is None else str(rotation), outcome, said)
+    codes = scores @ np.linalg.pinv(view.turn) + view.center
+    return replace(view, scores=scores, source=replace(source, codes=codes))
+
+
+def check_age(found: dict[str, Any], place: str) -> None:
+    """Version 1.0 kept weights, and neither correlations nor what they take."""
+    if "factors" not in found["model"]:
+        version = found.get("versions", {}).get("superfactor", "an older version")
+        raise ValueError(
+            f"{place}: superfactor {version} wrote it, without the correlations of the genes; "
+            "superfactor.anndata.tl.smf has to fit again"
+        )
 
 
 def _encoder(stored: dict[str, Any]) -> CovariateEncoder:

@@ -79,17 +79,21 @@ def smf(
         None where `adata` itself was written to:
 
         ============================== ===============================================================
-        ``.obsm["X_smf"]``             scores (cells, n_components), those of `SMFClassifier.transform`
-                                       in the order, sign and rotation of the factors of all plots and
-                                       reports
-        ``.varm["SMF"]``               weights of the genes (genes, n_components), 0 where a gene was
-                                       left out; filter model: X/scale @ SMF are the scores
+        ``.obsm["X_smf"]``             scores (cells, n_components) of the factors in the order, sign and
+                                       rotation of all plots and reports: uncorrelated, of mean 0 and
+                                       variance 1 over the fitted cells
+        ``.varm["SMF"]``               correlations of the genes with the scores (genes, n_components):
+                                       what goes with a factor. 0 where a gene was left out
+        ``.varm["SMF_weights"]``       weights of the genes (genes, n_components): how scores are computed,
+                                       X/scale @ SMF_weights and a constant
         ``.obs["smf_predicted"]``      the most probable class, and
         ``.obs["smf_probability"]``    its probability; for labelled cells it has seen their label
         ``.obsm["smf_probabilities"]`` of all classes (cells, classes), in the order of
                                        ``.uns["smf"]["classes"]``
-        ``.uns["smf"]``                coefficients, certificate, parameters, versions, and what
-                                       `project` needs
+        ``.uns["smf"]``                of every factor the coefficients (``effects``), the share of the
+                                       variance (``variance_ratio``), what it does for the prediction
+                                       (``contribution``, ``roles``); certificate, parameters,
+                                       versions, and what `project` and plots need
         ============================== ===============================================================
 
     Examples
@@ -100,8 +104,8 @@ def smf(
     >>> images = load_digits()
     >>> adata = anndata.AnnData(np.log1p(images.data), obs={"digit": images.target.astype(str)})
     >>> sfa.tl.smf(adata, "digit", n_components=9)
-    >>> adata.obsm["X_smf"].shape, adata.varm["SMF"].shape
-    ((1797, 9), (64, 9))
+    >>> adata.obsm["X_smf"].shape, adata.varm["SMF"].shape, adata.varm["SMF_weights"].shape
+    ((1797, 9), (64, 9), (64, 9))
     >>> bool((adata.obs["smf_predicted"] == adata.obs["digit"]).mean() > 0.9)
     True
     """
@@ -132,9 +136,11 @@ def smf(
         }
     )
     adata.uns[key_added] = found
-    _write_weights(adata, key_added, genes, view.weights, estimator.components_.dtype)
-    scores, probabilities = estimator.transform(data), estimator.predict_proba(data, table)
-    _write_cells(adata, key_added, found, scores, probabilities)
+    dtype = estimator.components_.dtype
+    _write_genes(adata, key_added.upper(), genes, view.correlations, dtype)
+    _write_genes(adata, f"{key_added.upper()}_weights", genes, view.weights, dtype)
+    codes, probabilities = estimator.transform(data), estimator.predict_proba(data, table)
+    _write_cells(adata, key_added, found, codes, probabilities)
     _copy_colors(adata, label, column, key_added)
     return given if copy else None
 
@@ -202,13 +208,13 @@ def project(
     source = matrix.rows_of(matrix.stored_matrix(adata, None if layer == "X" else layer))
     table = cells.covariate_table(given, adata, [str(c) for c in found["model"]["covariates"]])
     aligned = _alignment(adata.var_names, found["model"], estimator.components_.dtype)
-    scores, probabilities = [], []
+    codes, probabilities = [], []
     for start, stop in pairwise(block_cuts(source)):
         block = source.read_finite(start, stop) @ aligned
         beside = None if table is None else table.iloc[start:stop]
-        scores.append(estimator.transform(block))
+        codes.append(estimator.transform(block))
         probabilities.append(estimator.predict_proba(block, beside))
-    _write_cells(adata, key_added, found, np.vstack(scores), np.vstack(probabilities))
+    _write_cells(adata, key_added, found, np.vstack(codes), np.vstack(probabilities))
     return given if copy else None
 
 
@@ -267,6 +273,7 @@ def _model_of(reference: Any, mod: str | None, key: str) -> Any:
             f"reference: no model in its uns[{key!r}]; superfactor.anndata.tl.smf writes one, and key= says "
             "what it is called"
         )
+    record.check_age(found, f"reference: uns[{key!r}]")
     return found
 
 
@@ -300,20 +307,22 @@ def _categories(column: Any, classes: np.ndarray) -> np.ndarray:
     return classes[np.argsort([place[str(label)] for label in classes], kind="stable")]
 
 
-def _write_weights(adata: Any, key: str, genes: Any, weights: Any, dtype: Any) -> None:
-    """Of the genes (factors, genes), 0 for those left out."""
-    every = np.zeros((adata.n_vars, len(weights)), dtype=dtype)
-    every[genes] = weights.T
-    adata.varm[key.upper()] = every
+def _write_genes(adata: Any, place: str, genes: Any, values: Any, dtype: Any) -> None:
+    """Values (factors, genes) of the genes that were used; 0 for those left out."""
+    every = np.zeros((adata.n_vars, len(values)), dtype=dtype)
+    every[genes] = values.T
+    adata.varm[place] = every
 
 
-def _write_cells(adata: Any, key: str, found: Any, scores: Any, probabilities: Any) -> None:
+def _write_cells(adata: Any, key: str, found: Any, codes: Any, probabilities: Any) -> None:
     import pandas as pd
 
     classes = np.asarray(found["classes"])
     best = np.argmax(probabilities, axis=1)
     predicted = pd.Categorical(classes[best], categories=np.asarray(found["categories"]))
-    adata.obsm[f"X_{key}"] = np.asarray(scores @ found["model"]["turn"], dtype=scores.dtype)
+    kept = found["model"]
+    scores = (codes - kept["center"]) @ kept["turn"]
+    adata.obsm[f"X_{key}"] = np.asarray(scores, dtype=codes.dtype)
     adata.obsm[f"{key}_probabilities"] = probabilities
     adata.obs[f"{key}_predicted"] = predicted
     adata.obs[f"{key}_probability"] = probabilities[np.arange(len(best)), best]

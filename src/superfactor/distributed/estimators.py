@@ -33,8 +33,8 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
     ----------
     components_, patterns_, coef_, factor_coef_, classes_, objective_, certificate_, … :
         Those of `SMFClassifier`, in NumPy. What describes the factors (``patterns_``, ``score_mean_``,
-        ``score_covariance_``, ``feature_scale_``, ``factor_turn_``, ``factor_contribution_``) is summed on the
-        workers in one pass after the fit.
+        ``score_covariance_``, ``feature_scale_``, ``factor_turn_``, ``factor_contribution_``) is summed on
+        the workers in one pass after the fit.
     codes_ : Dask array of shape (n_samples, n_components)
         Codes of the training samples. Filter model: computed from X when they are asked for. Feature model:
         they depend on the labels too, so the client keeps them, in memory.
