@@ -161,9 +161,9 @@ def test_every_control_can_be_reached_and_seen_by_keyboard(opened):
 
     assert list(reached(3)) == ["skip", "theme", "result-tab"]
     page.page.locator("#samples-tab").click()
-    stops = list(reached(8))
-    assert stops[:3] == ["x-factor", "y-factor", "which-samples"]
-    assert stops[7].startswith(
+    stops = list(reached(9))
+    assert stops[:4] == ["x-factor", "y-factor", "positions", "which-samples"]
+    assert stops[8].startswith(
         "sample "
     )  # after two kinds of files and the two classes of the legend
 

@@ -114,7 +114,7 @@ class TestFactors:
             "#factors svg[aria-label^='Top features of Supervised'] [data-mark]"
         )
 
-    def test_hovering_tells_weight_and_note(self, opened, two_classes):
+    def test_hovering_tells_correlation_weight_and_note(self, opened, two_classes):
         page = opened("two_classes", viewport=WIDE)
         page.tab("factors")
         (marker,) = two_classes.told["markers"]
@@ -122,7 +122,8 @@ class TestFactors:
         bar.hover()
         lines = tooltip(page).split("\n")
         assert lines[0] == marker and lines[-1] == "a known marker"
-        assert re.match(r"weight [+−][\d.]+ of the largest", lines[1])
+        assert re.match(r"correlation [+−][\d.]+ with the factor", lines[1])
+        assert re.match(r"weight in the score [+−][\d.]+ of the largest", lines[2])
         page.page.mouse.move(5, 5)
         assert tooltip(page) is None
 
@@ -266,13 +267,13 @@ class TestBiplot:
         page.page.select_option("#biplot-y", "5")
         view = factor_view(many.model)
         expected = [
-            view.features[i] for j in (2, 5) for i in np.argsort(-np.abs(view.weights[j]))[:3]
+            view.features[i] for j in (2, 5) for i in np.argsort(-np.abs(view.correlations[j]))[:3]
         ]
         names = [label.split(",")[0] for label in labels_of(arrows)]
         assert names == list(dict.fromkeys(expected))
         arrows.first.focus()
-        X, codes = many.X.to_numpy(), many.model.transform(many.X) @ view.turn
-        r = np.corrcoef(X[:, list(view.features).index(names[0])], codes[:, 2])[0, 1]
+        scores = view.scores_of(many.model.transform(many.X))
+        r = np.corrcoef(many.X[names[0]], scores[:, 2])[0, 1]
         shown = f"correlation {'+' if r > 0 else '−'}{abs(r):.2f} with factor 3"
         assert shown in tooltip(page)
 
@@ -411,7 +412,8 @@ class TestFeatures:
         started.value.save_as(tmp_path / "top.csv")
         table = pd.read_csv(tmp_path / "top.csv", keep_default_na=False)
         assert len(table) == page.page.locator("table.features tbody tr:visible").count()
-        assert (table["Weight, scaled"] < 0).all() and table["Weight"].dtype == float
+        assert (table["Correlation"] < 0).all() and table["Weight"].dtype == float
+        assert list(table["Disagree"] == "†") == list(table["Weight"] > 0)
         shown = page.page.locator("table.features tbody tr:visible th").all_text_contents()
         assert list(table["Feature"]) == shown
         assert page.requests[1:] == [] or all(url.startswith("blob:") for url in page.requests[1:])

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.preprocessing import MinMaxScaler
 from tests.report.conftest import nested_like, scaled, table
@@ -8,7 +9,7 @@ from superfactor.interpretation import factor_view, unsupervised
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.facts import class_effects, directions, gather
 from superfactor.report.nameless import without_names
-from superfactor.report.sections import choice, factors
+from superfactor.report.sections import choice, factors, features
 from superfactor.report.sections.samples import thinned
 
 
@@ -31,17 +32,19 @@ def test_predictions_and_factors_are_those_of_the_model(name, request):
     assert sorted(order) == list(range(len(order)))
     np.testing.assert_allclose(facts.plain.view.share, plain.share[order])
     assert list(facts.plain.view.features) == list(plain.features)
-    assert np.all(np.sum(facts.plain.view.weights * facts.view.weights, axis=1) >= 0)
+    both = facts.plain.view.correlations * facts.view.correlations
+    assert np.all(np.sum(both, axis=1) >= 0)
 
 
-def test_positions_are_the_codes_in_the_order_and_sign_of_the_view():
+def test_scores_are_the_codes_in_the_order_and_sign_of_the_view():
     X, y = table(80, 12, 3)
     model = scaled(n_components=4, xi=0.05, lam=0.5).fit(X, y)
     facts = facts_of(model, X, y, X[:10], y[:10])
-    # Atoms of the filter model are orthonormal, so the codes are products with them.
     products = model[0].transform(X) @ facts.view.weights.T
-    np.testing.assert_allclose(facts.train.codes, products, atol=1e-10)
-    np.testing.assert_allclose(facts.test.codes, products[:10], atol=1e-10)
+    products -= products.mean(axis=0)
+    np.testing.assert_allclose(facts.train.scores, products, atol=1e-10)
+    np.testing.assert_allclose(facts.test.scores, products[:10], atol=1e-10)
+    np.testing.assert_allclose(products.T @ products / 80, np.eye(4), atol=1e-9)
 
 
 def test_held_out_names_come_from_the_index_or_from_ids():
@@ -90,21 +93,51 @@ class TestThinning:
 
 
 def test_bars_are_the_extreme_features(two_classes):
-    facts = facts_of(two_classes.model, two_classes.X, two_classes.y, markers={"gene 0": "note"})
+    X, view = two_classes.X, factor_view(two_classes.model)
+    facts = facts_of(two_classes.model, X, two_classes.y, markers={"gene 0": "note"})
     payload = factors.section(facts).payload["supervised"]
-    for factor, weights in zip(payload, facts.view.scaled, strict=True):
-        order = np.argsort(-weights)
-        assert [bar[0] for bar in factor["high"][:5]] == list(facts.view.features[order[:5]])
-        assert [bar[0] for bar in factor["low"][:5]] == list(facts.view.features[order[::-1][:5]])
-        assert factor["high"][0][1] == f"+{weights[order[0]]:.3f}"
-    notes = {
-        bar[3]
-        for factor in payload
-        for end in ("high", "low")
-        for bar in factor[end]
-        if len(bar) > 3
-    }
+    scores, notes = facts.train.scores, set()
+    for j, factor in enumerate(payload):
+        # With the scores as anyone would compute it.
+        r = np.array([np.corrcoef(X[name], scores[:, j])[0, 1] for name in X])
+        order = np.argsort(-r)
+        assert [bar[0] for bar in factor["high"][:5]] == list(X.columns[order[:5]])
+        assert [bar[0] for bar in factor["low"][:5]] == list(X.columns[order[::-1][:5]])
+        assert factor["high"][0][1] == f"+{r[order[0]]:.2f}"
+        largest = np.abs(view.weights[j]).max()
+        for end, sign in (("high", 1), ("low", -1)):
+            for name, said, scaled_weight, weight, disagrees, *note in factor[end]:
+                i = list(X.columns).index(name)
+                assert sign * r[i] > 0  # at no end that it correlates against
+                assert number(said) == pytest.approx(r[i], abs=0.0051)
+                assert number(weight) == pytest.approx(view.weights[j, i], rel=0.01)
+                assert number(scaled_weight) == pytest.approx(
+                    view.weights[j, i] / largest, abs=0.00051
+                )
+                assert disagrees == (r[i] * view.weights[j, i] < 0)
+                notes |= set(note)
     assert notes == {"note"}
+
+
+def number(text):
+    return float(text.replace("−", "-"))
+
+
+def test_a_feature_whose_weight_and_correlation_disagree_is_marked():
+    """It goes up with the classes only since it is noise of another feature, which its weight cancels."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    noise = rng.standard_normal(200)
+    X = pd.DataFrame(
+        {"signal": 2.0 * y + 3 * noise, "noise": 3 * noise + 0.3 * rng.standard_normal(200)}
+    )
+    X["noise"] += 0.5 * y
+    facts = facts_of(SMFClassifier(1, xi=1e-6, lam=1e-3).fit(X - X.mean(), y), X - X.mean(), y)
+    bars = {bar[0]: bar for bar in factors.section(facts).payload["supervised"][0]["high"]}
+    assert bars["signal"][4] == 0 and number(bars["signal"][2]) > 0
+    assert bars["noise"][4] == 1 and number(bars["noise"][2]) < 0 < number(bars["noise"][1])
+    rows = {row["name"]: row for row in features.section(facts).told["rows"]}
+    assert (rows["noise"]["disagrees"], rows["signal"]["disagrees"]) == (True, False)
 
 
 def test_surfaces_hold_every_score_of_the_search(two_classes):
@@ -136,10 +169,8 @@ def test_every_class_has_an_effect_and_the_probabilities_follow_it(many):
     estimator = many.model[-1]
     X = many.model[0].transform(many.X)
     for j in (0, 3):
-        step = 1e-3 * facts.view.codes[:, j].std()
-        before, after = (
-            np.log(estimator.predict_proba(X + t * facts.view.weights[j])) for t in (0, step)
-        )
+        along = np.linalg.pinv(facts.view.weights)[:, j]  # moves this score by 1 and no other
+        before, after = (np.log(estimator.predict_proba(X + t * along)) for t in (0, 1e-3))
         change = (after - before)[:, None, :] - (after - before)[:, :, None]  # of each against each
         expected = 1e-3 * (effects[None, :, j] - effects[:, None, j])
         np.testing.assert_allclose(change[0].T, expected.T, atol=1e-5)
@@ -165,8 +196,8 @@ def test_the_rotation_and_the_class_that_is_up_are_the_callers_choice():
     turned = factor_view(model, rotation="varimax")
     facts = facts_of(model, X, y, rotation="varimax")
     np.testing.assert_array_equal(facts.view.weights, turned.weights)
-    codes = model.transform(X) @ turned.turn
-    np.testing.assert_allclose(facts.train.codes, codes, atol=1e-10)
+    scores = turned.scores_of(model.transform(X))
+    np.testing.assert_allclose(facts.train.scores, scores, atol=1e-10)
 
 
 @pytest.mark.parametrize("positive", ["class 0", "class 1"])

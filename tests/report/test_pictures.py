@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import chi2
 
 from superfactor.report.ellipses import ellipse
 from superfactor.report.heat_map import heat_map
-from superfactor.report.sections.samples import correlations, ranges
+from superfactor.report.sections.samples import ranges
 
 
 @pytest.mark.parametrize("n", [6, 30])
@@ -46,17 +45,6 @@ def test_axes_hold_every_sample_and_are_not_blown_up_by_an_ellipse():
     assert np.all(low <= least) and np.all(high >= most)
     low, high = ranges(np.ones((5, 1)), [None]).T  # without any spread
     assert low < 1 < high
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_correlations_are_those_of_numpy(kind):
-    rng = np.random.default_rng(0)
-    X, codes = rng.standard_normal((30, 4)), rng.standard_normal((30, 2))
-    X[:, 3] = 0
-    expected = np.corrcoef(X[:, :3].T, codes.T)[:3, 3:]
-    found = correlations(kind(X), codes)
-    np.testing.assert_allclose(found[:3], expected)
-    np.testing.assert_array_equal(found[3], 0)
 
 
 class TestHeatMap:

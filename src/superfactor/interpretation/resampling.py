@@ -168,6 +168,7 @@ def stability(
     """
     check_count("n_resamples", n_resamples)
     _check_shuffles(shuffles)
+    shuffles = min(shuffles, n_resamples)  # each has a refit of its own
     fitted = fitted_model(model)
     view = factor_view(model, rotation=rotation, positive=positive)
     data = model_data(fitted, X, y, covariates, "stability")

@@ -6,6 +6,8 @@ file                  idea
 ``writing``           ``write_report``
 ``paragraph``         ``methods_paragraph``: what to write in the paper, as text
 ``facts``             everything the page tells, computed once
+``samples``           samples with what the model says about them
+``own``               how each factor goes with the classes by itself
 ``nameless``          a model without the names of its columns, for speed
 ``evaluation``        accuracy with its interval, ROC, confusion
 ``verdict``           what the first box says, and its colour

@@ -34,11 +34,11 @@ class Ellipse:
         return self.mean - reach, self.mean + reach
 
 
-def ellipse(codes: Any) -> Ellipse | None:
-    """The ellipse of a class with these codes (n, r); None where there are too few samples."""
-    n = len(codes)
+def ellipse(scores: Any) -> Ellipse | None:
+    """The ellipse of a class with these scores (n, r); None where there are too few samples."""
+    n = len(scores)
     if n < FEWEST_SAMPLES:
         return None
     quantile = f.ppf(LEVEL, 2, n - 2)
     radius = float(np.sqrt(2 * (n - 1) * (n + 1) / (n * (n - 2)) * quantile))
-    return Ellipse(codes.mean(axis=0), np.atleast_2d(np.cov(codes, rowvar=False)), radius)
+    return Ellipse(scores.mean(axis=0), np.atleast_2d(np.cov(scores, rowvar=False)), radius)

@@ -9,17 +9,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import as_numpy
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import Given, check_labels
+from superfactor.estimators.targets import Given
 from superfactor.interpretation import (
     FactorView,
+    HeldOut,
     Matched,
     covariate_effects,
     factor_view,
+    held_out_scores,
     matched,
     unsupervised,
 )
@@ -27,30 +28,10 @@ from superfactor.interpretation.blocks import blocks_of, shares_of_blocks
 from superfactor.interpretation.confounders import adjusters, confounded
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.evaluation import Evaluation, evaluate
-from superfactor.report.formats import LONGEST_CLASS, label
+from superfactor.report.formats import LONGEST_CLASS, LONGEST_NOTE, label
 from superfactor.report.gaps import Filled, filled_in
-from superfactor.report.nameless import without_names
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Samples with what the model says about them.
-
-    Attributes
-    ----------
-    ids : names, n of them
-    truth : (n,) class numbers, −1 without a label
-    probabilities : (n, classes)
-    codes : (n, r), as new samples get them (without their labels), in display order and sign
-    """
-
-    ids: list[str]
-    truth: Any
-    probabilities: Any
-    codes: Any
-
-    def __len__(self) -> int:
-        return len(self.ids)
+from superfactor.report.nameless import to_refit, without_names
+from superfactor.report.samples import Samples, labels_of, names_of, parts_of
 
 
 @dataclass(frozen=True)
@@ -88,6 +69,8 @@ class Facts:
     test: Samples | None  # those with a label
     unlabeled: Samples | None = None  # training samples without one
     n_test_unlabeled: int = 0  # held-out samples without one, which judge nothing
+    held_out: HeldOut | None = None  # the factors on samples of which they know nothing
+    not_held_out: str = ""  # why there are none
     search: Any = None
     nested: Any = None  # NestedScores
     stability: Any = None
@@ -116,8 +99,14 @@ class Facts:
 
     @property
     def predictive(self) -> list[bool]:
-        """Which factors carry the classifier."""
-        return [bool(kind) for kind in self.view.predictive]
+        """Which factors the prediction would miss; the others are background.
+
+        Judged by samples not seen where those show that any are of use, else by the training samples.
+        """
+        found = self.view.predictive
+        if self.held_out is not None and self.held_out.predictive.any():
+            found = self.held_out.predictive
+        return [bool(kind) for kind in found]
 
     @property
     def samples(self) -> Samples:
@@ -159,9 +148,14 @@ def gather(
     rotation: str | None = None,
     positive: Any = None,
     confounders: tuple[Any, Any] = (None, None),
+    groups: Any = None,
+    held_out: Any = False,
     **told: Any,
 ) -> Facts:
-    """The facts of a classifier; `told` are those the caller knows (search, title, …)."""
+    """The facts of a classifier; `told` are those the caller knows (search, title, …).
+
+    `held_out` is a HeldOut, None to find it here, or False to do without.
+    """
     fitted = fitted_model(model)
     if not isinstance(fitted.estimator, SMFClassifier):
         raise TypeError(
@@ -172,20 +166,29 @@ def gather(
         missing = "y_test" if y_test is None else "X_test"
         raise ValueError(f"{missing}=None: X_test and y_test are required together, or neither")
     view = factor_view(model, rotation=rotation, positive=positive)
-    names = _names(ids, X, X_test)
+    names = names_of(ids, X, X_test)
     effects = _covariate_table(model, fitted, view, X, y, covariates)
     filled = filled_in(fitted, X, X_test)
     removed = _confounders(fitted, view, X, X_test, *confounders)
-    bare, (X, X_test) = without_names(fitted, X, X_test)
-    estimator, seen = bare.estimator, bare.preprocess(X)
-    given = _labels("y", y, names[0], estimator)
-    train, unlabeled = _parts("y", given, estimator, view, names[0], seen, covariates)
+    bare, (array, X_test) = without_names(fitted, X, X_test)
+    estimator, seen = bare.estimator, bare.preprocess(array)
+    given = labels_of("y", y, names[0], estimator)
+    train, unlabeled = parts_of("y", given, estimator, view, names[0], seen, covariates)
+    why = ""
+    if held_out is None:
+        shown = {"rotation": rotation, "positive": positive}
+        held_out, why = _held_out(
+            *to_refit(model, X, bare, array), y, covariates=covariates, groups=groups, **shown
+        )
+    if held_out:
+        train = replace(train, blind=_blind(held_out, given, view))
     test = test_unlabeled = None
     if X_test is not None:
-        new, labels = bare.preprocess(X_test), _labels("y_test", y_test, names[1], estimator)
-        test, test_unlabeled = _parts(
+        new, labels = bare.preprocess(X_test), labels_of("y_test", y_test, names[1], estimator)
+        test, test_unlabeled = parts_of(
             "y_test", labels, estimator, view, names[1], new, covariates_test
         )
+        test = replace(test, blind=test.scores)
     _check_nested(told.get("nested"), estimator.classes_, train.truth)
     plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(
@@ -201,12 +204,33 @@ def gather(
         test=test,
         unlabeled=unlabeled,
         n_test_unlabeled=0 if test_unlabeled is None else len(test_unlabeled),
+        held_out=held_out or None,
+        not_held_out=why,
         covariate_table=effects,
         block_table=None if blocks_of(bare) is None else shares_of_blocks(bare, view, seen, None),
         confounders=removed,
         filled=filled,
         **told,
     )
+
+
+def _held_out(model: Any, X: Any, y: Any, **options: Any) -> tuple[HeldOut | None, str]:
+    """Out-of-fold scores, or None and why there are none: a picture less is no reason to write no page."""
+    try:
+        return held_out_scores(model, X, y, **options), ""
+    except ValueError as error:  # too few samples without a fold, for the rank or of a class
+        return None, label(error, LONGEST_NOTE)
+
+
+def _blind(held_out: HeldOut, given: Given, view: FactorView) -> Any:
+    """Out-of-fold scores of the samples with a label."""
+    wanted = (len(given.values), len(view.share))
+    if np.shape(held_out.scores) != wanted:
+        raise ValueError(
+            f"held_out: scores of shape {np.shape(held_out.scores)}, {wanted} is required, one row a "
+            "training sample and one column a factor"
+        )
+    return held_out.scores if given.known is None else held_out.scores[given.known]
 
 
 def class_effects(view: FactorView) -> Any:
@@ -251,41 +275,6 @@ def _covariate_table(
     return covariate_effects(model, X, y, covariates, positive=positive)
 
 
-def _labels(name: str, y: Any, ids: list[str], estimator: Any) -> Given:
-    """The labels of samples, and who has none; `name` is what the caller calls them."""
-    labels = np.ravel(np.asarray(as_numpy(y)))
-    if len(labels) != len(ids):
-        raise ValueError(
-            f"{name}: {len(labels)} labels for {len(ids)} samples; the numbers must agree"
-        )
-    given = check_labels(labels, labels, "write_report", estimator.unlabeled)
-    if given.known is not None and not given.known.any():
-        raise ValueError(f"{name}: none of the {len(ids)} samples has a label; some are required")
-    return given
-
-
-def _parts(
-    name: str,
-    given: Given,
-    estimator: Any,
-    view: FactorView,
-    ids: list[str],
-    X: Any,
-    covariates: Any,
-) -> tuple[Samples, Samples | None]:
-    """The samples with a label, as `given` says, and those without."""
-    if given.known is None:
-        return _samples(name, estimator, view, ids, X, given.values, covariates), None
-    parts = []
-    for rows in (np.flatnonzero(given.known), np.flatnonzero(~given.known)):
-        own = [ids[i] for i in rows]
-        extra = None if covariates is None else _safe_indexing(covariates, rows)
-        labels = given.values[rows] if given.known[rows[0]] else None
-        some = _safe_indexing(X, rows)
-        parts.append(_samples(name, estimator, view, own, some, labels, extra))
-    return parts[0], parts[1]
-
-
 def _confounders(
     fitted: Any, view: FactorView, X: Any, X_test: Any, own: Any, own_test: Any
 ) -> Confounders | None:
@@ -303,36 +292,6 @@ def _confounders(
     )
 
 
-def _samples(
-    name: str, estimator: Any, view: FactorView, ids: list[str], X: Any, y: Any, covariates: Any
-) -> Samples:
-    """X (n, p) as the estimator wants it, y its labels or None; `name` is what the caller calls them."""
-    truth = np.full(len(ids), -1) if y is None else _class_numbers(name, y, estimator.classes_)
-    probabilities = _numbers(estimator.predict_proba(X, covariates=covariates))
-    return Samples(
-        ids=ids,
-        truth=truth,
-        probabilities=probabilities / probabilities.sum(axis=1, keepdims=True),
-        codes=_numbers(estimator.transform(X)) @ view.turn,
-    )
-
-
-def _numbers(values: Any) -> Any:
-    return np.asarray(as_numpy(values), dtype=np.float64)
-
-
-def _class_numbers(name: str, y: Any, classes: Any) -> Any:
-    """Labels as positions in `classes`."""
-    labels = np.ravel(np.asarray(as_numpy(y)))
-    position = {c: i for i, c in enumerate(classes.tolist())}
-    try:
-        return np.array([position[value] for value in labels.tolist()], dtype=int)
-    except KeyError as error:
-        raise ValueError(
-            f"{name}: {shown(error.args[0])} is no class of the model, {shown(classes.tolist())}"
-        ) from None
-
-
 def _check_nested(nested: Any, classes: Any, truth: Any) -> None:
     """Nested cross-validation of other samples would be the headline of a page that is not about them.
 
@@ -346,25 +305,3 @@ def _check_nested(nested: Any, classes: Any, truth: Any) -> None:
                 f"nested: its {name} are {shown(np.asarray(given).tolist())}, those of the model and y are "
                 f"{shown(wanted.tolist())}; nested cross-validation of the same samples is required"
             )
-
-
-def _names(ids: Sequence[Any] | None, X: Any, X_test: Any) -> tuple[list[str], list[str]]:
-    """Names of the training and of the held-out samples."""
-    n, m = np.shape(X)[0], 0 if X_test is None else np.shape(X_test)[0]
-    if ids is None:
-        return _own_names(X, n, ""), _own_names(X_test, m, "held-out ")
-    given = [label(name) for name in ids]
-    if len(given) == n + m:
-        return given[:n], given[n:]
-    if len(given) == n:
-        return given, _own_names(X_test, m, "held-out ")
-    allowed = f"{n} (training samples)" + (f" or {n + m} (then held-out ones)" if m else "")
-    raise ValueError(f"ids: {len(given)} names are given, {allowed} are required")
-
-
-def _own_names(X: Any, n: int, prefix: str) -> list[str]:
-    """A DataFrame's index, else numbers from 1."""
-    index = getattr(X, "index", None)
-    if index is not None and not callable(index):
-        return [label(name) for name in index]
-    return [f"{prefix}{i + 1}" for i in range(n)]

@@ -5,16 +5,47 @@ from __future__ import annotations
 # By what is written in the templates; said on hover, on focus and in a tab of their own.
 GLOSSARY = {
     "factor": (
-        "A weighted combination of features. A sample's value on it is high where the sample has "
-        "much of the features at its high end and little of those at its low end."
+        "A new variable made of the features: every sample has a score on it, a weighted sum of its "
+        "features. Features at its high end tend to be higher in samples with a high score, those at its "
+        "low end lower."
+    ),
+    "correlation": (
+        "Between a feature and the score of a factor, over the training samples: from −1 to 1, 0 is none. "
+        "It says what goes with the factor."
+    ),
+    "weight": (
+        "What a feature is multiplied by where the score of a factor is computed. A weight may be large "
+        "because it cancels noise in another feature, and small although the feature goes with the "
+        "factor: the correlation says what goes with it."
     ),
     "predictive factor": (
-        "A factor that the classifier uses: moving a sample along it changes the predicted "
-        "probabilities."
+        "A factor that the prediction would miss: at least 1 % of what all factors explain of the classes "
+        "is lost without it, in samples not seen where those were looked at, else in the training samples."
     ),
     "background factor": (
-        "A factor that the classifier does not use. It describes variation among the samples that "
-        "has nothing to do with the classes, such as batch, tissue or quality."
+        "A factor that adds nothing, or less than 1 %, to the prediction beside the predictive ones. It "
+        "describes what else varies among the samples, such as batch, tissue or quality, and may still "
+        "differ between the classes: the AUC of its own says how much."
+    ),
+    "AUC of its own": (
+        "How well the score of one factor alone tells a class from the rest: the probability that a sample "
+        "of the class has a higher score than another one; 0.5 is guessing, 1 perfect. Of a background "
+        "factor it is never below 0.5, for its direction has no meaning."
+    ),
+    "lost without it": (
+        "The share of the deviance explained by all factors that is lost without this one, judged by "
+        "samples not seen where that shows anything, else by the training samples. The shares of several "
+        "factors need not add up to 100 %; below 0 the prediction is better without the factor."
+    ),
+    "out of fold": (
+        "By a model that was fitted without the sample. The samples are divided into parts, and each part "
+        "gets its scores from a fit to the others, with the same rank and weights, turned as near as can "
+        "be to the factors that are shown."
+    ),
+    "returns": (
+        "The share of refits to parts of the samples in which a feature is again among the top features of "
+        "the same end of the same factor. Parts share most of their samples, so that features return also "
+        "where labels are shuffled: compare with that."
     ),
     "filter": (
         "The kind of model that predicts from projections: each factor filters the features, and "
@@ -35,8 +66,8 @@ GLOSSARY = {
         "against overfitting."
     ),
     "similarity": (
-        "The size of the cosine between the weights of two factors: 1 is the same factor, 0 nothing "
-        "in common."
+        "The size of the cosine between the correlations of two factors with all features: 1 is the same "
+        "factor, 0 nothing in common."
     ),
     "log-likelihood": (
         "The mean logarithm of the probability given to the true class: 0 is perfect, and more "
@@ -74,7 +105,7 @@ GLOSSARY = {
         "new samples."
     ),
     "coefficient": (
-        "What one standard deviation more of a factor adds to the log-odds of a class. With several "
+        "What one standard deviation more of a factor's score adds to the log-odds of a class. With several "
         "classes, to the logarithm of its probability against the average over all classes."
     ),
     "odds ratio": "By how much the odds of a class are multiplied: 1 is no effect.",
@@ -86,10 +117,13 @@ GLOSSARY = {
         "Something known of the samples that should have no part in the factors, such as the batch. What a "
         "linear regression on it explains of each feature in the training samples is subtracted."
     ),
-    "share of variance": "The part of all variation of the features that a factor describes.",
+    "share of variance": (
+        "The part of all variation of the features that goes with the score of a factor, in the training "
+        "samples."
+    ),
     "95 % ellipse": (
-        "Where 95 % of new samples of a class would lie if its values on the two factors were "
-        "normally distributed."
+        "Where 95 % of new samples of a class would lie, judged by samples not seen, if scores were "
+        "normally distributed within a class."
     ),
     "plain SVD": (
         "Singular value decomposition, as in principal components: factors found without the "

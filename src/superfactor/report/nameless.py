@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from superfactor.interpretation.models import FittedModel
@@ -30,6 +31,19 @@ def without_names(fitted: FittedModel, *tables: Any) -> tuple[FittedModel, list[
     *steps, estimator = map(_nameless, chain)
     arrays = [None if X is None else X.to_numpy() for X in tables]
     return FittedModel(estimator, tuple(steps)), arrays
+
+
+def to_refit(model: Any, X: Any, bare: FittedModel, array: Any) -> tuple[Any, Any]:
+    """The nameless model and its X where they can be fitted again: where no parameter names a column.
+
+    Otherwise the model and X as the caller has them.
+    """
+    columns = bare.estimator.covariate_columns
+    by_name = columns is not None and any(isinstance(c, str) for c in columns)
+    if by_name or not all(isinstance(step, StandardScaler) for step in bare.steps):
+        return model, X
+    named = [(f"step {k}", step) for k, step in enumerate(bare.steps)]
+    return Pipeline([*named, ("smf", bare.estimator)]), array
 
 
 def _has_names(X: Any, names: list[str]) -> bool:

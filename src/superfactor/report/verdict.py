@@ -42,6 +42,17 @@ def verdict_of(facts: Facts) -> Told:
     return Told(given.grade, given.headline, tuple(given.sentences), tuple(given.advice))
 
 
+def separates(facts: Facts) -> bool:
+    """Whether samples not seen show that the factors tell the classes apart.
+
+    The verdict says so; without one, the scores of samples in folds of which the factors know nothing.
+    """
+    grade = verdict_of(facts).grade
+    if grade in GRADES:
+        return grade == "better"
+    return facts.held_out is not None and bool(facts.held_out.predictive.any())
+
+
 def _of_training(facts: Facts) -> Told:
     sentences = [
         "The training figures on this page are optimistic: the model has seen these samples."

@@ -34,6 +34,8 @@ def write_report(
     baselines: Mapping[str, float] | None = None,
     confounders: Any = None,
     confounders_test: Any = None,
+    groups: Any = None,
+    held_out: Any = None,
     title: str | None = None,
     target: str | None = None,
     ids: Sequence[Any] | None = None,
@@ -43,7 +45,7 @@ def write_report(
     """Write a page about a fitted classifier: one HTML file that loads nothing from anywhere.
 
     The file appears complete or not at all: it is written under another name in the same folder and
-    renamed. It holds names and weights of the top features, the positions of up to 2,000 samples and, for
+    renamed. It holds names and weights of the top features, the scores of up to 2,000 samples and, for
     a heat map, the values of up to 40 features in up to 240 samples; nothing else of X. It needs Jinja2
     (``pip install "superfactor[report]"``).
 
@@ -79,6 +81,13 @@ def write_report(
     baselines : dict from name to accuracy on the held-out samples, optional
     confounders, confounders_test : DataFrames of the confounders of the samples, optional
         What a page about a model with an `Adjuster` shows; by default its own columns of X.
+    groups : array-like of shape (n_samples,), optional
+        Samples of one group are held out together where samples lie on the factors.
+    held_out : HeldOut or False, optional
+        From `superfactor.interpretation.held_out_scores`, with the same `rotation` and `positive`: where
+        samples lie on factors that were found without them, and which factors are of use there. Computed
+        by default, which takes five fits. False does without: the page then shows where the samples lie
+        in training, and says so.
     title, target : str, optional
         What the page is called, and what the labels are called.
     ids : sequence of n_samples names, or of n_samples + n_test, optional
@@ -126,6 +135,8 @@ def write_report(
         covariates_test=covariates_test,
         ids=ids,
         confounders=(confounders, confounders_test),
+        groups=groups,
+        held_out=held_out,
         search=search,
         nested=nested,
         stability=stability,

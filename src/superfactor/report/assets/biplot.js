@@ -9,7 +9,7 @@ figure("biplot", (node, width) => {
   const chosen = [...new Set([across, up])].flatMap((j) => space.arrows.filter((arrow) => arrow[0] === j).slice(0, half));
   const features = [...new Map(chosen.map(([, name, said]) => [name, {name, said, u: numeric(said[across]), v: numeric(said[up])}])).values()];
   // A correlation of 1 reaches the edge that is nearer.
-  const [x1, y1] = [x(space.centre[across]), y(space.centre[up])];
+  const [x1, y1] = [x(0), y(0)];
   const [wide, tall] = [Math.min(x1 - box.left, box.right - x1), Math.min(y1 - box.top, box.bottom - y1)];
   const taken = [];
   const names = [];
@@ -23,7 +23,7 @@ figure("biplot", (node, width) => {
   node.append(legendOfClasses("biplot"), drawing(width, height,
     `${points.length} samples and ${arrows.length} features, factor ${across + 1} across, factor ${up + 1} up`, ...nodes, ...arrows,
     svg("g", {"aria-hidden": "true"}, ...names)));
-}, "biplot-x", "biplot-y", "biplot-arrows");
+}, "biplot-x", "biplot-y", "biplot-arrows", "positions");
 
 function arrowHead(x1, y1, x2, y2) {
   const angle = Math.atan2(y2 - y1, x2 - x1);

@@ -23,7 +23,8 @@ function factorSide(factors, j, perEnd, width) {
   const factor = factors[j];
   const called = factor.number ? `SVD factor ${factor.number}` : `Supervised factor ${j + 1}`;
   const head = html("p", {}, html("b", {}, factor.number ? called : "Supervised"),
-    factor.number ? ` · similarity ${factor.similarity}` : null, ` · ${factor.share} of the variance`);
+    factor.number ? ` · similarity ${factor.similarity}` : null, ` · ${factor.share} of the variance`,
+    factor.alone ? ` · AUC of its own, ${payload.factors.judged}: ${factor.alone}` : null);
   const parts = html("div", {class: "parts"});
   let part = width;
   if (factor.coef.length === 1) {
@@ -41,7 +42,7 @@ function bothSides(label, title, rows, largest, width) {
   const middle = width / 2;
   const reach = middle - 8;
   const top = title ? 20 : 2;
-  const nodes = rows.map(({name, value, lines, strong, gap}, i) => {
+  const nodes = rows.map(({name, value, lines, strong, against, beside, gap}, i) => {
     const y = top + i * ROW + gap;
     const size = largest ? Math.abs(value) / largest * reach : 0;
     const right = value >= 0;
@@ -49,8 +50,10 @@ function bothSides(label, title, rows, largest, width) {
       svg("g", {class: right ? "high" : "low"},
         svg("rect", {x: 0, y, width, height: ROW, fill: "transparent"}),
         svg("rect", {class: "bar", x: right ? middle : middle - size, y: y + 3, width: Math.max(size, 0.5), height: ROW - 6, rx: 1.5}),
+        beside === undefined || against ? null
+          : svg("line", {class: "beside", x1: middle + beside * reach, x2: middle + beside * reach, y1: y + 1, y2: y + ROW - 1}),
         svg("text", {x: right ? middle - 8 : middle + 8, y: y + 13.5, "text-anchor": right ? "end" : "start", class: strong ? "strong" : null},
-          cut((strong ? "★ " : "") + name, reach - 4))),
+          cut((strong ? "★ " : "") + name + (against ? " †" : ""), reach - 4))),
       lines);
   });
   const height = top + rows.length * ROW + (rows.length ? rows[rows.length - 1].gap : 0) + 4;
@@ -73,10 +76,11 @@ function coefficientBars(label, coef, width) {
 }
 
 function featureBars(label, factor, perEnd, width) {
-  const row = (end) => ([name, scaled, weight, note], i) => ({
-    name, value: numeric(scaled), strong: note !== undefined, gap: end === "high" ? 0 : 8,
-    lines: [name, `weight ${scaled} of the largest, ${weight} in units of the fit`, `place ${i + 1} at the ${end} end`]
-      .concat(note === undefined ? [] : [note]),
+  const row = (end) => ([name, correlation, scaled, weight, against, note], i) => ({
+    name, value: numeric(correlation), beside: numeric(scaled), against, strong: note !== undefined, gap: end === "high" ? 0 : 8,
+    lines: [name, `correlation ${correlation} with the factor`, `weight in the score ${scaled} of the largest, ${weight} in units of the fit`,
+      `place ${i + 1} at the ${end} end`]
+      .concat(against ? ["† weight and correlation disagree"] : [], note === undefined ? [] : [note]),
   });
   const high = factor.high.slice(0, perEnd).map(row("high"));
   const low = factor.low.slice(0, perEnd).map(row("low")).reverse();

@@ -3,6 +3,11 @@
 const space = payload.samples;
 const hiddenClasses = new Set();
 const hasHeldOut = space.points.some((p) => p[1] === 1);
+// Where models put the samples that had not seen them, or where training has put them.
+const inTraining = (name) => (name !== "overview" && byId("positions")?.value === "training" ? 1 : 0);
+const placeOf = (point, training, factor) => (point[6][training] ?? point[6][0])[factor];
+const axisOf = (name, factor) => space.names[factor]
+  + (inTraining(name) || !space.outOfFold ? ", score in training" : ", score out of fold");
 const SAMPLE_FIGURES = ["overview", "samples", "biplot"];
 
 const boxOf = (width) => ({left: 62, right: width - 12, top: 26, bottom: Math.round(Math.min(Math.max(width * 0.62, 320), 580)) - 52});
@@ -11,16 +16,17 @@ const radiusOf = (width, count) => (width < 600 || count > 800 ? 3.5 : 4.5);
 // Axes, ellipses and marks of factor `across` against factor `up`; `draw` makes the mark of a point at its place.
 function plane(name, width, across, up, points, draw) {
   const box = boxOf(width);
-  const x = linear(space.range[across], [box.left, box.right]);
-  const y = linear(space.range[up], [box.bottom, box.top]);
+  const training = inTraining(name);
+  const x = linear(space.ranges[training][across], [box.left, box.right]);
+  const y = linear(space.ranges[training][up], [box.bottom, box.top]);
   const outlines = space.ellipses.map((e, c) => (e === null || hiddenClasses.has(c) ? null
     : svg("path", {class: `ellipse ${colourOf(c)}${classes.length > 4 ? " many" : ""}`, "stroke-dasharray": dashOf(c), d: ellipsePath(e, across, up, x, y)})));
   const clip = svg("clipPath", {id: `clip-${name}`}, svg("rect", {x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top}));
   return {box, x, y, height: box.bottom + 52, nodes: [
-    leftAxis(y, box.left, box.right, space.names[up]),
-    bottomAxis(x, [box.left, box.right], box.bottom, space.names[across], {ticks: width < 600 ? 4 : 8}),
+    leftAxis(y, box.left, box.right, axisOf(name, up)),
+    bottomAxis(x, [box.left, box.right], box.bottom, axisOf(name, across), {ticks: width < 600 ? 4 : 8}),
     clip, svg("g", {"clip-path": `url(#clip-${name})`, "aria-hidden": "true"}, ...outlines),
-    ...points.map((point) => draw(point, x(point[6][across]), y(point[6][up])))]};
+    ...points.map((point) => draw(point, x(placeOf(point, training, across)), y(placeOf(point, training, up))))]};
 }
 
 // Mean + radius·L(cos t, sin t), with L the Cholesky factor of the covariance on the two factors.
@@ -49,11 +55,12 @@ function drawSamples(node, name, width, points, across, up) {
   const label = `${points.length} samples, factor ${across + 1} across, ${up === "class" ? "one row a class" : `factor ${Number(up) + 1} up`}`;
   if (up === "class") {
     const box = {left: Math.min(150, width * 0.3), right: width - 12, top: 26, bottom: 8 + Math.max(classes.length * 42, 180)};
-    const x = linear(space.range[across], [box.left, box.right]);
+    const training = inTraining(name);
+    const x = linear(space.ranges[training][across], [box.left, box.right]);
     const y = linear([-0.5, classes.length - 0.5], [box.top, box.bottom]);
     node.append(legendOfClasses(name), drawing(width, box.bottom + 52, label, classAxis(y, box),
-      bottomAxis(x, [box.left, box.right], box.bottom, space.names[across], {ticks: width < 600 ? 4 : 8}),
-      ...points.map((point, i) => told(point, x(point[6][across]), y(point[2] + scatter(i))))));
+      bottomAxis(x, [box.left, box.right], box.bottom, axisOf(name, across), {ticks: width < 600 ? 4 : 8}),
+      ...points.map((point, i) => told(point, x(placeOf(point, training, across)), y(point[2] + scatter(i))))));
     return;
   }
   const {height, nodes} = plane(name, width, across, Number(up), points, told);
@@ -65,7 +72,7 @@ figure("overview", (node, width) => {
   drawSamples(node, "overview", width, points, 0, space.names.length > 1 ? 1 : "class");
 });
 figure("samples", (node, width) => drawSamples(node, "samples", width, space.points.filter(wanted),
-  Number(byId("x-factor").value), byId("y-factor").value), "x-factor", "y-factor", "which-samples");
+  Number(byId("x-factor").value), byId("y-factor").value), "x-factor", "y-factor", "which-samples", "positions");
 
 function wanted(point) {
   const which = byId("which-samples").value;
@@ -74,9 +81,9 @@ function wanted(point) {
   return which === "all" || (which === "wrong" ? truth !== predicted : heldOut === Number(which));
 }
 
-function sampleLines([id, heldOut, truth, predicted, best, own]) {
+function sampleLines([id, heldOut, truth, predicted, best, own, , how]) {
   const lines = [id, `${classes[truth]}, ${heldOut ? "held out" : "training"}`];
-  lines.push(`predicted ${classes[predicted]}, probability ${best}`);
+  lines.push(`predicted ${classes[predicted]}, probability ${best}` + (heldOut ? "" : ` (${how})`));
   if (predicted !== truth) lines.push(`probability of ${classes[truth]}: ${own}`);
   return lines;
 }

@@ -10,16 +10,20 @@ from superfactor.interpretation.tables import extremes
 from superfactor.report.facts import Facts, class_effects, directions
 from superfactor.report.formats import (
     LONGEST_NOTE,
+    area,
     coefficient,
     compact,
+    correlation,
     label,
     raw_weight,
     share,
     similarity,
     weight,
 )
+from superfactor.report.own import alone, judged_alone
 from superfactor.report.section import Section
 from superfactor.report.sections.covariates import covariates
+from superfactor.report.verdict import separates
 
 # Features kept of each end of a factor, fewer where there are many factors.
 FEATURES_PER_END = 20
@@ -28,10 +32,10 @@ MOST_BARS = 600
 
 def section(facts: Facts) -> Section:
     """Bars of both kinds of factors, and their tables."""
-    plain, kinds = facts.plain, facts.predictive
+    plain, kinds, by_itself = facts.plain, facts.predictive, alone(facts)
     own, beside = _rows(facts.view, facts.classes), _rows(plain.view, facts.classes)
-    for j, row in enumerate(own):
-        row["predictive"] = kinds[j]
+    for row, kind, one in zip(own, kinds, by_itself, strict=True):
+        row |= {"predictive": kind, "alone": one}
     for row, number, partner, alike in zip(
         beside, plain.number, plain.beside, plain.similarity, strict=True
     ):
@@ -42,14 +46,19 @@ def section(facts: Facts) -> Section:
         "columns": [facts.classes[facts.up]] if len(facts.classes) == 2 else facts.classes,
         "against": facts.classes[1 - facts.up] if len(facts.classes) == 2 else "",
         "supervised": own,
+        "judged": judged_alone(facts),
+        "beside": beside_of(facts),
+        "separates": separates(facts),
         "plain": beside,
         "covariates": covariates(facts),
     }
     supervised = _payload(facts.view, facts.markers)
-    for factor, kind in zip(supervised, kinds, strict=True):
+    for factor, kind, one in zip(supervised, kinds, by_itself, strict=True):
         factor["kind"] = "predictive" if kind else "background"
+        factor["alone"] = f"{area(one.area)} {one.word} {one.of}"
     payload = {
         "up": facts.up,
+        "judged": judged_alone(facts),
         "supervised": supervised,
         "plain": [
             factor | {"number": row["number"], "similarity": similarity(row["similarity"])}
@@ -57,6 +66,14 @@ def section(facts: Facts) -> Section:
         ],
     }
     return Section("factors", "Factors", "What the factors are made of", told, payload)
+
+
+def beside_of(facts: Facts) -> str:
+    """The factors that background ones add nothing to: factor 1, or factors 1 and 2."""
+    own = [str(j + 1) for j, kind in enumerate(facts.predictive) if kind]
+    if len(own) == 1:
+        return f"factor {own[0]}"
+    return f"factors {', '.join(own[:-1])} and {own[-1]}"
 
 
 def per_end(rank: int) -> int:
@@ -79,11 +96,11 @@ def _rows(view: FactorView, classes: list[str]) -> list[dict[str, Any]]:
 
 
 def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any]]:
-    factors, effects = [], class_effects(view)
-    for j, scaled in enumerate(view.scaled):
+    factors, effects, weights = [], class_effects(view), view.shown("weight")
+    for j, row in enumerate(view.correlations):
         high, low = (
-            [_bar(view, j, i, markers) for i in end]
-            for end in extremes(scaled, per_end(len(view.scaled)))
+            [_bar(view, weights, j, i, markers) for i in end]
+            for end in extremes(row, per_end(len(weights)))
         )
         coef = [
             [place, coefficient(e)]
@@ -95,12 +112,16 @@ def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any
     return factors
 
 
-def _bar(view: FactorView, factor: int, feature: int, markers: Mapping[str, str]) -> list[str]:
-    """Name, scaled weight, weight in the units of the fit, and the marker's note where there is one."""
+def _bar(
+    view: FactorView, weights: Any, factor: int, feature: int, markers: Mapping[str, str]
+) -> list[Any]:
+    """Name, correlation, scaled weight, weight in the units of the fit, whether they disagree, any note."""
     name = view.features[feature]
     bar = [
         label(name),
-        weight(view.scaled[factor, feature]),
+        correlation(view.correlations[factor, feature]),
+        weight(weights[factor, feature]),
         raw_weight(view.weights[factor, feature]),
+        int(view.disagree[factor, feature]),
     ]
     return [*bar, label(markers[name], LONGEST_NOTE)] if name in markers else bar

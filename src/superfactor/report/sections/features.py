@@ -8,12 +8,13 @@ import numpy as np
 
 from superfactor.interpretation.tables import ENDS, extremes
 from superfactor.report.facts import Facts
-from superfactor.report.formats import LONGEST_NOTE, deviations, label
+from superfactor.report.formats import LONGEST_NOTE, NONE, deviations, label
 from superfactor.report.heat_map import FARTHEST, heat_map
 from superfactor.report.section import Section
 from superfactor.report.sections.factors import per_end
 from superfactor.report.sections.samples import thinned
 from superfactor.report.sections.stability import frequencies
+from superfactor.report.verdict import separates
 
 # Of the heat map, at most.
 MOST_ROWS = 40
@@ -25,8 +26,9 @@ LEVELS = 8
 def section(facts: Facts) -> Section:
     """The extreme features of every factor."""
     returned, view, most, rows = frequencies(facts), facts.view, per_end(facts.rank), []
-    for j, scaled in enumerate(view.scaled):
-        for end, positions in zip(ENDS, extremes(scaled, most), strict=True):
+    weights = view.shown("weight")
+    for j, row in enumerate(view.correlations):
+        for end, positions in zip(ENDS, extremes(row, most), strict=True):
             for rank, i in enumerate(positions, start=1):
                 name = view.features[i]
                 rows.append(
@@ -35,16 +37,25 @@ def section(facts: Facts) -> Section:
                         "factor": j + 1,
                         "end": end,
                         "rank": rank,
-                        "scaled": float(scaled[i]),
+                        "correlation": float(row[i]),
+                        "scaled": float(weights[j, i]),
                         "weight": float(view.weights[j, i]),
-                        "returns": returned.get((j + 1, end, name), ""),
+                        "disagrees": bool(view.disagree[j, i]),
+                        "returns": returned.get((j + 1, end, name), ("", "")),
                         "note": label(facts.markers[name], LONGEST_NOTE)
                         if name in facts.markers
                         else "",
                     }
                 )
     shown = _heat_map(facts)
-    told = {"per_end": most, "rows": rows, "returned": bool(returned), "heat_map": shown["told"]}
+    told = {
+        "per_end": most,
+        "rows": rows,
+        "returned": bool(returned),
+        "shuffled": any(by_chance != NONE for _, by_chance in returned.values()),
+        "heat_map": shown["told"],
+        "separates": separates(facts),
+    }
     payload = {"heatMap": shown["payload"]}
     return Section("features", "Features", "The top features of every factor", told, payload)
 
@@ -84,13 +95,13 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
 
 
 def _heat_features(facts: Facts) -> Any:
-    """Positions of the features: the ends of the predictive factors, or of the first, in turn."""
+    """Positions of the features: the ends of the predictive factors in turn."""
     kinds = facts.predictive
     ends = [
         end
-        for scaled, kind in zip(facts.view.scaled, kinds, strict=True)
+        for row, kind in zip(facts.view.correlations, kinds, strict=True)
         if kind
-        for end in extremes(scaled, MOST_ROWS // 2)
+        for end in extremes(row, MOST_ROWS // 2)
     ]
     chosen: dict[int, None] = {}
     for place in range(MOST_ROWS // 2):

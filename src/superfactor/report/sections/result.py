@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.interpretation import FactorView
 from superfactor.interpretation.tables import extremes
 from superfactor.report.certificate import in_plain_words
-from superfactor.report.facts import Facts, Samples, directions
+from superfactor.report.facts import Facts, directions
 from superfactor.report.formats import label
+from superfactor.report.own import alone, judged_alone
+from superfactor.report.samples import Samples
 from superfactor.report.section import Section
 from superfactor.report.sections.choice import cross_validated
+from superfactor.report.sections.factors import beside_of
+from superfactor.report.sections.samples import picture
 from superfactor.report.verdict import verdict_of
 
 # Of each end of a factor.
@@ -40,16 +45,28 @@ def section(facts: Facts) -> Section:
         "validated": cross_validated(facts),
         "baselines": _baselines(facts) if facts.nested is None or facts.baselines else [],
         "factors": _factors(facts),
+        "judged": judged_alone(facts),
+        "beside": beside_of(facts),
+        "picture": picture(facts),
         "hidden_factors": max(0, facts.rank - FACTORS_SHOWN),
         "model": estimator.model,
         "steps": [type(step).__name__ for step in facts.steps],
-        "share": float(np.sum(facts.view.share)),
+        "share": explained(facts.view),
         "xi": fitted_parameter(estimator, "xi"),
         "lam": fitted_parameter(estimator, "lam"),
         "seconds": estimator.history_["seconds"][-1] if estimator.history_["seconds"] else math.nan,
         "counts": list(zip(facts.classes, training, *held_out, strict=True)),
     }
     return Section("result", "Result", "What was found", told)
+
+
+def explained(view: FactorView) -> float:
+    """The share of the variance of X that goes with all scores together; scores may be correlated."""
+    source = view.source
+    assert source is not None
+    together = view.turn.T @ source.C @ view.turn
+    part = np.trace(np.linalg.pinv(together, hermitian=True) @ view.patterns @ view.patterns.T)
+    return float(part / (np.sum(source.scale**2) or 1.0))
 
 
 def fitted_parameter(estimator: Any, name: str) -> float:
@@ -114,19 +131,20 @@ def _baselines(facts: Facts) -> list[dict[str, Any]]:
 def _factors(facts: Facts) -> list[dict[str, Any]]:
     """A row each, predictive ones first."""
     view, kinds = facts.view, facts.predictive
-    towards = directions(view, facts.classes)
+    towards, by_itself = directions(view, facts.classes), alone(facts)
     order = sorted(range(facts.rank), key=lambda j: not kinds[j])
     rows = []
     for j in order[:FACTORS_SHOWN]:
         high, low = (
             [label(view.features[i]) for i in end]
-            for end in extremes(view.scaled[j], FEATURES_SHOWN)
+            for end in extremes(view.correlations[j], FEATURES_SHOWN)
         )
         rows.append(
             {
                 "number": j + 1,
                 "predictive": kinds[j],
                 "direction": towards[j],
+                "alone": by_itself[j],
                 "share": float(view.share[j]),
                 "high": high,
                 "low": low,

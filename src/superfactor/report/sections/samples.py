@@ -8,15 +8,17 @@ import numpy as np
 
 from superfactor.interpretation.tables import extremes
 from superfactor.report.ellipses import Ellipse, ellipse
-from superfactor.report.facts import Facts, Samples
+from superfactor.report.facts import Facts
 from superfactor.report.formats import compact, correlation, label, probability
+from superfactor.report.samples import Samples
 from superfactor.report.section import Section
+from superfactor.report.verdict import separates
 
 # More points than this hide each other, and make the page heavy.
 MOST_TRAINING = 1200
 MOST_HELD_OUT = 800
 # Numbers kept, over all points and factors.
-MOST_CODES = 60_000
+MOST_SCORES = 60_000
 # Samples without a label that are listed.
 MOST_UNLABELED = 50
 # A rare class keeps at least this many of its points.
@@ -31,32 +33,62 @@ ROOM_FOR_ELLIPSES = 0.35
 def section(facts: Facts) -> Section:
     """Scatter of two factors at a time, biplot, and the class means."""
     parts = [
-        (s, thinned(s.truth, min(most, MOST_CODES // facts.rank)), held_out)
+        (s, thinned(s.truth, min(most, MOST_SCORES // (2 * facts.rank))), held_out)
         for s, most, held_out in [
             (facts.train, MOST_TRAINING, 0),
             (facts.test, MOST_HELD_OUT, 1),
         ]
         if s is not None
     ]
-    codes = np.vstack([s.codes for s, _, _ in parts])
-    truth = np.concatenate([s.truth for s, _, _ in parts])
-    ellipses = [ellipse(codes[truth == c]) for c in range(len(facts.classes))]
+    outlines = _outlines(facts)
+    shown, training = (
+        np.vstack([positions(s, blind) for s, _, _ in parts]) for blind in (True, False)
+    )
     told = {
         "factors": factor_names(facts),
+        "picture": picture(facts),
         "total": sum(len(s) for s, _, _ in parts),
         "drawn": sum(len(kept) for _, kept, _ in parts),
         "means": _means(facts),
         "unlabeled": _unlabeled(facts),
     }
     payload = {
-        "points": [p for part in parts for p in _points(*part)],
+        "points": [p for part in parts for p in _points(facts, *part)],
         "names": factor_names(facts),
-        "range": [compact(ends) for ends in ranges(codes, ellipses)],
-        "ellipses": [None if e is None else _ellipse(e) for e in ellipses],
-        "centre": compact(facts.train.codes.mean(axis=0)),
+        "outOfFold": facts.train.blind is not None,
+        "ranges": [
+            [compact(ends) for ends in ranges(scores, outlines)] for scores in (shown, training)
+        ],
+        "ellipses": [None if e is None else _ellipse(e) for e in outlines],
         "arrows": _arrows(facts),
     }
     return Section("samples", "Samples", "The samples in the space of the factors", told, payload)
+
+
+def picture(facts: Facts) -> dict[str, Any]:
+    """What the captions of the maps of samples have to say."""
+    fold = None if facts.held_out is None else facts.held_out.fold
+    return {
+        "out_of_fold": facts.train.blind is not None,
+        "folds": 0 if fold is None else len(np.unique(fold[fold >= 0])),
+        "why_not": facts.not_held_out,
+        "outlines": any(own is not None for own in _outlines(facts)),
+        "separates": separates(facts),
+    }
+
+
+def positions(samples: Samples, blind: bool = True) -> Any:
+    """Scores (n, r), by models that had not seen the samples if there are any and they are asked for."""
+    return samples.blind if blind and samples.blind is not None else samples.scores
+
+
+def _outlines(facts: Facts) -> list[Ellipse | None]:
+    """Where new samples of each class would lie; None of all where samples not seen show no difference."""
+    seen = [s for s in (facts.train, facts.test) if s is not None and s.blind is not None]
+    if not seen or not separates(facts):
+        return [None] * len(facts.classes)
+    scores, truth = np.vstack([s.blind for s in seen]), np.concatenate([s.truth for s in seen])
+    return [ellipse(scores[truth == c]) for c in range(len(facts.classes))]
 
 
 def _unlabeled(facts: Facts) -> list[dict[str, Any]]:
@@ -90,9 +122,9 @@ def thinned(truth: Any, most: int) -> Any:
     return np.sort(np.concatenate(kept))
 
 
-def ranges(codes: Any, ellipses: list[Ellipse | None]) -> Any:
+def ranges(scores: Any, ellipses: list[Ellipse | None]) -> Any:
     """(r, 2): the axis of each factor, the same in every picture."""
-    low, high = codes.min(axis=0), codes.max(axis=0)
+    low, high = scores.min(axis=0), scores.max(axis=0)
     margin = (high - low) * 0.04 + (high == low)
     room = (high - low) * ROOM_FOR_ELLIPSES
     ends = [e.extent() for e in ellipses if e is not None]
@@ -103,18 +135,30 @@ def ranges(codes: Any, ellipses: list[Ellipse | None]) -> Any:
     )
 
 
-def _points(samples: Samples, kept: Any, held_out: int) -> list[list[Any]]:
-    """Name, held out?, class, predicted class, its probability, that of the true class, codes."""
-    predicted = np.argmax(samples.probabilities, axis=1)
+def _points(facts: Facts, samples: Samples, kept: Any, held_out: int) -> list[list[Any]]:
+    """Name, held out?, class, predicted class, its probability, that of the true class, places, by whom.
+
+    Training samples have two places: by models that had not seen them, and by the one that has.
+    """
+    how, chances = "held out", samples.probabilities
+    if not held_out:
+        how, chances = "training", samples.probabilities
+        if facts.out_of_fold is not None:
+            how, chances = "out of fold", facts.out_of_fold
+    predicted = np.argmax(chances, axis=1)
+    places = [positions(samples)]
+    if samples.blind is not None and not held_out:
+        places.append(samples.scores)
     return [
         [
             samples.ids[i],
             held_out,
             int(samples.truth[i]),
             int(predicted[i]),
-            probability(samples.probabilities[i, predicted[i]]),
-            probability(samples.probabilities[i, samples.truth[i]]),
-            compact(samples.codes[i]),
+            probability(chances[i, predicted[i]]),
+            probability(chances[i, samples.truth[i]]),
+            [compact(place[i]) for place in places],
+            how,
         ]
         for i in kept
     ]
@@ -127,36 +171,22 @@ def _ellipse(own: Ellipse) -> dict[str, Any]:
 
 def _arrows(facts: Facts) -> list[list[Any]]:
     """Factor, name, and correlation with all factors, of the features at its ends, in their order."""
-    most = min(ARROWS_PER_END, max(MOST_ARROWS // facts.rank, 2))
-    chosen = []
-    for j, scaled in enumerate(facts.view.scaled):
-        both = np.concatenate(extremes(scaled, most))
-        chosen += [(j, int(i)) for i in both[np.argsort(-np.abs(scaled[both]), kind="stable")]]
-    if not chosen:
-        return []
-    found = correlations(facts.factorized[:, [i for _, i in chosen]], facts.train.codes)
+    view, most, chosen = facts.view, min(ARROWS_PER_END, max(MOST_ARROWS // facts.rank, 2)), []
+    for j, row in enumerate(view.correlations):
+        both = np.concatenate(extremes(row, most))
+        chosen += [(j, int(i)) for i in both[np.argsort(-np.abs(row[both]), kind="stable")]]
     return [
-        [j, label(facts.view.features[i]), [correlation(c) for c in own]]
-        for (j, i), own in zip(chosen, found.tolist(), strict=True)
+        [j, label(view.features[i]), [correlation(c) for c in view.correlations[:, i]]]
+        for j, i in chosen
     ]
 
 
-def correlations(X: Any, codes: Any) -> Any:
-    """(k, r) between columns of X (n, k), dense or sparse, and of the codes (n, r); 0 without variance."""
-    X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)
-    X, codes = ((A - A.mean(axis=0)) for A in (X, codes))
-    X, codes = (A / np.where((size := np.linalg.norm(A, axis=0)) > 0, size, 1) for A in (X, codes))
-    return np.clip(X.T @ codes, -1, 1)
-
-
 def _means(facts: Facts) -> list[dict[str, Any]]:
-    """Mean and spread of every factor by class, in units of the spread of all training codes."""
-    codes = facts.train.codes
-    spread = codes.std(axis=0)
-    standardised = (codes - codes.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    """Mean and spread of every factor by class, in standard deviations of the scores of the fit."""
+    scores = positions(facts.train)
     rows = []
     for c, name in enumerate(facts.classes):
-        own = standardised[facts.train.truth == c]
+        own = scores[facts.train.truth == c]
         cells = list(zip(own.mean(0).tolist(), own.std(0).tolist(), strict=True))
         rows.append({"name": name, "cells": cells})
     return rows

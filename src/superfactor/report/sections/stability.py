@@ -2,51 +2,67 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from superfactor.report.facts import Facts
-from superfactor.report.formats import frequency, label, similarity, weight
+from superfactor.report.formats import correlation, frequency, label, similarity
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import factor_names
 
+_COLUMNS = ("factor", "end", "feature", "correlation", "frequency", "frequency_shuffled")
+
 
 def section(facts: Facts) -> Section | None:
-    """Frequencies of the top features, and how alike the factors are."""
+    """Frequencies of the top features, and how alike the factors are, beside those of shuffled labels."""
     found = facts.stability
     if found is None:
         return None
-    quantiles = np.quantile(np.asarray(found.similarity, dtype=float), [0.1, 0.5, 0.9], axis=0).T
     features = [
         {
-            "factor": int(f),
-            "end": str(e),
-            "name": label(n),
-            "weight": weight(float(w)),
-            "frequency": frequency(float(q)),
+            "factor": int(factor),
+            "end": str(end),
+            "name": label(name),
+            "correlation": correlation(float(r)),
+            "frequency": frequency(float(own)),
+            "shuffled": frequency(float(by_chance)),
         }
-        for f, e, n, w, q in zip(
-            *(found.table[c] for c in ("factor", "end", "feature", "weight", "frequency")),
-            strict=True,
+        for factor, end, name, r, own, by_chance in zip(
+            *(found.table[column] for column in _COLUMNS), strict=True
         )
     ]
+    own, null = _quantiles(found.similarity), found.similarity_shuffled
+    by_chance = [None] * len(own) if null is None else _quantiles(null)
+    returns = found.table.groupby("factor")[["frequency", "frequency_shuffled"]].mean()
     names = factor_names(facts)
     payload = {
         "features": features,
         "names": names,
-        "similarity": [[similarity(q) for q in row] for row in quantiles],
+        "similarity": [[similarity(q) for q in row] for row in own],
+        "shuffled": [None if row is None else similarity(row[1]) for row in by_chance],
     }
     told = {
         "resamples": int(found.n_resamples),
-        "rows": list(zip(names, quantiles.tolist(), strict=True)),
+        "shuffled": null is not None,
+        "rows": list(zip(names, own, by_chance, returns.to_numpy().tolist(), strict=True)),
     }
     heading = "Whether the factors come back without some of the samples"
     return Section("stability", "Stability", heading, told, payload)
 
 
-def frequencies(facts: Facts) -> dict[tuple[int, str, str], str]:
-    """How often each top feature returned, by factor, end and name."""
+def _quantiles(similarities: Any) -> list[list[float]]:
+    """10 %, 50 % and 90 % of each column of (m, r)."""
+    found = np.quantile(np.asarray(similarities, dtype=float), [0.1, 0.5, 0.9], axis=0)
+    return [[float(q) for q in row] for row in found.T]
+
+
+def frequencies(facts: Facts) -> dict[tuple[int, str, str], tuple[str, str]]:
+    """How often each top feature returned, with labels and with shuffled ones, by factor, end and name."""
     if facts.stability is None:
         return {}
-    found = facts.stability.table
-    rows = zip(found["factor"], found["end"], found["feature"], found["frequency"], strict=True)
-    return {(int(f), str(e), str(n)): frequency(float(q)) for f, e, n, q in rows}
+    rows = zip(*(facts.stability.table[column] for column in _COLUMNS), strict=True)
+    return {
+        (int(factor), str(end), str(name)): (frequency(float(own)), frequency(float(by_chance)))
+        for factor, end, name, _, own, by_chance in rows
+    }

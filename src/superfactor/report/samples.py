@@ -1,0 +1,126 @@
+"""Samples with what a model says about them: names, classes, probabilities, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from superfactor.estimators.inputs import as_numpy
+from superfactor.estimators.parameters import shown
+from superfactor.estimators.targets import Given, check_labels
+from superfactor.interpretation import FactorView
+from superfactor.report.formats import label
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples with what the model says about them.
+
+    Attributes
+    ----------
+    ids : names, n of them
+    truth : (n,) class numbers, −1 without a label
+    probabilities : (n, classes)
+    scores : (n, r), as new samples get them (without their labels), in display order and sign
+    blind : (n, r), the same by models that had not seen them; None where there are none
+    """
+
+    ids: list[str]
+    truth: Any
+    probabilities: Any
+    scores: Any
+    blind: Any = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def labels_of(name: str, y: Any, ids: list[str], estimator: Any) -> Given:
+    """The labels of samples, and who has none; `name` is what the caller calls them."""
+    labels = np.ravel(np.asarray(as_numpy(y)))
+    if len(labels) != len(ids):
+        raise ValueError(
+            f"{name}: {len(labels)} labels for {len(ids)} samples; the numbers must agree"
+        )
+    given = check_labels(labels, labels, "write_report", estimator.unlabeled)
+    if given.known is not None and not given.known.any():
+        raise ValueError(f"{name}: none of the {len(ids)} samples has a label; some are required")
+    return given
+
+
+def parts_of(
+    name: str,
+    given: Given,
+    estimator: Any,
+    view: FactorView,
+    ids: list[str],
+    X: Any,
+    covariates: Any,
+) -> tuple[Samples, Samples | None]:
+    """The samples with a label, as `given` says, and those without."""
+    if given.known is None:
+        return _told(name, estimator, view, ids, X, given.values, covariates), None
+    parts = []
+    for rows in (np.flatnonzero(given.known), np.flatnonzero(~given.known)):
+        own = [ids[i] for i in rows]
+        extra = None if covariates is None else _safe_indexing(covariates, rows)
+        labels = given.values[rows] if given.known[rows[0]] else None
+        some = _safe_indexing(X, rows)
+        parts.append(_told(name, estimator, view, own, some, labels, extra))
+    return parts[0], parts[1]
+
+
+def _told(
+    name: str, estimator: Any, view: FactorView, ids: list[str], X: Any, y: Any, covariates: Any
+) -> Samples:
+    """X (n, p) as the estimator wants it, y its labels or None; `name` is what the caller calls them."""
+    truth = np.full(len(ids), -1) if y is None else _class_numbers(name, y, estimator.classes_)
+    probabilities = _numbers(estimator.predict_proba(X, covariates=covariates))
+    return Samples(
+        ids=ids,
+        truth=truth,
+        probabilities=probabilities / probabilities.sum(axis=1, keepdims=True),
+        scores=view.scores_of(estimator.transform(X)),
+    )
+
+
+def _numbers(values: Any) -> Any:
+    return np.asarray(as_numpy(values), dtype=np.float64)
+
+
+def _class_numbers(name: str, y: Any, classes: Any) -> Any:
+    """Labels as positions in `classes`."""
+    labels = np.ravel(np.asarray(as_numpy(y)))
+    position = {c: i for i, c in enumerate(classes.tolist())}
+    try:
+        return np.array([position[value] for value in labels.tolist()], dtype=int)
+    except KeyError as error:
+        raise ValueError(
+            f"{name}: {shown(error.args[0])} is no class of the model, {shown(classes.tolist())}"
+        ) from None
+
+
+def names_of(ids: Sequence[Any] | None, X: Any, X_test: Any) -> tuple[list[str], list[str]]:
+    """Names of the training and of the held-out samples."""
+    n, m = np.shape(X)[0], 0 if X_test is None else np.shape(X_test)[0]
+    if ids is None:
+        return _own_names(X, n, ""), _own_names(X_test, m, "held-out ")
+    given = [label(name) for name in ids]
+    if len(given) == n + m:
+        return given[:n], given[n:]
+    if len(given) == n:
+        return given, _own_names(X_test, m, "held-out ")
+    allowed = f"{n} (training samples)" + (f" or {n + m} (then held-out ones)" if m else "")
+    raise ValueError(f"ids: {len(given)} names are given, {allowed} are required")
+
+
+def _own_names(X: Any, n: int, prefix: str) -> list[str]:
+    """A DataFrame's index, else numbers from 1."""
+    index = getattr(X, "index", None)
+    if index is not None and not callable(index):
+        return [label(name) for name in index]
+    return [f"{prefix}{i + 1}" for i in range(n)]
