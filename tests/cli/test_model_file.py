@@ -3,6 +3,7 @@
 import json
 import pickle
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -108,7 +109,11 @@ def impostors(tmp_path, model):
     made["truncated"].write_bytes(model.read_bytes()[:-500])
     skops.io.dump(LogisticRegression(), made["estimator"])
     skops.io.dump({"a": 1}, made["dict"])
-    right = {"superfactor_model": 1, "estimator": LogisticRegression(), "metadata": {}}
+    right = {
+        "superfactor_model": model_file.FORMAT,
+        "estimator": LogisticRegression(),
+        "metadata": {},
+    }
     skops.io.dump(right | {"superfactor_model": 99}, made["format"])
     skops.io.dump(right, made["inside"])
     skops.io.dump(right | {"estimator": model_file.load(model).estimator}, made["bare"])
@@ -138,7 +143,10 @@ def impostors(tmp_path, model):
         ("truncated", "not a superfactor model"),
         ("estimator", "a skops file, but not a superfactor model"),
         ("dict", "a skops file, but not a superfactor model"),
-        ("format", "format 99 of superfactor models; this version reads 1"),
+        (
+            "format",
+            "saved by another superfactor, in another way (format 99; this version reads 2)",
+        ),
         ("inside", "not a superfactor model (LogisticRegression inside)"),
         ("bare", "not a complete superfactor model (its description is missing)"),
         ("system", "types that are not superfactor's: os.system"),
@@ -154,6 +162,18 @@ def test_impostors_are_refused_and_nothing_runs(command, name, message, impostor
     assert message in line
     assert not trap.exists()
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "report", "factors"])
+def test_a_model_of_1_0_has_to_be_fitted_again(command, table, tmp_path):
+    """Written by superfactor 1.0.0 and compressed: it has no patterns, and its coef_ weighs the factors."""
+    old = Path(__file__).parent / "data" / "model-1.0.skops"
+    words = [command, old, *([table] if command != "factors" else [])]
+    words += ["--out", tmp_path / "out"] if command != "evaluate" else []
+    line = refused(*words)
+    assert line.startswith(f"error: {old}: saved by superfactor 1.0.0, without the correlations")
+    assert line.endswith("fit again with superfactor fit\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_trap_works(tmp_path):

@@ -77,14 +77,14 @@ def test_a_failure_while_saving_leaves_nothing(table, tmp_path, monkeypatch):
 
 def test_a_failure_while_writing_keeps_the_old_file(tmp_path):
     path = tmp_path / "a.csv"
-    output.write_csv(path, ["a"], [[1]])
+    output.write_table(path, ["a"], [[1]])
 
     def rows():
         yield [2]
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        output.write_csv(path, ["a"], rows())
+        output.write_table(path, ["a"], rows())
     assert path.read_text() == "a\n1\n"
     with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
         temporary.write_text("half")

@@ -18,6 +18,7 @@ from superfactor.cli.options import (
     Adjust,
     Balance,
     Block,
+    By,
     Certify,
     Covariates,
     Drop,
@@ -165,6 +166,7 @@ def fit(
     cv: Folds = None,
     markers: Markers = None,
     stability: Resamples = 0,
+    by: By = "correlation",
     rotation: Rotation = None,
     positive: Positive = None,
     certify: Certify = "residual",
@@ -200,6 +202,7 @@ def fit(
         *(out, report, markers, stability, shlex.join(_command)),
         rotation=rotation,
         positive=positive,
+        by=by,
         predictions=predictions,
     )
     source = source_of(table, block, phenotype, layout, sheet, layer)
@@ -234,6 +237,38 @@ def predict(
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
     predict.run(model, source, id, out, Screen(quiet=quiet, as_json=json))
+
+
+@app.command()
+def factors(
+    *,
+    model: Model,
+    by: By = "correlation",
+    n: Annotated[
+        int, typer.Option("--n", min=1, metavar="N", help="Features at each end of a factor.")
+    ] = 5,
+    markers: Markers = None,
+    rotation: Rotation = None,
+    positive: Positive = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV", help="Write all features of all factors: .csv, .parquet, .xlsx."
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Show the factors of a model.
+
+    Needs the model alone: correlations and weights of all features are in it.
+    """
+    from superfactor.cli import factors
+
+    screen = Screen(quiet=quiet, as_json=json)
+    factors.run(
+        model, screen, by=by, n=n, markers=markers, rotation=rotation, positive=positive, out=out
+    )
 
 
 @app.command()

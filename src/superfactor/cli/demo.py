@@ -8,7 +8,7 @@ from superfactor.cli import prepare
 from superfactor.cli.errors import UserError
 from superfactor.cli.fit import Outputs, finish
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
-from superfactor.cli.output import write_csv
+from superfactor.cli.output import write_table
 from superfactor.cli.prepare import Columns, Wishes
 from superfactor.cli.screen import Screen
 
@@ -47,7 +47,7 @@ def _write_table(path: Path) -> None:
 
     data = load_prostate()
     rows = zip(data.y.tolist(), data.X.tolist(), strict=True)
-    write_csv(path, [TARGET, *data.features], ([label, *row] for label, row in rows))
+    write_table(path, [TARGET, *data.features], ([label, *row] for label, row in rows))
 
 
 def _in_three_sentences(learned: Learned) -> list[str]:

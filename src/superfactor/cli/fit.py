@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import model_file, prepare, summary
+from superfactor.cli import model_file, out_of_fold, prepare, summary
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.factors import check_shown, show_covariates, show_factors, show_stability
+from superfactor.cli.factor_table import check_shown, factor_facts, show_factors
 from superfactor.cli.gaps import filling
 from superfactor.cli.labels import known
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
-from superfactor.cli.output import check_paths
-from superfactor.cli.parts import show_blocks, show_confounding
+from superfactor.cli.output import check_paths, check_table
+from superfactor.cli.parts import show_blocks, show_confounding, show_covariates
 from superfactor.cli.predictions import of_unlabeled, show_unlabeled
 from superfactor.cli.prepare import Columns, Wishes
 from superfactor.cli.reading import Source
 from superfactor.cli.record import metadata
+from superfactor.cli.returning import resampled, show_stability
 from superfactor.cli.screen import Screen
 
 
@@ -32,6 +33,7 @@ class Outputs:
     stability : number of resamples, 0 for none
     command : the shell command, to be written down
     rotation, positive : how factors are shown, None for the usual
+    by : what features are ranked by, "correlation" or "weight"
     predictions : file for those of samples without a label, or None
     """
 
@@ -42,6 +44,7 @@ class Outputs:
     command: str = ""
     rotation: str | None = None
     positive: str | None = None
+    by: str = "correlation"
     predictions: Path | None = None
 
     @property
@@ -65,10 +68,12 @@ def run(
         "--predictions": outputs.predictions,
     }
     check_paths(written, *source.files, outputs.markers)
+    check_table("--predictions", outputs.predictions)
     markers = read_markers(outputs.markers)
     with screen.step("read"):
         samples = prepare.for_fitting(source, columns, wishes, screen)
-    check_shown(outputs.rotation, outputs.positive, sorted(set(known(samples.y).tolist())))
+    classes = sorted(set(known(samples.y).tolist()))
+    check_shown(outputs.rotation, outputs.positive, classes, outputs.by)
     learned = learn(samples, settings, screen)
     with few_threads(samples.X):
         finish(learned, wishes, outputs, screen, markers=markers, source=source)
@@ -84,6 +89,8 @@ def finish(
     source: Source | None = None,
 ) -> None:
     """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
+    from superfactor.interpretation import factor_view
+
     _note(learned, markers, screen)
     stability = resampled(
         learned.model,
@@ -91,9 +98,12 @@ def finish(
         outputs.stability,
         learned.settings.seed,
         screen,
+        by=outputs.by,
         **outputs.shown,
     )
+    held = out_of_fold.measured(learned, screen, **outputs.shown)
     about = metadata(learned, wishes, outputs.command, source) | outputs.shown
+    about |= {"by": outputs.by, "out_of_fold": out_of_fold.record(held)}
     with screen.step("save"), screen.progress("saving the model"):
         model_file.save(outputs.out, learned.model, about)
     files = {"model": str(outputs.out)}
@@ -109,14 +119,27 @@ def finish(
             unlabeled.write(outputs.predictions)
             files["predictions"] = str(outputs.predictions)
     summary.describe(learned, wishes, screen)
-    factors = show_factors(learned.model, screen, markers, **outputs.shown)
+    factors = factor_facts(
+        factor_view(learned.model, **outputs.shown),
+        by=outputs.by,
+        markers=markers,
+        held=out_of_fold.facts(held),
+        grade=None if learned.verdict is None else learned.verdict.grade,
+    )
+    show_factors(
+        factors,
+        screen,
+        target=learned.samples.columns.target,
+        by=outputs.by,
+        covariates=bool(learned.samples.encoding),
+    )
     covariates = show_covariates(
         learned.model, *learned.part(learned.train), screen, outputs.positive
     )
     X, _ = learned.part(learned.train)
     blocks = show_blocks(learned.model, X, screen, **outputs.shown)
     confounding = show_confounding(learned, screen, **outputs.shown)
-    returns = show_stability(stability, screen)
+    returns = show_stability(stability, screen, [factor["role"] for factor in factors])
     predictions = show_unlabeled(unlabeled, screen)
     summary.performance(learned, screen)
     summary.verdict(learned, screen)
@@ -160,22 +183,6 @@ def read_markers(path: Path | None) -> dict[str, str] | None:
 
     with as_user_error(f"--markers {path}: "):
         return read(path)
-
-
-def resampled(
-    model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Screen, **shown: Any
-) -> Any:
-    """The Stability of a model, its factors as they are `shown`; None where no resamples are asked for."""
-    if not resamples:
-        return None
-    from superfactor.interpretation import stability
-
-    with (
-        screen.step("stability"),
-        screen.progress(f"refitting to {resamples} resamples") as progress,
-        as_user_error("--stability: "),
-    ):
-        return stability(model, X, y, resamples, random_state=seed, progress=progress, **shown)
 
 
 def page_title(about: dict[str, Any]) -> str:

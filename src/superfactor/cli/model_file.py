@@ -14,12 +14,14 @@ from superfactor._files import replacing
 from superfactor.cli.confounders import column_names
 from superfactor.cli.errors import UserError
 
-FORMAT = 1
+# 1 was that of superfactor 1.0: models without patterns, whose coef_ weighs the factors.
+FORMAT = 2
 _KEYS = {"superfactor_model", "estimator", "metadata"}
 # What `predict` and `report` look up.
 _NEEDED = {
     *("versions", "command", "table", "target", "id", "log2", "features", "covariates", "classes"),
     *("seed", "search", "training_ids", "training_rows", "training_checksum"),
+    *("rotation", "positive", "by", "out_of_fold", "verdict"),
 }
 
 
@@ -49,6 +51,7 @@ def load(path: Path) -> ModelFile:
     """Read a model; anything else is a UserError, and nothing of it is run."""
     with open(path, "rb"):  # a missing file is an OSError of the usual kind
         pass
+    _check_format(path)
     skops_io = _skops()
     try:
         wanted = skops_io.get_untrusted_types(file=path)
@@ -65,6 +68,36 @@ def load(path: Path) -> ModelFile:
             f"{', '.join(foreign[:3])}; a file that superfactor fit wrote is required"
         )
     return _checked(path, content)
+
+
+def _check_format(path: Path) -> None:
+    """Refuse models of other versions, before classes are looked for that have changed since.
+
+    A skops archive says in plain JSON what is in it. Whatever is no such file is refused later.
+    """
+    import json
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = json.loads(archive.read("schema.json"))["content"]
+        number = json.loads(parts["superfactor_model"]["content"])
+        about = parts["metadata"]["content"]
+    except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile):
+        return
+    if number == FORMAT:
+        return
+    try:
+        version = (
+            f"superfactor {json.loads(about['versions']['content']['superfactor']['content'])}"
+        )
+    except (ValueError, LookupError, TypeError):
+        version = "another superfactor"
+    lacks = "without the correlations of features and factors" if number == 1 else "in another way"
+    raise UserError(
+        f"{path}: saved by {version}, {lacks} (format {number!r}; this version reads {FORMAT}); "
+        "fit again with superfactor fit"
+    )
 
 
 class _NoTorch:
@@ -100,11 +133,6 @@ def _checked(path: Path, content: Any) -> ModelFile:
     if not isinstance(content, dict) or set(content) != _KEYS:
         raise UserError(
             f"{path}: a skops file, but not a superfactor model; one that superfactor fit wrote is required"
-        )
-    if content["superfactor_model"] != FORMAT:
-        raise UserError(
-            f"{path}: format {content['superfactor_model']!r} of superfactor models; this version "
-            f"reads {FORMAT}: fit it again"
         )
     estimator = content["estimator"]
     if not isinstance(estimator, Pipeline) or not isinstance(estimator[-1], SMFClassifier):

@@ -184,9 +184,16 @@ Rotation = Annotated[
     str | None,
     typer.Option(
         metavar="predictive|variance|varimax",
-        help="How factors are shown: those that predict first and the rest as background, in the "
-        "order of the fit, or with few large weights each.",
+        help="How factors are turned: all of the prediction in as few as can be, by how much "
+        "varies with them, or so that each goes with few features.",
         show_default="predictive",
+    ),
+]
+By = Annotated[
+    str,
+    typer.Option(
+        metavar="correlation|weight",
+        help="What features are shown and ranked by: what goes with a factor, or how it is computed.",
     ),
 ]
 Positive = Annotated[

@@ -1,11 +1,75 @@
-"""Tables about blocks and confounders on the screen and for scripts."""
+"""Tables about covariates, blocks and confounders on the screen and for scripts."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from superfactor.cli.learning import Learned
 from superfactor.cli.screen import Screen
+
+
+def show_covariates(
+    model: Any, X: Any, y: Any, screen: Screen, positive: str | None = None
+) -> list[dict[str, Any]]:
+    """Print what each covariate does, class by class, if there are any; return it as plain values.
+
+    One that never varies has a note in place of a row: its interval is that of the prior.
+
+    Parameters
+    ----------
+    model : fitted model
+    X, y : what it was fitted to
+    positive : with two classes the one whose odds are shown; None for the usual
+    """
+    from superfactor.interpretation import covariate_effects
+
+    with screen.step("covariates"):
+        effects = covariate_effects(model, X, y, positive=positive)
+    records: list[dict[str, Any]] = effects.to_dict("records")  # type: ignore[assignment]
+    for output in dict.fromkeys(row["output"] for row in records):
+        rows = [row for row in records if row["output"] == output and row["sd"] > 0]
+        if not rows:
+            continue
+        kind, against = rows[0]["kind"], rows[0]["against"]
+        # The feature model has none.
+        interval = "" if all(math.isnan(row["low"]) for row in rows) else ", with 95 % interval"
+        screen.table(
+            f"Covariates: {kind} of {output} against {against}{interval}",
+            [("covariate", "left"), (kind, "right"), ("per s.d.", "right")],
+            [[row["covariate"], *_with_interval(row)] for row in rows],
+        )
+    for name in (row["column"] for row in records if row["sd"] == 0):
+        screen.note(
+            f"covariate {name!r} is the same for every sample with a label: it says nothing"
+        )
+    return records
+
+
+def _with_interval(row: dict[str, Any]) -> tuple[str, str]:
+    """``1.04 (1.01 to 1.08)``, and the estimate per standard deviation."""
+    estimate, low, high = (row[name] for name in ("estimate", "low", "high"))
+    # Both the distance and a small estimate itself are to be seen.
+    digits = _decimals(min(abs(estimate - 1) if math.isnan(low) else high - low, estimate))
+    shown = _ratio(estimate, digits)
+    if not math.isnan(low):
+        shown += f" ({_ratio(low, digits)} to {_ratio(high, digits)})"
+    return shown, _ratio(row["estimate_per_sd"], 2)
+
+
+def _decimals(size: float) -> int:
+    """As many as it takes to see a difference of this size: 2 to 6."""
+    return min(max(-math.floor(math.log10(abs(size))), 2), 6) if 0 < abs(size) < 1 else 2
+
+
+def _ratio(value: float, decimals: int) -> str:
+    """A ratio with these decimals, fewer where it is large; what is far from 1 only as such."""
+    if value >= 1e4:
+        return ">9999"
+    least = 10.0**-decimals
+    if value < least:
+        return f"<{least:.{decimals}f}"
+    return f"{value:.{min(decimals, 0 if value >= 100 else 1 if value >= 10 else decimals)}f}"
 
 
 def show_blocks(model: Any, X: Any, screen: Screen, **shown: Any) -> list[dict[str, Any]] | None:

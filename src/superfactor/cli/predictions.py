@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.learning import Learned
-from superfactor.cli.output import write_csv
+from superfactor.cli.output import write_table
 from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts
@@ -49,7 +49,7 @@ class Predictions:
             self.ids, self.labels.tolist(), self.probabilities.tolist(), *more.values(), strict=True
         )
         rows = ([name, label, *shares, *rest] for name, label, shares, *rest in columns)
-        write_csv(path, [*header, *more], rows)
+        write_table(path, [*header, *more], rows)
 
 
 def predicted(model: Any, samples: PreparedTable, chosen: Any = slice(None)) -> Predictions:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from superfactor.cli import out_of_fold
 from superfactor.cli.errors import UserError
-from superfactor.cli.factors import check_shown, show_stability
-from superfactor.cli.fit import page_notes, page_title, read_markers, resampled
+from superfactor.cli.factor_table import check_shown, factor_facts
+from superfactor.cli.fit import page_notes, page_title, read_markers
 from superfactor.cli.labels import known
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
@@ -15,6 +16,7 @@ from superfactor.cli.predict import open_with, read_for
 from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.reading import Source
 from superfactor.cli.record import checksum, names, recorded_scores, recorded_search, versions
+from superfactor.cli.returning import resampled, show_stability
 from superfactor.cli.screen import Screen
 
 
@@ -32,14 +34,15 @@ def run(
 
     Factors are shown as `rotation` and `positive` say, or else as they were when the model was fitted.
     """
+    from superfactor.interpretation import factor_view
     from superfactor.report import write_report
 
     loaded, files = open_with(model, source, {"--out": out}, screen, markers)
     notes = read_markers(markers)
     about = loaded.metadata
     shown: dict[str, Any] = {
-        "rotation": rotation or about.get("rotation"),
-        "positive": positive or about.get("positive"),
+        "rotation": rotation or about["rotation"],
+        "positive": positive or about["positive"],
     }
     check_shown(shown["rotation"], shown["positive"], about["classes"])
     with screen.step("read"):
@@ -49,8 +52,16 @@ def run(
     train, others = _parts(loaded, samples)
     X, y = samples.X[train], samples.y[train]
     with few_threads(X):
-        found = resampled(loaded.estimator, X, y, stability, about["seed"], screen, **shown)
-    returns = show_stability(found, screen)
+        found = resampled(
+            loaded.estimator, X, y, stability, about["seed"], screen, by=about["by"], **shown
+        )
+    verdict = about["verdict"]
+    factors = factor_facts(
+        factor_view(loaded.estimator, **shown),
+        held=out_of_fold.recorded_facts(about, **shown),
+        grade=None if verdict is None else verdict["grade"],
+    )
+    returns = show_stability(found, screen, [factor["role"] for factor in factors])
     with screen.step("report"):
         write_report(
             out,

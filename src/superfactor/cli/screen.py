@@ -59,7 +59,7 @@ class Screen:
         if not self.silent:
             self.out.print(text, style=style, markup=False)
 
-    def fields(self, rows: Sequence[tuple[str, str]]) -> None:
+    def fields(self, rows: Sequence[tuple[str, str]], style: str = "") -> None:
         """Names and what they are, in two columns."""
         if self.silent:
             return
@@ -68,10 +68,14 @@ class Screen:
 
         grid = Table.grid(padding=(0, 2))
         grid.add_column(style="dim", no_wrap=True)
-        grid.add_column(overflow="fold")
+        grid.add_column(overflow="fold", style=style)
         for name, value in rows:
             grid.add_row(Text(name), Text(value))
         self.out.print(grid)
+
+    def legend(self, rows: Sequence[tuple[str, str]]) -> None:
+        """What the words of a table mean, below it."""
+        self.fields(rows, style="dim")
 
     def table(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 
 from superfactor.cli import prepare, summary
 from superfactor.cli.learning import Settings, fit_search, search_for
-from superfactor.cli.output import check_paths, write_csv
+from superfactor.cli.output import check_paths, write_table
 from superfactor.cli.prepare import Columns, Wishes
 from superfactor.cli.reading import Source
 from superfactor.cli.record import versions
@@ -134,4 +134,4 @@ def _write(out: Path, search: Any) -> None:
         [point[name] for name in _PARAMETERS] + [results[name][i].item() for name in scores]
         for i, point in enumerate(results["params"])
     ]
-    write_csv(out, [*_PARAMETERS, *scores], rows)
+    write_table(out, [*_PARAMETERS, *scores], rows)

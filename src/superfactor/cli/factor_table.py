@@ -1,0 +1,240 @@
+"""The factors of a model, on the screen and for scripts: what each is good for, and what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from superfactor.cli.errors import UserError
+from superfactor.cli.screen import Screen
+
+# Features shown at each end of a factor, and told to scripts.
+SHOWN, TOLD = 3, 5
+#: Of a factor that carries the prediction of the samples fitted, where that was not shown to hold for others.
+NOT_SHOWN = "not shown"
+
+
+def check_shown(
+    rotation: str | None, positive: str | None, classes: Any, by: str | None = None
+) -> None:
+    """Words of `--rotation`, `--positive` and `--by` that mean something for labels of these classes."""
+    from superfactor.interpretation.view import BY, ROTATIONS
+
+    if rotation is not None and rotation not in ROTATIONS:
+        raise UserError(f"--rotation {rotation}: {', '.join(ROTATIONS)} is required")
+    if by is not None and by not in BY:
+        raise UserError(f"--by {by}: {' or '.join(BY)} is required")
+    known = [str(label) for label in classes]
+    if positive is not None and positive not in known:
+        raise UserError(f"--positive {positive}: one of the labels {', '.join(known)} is required")
+
+
+def factor_facts(
+    view: Any,
+    *,
+    by: str = "correlation",
+    markers: Any = None,
+    held: dict[str, Any] | None = None,
+    grade: str | None = None,
+    n: int = TOLD,
+) -> list[dict[str, Any]]:
+    """Everything about the factors of a view as plain values, those that predict first.
+
+    Parameters
+    ----------
+    view : FactorView
+    by : what features are ranked by
+    markers : dict from feature to note, or None
+    held : as `out_of_fold.facts` has it, of the same factors; None where nothing is known of other samples
+    grade : of the verdict on the model, None where there is none
+    n : features at each end
+    """
+    from superfactor.interpretation import supervised_factors, top_features
+
+    table, top = supervised_factors(view), top_features(view, n, by=by, markers=markers)
+    roles = _roles(view, held, grade)
+    return [
+        _plain(number, row, top, role, held)
+        for (number, row), role in zip(table.iterrows(), roles, strict=True)
+    ]
+
+
+def _roles(view: Any, held: dict[str, Any] | None, grade: str | None) -> list[str]:
+    """By what each factor does for the prediction of samples not seen, or else of those fitted."""
+    from superfactor.interpretation.tables import ROLES
+    from superfactor.interpretation.view import LEAST_CONTRIBUTION
+    from superfactor.selection.verdict import BETTER
+
+    nothing = grade not in (None, BETTER) or (held is not None and not any(held["predictive"]))
+    roles = []
+    for j, carries in enumerate(view.predictive):
+        if carries and nothing:
+            roles.append(NOT_SHOWN)
+        else:
+            use = held is None or held["contribution"][j] >= LEAST_CONTRIBUTION
+            roles.append(ROLES[bool(carries and use)])
+    return roles
+
+
+def _plain(
+    number: Any, row: Any, top: Any, role: str, held: dict[str, Any] | None
+) -> dict[str, Any]:
+    own = top[top["factor"] == number]
+    ends = {
+        end: own[own["end"] == end].drop(columns=["factor", "end", "rank"]).to_dict("records")
+        for end in ("high", "low")
+    }
+    coef = {key[5:-1]: float(row[key]) for key in row.index if key.startswith("coef[")}
+    alone = None
+    if held is not None and held["own"] is not None:
+        j = int(number) - 1
+        alone = {"name": held["own_name"], "of": held["own_of"][j], "value": held["own"][j]}
+    return {
+        "factor": int(number),
+        "role": role,
+        "share_of_variance": float(row["share_of_variance"]),
+        "contribution": float(row["contribution"]),
+        "contribution_out_of_fold": None if held is None else held["contribution"][int(number) - 1],
+        "alone_out_of_fold": alone,
+        "coef": coef,
+        "direction": str(row["direction"]),
+        **ends,
+    }
+
+
+def show_factors(
+    factors: list[dict[str, Any]],
+    screen: Screen,
+    *,
+    target: str | None = None,
+    by: str = "correlation",
+    covariates: bool = False,
+    shown: int = SHOWN,
+) -> None:
+    """Print what each factor is good for, then the features at its ends.
+
+    Parameters
+    ----------
+    factors : of `factor_facts`
+    target : what the labels are called
+    covariates : whether there are some, beside which the factors have to be of use
+    shown : features at each end
+    """
+    roles = [factor["role"] for factor in factors]
+    if NOT_SHOWN in roles:
+        screen.say()
+        screen.say(_nothing(target, covariates), style="bold yellow")
+    _show_roles(factors, screen)
+    _show_features(factors, screen, by, shown)
+
+
+def _nothing(target: str | None, covariates: bool) -> str:
+    what = repr(target) if target else "the labels"
+    if covariates:
+        return (
+            f"The factors were not shown to say more of {what} than the covariates do, on samples not seen: "
+            "read none of them, and no feature, as what tells the labels apart."
+        )
+    return (
+        f"Nothing was shown to predict {what} on samples not seen: read no factor, and no feature, as what "
+        "tells the labels apart."
+    )
+
+
+def _show_roles(factors: list[dict[str, Any]], screen: Screen) -> None:
+    # With two classes every factor speaks for the same one: its sign is chosen so.
+    outputs = list(factors[0]["coef"])
+    alone = factors[0]["alone_out_of_fold"]
+    columns = [("factor", "right"), ("variance", "right"), ("role", "left")]
+    columns += [("coef.", "right") if len(outputs) == 1 else ("direction", "left")]
+    rows = [
+        [
+            str(factor["factor"]),
+            f"{factor['share_of_variance']:.1%}",
+            factor["role"],
+            _says(factor, outputs),
+        ]
+        for factor in factors
+    ]
+    if alone is not None:
+        figures = [factor["alone_out_of_fold"] for factor in factors]
+        columns += [(alone["name"], "right")]
+        rows = [[*row, f"{own['value']:.2f}"] for row, own in zip(rows, figures, strict=True)]
+        if len(outputs) > 1:
+            columns += [("of", "left")]
+            rows = [[*row, own["of"]] for row, own in zip(rows, figures, strict=True)]
+    screen.table("Factors", columns, rows)
+    screen.legend(_legend(factors, outputs))
+
+
+def _says(factor: dict[str, Any], outputs: list[str]) -> str:
+    """What a factor says about the outcome, in a cell."""
+    if factor["role"] == "background":
+        return "–"
+    if len(outputs) == 1:
+        return f"{factor['coef'][outputs[0]]:+.2f}"
+    return str(factor["direction"]).replace(", ", "\n")
+
+
+def _legend(factors: list[dict[str, Any]], outputs: list[str]) -> list[tuple[str, str]]:
+    """What the words of the table mean, of those that are in it."""
+    roles = [factor["role"] for factor in factors]
+    said = [("variance", "share of the variance of the features that goes with the factor")]
+    if len(outputs) == 1:
+        said.append(("coef.", f"log-odds of {outputs[0]} per standard deviation of the factor"))
+    alone = factors[0]["alone_out_of_fold"]
+    if alone is not None:
+        of = alone["of"] if len(outputs) == 1 else "the class beside it"
+        said.append((alone["name"], f"of {of} by the factor alone, on samples not seen"))
+    if NOT_SHOWN in roles:
+        words = "carries the prediction of the samples fitted, not shown to hold for others"
+        said.append((NOT_SHOWN, words))
+    if "background" in roles:
+        said.append(("background", f"adds nothing to the prediction{_beside(factors)}"))
+    return said
+
+
+def _beside(factors: list[dict[str, Any]]) -> str:
+    """`` beside factor 1``; nothing where all are background."""
+    others = [str(factor["factor"]) for factor in factors if factor["role"] != "background"]
+    if not others:
+        return ""
+    if len(others) == 1:
+        return f" beside factor {others[0]}"
+    return f" beside factors {', '.join(others[:-1])} and {others[-1]}"
+
+
+def _show_features(factors: list[dict[str, Any]], screen: Screen, by: str, shown: int) -> None:
+    first, second = ("corr.", "weight") if by == "correlation" else ("weight", "corr.")
+    columns = [("factor", "right")]
+    for end in ("high end", "low end"):
+        columns += [(end, "left"), (first, "right"), (second, "right")]
+    rows = []
+    for factor in factors:
+        high, low = ([_cells(f, by) for f in factor[end][:shown]] for end in ("high", "low"))
+        for i in range(max(len(high), len(low), 1)):
+            name = str(factor["factor"]) if i == 0 else ""
+            rows.append([name, *(_at(high, i)), *(_at(low, i))])
+    title = "Features that go with each factor" if by == "correlation" else "Features by weight"
+    screen.table(title, columns, rows)
+    said = [
+        ("corr.", "correlation with the factor in the samples fitted"),
+        ("weight", "how the factor is computed; the largest is 1"),
+    ]
+    ends = [factor[end][:shown] for factor in factors for end in ("high", "low")]
+    if any(feature["disagrees"] for end in ends for feature in end):
+        said.append(("*", "weight against correlation: the feature corrects others"))
+    screen.legend(said)
+
+
+def _at(cells: Sequence[list[str]], i: int) -> list[str]:
+    return cells[i] if i < len(cells) else ["–" if i == 0 else "", "", ""]
+
+
+def _cells(feature: dict[str, Any], by: str) -> list[str]:
+    """Name, a known marker with its note, and both figures."""
+    note = feature.get("note")
+    name = f"{feature['feature']} [{note}]" if note else str(feature["feature"])
+    mark = "* " if feature["disagrees"] else ""
+    correlation, weight = f"{feature['correlation']:+.2f}", f"{mark}{feature['weight']:+.2f}"
+    return [name, correlation, weight] if by == "correlation" else [name, weight, correlation]
