@@ -1,0 +1,92 @@
+"""Complementary pairs: disjoint halves of the samples, and how many features both would pick by chance.
+
+Shah and Samworth (Variable selection with error control, JRSS B 75, 2013; docs/method.md §20). B times
+the samples are split into two disjoint halves, and a fit to each picks q of p features. Of the features
+that a fit picks no more often than at random, the expected number with a share of at least τ of the 2B
+halves is at most C(τ, B)·q²/p, where
+
+    C = 1/(2(2τ − 1 − 1/(2B)))      for ½ < τ ≤ ¾,        4(1 − τ + 1/(2B))/(1 + 1/B)      for ¾ < τ ≤ 1
+
+if the share of pairs in which both halves pick a feature has a unimodal distribution, and C = 1/(2τ − 1)
+whatever it is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from superfactor.estimators.parameters import shown
+
+# How often a split is drawn anew where groups leave a half without a class.
+_DRAWS = 1000
+
+
+def error_factor(threshold: float, n_pairs: int) -> float:
+    """C(τ, B) of a unimodal distribution."""
+    if threshold <= 0.75:
+        return 1 / (2 * (2 * threshold - 1 - 1 / (2 * n_pairs)))
+    return 4 * (1 - threshold + 1 / (2 * n_pairs)) / (1 + 1 / n_pairs)
+
+
+def how_many(p: int, expected_false: float, threshold: float, n_pairs: int) -> int:
+    """The largest q with C·q²/p ≤ `expected_false`; a ValueError where the bound does not hold for it."""
+    q = math.floor(math.sqrt(p * expected_false / error_factor(threshold, n_pairs)))
+    if q < 1:
+        least = error_factor(threshold, n_pairs) / p
+        raise ValueError(
+            f"expected_false={shown(expected_false)}: for {p} features a number >= {least:.2g} is required"
+        )
+    # What Shah and Samworth assume of θ = q/p.
+    square = (q / p) ** 2
+    lowest = 0.5 + min(square, 1 / (2 * n_pairs) + 0.75 * square)
+    if square > 1 / 3 or threshold <= lowest:
+        raise ValueError(
+            f"expected_false={shown(expected_false)}: of {p} features {q} would be picked in every half, too "
+            "many for a bound; a smaller number, or more features, are required"
+        )
+    return q
+
+
+def complementary_halves(strata: Any, groups: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Positions of the samples in two disjoint halves, sorted; of each stratum about as many in both.
+
+    Parameters
+    ----------
+    strata : (n,), numbers; those >= 0, of samples with an outcome, have to be in both halves
+    groups : (n,), samples of a group stay together; None where each is alone
+    rng : NumPy's generator
+    """
+    required = np.unique(strata[strata >= 0])
+    units = np.arange(len(strata)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    kinds = _kinds(strata, units)
+    for _ in range(_DRAWS):
+        second = _sides(kinds, rng)[units]
+        halves = np.flatnonzero(~second), np.flatnonzero(second)
+        if all(len(np.intersect1d(required, strata[half])) == len(required) for half in halves):
+            return halves
+    raise ValueError(
+        "groups: no split into halves that keeps groups together has every class in both; more groups of "
+        "each class are required"
+    )
+
+
+def _kinds(strata: Any, units: Any) -> Any:
+    """The stratum of each unit: of its samples' the one that the fewest units have."""
+    values, codes = np.unique(strata, return_inverse=True)
+    has = np.zeros((units.max() + 1, len(values)), dtype=bool)
+    has[units, codes] = True
+    return np.where(has, has.sum(axis=0), len(strata) + 1).argmin(axis=1)
+
+
+def _sides(kinds: Any, rng: np.random.Generator) -> Any:
+    """Which units (u,) are in the second half: of each kind half of them, drawn at random."""
+    second = np.zeros(len(kinds), dtype=bool)
+    larger = bool(rng.integers(2))  # who gets the odd one out, in turn
+    for kind in np.unique(kinds):
+        own = rng.permutation(np.flatnonzero(kinds == kind))
+        second[own[: (len(own) + larger) // 2]] = True
+        larger ^= len(own) % 2 == 1
+    return second

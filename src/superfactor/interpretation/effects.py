@@ -1,0 +1,209 @@
+"""Features and the outcome: how each goes with it by itself, and what the model makes of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from superfactor._arrays import to_numpy
+from superfactor._extras import needed_for
+from superfactor.estimators import SMFSurvival, inputs
+from superfactor.estimators.parameters import shown
+from superfactor.estimators.targets import Given
+from superfactor.interpretation.models import FittedModel, fitted_model
+from superfactor.interpretation.outcome import Outcome
+from superfactor.interpretation.univariate import (
+    Statistics,
+    against_rest,
+    by_columns,
+    with_numbers,
+    with_q,
+    with_times,
+)
+from superfactor.interpretation.view import FactorView, factor_view
+from superfactor.preprocessing import BlockScaler
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# Each feature by itself, shifted and stretched: a mean can be taken back through them.
+_SCALERS = (StandardScaler, RobustScaler, MaxAbsScaler, MinMaxScaler, BlockScaler)
+
+
+def feature_effects(
+    model: Any, X: Any, y: Any, *, covariates: Any = None, positive: Any = None
+) -> DataFrame:
+    """One row per feature and class, or target: how the feature goes with the outcome, and with the model.
+
+    Parameters
+    ----------
+    model : fitted model
+        As for `factor_view`, but no FactorView.
+    X, y
+        Samples, in the form ``model.fit`` took. Those without a label are left out. The training data say
+        what the model is made of; other samples, whether it is so there too.
+    covariates : optional
+        Of these samples, likewise. The table does not depend on them; where given they are checked.
+    positive : class label, optional
+        With two classes: the one that the other is compared with, by default the rarer one.
+
+    Returns
+    -------
+    table : DataFrame
+        All features for the first class, then for the next; two classes have one row per feature. Columns:
+
+        - ``feature``;
+        - classes: ``class``; ``mean`` in the class and ``mean_rest`` in all others; ``difference_in_sd``,
+          the difference of the two in units of the standard deviation within them (Cohen's d); ``auc``,
+          the chance that a sample of the class has more of the feature than another one;
+        - numbers: ``target``; ``mean``; ``outcome_correlation`` with it (Pearson's);
+        - times: ``mean``; ``z`` of Cox's model of the feature alone, above 0 where more of it goes with a
+          higher risk;
+        - ``p``: of Mann and Whitney's test of the class against the rest, of the correlation, or of Cox's
+          score test; ``q``: Benjamini and Hochberg's, over all features of the class or target;
+        - ``correlation`` of the feature with what the factors add to the prediction of the class or target;
+        - ``factor``, ``factor_correlation``: the predictive factor, 1, 2, …, with which the correlation
+          is largest in size, and that correlation; with one predictive factor it is ``correlation``;
+        - ``coef_per_sd``: what one standard deviation of the feature, all others being the same, adds to the
+          log-odds of the class (of several, against the mean of all), to the target or to the log hazard. NaN
+          where predictions are not linear.
+
+    Notes
+    -----
+    p and q are of each feature by itself, and know nothing of the model. A model that has been fitted to
+    the same samples does not change them. ``correlation`` and ``coef_per_sd`` are those of the fit.
+
+    Tests and correlations are of the features as the estimator sees them, after the steps of a Pipeline.
+    Scalers directly before it are undone for the means: after ``make_pipeline(log, StandardScaler(),
+    SMFClassifier())`` they are means of logarithms.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import feature_effects
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> y = y.map({0: "malignant", 1: "benign"})
+    >>> model = make_pipeline(StandardScaler(), SMFClassifier()).fit(X, y)
+    >>> table = feature_effects(model, X, y)
+    >>> table.loc[:2, ["feature", "class", "mean", "mean_rest", "auc", "correlation"]].round(2)
+              feature      class    mean  mean_rest   auc  correlation
+    0     mean radius  malignant   17.46      12.15  0.94         0.90
+    1    mean texture  malignant   21.60      17.91  0.78         0.47
+    2  mean perimeter  malignant  115.37      78.08  0.95         0.92
+    """
+    with needed_for("tables of features", "pandas"):
+        import pandas as pd
+
+    fitted = fitted_model(model)
+    view = factor_view(model, positive=positive)
+    values, given = _labelled(fitted, X, y, covariates)
+    found = with_q(_by_themselves(fitted, view, values, given))
+    for name in ("mean", "mean_rest"):
+        if name in found:
+            found[name] = _without_scaling(fitted, found[name])
+    found |= _by_model(fitted, view)
+    kind = "target" if view.classes is None else "class"
+    columns: dict[str, Any] = {"feature": np.tile(view.features, len(view.outputs))}
+    if not isinstance(fitted.estimator, SMFSurvival):
+        columns[kind] = np.repeat(np.array(view.outputs, dtype=object), len(view.features))
+    return pd.DataFrame(columns | {name: array.ravel() for name, array in found.items()})
+
+
+def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any, Given]:
+    """The factorized columns and the outcome of the samples that have one."""
+    values, _ = fitted.estimator.split_columns(fitted.preprocess(X), covariates)
+    given = fitted.estimator._given(y, values).of_some()
+    values = inputs.as_numpy(values)
+    if given.known is not None:
+        values = inputs.take(values, np.flatnonzero(given.known), axis=0)
+    return values, Given(given.labelled)
+
+
+def _by_themselves(fitted: FittedModel, view: FactorView, X: Any, given: Given) -> Statistics:
+    """What the samples say of each feature alone: arrays (outputs, p)."""
+    if is_classifier(fitted.estimator):
+        codes, count = (
+            _class_numbers(fitted.estimator.classes_, given.values),
+            len(view.classes or ()),
+        )
+        found = by_columns(X, partial(against_rest, codes=codes, count=count))
+        if count == 2:
+            up = view.classes.index(view.outputs[0])  # type: ignore[union-attr]
+            found = {name: array[up : up + 1] for name, array in found.items()}
+        return found
+    if isinstance(fitted.estimator, SMFSurvival):
+        event, time = given.values.T
+        return by_columns(X, partial(with_times, event=event, time=time))
+    Y = given.values.reshape(len(given.values), -1)
+    return by_columns(X, partial(with_numbers, Y=Y))
+
+
+def _class_numbers(classes: Any, labels: Any) -> Any:
+    """Which of the model's classes each label (n,) is; every class is there."""
+    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    strange = np.flatnonzero(classes[places] != labels)
+    if len(strange):
+        raise ValueError(
+            f"y: {shown(labels[strange[0]])} is no class of the model, {shown(classes.tolist())}"
+        )
+    absent = np.setdiff1d(np.arange(len(classes)), places)
+    if len(absent):
+        raise ValueError(
+            f"y: no sample of class {shown(classes[absent[0]])}; samples of every class are required"
+        )
+    return places
+
+
+def _by_model(fitted: FittedModel, view: FactorView) -> Statistics:
+    """What the model says of each feature: arrays (outputs, p)."""
+    estimator, outputs = fitted.estimator, len(view.outputs)
+    C = np.asarray(to_numpy(estimator.score_covariance_), dtype=np.float64)
+    between = view.turn.T @ C @ view.turn  # of the scores: the identity, but for non-negative parts
+    size = np.sqrt(np.einsum("kr,rs,ks->k", view.coef, between, view.coef))[:, None]
+    correlation = view.coef @ view.correlations / np.where(size > 0, size, 1.0)
+    carrying = np.flatnonzero(np.any(view.coef != 0, axis=0))
+    if len(carrying):
+        best = carrying[np.abs(view.correlations[carrying]).argmax(axis=0)]
+    else:
+        best = np.zeros(len(view.features), dtype=int)
+    strongest = np.take_along_axis(view.correlations, best[None], axis=0) * bool(len(carrying))
+    return {
+        "correlation": np.clip(correlation, -1.0, 1.0),
+        "factor": np.tile(best + 1, (outputs, 1)),
+        "factor_correlation": np.tile(strongest, (outputs, 1)),
+        "coef_per_sd": np.broadcast_to(_per_deviation(estimator, view), correlation.shape),
+    }
+
+
+def _per_deviation(estimator: Any, view: FactorView) -> Any:
+    """What one standard deviation of each feature adds to linear predictions: (outputs, p)."""
+    beta = estimator._by_activation(estimator.factor_coef_).T
+    try:
+        weights = estimator._linear(estimator._coding.weights @ beta)
+    except AttributeError:
+        return np.nan
+    weights, scale = (
+        np.asarray(to_numpy(x), dtype=np.float64) for x in (weights, estimator.feature_scale_)
+    )
+    up = None if len(view.classes or ()) != 2 else view.outputs[0]
+    return Outcome.of(estimator, up).shown(weights.T) * scale
+
+
+def _without_scaling(fitted: FittedModel, means: Any) -> Any:
+    """Means (k, p) of what the estimator sees as means of what the scalers before it were given."""
+    estimator = fitted.estimator
+    kept = np.delete(np.arange(estimator.n_features_in_), estimator.covariate_columns_)
+    every = np.zeros((len(means), estimator.n_features_in_))
+    every[:, kept] = means
+    for step in reversed(fitted.steps):
+        if not isinstance(step, _SCALERS):
+            break
+        every = np.asarray(to_numpy(step.inverse_transform(every)))
+    return every[:, kept]

@@ -1,0 +1,90 @@
+"""A whole model, fitted again to some of the samples: the steps before the estimator, or a search, too."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+from superfactor.estimators import inputs
+from superfactor.estimators.base import SupervisedFactorization
+
+
+class Refit:
+    """An unfitted copy of a model for refits: nobody asks for a proof, other starts or a report.
+
+    Parameters
+    ----------
+    model : fitted estimator, Pipeline or search
+    search_again : whether a search is repeated; otherwise its ``best_estimator_`` is fitted
+    """
+
+    def __init__(self, model: Any, search_again: bool = False):
+        self._searches = False
+        self._prefix = ""
+        self._template = self._copy(model, search_again)
+        if search_again and not self._searches:
+            raise ValueError(
+                f"search_again=True: {type(model).__name__} has no choice to repeat; a search such as "
+                "SMFClassifierCV is required"
+            )
+
+    def _copy(self, model: Any, search_again: bool) -> Any:
+        if hasattr(model, "best_estimator_") and not search_again:
+            return self._copy(model.best_estimator_, search_again)
+        again = clone(model)
+        if isinstance(model, Pipeline):
+            name, last = model.steps[-1]
+            inside, self._prefix = self._copy(last, search_again), f"{name}__{self._prefix}"
+            again.steps[-1] = name, inside
+            return again
+        if hasattr(model, "best_estimator_"):
+            _check_cv(model)
+            self._searches = True
+            again.set_params(n_jobs=None, verbose=0)
+            if hasattr(again, "estimator"):  # scikit-learn's, around a model
+                again.set_params(estimator=self._copy(again.estimator, search_again))
+                return again
+        quiet: dict[str, Any] = {"certify": None, "search": "off", "verbose": 0}
+        if isinstance(again, SupervisedFactorization):
+            quiet["checkpoint"] = None
+        return again.set_params(**quiet)
+
+    def fit(self, X: Any, y: Any, rows: Any, covariates: Any = None, groups: Any = None) -> Any:
+        """The model fitted to the samples at `rows`.
+
+        ξ and λ that are numbers mean the same as in a fit to all samples: F of m of n samples, each with the
+        weight n/m. That is F of the m samples with m/n times the ridges, which do not grow with the samples.
+        """
+        again = clone(self._template)
+        if not self._searches:
+            _lighten(again, len(rows) / len(y))
+        given = {}
+        if covariates is not None:
+            given[f"{self._prefix}covariates"] = _safe_indexing(covariates, rows)
+        if groups is not None and self._searches:
+            given["groups"] = groups[rows]
+        part = inputs.take(X, rows, axis=0) if inputs.is_foreign(X) else _safe_indexing(X, rows)
+        return again.fit(part, y[rows], **given)
+
+
+def _check_cv(search: Any) -> None:
+    cv = search.cv
+    if not (cv is None or isinstance(cv, Real) or hasattr(cv, "split")):
+        raise ValueError(
+            "search_again=True: the cv of the search lists splits of all samples; None, a number or a "
+            "splitter is required"
+        )
+
+
+def _lighten(model: Any, share: float) -> None:
+    """Multiply the ridges that are numbers by a share of the samples."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    # The feature model pays λ for every sample.
+    names = ["lam_covariates"] if model.model == "feature" else ["lam", "lam_covariates"]
+    values = {name: getattr(model, name) for name in names}
+    model.set_params(**{k: v * share for k, v in values.items() if isinstance(v, Real)})
