@@ -115,14 +115,31 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         it for shares of variance.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
-    coef_ : array of shape (κ, n_components)
-        β transposed.
+    patterns_ : array of shape (n_components, n_features without covariate columns)
+        How the features go with the codes: the regression of X on ``transform(X)`` in the training
+        samples, means taken off. Weights say how a code is computed, patterns what it goes with.
+    score_mean_, score_covariance_ : array of shape (n_components,), (n_components, n_components)
+        Of ``transform(X)`` of the training samples, weighted.
+    feature_scale_ : array of shape (n_features without covariate columns,)
+        Standard deviations of the features in the training samples, weighted.
+    factor_turn_ : array of shape (n_components, n_components)
+        ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors as they are shown
+        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in the
+        training samples, predictive ones first.
+    factor_contribution_ : array of shape (n_components,)
+        Share of the deviance explained by all these factors that is lost without each.
+    factor_coef_ : array of shape (1, n_components) or (n_classes, n_components)
+        β transposed, what one unit of each code adds to the ``decision_function``: one row for two classes,
+        otherwise one for each class, zeros for ``classes_[0]``.
+    coef_ : array of shape ``(1, n_features_in_)`` or ``(n_classes, n_features_in_)``
+        Weights of the columns of X, covariate columns included:
+        ``decision_function(X) == X @ coef_.T + intercept_``. Only where that is linear in X, with the logistic
+        link: the filter model, and the feature model with ``prediction="fast"``.
     feature_importances_ : NumPy array of shape ``(n_features_in_,)``
-        How far one unit of a column of X moves the activations of the classes: what ``SelectFromModel``
-        and ``RFE`` go by, here, since ``coef_`` weighs codes. Columns in units of their own are
-        comparable once they are standardised.
-    covariate_coef_ : array of shape (κ, n_covariates)
-        γ transposed; `covariate_columns` first, then the columns of `covariates`.
+        How far one unit of a column of X moves the activations of the classes. Columns in units of their
+        own are comparable once they are standardised.
+    covariate_coef_ : array of shape (1, n_covariates) or (n_classes, n_covariates)
+        γ transposed, rows as in ``factor_coef_``; `covariate_columns` first, then the columns of `covariates`.
     covariate_columns_ : list of int
         `covariate_columns` as positions in X.
     n_covariates_in_ : int
@@ -132,7 +149,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         "covariate 0", … for those beside it; ``sex=M`` for the indicator of a level.
     covariate_levels_ : dict from str to list of str
         The levels of covariates that are words, the reference first, by the name of the covariate.
-    intercept_ : array of shape (κ,)
+    intercept_ : array of shape (1,) or (n_classes,)
     classes_ : NumPy array of shape (κ + 1,)
     xi_, lam_ : float
         ξ and λ of the fit, those of the paper's F.
@@ -161,7 +178,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
 
     Notes
     -----
-    ``classes_[0]`` is the base class: its activation is 0 and it has no row in ``coef_``. With two
+    ``classes_[0]`` is the base class: its activation is 0, and its row of ``coef_`` zeros. With two
     classes nothing depends on which one that is. With more the ridge does: renaming the classes so
     that another comes first changes the fit (scikit-learn's multinomial ridge is symmetric and not
     comparable).
@@ -208,8 +225,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     >>> from superfactor import SMFClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = SMFClassifier(n_components=3).fit(scale(X), y)
-    >>> clf.components_.shape, clf.coef_.shape
-    ((3, 30), (1, 3))
+    >>> clf.components_.shape, clf.factor_coef_.shape, clf.coef_.shape
+    ((3, 30), (1, 3), (1, 30))
     >>> bool(clf.score(scale(X), y) > 0.95)
     True
     """

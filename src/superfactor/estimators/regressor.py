@@ -104,12 +104,26 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         it for shares of variance.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
-    coef_ : array of shape (n_targets, n_components)
-        β transposed.
+    patterns_ : array of shape (n_components, n_features without covariate columns)
+        How the features go with the codes: the regression of X on ``transform(X)`` in the training
+        samples, means taken off. Weights say how a code is computed, patterns what it goes with.
+    score_mean_, score_covariance_ : array of shape (n_components,), (n_components, n_components)
+        Of ``transform(X)`` of the training samples, weighted.
+    feature_scale_ : array of shape (n_features without covariate columns,)
+        Standard deviations of the features in the training samples, weighted.
+    factor_turn_ : array of shape (n_components, n_components)
+        ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors as they are shown
+        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in the
+        training samples, predictive ones first.
+    factor_contribution_ : array of shape (n_components,)
+        Share of the deviance explained by all these factors that is lost without each.
+    factor_coef_ : array of shape (n_targets, n_components)
+        β transposed, what one unit of each code adds to the prediction.
+    coef_ : array of shape ``(n_targets, n_features_in_)``
+        Weights of the columns of X, covariate columns included: predictions are ``X @ coef_.T + intercept_``.
     feature_importances_ : NumPy array of shape ``(n_features_in_,)``
-        How far one unit of a column of X moves the predictions: what ``SelectFromModel`` and ``RFE`` go
-        by, here, since ``coef_`` weighs codes. Columns in units of their own are comparable once they
-        are standardised.
+        How far one unit of a column of X moves the activations. Columns in units of their own are
+        comparable once they are standardised.
     covariate_coef_ : array of shape (n_targets, n_covariates)
         γ transposed; `covariate_columns` first, then the columns of `covariates`.
     covariate_columns_ : list of int
@@ -159,7 +173,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     >>> from superfactor import SMFRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> reg = SMFRegressor(n_components=3).fit(X, y)
-    >>> reg.components_.shape, reg.coef_.shape, reg.predict(X).shape
+    >>> reg.components_.shape, reg.factor_coef_.shape, reg.predict(X).shape
     ((3, 10), (1, 3), (442,))
     """
 

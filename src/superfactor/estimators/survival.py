@@ -89,8 +89,23 @@ class SMFSurvival(SupervisedFactorization):
         Share of the sum of squares of X that each factor reconstructs.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
-    coef_ : array of shape (1, n_components)
-        β transposed: log hazard ratios of one unit of each code.
+    patterns_ : array of shape (n_components, n_features without covariate columns)
+        How the features go with the codes: the regression of X on ``transform(X)`` in the training
+        samples, means taken off. Weights say how a code is computed, patterns what it goes with.
+    score_mean_, score_covariance_ : array of shape (n_components,), (n_components, n_components)
+        Of ``transform(X)`` of the training samples, weighted.
+    feature_scale_ : array of shape (n_features without covariate columns,)
+        Standard deviations of the features in the training samples, weighted.
+    factor_turn_ : array of shape (n_components, n_components)
+        ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors as they are shown
+        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in the
+        training samples, predictive ones first.
+    factor_contribution_ : array of shape (n_components,)
+        Share of the deviance explained by all these factors that is lost without each.
+    factor_coef_ : array of shape (1, n_components)
+        β transposed, what one unit of each code adds to the log hazard.
+    coef_ : array of shape ``(1, n_features_in_)``
+        Weights of the columns of X, covariate columns included: risks are ``X @ coef_.T + intercept_``.
     feature_importances_ : NumPy array of shape ``(n_features_in_,)``
         How far one unit of a column of X moves the log hazard.
     covariate_coef_ : array of shape (1, n_covariates)
