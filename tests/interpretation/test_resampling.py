@@ -232,3 +232,20 @@ def test_data_of_another_shape(wide):
         stability(fit, X.iloc[:, 1:], y)
     with pytest.raises(TypeError, match="model=FactorView: a fitted SMFClassifier"):
         stability(factor_view(fit), X, y)
+
+
+def test_places_that_no_shuffle_has_a_feature_at_are_not_counted_as_never():
+    """One of four features goes with low scores: other places of the low end are empty, shuffled or not."""
+    rng = np.random.default_rng(0)
+    common = 3 * rng.standard_normal(60)
+    X = common[:, None] * [1, 1, 1, -1] + 0.1 * rng.standard_normal((60, 4))
+    y = np.where(common > 0, "b", "a")
+    model = classifier(rank=1, xi=100.0).fit(X, y)
+    table = stability(model, X, y, n_resamples=3, n=3, shuffles=5, positive="b").table
+    low, high = (table[table["end"] == end] for end in ("low", "high"))
+    assert low["feature"].tolist() == ["x3"] and len(high) == 3
+    # All variance is one factor, whatever the labels are: both ends return, if in the other place.
+    for end in (low, high):
+        assert (end["frequency"] == 1).all()
+        assert set(end["frequency_shuffled"].dropna()) == {1.0}
+    assert low["frequency_shuffled"].notna().all()

@@ -46,7 +46,7 @@ class Stability:
         `top_features` of the model with two further columns. ``frequency``, from 0 to 1: the share of
         resamples in which the feature is again among the top n at the same end of the same factor.
         ``frequency_shuffled``: the same for the feature at this place where the labels were shuffled, and
-        mean nothing; NaN without shuffles.
+        mean nothing; NaN without shuffles, and where no shuffle has a feature at this place.
     similarity : array of shape (n_resamples, r)
         How alike each factor of the model and the one matched to it are, ``|cosine|`` of their correlations
         with all features: 1 is the same factor.
@@ -197,8 +197,8 @@ def stability(
             shuffled.append(again[0])
             alike.append(again[1])
             report(n_resamples + (k + 1) * (n_resamples + 1) // shuffles, total)
-    missing = np.full((len(view.share), 2, n), np.nan)
-    table["frequency_shuffled"] = _listed(table, np.mean(shuffled, axis=0) if shuffled else missing)
+    places = (len(view.share), 2, n)
+    table["frequency_shuffled"] = _listed(table, _mean(np.reshape(shuffled, (-1, *places))))
     null = np.concatenate(alike) if alike else None
     return Stability(table, similarity, n_resamples, view.predictive, null)
 
@@ -212,6 +212,13 @@ def _listed(table: DataFrame, values: Any) -> Any:
     """Values (r, 2, n), by factor, end and rank, as a column of the table."""
     ends = table["end"].map({end: i for i, end in enumerate(ENDS)})
     return values[table["factor"] - 1, ends, table["rank"] - 1]
+
+
+def _mean(values: Any) -> Any:
+    """Over the first axis, of those that are no NaN; NaN where there are none."""
+    known = np.isfinite(values)
+    total, count = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
+    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
 
 
 def _shuffled(given: Given, rng: np.random.Generator) -> Any:
@@ -270,7 +277,10 @@ class _Refits:
     def returns(
         self, view: FactorView, y: Any, parts: list[Any], report: Callable[[int], Any] | None = None
     ) -> tuple[Any, Any]:
-        """How often the top features return (r, 2, n), and how alike the factors are (len(parts), r)."""
+        """How often the top features return (r, 2, n), and how alike the factors are (len(parts), r).
+
+        NaN at the places of an end that has fewer features.
+        """
         r = len(view.share)
         ends = [extremes(row, self.n) for row in view.shown(self.by)]
         frequency, similarity = np.zeros((r, 2, self.n)), np.empty((len(parts), r))
@@ -286,6 +296,7 @@ class _Refits:
                     zip(ends[j], extremes(row, self.n), strict=True)
                 ):
                     frequency[j, end, : len(before)] += np.isin(before, after)
+                    frequency[j, end, len(before) :] = np.nan
             if report is not None:
                 report(k + 1)
         return frequency / len(parts), similarity
