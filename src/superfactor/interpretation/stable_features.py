@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
@@ -206,12 +207,17 @@ def stable_features(
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer >>> from sklearn.pipeline import make_pipeline >>>
-    from sklearn.preprocessing import StandardScaler >>> from superfactor import SMFClassifier >>> from
-    superfactor.interpretation import stable_features >>> X, y = load_breast_cancer(return_X_y=True,
-    as_frame=True) >>> model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y) >>> found =
-    stable_features(model, X, y, n_pairs=10) >>> print(found.statement) 5 features were among the top 5 in
-    at least three quarters of 20 half-samples; at most 1 of them is expected by chance.
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.interpretation import stable_features
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
+    >>> found = stable_features(model, X, y, n_pairs=10)
+    >>> print(found.statement)
+    5 features were among the top 5 in at least three quarters of 20 half-samples; at most 1 of them is
+    expected by chance.
     """
     with needed_for("tables of features", "pandas"):
         import pandas as pd
@@ -339,30 +345,54 @@ def _correlations(
     """For each part (rows, y of all samples) the correlations (p,) of a fit to it."""
     from joblib import Parallel, delayed
 
-    jobs = (delayed(_of_fit)(refit, X, y, rows, covariates, groups, view) for rows, y in parts)
+    names = _names_in_refits(fitted, X)
+    jobs = (
+        delayed(_of_fit)(refit, X, y, rows, covariates, groups, view, names) for rows, y in parts
+    )
     found: Iterator[Any] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     return found
 
 
+def _names_in_refits(fitted: FittedModel, X: Any) -> Any:
+    """What a refit to X calls the features (p,) of a model: it does not know names that were given later."""
+    if "columns" not in fitted.estimator._names or hasattr(X, "columns"):
+        return fitted.feature_names
+    *steps, estimator = map(copy.copy, (*fitted.steps, fitted.estimator))
+    for step in steps:
+        vars(step).pop("feature_names_in_", None)
+    estimator.component_names_ = None
+    return FittedModel(estimator, tuple(steps)).feature_names
+
+
 def _of_fit(
-    refit: Refit, X: Any, y: Any, rows: Any, covariates: Any, groups: Any, view: FactorView
+    refit: Refit,
+    X: Any,
+    y: Any,
+    rows: Any,
+    covariates: Any,
+    groups: Any,
+    view: FactorView,
+    names: Any,
 ) -> Any:
-    """The correlations (p,) of the features of `view` with what predicts in a fit to some samples."""
+    """The correlations (p,) of the features of `view` with what predicts in a fit to some samples.
+
+    `names` (p,) are those that the fit has for them.
+    """
     with one_blas_thread:
         again = refit.fit(X, y, rows, covariates, groups)
     up = view.outputs[0] if view.classes is not None and len(view.classes) == 2 else None
     found = factor_view(again, positive=up)
     values = _strongest(found)
-    if np.array_equal(found.features, view.features):
+    if np.array_equal(found.features, names):
         return values
-    place = {name: j for j, name in enumerate(view.features)}
+    place = {name: j for j, name in enumerate(names)}
     new = [name for name in found.features if name not in place]
-    if new or len(place) < len(view.features):
+    if new or len(place) < len(names):
         raise ValueError(
             f"model: a step before it chose other features in a half of the samples, {new[:1]!r} for one; a "
             "model that is given the same features each time is required"
         )
-    every = np.zeros(len(view.features))
+    every = np.zeros(len(names))
     every[[place[name] for name in found.features]] = values
     return every
 
