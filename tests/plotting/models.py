@@ -31,17 +31,21 @@ def _fitted(X, y, rank):
 
 
 def made_view(rank, *, p=60, outputs=1, n=40, names=None, seed=0):
-    """A view of random factors, with weights of both signs."""
+    """A view of random factors: correlations of both signs, weights that sometimes point the other way."""
     rng = np.random.default_rng(seed)
-    weights = rng.standard_normal((rank, p))
+    correlations = np.tanh(rng.standard_normal((rank, p)))
     classes = tuple(f"class {k}" for k in range(outputs + 1))
+    coef = rng.standard_normal((outputs, rank))
     return FactorView(
-        weights=weights,
-        scaled=weights / np.abs(weights).max(axis=1, keepdims=True),
-        coef=rng.standard_normal((outputs, rank)),
+        correlations=correlations,
+        patterns=correlations * rng.uniform(0.5, 2.0, p),
+        weights=correlations + 0.4 * rng.standard_normal((rank, p)),
+        coef=coef,
         share=rng.dirichlet(np.ones(rank + 1))[:rank],
-        codes=rng.standard_normal((n, rank)),
+        contribution=np.full(rank, 1 / rank),
+        scores=rng.standard_normal((n, rank)),
         turn=np.eye(rank),
+        center=np.zeros(rank),
         features=np.array(
             [f"gene {i}" for i in range(p)] if names is None else names, dtype=object
         ),

@@ -8,41 +8,97 @@ from sklearn.datasets import load_diabetes
 from tests.plotting.models import cancer, made_view, wine
 
 from superfactor import SMFClassifier, SMFRegressor
-from superfactor.interpretation import factor_view
+from superfactor.interpretation import factor_view, top_features
 from superfactor.plotting import FactorsDisplay
 from superfactor.plotting.drawing import COLORS, MUTED
+from superfactor.plotting.factor_panel import AGREES
 
 
 def labels(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-def extremes(weights, n):
-    """Positions of the n largest positive and the n smallest negative weights, descending."""
-    order = np.argsort(-weights)
-    high = [i for i in order[:n] if weights[i] > 0]
-    low = [i for i in order[-n:] if weights[i] < 0]
+def extremes(values, n):
+    """Positions of the n largest positive and the n smallest negative values, descending."""
+    order = np.argsort(-values)
+    high = [i for i in order[:n] if values[i] > 0]
+    low = [i for i in order[-n:] if values[i] < 0]
     return high + low
 
 
+def lengths(container):
+    return np.array([bar.get_width() for bar in container])
+
+
+def marks(ax):
+    """Positions (k, 2) of the circles, and of the crosses, beside the bars."""
+    found = {"o": np.empty((0, 2)), "X": np.empty((0, 2))}
+    for points in ax.collections:
+        if len(points.get_sizes()):
+            found["o" if points.get_sizes()[0] == AGREES["s"] else "X"] = points.get_offsets()
+    return np.asarray(found["o"]), np.asarray(found["X"])
+
+
 @pytest.mark.parametrize("n", [1, 5, 20], ids="n={}".format)
-def test_bars_are_the_scaled_weights_of_the_features_beside_them(n):
+@pytest.mark.parametrize("by", ["correlation", "weight"])
+def test_bars_are_correlations_or_weights_of_the_features_beside_them(n, by):
     X, _, model = cancer()
     view = factor_view(model)
-    display = FactorsDisplay.from_estimator(model, n=n)
+    values = view.correlations
+    if by == "weight":
+        values = view.weights / np.abs(view.weights).max(axis=1, keepdims=True)
+    display = FactorsDisplay.from_estimator(model, n=n, by=by)
     assert display.axes_.shape == (1, 3)
     for j in range(3):
-        expected = extremes(view.scaled[j], n)
-        lengths = [bar.get_width() for bar in display.bars_[0, j]]
-        np.testing.assert_allclose(lengths, view.scaled[j][expected])
+        expected = extremes(values[j], n)
+        found = lengths(display.bars_[0, j])
+        np.testing.assert_allclose(found, values[j][expected])
         assert labels(display.axes_[0, j])[1:] == [X.columns[i] for i in expected]
         # From the top down, each beside its own label.
         middles = [bar.get_y() + bar.get_height() / 2 for bar in display.bars_[0, j]]
-        steps, turns = -np.diff(middles), np.diff(np.sign(lengths)) != 0
+        steps, turns = -np.diff(middles), np.diff(np.sign(found)) != 0
         assert np.allclose(steps[~turns], 1) and np.all(
             steps[turns] > 1.3
         )  # apart, where the end changes
         np.testing.assert_allclose(middles, display.axes_[0, j].get_yticks()[1:])
+
+
+def test_bars_are_numpys_correlations_with_the_scores():
+    X, _, model = cancer()
+    display = FactorsDisplay.from_estimator(model, n=30)
+    scores = factor_view(model).scores
+    for j, ax in enumerate(display.axes_[0]):
+        expected = [np.corrcoef(X[name], scores[:, j])[0, 1] for name in labels(ax)[1:]]
+        np.testing.assert_allclose(lengths(display.bars_[0, j]), expected, atol=1e-8)
+        assert ax.get_xlabel() == "correlation with the factor"
+        assert ax.get_xlim()[0] < -1 and ax.get_xlim()[1] > 1
+
+
+@pytest.mark.parametrize("by, other", [("correlation", "weight"), ("weight", "correlation")])
+def test_what_bars_are_not_is_a_mark_beside_them(by, other):
+    _, _, model = cancer()
+    display = FactorsDisplay.from_estimator(model, n=30, by=by)
+    table = top_features(model, 30, by=by)
+    for j, ax in enumerate(display.axes_[0]):
+        rows = table[table["factor"] == j + 1].set_index("feature")
+        where = dict(zip(ax.get_yticks(), labels(ax), strict=True))
+        for points, against in zip(marks(ax), (False, True), strict=True):
+            found = {where[y]: x for x, y in points}
+            expected = rows[rows["disagrees"] == against][other]
+            assert set(found) == set(expected.index)
+            np.testing.assert_allclose([found[name] for name in expected.index], expected)
+        assert (rows[by] * rows[other] < 0).equals(rows["disagrees"])
+    texts = [text.get_text() for text in display.figure_.legends[0].get_texts()]
+    assert any(text.startswith(other) for text in texts)
+    assert f"{other} that points the other way than the {by}" in texts
+    assert table["disagrees"].any()
+
+
+def test_no_line_of_the_legend_is_about_marks_that_are_not_there():
+    view = made_view(2)
+    view.weights[...] = view.correlations
+    display = FactorsDisplay(view).plot()
+    assert len(display.figure_.legends[0].get_texts()) == 1
 
 
 def test_colours_follow_the_sign():
@@ -61,7 +117,7 @@ def test_coefficients_are_written_and_drawn_above_the_features():
     for j, ax in enumerate(display.axes_[0]):
         assert labels(ax)[:3] == list(view.outputs) == list(view.classes)
         bars = ax.containers[0]
-        np.testing.assert_allclose([bar.get_width() for bar in bars], view.coef[:, j] / largest)
+        np.testing.assert_allclose(lengths(bars), view.coef[:, j] / largest)
         assert min(bar.get_y() for bar in bars) > max(bar.get_y() for bar in display.bars_[0, j])
         written = [float(text.get_text().replace("−", "-")) for text in ax.texts]
         np.testing.assert_allclose(written, view.coef[:, j], atol=0.006 * largest)
@@ -100,14 +156,14 @@ def test_the_second_row_is_the_svd_of_the_same_data():
     display = FactorsDisplay.from_estimator(model, X, y, n=4)
     assert display.axes_.shape == (2, 3)
     standard = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
-    atoms = np.linalg.svd(standard, full_matrices=False)[2][:3]
+    scores = np.linalg.svd(standard, full_matrices=False)[0][:, :3]
+    correlations = np.corrcoef(scores.T, standard.T)[:3, 3:]
     found = []
     for j in range(3):
         features = labels(display.axes_[1, j])[1:]
-        lengths = np.array([bar.get_width() for bar in display.bars_[1, j]])
-        shown = atoms[:, [X.columns.get_loc(name) for name in features]]
-        shown = shown / np.abs(atoms).max(axis=1, keepdims=True)
-        distance = np.minimum(np.abs(shown - lengths), np.abs(shown + lengths)).max(axis=1)
+        width = lengths(display.bars_[1, j])
+        shown = correlations[:, [X.columns.get_loc(name) for name in features]]
+        distance = np.minimum(np.abs(shown - width), np.abs(shown + width)).max(axis=1)
         found.append(int(np.argmin(distance)))
         assert distance.min() < 1e-6
     assert sorted(found) == [0, 1, 2]
@@ -119,7 +175,7 @@ def test_each_svd_factor_is_under_the_one_it_is_like():
     other = replace(
         view,
         weights=view.weights[order] * signs[:, None],
-        scaled=view.scaled[order] * signs[:, None],
+        correlations=view.correlations[order] * signs[:, None],
         coef=view.coef[:, order] * signs,
         share=view.share[order],
         model="svd",
@@ -140,7 +196,12 @@ def test_each_svd_factor_is_under_the_one_it_is_like():
 
 def test_a_factor_without_partner_has_nothing_under_it():
     view = made_view(3)
-    few = replace(view, weights=view.weights[[2]], scaled=view.scaled[[2]], coef=view.coef[:, [2]])
+    rows = {
+        name: getattr(view, name)[[2]]
+        for name in ("weights", "correlations", "patterns", "share", "contribution")
+    }
+    columns = {name: getattr(view, name)[:, [2]] for name in ("coef", "scores", "turn")}
+    few = replace(view, **rows, **columns)
     display = FactorsDisplay(view, unsupervised=few).plot()
     assert [ax is None for ax in display.axes_[1]] == [True, True, False]
     assert labels(display.axes_[1, 2]) == labels(display.axes_[0, 2])
@@ -172,8 +233,7 @@ def test_rotation_reaches_both_rows():
     X, y, model = cancer()
     view = factor_view(model, rotation="varimax")
     display = FactorsDisplay.from_estimator(model, X, y, rotation="varimax", n=30)
-    lengths = sorted(bar.get_width() for bar in display.bars_[0, 0])
-    np.testing.assert_allclose(lengths, sorted(view.scaled[0]))
+    np.testing.assert_allclose(sorted(lengths(display.bars_[0, 0])), sorted(view.correlations[0]))
     plain = FactorsDisplay.from_estimator(model, X, y, n=30)
     turned = [bar.get_width() for bar in display.bars_[1, 0]]
     assert not np.allclose(turned, [bar.get_width() for bar in plain.bars_[1, 0]])
@@ -189,6 +249,23 @@ def test_known_markers_are_boxed_and_carry_their_note():
     assert ax.texts[-1].get_text() == "seen before"
     # Beside the bar, not on it.
     assert ax.texts[-1].xyann[0] * display.bars_[0, 0][0].get_width() < 0
+
+
+def test_notes_stand_clear_of_marks_on_their_side():
+    view = made_view(1, p=8)
+    view.correlations[0] = np.linspace(0.9, 0.2, 8)
+    view.weights[0] = np.linspace(-1.0, 0.1, 8)
+    display = FactorsDisplay(
+        view, n=8, markers=dict.fromkeys(view.features, "a long note " * 9)
+    ).plot()
+    display.figure_.canvas.draw()
+    ax = display.axes_[0, 0]
+    crosses = ax.transData.transform(marks(ax)[1])
+    assert len(crosses) == 7
+    for text in ax.texts[1:]:
+        box = text.get_window_extent()
+        inside = (crosses > [box.x0 - 2, box.y0]) & (crosses < [box.x1 + 2, box.y1])
+        assert "…" in text.get_text() and not inside.all(axis=1).any()
 
 
 @pytest.mark.parametrize("rank", [1, 2, 5, 9])
@@ -213,7 +290,7 @@ def test_regression_and_feature_model():
 
 def test_a_factor_of_zeros_has_no_bars():
     view = made_view(2)
-    view.scaled[1] = 0
+    view.correlations[1] = 0
     display = FactorsDisplay(view).plot()
     assert [len(bars) for bars in display.bars_[0]] == [10, 0]
 
@@ -256,6 +333,7 @@ def test_bad_input_is_named_in_one_line():
         (lambda: FactorsDisplay.from_estimator(model, y=y), "X=None with y given"),
         (lambda: FactorsDisplay.from_estimator(model, n=0), "n=0: an integer >= 1"),
         (lambda: FactorsDisplay.from_estimator(model, rotation="oblimin"), "rotation='oblimin'"),
+        (lambda: FactorsDisplay.from_estimator(model, by="size"), "by='size': 'correlation' or"),
         (lambda: FactorsDisplay(view).plot(max_factors=0), "max_factors=0: an integer >= 1"),
         (lambda: FactorsDisplay(view).plot(two), "ax: 2 axes for 3 panels"),
         (lambda: FactorsDisplay(view).plot(free), "ax: axes made by plt.subplots"),
@@ -273,15 +351,29 @@ def test_background_factors_are_called_so_and_grey():
     assert {to_hex(bar.get_facecolor()).upper() for bar in display.bars_[0, 1]} == set(MUTED)
     assert {to_hex(bar.get_facecolor()).upper() for bar in display.bars_[0, 0]} == set(COLORS[:2])
     assert "log-odds of “benign”" in display.figure_.get_suptitle()
-    assert "Grey: background" in display.figure_.get_suptitle()
+    said = display.figure_.get_suptitle()
+    assert "Grey bars: background, which adds nothing to the prediction beside factor 1." in said
     assert labels(display.axes_[0, 0])[0] == "benign"
+
+
+@pytest.mark.parametrize(
+    "contribution, said",
+    [
+        ([1.0, 0.0, 0.0], "adds nothing to the prediction beside factor 1."),
+        ([0.6, 0.005, 0.3], "adds less than 1 % to the prediction beside factors 1 and 3."),
+        ([0.0, 0.0, 0.0], "adds nothing to the prediction, and no factor does."),
+    ],
+)
+def test_what_is_said_of_background_is_true(contribution, said):
+    view = replace(made_view(3), contribution=np.array(contribution))
+    assert said in FactorsDisplay(view).plot().figure_.get_suptitle()
 
 
 def test_coefficients_of_both_kinds_have_one_scale():
     X, y, model = cancer()
     display = FactorsDisplay.from_estimator(model, X, y, rotation="variance")
-    lengths, written = [], []
+    drawn, written = [], []
     for ax in display.axes_.ravel():
-        lengths.append(ax.containers[0][0].get_width())
+        drawn.append(ax.containers[0][0].get_width())
         written.append(float(ax.texts[0].get_text().replace("−", "-")))
-    np.testing.assert_allclose(lengths, np.array(written) / np.abs(written).max(), atol=0.01)
+    np.testing.assert_allclose(drawn, np.array(written) / np.abs(written).max(), atol=0.01)

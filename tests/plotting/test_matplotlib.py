@@ -30,7 +30,7 @@ def displays():
     results = {"params": params, "mean_test_score": [0.5, 0.6], "std_test_score": [0.1, 0.1]}
     return {
         "factors": FactorsDisplay(view),
-        "samples": SamplesDisplay(view.codes, factors=["a", "b"]),
+        "samples": SamplesDisplay(view.scores, factors=["a", "b"]),
         "scree": ScreeDisplay(scree(np.eye(4) + 1)),
         "convergence": ConvergenceDisplay(
             {"": {"objective": [3.0, 2.0, 1.0], "seconds": [1, 2, 3]}}

@@ -51,7 +51,9 @@ def test_factors_of_odd_names(rank):
 def test_stability(rank, n):
     table = top_features(made_view(rank), n)
     table["frequency"] = np.linspace(0, 1, len(table))
-    found = Stability(table, np.full((5, rank), 0.876), 5)
+    table["frequency_shuffled"] = np.linspace(0, 0.5, len(table))
+    alike = np.full((5, rank), 0.876)
+    found = Stability(table, alike, 5, similarity_shuffled=alike)
     assert_readable(StabilityDisplay(found).plot().figure_)
 
 

@@ -4,12 +4,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
 from tests.estimators.patients import patients, structured
 from tests.plotting.models import cancer, made_view, wine
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
-from superfactor.interpretation import factor_view
+from superfactor.interpretation import factor_view, held_out_scores
 from superfactor.plotting import BiplotDisplay, HeatmapDisplay, SamplesDisplay
 from superfactor.plotting.drawing import COLORS
 
@@ -25,24 +26,122 @@ def by_class(values, y):
 
 @pytest.mark.parametrize("rotation", [None, "varimax"])
 @pytest.mark.parametrize("factors", [(1, 2), (3, 1)])
-def test_samples_stand_at_their_codes(factors, rotation):
+def test_training_samples_stand_at_their_scores(factors, rotation):
     X, y, model = wine()
-    codes = factor_view(model, rotation=rotation).codes[:, [j - 1 for j in factors]]
-    for data in (None, X):  # filter codes of the training samples are those of new ones
-        display = SamplesDisplay.from_estimator(model, data, y, factors=factors, rotation=rotation)
-        np.testing.assert_allclose(places(display), by_class(codes, y), atol=1e-8)
+    scores = factor_view(model, rotation=rotation).scores[:, [j - 1 for j in factors]]
+    for data in (None, X):  # filter scores of the training samples are those of new ones
+        display = SamplesDisplay.from_estimator(
+            model, data, y, factors=factors, rotation=rotation, samples="training"
+        )
+        np.testing.assert_allclose(places(display), by_class(scores, y), atol=1e-8)
+        assert "has seen their labels" in display.figure_.get_suptitle()
+        assert not display.ellipses_
+
+
+@pytest.mark.parametrize("turned", [{}, {"rotation": "varimax", "positive": "class_2"}])
+def test_training_data_is_shown_held_out(turned):
+    X, y, model = wine()
+    held = held_out_scores(model, X, y, **turned)
+    order = np.random.default_rng(0).permutation(len(y))  # in any order
+    for rows in (np.arange(len(y)), order):
+        display = SamplesDisplay.from_estimator(model, X.iloc[rows], y[rows], **turned)
+        assert display.said == "Held-out samples: each stands where a model without it puts it."
+        assert len(display.ellipses_) == 3
+    display = SamplesDisplay.from_estimator(model, X, y, **turned)
+    np.testing.assert_allclose(places(display), by_class(held.scores[:, :2], y))
+    given = SamplesDisplay.from_estimator(model, y=y, held_out=held, **turned)
+    np.testing.assert_allclose(places(given), places(display))
+    alone = f"AUC of {held.own_of[0]} {held.own[0]:.2f}, held out"
+    assert display.ax_.get_xlabel().split("\n")[1] == alone
+
+
+def test_held_out_scores_are_those_of_a_model_without_the_sample():
+    """By hand, with one factor: the sign and the unit are all that the alignment can change."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 6)), np.array(["a", "b"])[np.arange(40) % 2]
+    X[y == "b", 0] += 2
+    model = SMFClassifier(1).fit(X, y)
+    held = held_out_scores(model, X, y)
+    display = SamplesDisplay.from_estimator(model, X, y)
+    shown = np.empty(40)
+    for name, points in display.points_.items():
+        shown[y == name] = points.get_offsets()[:, 0]
+    for fold in np.unique(held.fold):
+        out = held.fold == fold
+        again = SMFClassifier(1).fit(X[~out], y[~out])
+        inside, outside = again.transform(X[~out])[:, 0], again.transform(X[out])[:, 0]
+        expected = (outside - inside.mean()) / inside.std()
+        np.testing.assert_allclose(np.abs(shown[out]), np.abs(expected), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_shuffled_labels_look_like_nothing(model):
+    """Two hundred features of noise separate forty training samples, and no others."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((40, 200)), np.array(["a", "b"])[np.arange(40) % 2]
+    fit = SMFClassifier(2, model=model).fit(X, y)
+    display = SamplesDisplay.from_estimator(fit, X, y)
+    assert "not shown to predict the classes, so they are not outlined" in display.said
+    assert list(display.points_) == ["a", "b"] and not display.ellipses_
+    apart = [np.asarray(points.get_offsets())[:, 0] for points in display.points_.values()]
+    assert abs(apart[0].mean() - apart[1].mean()) < 0.6
+    seen = SamplesDisplay.from_estimator(fit, X, y, samples="training", ellipses=True)
+    assert len(seen.ellipses_) == 2 and "has seen their labels" in seen.said
+    apart = [np.asarray(points.get_offsets())[:, 0] for points in seen.points_.values()]
+    assert abs(apart[0].mean() - apart[1].mean()) > 1
+
+
+def test_a_verdict_of_the_user_counts():
+    X, y, model = wine()
+    held = held_out_scores(model, X, y)
+    display = SamplesDisplay.from_estimator(model, y=y, held_out=held, predicts=False)
+    assert not display.ellipses_ and "not shown to predict" in display.said
+    useless = replace(held, predictive=np.zeros(3, dtype=bool), explained=0.0)
+    assert not SamplesDisplay.from_estimator(model, y=y, held_out=useless).ellipses_
+    sure = SamplesDisplay.from_estimator(model, y=y, held_out=useless, predicts=True)
+    assert len(sure.ellipses_) == 3 and "not shown" not in sure.said
+
+
+def test_other_samples_are_called_new_only_where_the_user_says_so():
+    X, y, model = wine()
+    model = clone(model).fit(X[::2], y[::2])
+    display = SamplesDisplay.from_estimator(model, X[1::2], y[1::2])
+    assert display.said.startswith("Samples as given: where the model was fitted to them")
+    assert not display.ellipses_
+    new = SamplesDisplay.from_estimator(model, X[1::2], y[1::2], samples="new")
+    assert new.said == "New samples: the model has not seen them."
+    assert len(new.ellipses_) == 3
+    np.testing.assert_array_equal(places(new), places(display))
+    assert "held out" not in new.ax_.get_xlabel()
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_training_data_with_weights_and_without_labels(model):
+    X, y, _ = wine()
+    X = ((X - X.mean()) / X.std()).to_numpy()
+    some = np.where(np.arange(len(y)) % 5 == 0, None, y)
+    fit = SMFClassifier(2, model=model).fit(X, some)
+    display = SamplesDisplay.from_estimator(fit, X, some)
+    assert display.said.startswith("Held-out")
+    if model == "filter":
+        weight = np.linspace(1, 2, len(y))
+        fit = SMFClassifier(2).fit(X, y, sample_weight=weight)
+        assert SamplesDisplay.from_estimator(fit, X, y).said.startswith("Held-out")
 
 
 def test_new_samples_of_the_feature_model():
-    """Codes and atoms of the plot give the projection of X on the span of the atoms."""
+    """Scores are those of the projection of X on the span of the atoms, centred and of unit variance."""
     X, y, _ = wine()
     X = ((X - X.mean()) / X.std()).to_numpy()
     model = SMFClassifier(2, model="feature", lam=0.1).fit(X[::2], y[::2])
-    display = SamplesDisplay.from_estimator(model, X[1::2], y[1::2])
+    display = SamplesDisplay.from_estimator(model, X[1::2], y[1::2], samples="new")
     atoms = model.components_
-    expected = X[1::2] @ np.linalg.pinv(atoms) @ atoms
-    found = places(display) @ factor_view(model).weights
-    np.testing.assert_allclose(found, by_class(expected, y[1::2]), atol=1e-8)
+    codes, before = X[1::2] @ np.linalg.pinv(atoms), X[::2] @ np.linalg.pinv(atoms)
+    view = factor_view(model)
+    turned = (before - before.mean(axis=0)) @ view.turn
+    np.testing.assert_allclose(np.cov(turned.T, bias=True), np.eye(2), atol=1e-6)
+    expected = (codes - before.mean(axis=0)) @ view.turn
+    np.testing.assert_allclose(places(display), by_class(expected, y[1::2]), atol=1e-8)
 
 
 def test_colours_and_shapes_tell_classes_apart():
@@ -67,8 +166,8 @@ def test_one_factor_has_a_row_per_class():
     X, y, _ = wine()
     model = SMFClassifier(1).fit((X - X.mean()) / X.std(), y)
     display = SamplesDisplay.from_estimator(model, None, y)
-    codes = factor_view(model).codes[:, 0]
-    np.testing.assert_allclose(places(display)[:, 0], by_class(codes, y))
+    scores = factor_view(model).scores[:, 0]
+    np.testing.assert_allclose(places(display)[:, 0], by_class(scores, y))
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == sorted(set(y))
     for place, points in zip(display.ax_.get_yticks(), display.points_.values(), strict=True):
         assert np.all(np.abs(points.get_offsets()[:, 1] - place) < 0.5)
@@ -81,6 +180,7 @@ def test_labels_the_model_does_not_know_come_last():
     display = SamplesDisplay.from_estimator(model, X, y)
     assert list(display.points_) == ["benign", "malignant", "a third kind"]
     assert len(display.points_["a third kind"].get_offsets()) == 7
+    assert display.said == "Training samples: the model has seen their labels."
 
 
 @pytest.mark.parametrize("factors", [(1, 2), 1], ids=["legend", "rows"])
@@ -94,14 +194,17 @@ def test_labels_are_shown_as_they_are(factors):
     assert not any(text.get_parse_math() for text in texts)
 
 
-def test_covariates_change_nothing():
+def test_covariates_move_no_training_sample_and_are_needed_for_held_out_ones():
     X, y, _ = cancer()
     X = (X - X.mean()) / X.std()
     ages = np.arange(len(X))[:, None] / len(X)
     model = SMFClassifier(2).fit(X, y, covariates=ages)
-    plain = SamplesDisplay.from_estimator(model, X, y)
-    given = SamplesDisplay.from_estimator(model, X, y, covariates=ages)
+    plain = SamplesDisplay.from_estimator(model, X, y, samples="training")
+    given = SamplesDisplay.from_estimator(model, X, y, covariates=ages, samples="training")
     np.testing.assert_array_equal(places(plain), places(given))
+    held = SamplesDisplay.from_estimator(model, X, y, covariates=ages)
+    expected = held_out_scores(model, X, y, covariates=ages).scores[:, :2]
+    np.testing.assert_allclose(places(held), by_class(expected, y))
 
 
 def test_regression_is_coloured_by_the_target():
@@ -109,7 +212,12 @@ def test_regression_is_coloured_by_the_target():
     model = SMFRegressor(2, lam=1e-3).fit(X, y)
     display = SamplesDisplay.from_estimator(model, X, y[:, None])
     np.testing.assert_array_equal(display.points_["all"].get_array(), y)
+    np.testing.assert_allclose(places(display), held_out_scores(model, X, y).scores[:, :2])
     assert len(display.figure_.axes) == 2  # with a colour bar
+    assert "correlation 0." in display.ax_.get_xlabel()
+    shuffled = np.random.default_rng(0).permutation(y)
+    nothing = SamplesDisplay.from_estimator(SMFRegressor(2).fit(X, shuffled), X, shuffled)
+    assert "not shown to predict y." in nothing.said
     line = SamplesDisplay.from_estimator(model, X, y, factors=2)
     np.testing.assert_array_equal(line.points_["all"].get_offsets()[:, 1], y)
 
@@ -142,6 +250,9 @@ def test_in_the_users_axes_with_the_users_look():
         ({"factors": "12"}, "factors='12': one or two"),
         ({"y": ["a", "b"]}, r"y of shape \(2,\): one value for each of 178 samples"),
         ({"rotation": "quartimax"}, "rotation='quartimax'"),
+        ({"samples": "all"}, "samples='all': one of 'auto', 'held_out', 'training', 'new'"),
+        ({"samples": "held_out", "y": None}, "samples='held_out': X and y, or held_out, are"),
+        ({"ellipses": "some"}, "ellipses='some': 'auto', True or False is required"),
     ],
     ids=lambda value: None if isinstance(value, str) else repr(value),
 )
@@ -152,26 +263,28 @@ def test_bad_input_is_named_in_one_line(arguments, line):
     assert "\n" not in str(caught.value)
 
 
-def test_a_view_codes_no_other_samples():
+def test_a_view_scores_no_other_samples():
     with pytest.raises(ValueError, match="X: None is required with a FactorView"):
         SamplesDisplay.from_estimator(made_view(2), np.ones((3, 60)))
+    with pytest.raises(ValueError, match="samples='new': X is required"):
+        SamplesDisplay.from_estimator(made_view(2), samples="new")
 
 
 def test_an_ellipse_holds_95_percent_of_a_normal_class():
     rng = np.random.default_rng(0)
-    codes = rng.standard_normal((20_000, 2)) @ [[2.0, 1.0], [0.0, 0.5]] + [3.0, -1.0]
+    scores = rng.standard_normal((20_000, 2)) @ [[2.0, 1.0], [0.0, 0.5]] + [3.0, -1.0]
     y = np.full(20_000, "a", dtype=object)
     y[:4] = "few"
-    display = SamplesDisplay(codes, y, factors=["1", "2"], classes=["a", "few"]).plot()
+    display = SamplesDisplay(scores, y, factors=["1", "2"], classes=["a", "few"]).plot()
     assert list(display.ellipses_) == ["a"]
     patch = display.ellipses_["a"]
     inside = patch.get_path().contains_points(
-        patch.get_patch_transform().inverted().transform(codes)
+        patch.get_patch_transform().inverted().transform(scores)
     )
     assert abs(inside.mean() - 0.95) < 0.005
     assert (
-        not SamplesDisplay(codes, y, factors=["1", "2"], classes=["a"])
-        .plot(ellipse=False)
+        not SamplesDisplay(scores, y, factors=["1", "2"], classes=["a"])
+        .plot(ellipses=False)
         .ellipses_
     )
 
@@ -182,18 +295,40 @@ def test_axes_say_which_factor_is_background():
     assert "background" not in display.ax_.get_xlabel()
     assert display.ax_.get_ylabel().startswith("factor 2 (background, ")
     turned = SamplesDisplay.from_estimator(model, X, y, positive="benign")
-    np.testing.assert_allclose(turned.codes[:, 0], -display.codes[:, 0], atol=1e-8)
+    np.testing.assert_allclose(turned.scores[:, 0], -display.scores[:, 0], atol=1e-8)
 
 
-def test_of_survival_times_the_events_are_shown():
+def test_survival_times_are_colours_and_hollow_where_censored():
     X, y, _ = patients()
     model = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, y)
     display = SamplesDisplay.from_estimator(model, X, structured(y))
-    shown = {name: len(points.get_offsets()) for name, points in display.points_.items()}
-    assert shown == {"censored": np.sum(y[:, 0] == 0), "event": np.sum(y[:, 0])}
-    y[:5] = np.nan
-    assert list(SamplesDisplay.from_estimator(model, X, y).points_)[-1] == "not known"
+    assert list(display.points_) == ["event", "censored"]
+    for points, mine in zip(display.points_.values(), (y[:, 0] == 1, y[:, 0] == 0), strict=True):
+        np.testing.assert_array_equal(points.get_array(), y[mine, 1])
+        assert points.norm.vmax == y[:, 1].max()
+    display.figure_.canvas.draw()
+    assert len(display.points_["event"].get_facecolor()) == np.sum(y[:, 0])
+    assert len(display.points_["censored"].get_facecolor()) == 0  # hollow
+    assert "concordance" in display.ax_.get_xlabel()
+    flat = SamplesDisplay.from_estimator(model, X, y, factors=1)
+    np.testing.assert_array_equal(
+        places(flat)[:, 1], np.concatenate([y[y[:, 0] == e, 1] for e in (1, 0)])
+    )
+    some = y.copy()
+    some[:5] = np.nan
+    model = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, some)
+    for factors in (1, (1, 2)):
+        display = SamplesDisplay.from_estimator(model, X, some, factors=factors)
+        assert len(display.points_["not known"].get_offsets()) == 5
     by_time = SamplesDisplay.from_estimator(model, X, y[:, 1])  # numbers are numbers
-    assert by_time.classes is None
+    assert list(by_time.points_) == ["all"] and by_time.said.startswith("Training")
     HeatmapDisplay.from_estimator(model, X, y)
     BiplotDisplay.from_estimator(model, X, y)
+
+
+def test_in_the_users_axes_the_caption_is_under_them():
+    X, y, model = wine()
+    figure, ax = plt.subplots()
+    display = SamplesDisplay.from_estimator(model, X, y, samples="training", ax=ax)
+    assert figure.get_suptitle() == "" and ax.get_title(loc="left") == ""
+    assert ax.get_xlabel().endswith(display.said)

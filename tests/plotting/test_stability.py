@@ -11,7 +11,9 @@ def made(rank=3, n=2):
     rng = np.random.default_rng(0)
     table = top_features(made_view(rank), n)
     table["frequency"] = rng.uniform(size=len(table))
-    return Stability(table, rng.uniform(size=(7, rank)), 7)
+    table["frequency_shuffled"] = rng.uniform(size=len(table))
+    alike, chance = rng.uniform(size=(2, 7, rank))
+    return Stability(table, alike, 7, similarity_shuffled=chance)
 
 
 def test_bars_are_the_frequencies_of_the_features_beside_them():
@@ -23,10 +25,31 @@ def test_bars_are_the_frequencies_of_the_features_beside_them():
         names = [label.get_text() for label in ax.get_yticklabels()]
         assert len(names) == 4
         assert {name: bar.get_width() for name, bar in zip(names, bars, strict=True)} == expected
-        # As in the plot of factors: from the highest weight on top to the lowest.
-        order = rows.sort_values("weight", ascending=False)["feature"]
+        # As in the plot of factors: from the highest correlation on top to the lowest.
+        order = rows.sort_values("correlation", ascending=False)["feature"]
         assert names == list(order)
-        assert ax.get_title().endswith(f"{np.median(found.similarity[:, j]):.2f}")
+        assert f"similarity {np.median(found.similarity[:, j]):.2f}" in ax.get_title()
+
+
+def test_hollow_marks_are_the_frequencies_with_shuffled_labels():
+    found = made()
+    display = StabilityDisplay.from_stability(found)
+    for j, (ax, marks) in enumerate(zip(display.axes_, display.marks_, strict=True)):
+        rows = found.table[found.table["factor"] == j + 1].set_index("feature")
+        places = dict(zip(ax.get_yticks(), ax.get_yticklabels(), strict=True))
+        shown = {places[y].get_text(): x for x, y in marks.get_offsets()}
+        assert shown == dict(rows["frequency_shuffled"])
+        chance = np.median(found.similarity_shuffled[:, j])
+        assert ax.get_title().endswith(f"(shuffled labels {chance:.2f})")
+    (text,) = display.figure_.legends[0].get_texts()
+    assert "shuffled labels" in text.get_text()
+
+
+def test_without_shuffles_nothing_is_said_of_them():
+    X, y, model = wine()
+    display = StabilityDisplay.from_estimator(model, X, y, 2, n=2, shuffles=0)
+    assert not display.figure_.legends
+    assert not any("shuffled" in ax.get_title() for ax in display.axes_)
 
 
 def test_the_low_end_is_told_apart_without_colour():
@@ -36,12 +59,15 @@ def test_the_low_end_is_told_apart_without_colour():
 
 def test_from_a_model_as_from_its_stability():
     X, y, model = wine()
-    found = stability(model, X, y, 4, n=3, fraction=0.7, random_state=1)
-    display = StabilityDisplay.from_estimator(model, X, y, 4, n=3, fraction=0.7, random_state=1)
+    options = {"n": 3, "fraction": 0.7, "by": "weight", "shuffles": 2, "random_state": 1}
+    found = stability(model, X, y, 4, **options)
+    display = StabilityDisplay.from_estimator(model, X, y, 4, **options)
     assert display.stability.n_resamples == 4
     np.testing.assert_array_equal(display.stability.similarity, found.similarity)
     shown = sorted(bar.get_width() for bars in display.bars_ for bar in bars)
     assert shown == sorted(found.table["frequency"])
+    marks = sorted(x for marks in display.marks_ for x, _ in marks.get_offsets())
+    assert marks == sorted(found.table["frequency_shuffled"])
 
 
 def test_few_factors_and_the_users_axes():

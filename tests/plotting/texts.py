@@ -6,7 +6,7 @@ from itertools import combinations
 def shown_texts(figure):
     """The non-empty text artists that are drawn; ticks outside their axis are not."""
     figure.canvas.draw()
-    texts = [*figure.texts]
+    texts = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
     for ax in figure.axes:
         texts += ax.texts
         texts += ax.get_legend().get_texts() if ax.get_legend() else []

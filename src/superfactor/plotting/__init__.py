@@ -1,20 +1,24 @@
 """Plots as scikit-learn Displays: make one with ``from_estimator``, change it through its axes.
 
-=============== ================================================================================
-file            idea
-=============== ================================================================================
-``factors``     the most extreme features of each factor, under its coefficients
-``samples``     samples in the space of two factors, coloured by class
-``biplot``      the same, with arrows for the top features
-``heatmap``     the top features in all samples, clustered
-``scree``       how much each direction of X holds, with the elbow
-``convergence`` the objective against iterations or seconds
-``cv_surface``  the cross-validated score over ξ and λ
-``stability``   how often top features return under resampling
-``candidates``  the candidates of a search, as they are arranged in a plot
-``drawing``     colours, figures and panels
-``lettering``   names that fit
-=============== ================================================================================
+================ ===============================================================================
+file             idea
+================ ===============================================================================
+``factors``      the features that go with each factor, under its coefficients
+``samples``      samples in the space of two factors, coloured by class
+``biplot``       the same, with arrows for the top features
+``heatmap``      the top features in all samples, clustered
+``scree``        how much each direction of X holds, with the elbow
+``convergence``  the objective against iterations or seconds
+``cv_surface``   the cross-validated score over ξ and λ
+``stability``    how often top features return under resampling
+``positions``    where samples stand: held out, of the fit, or new
+``outcomes``     classes, numbers, times and events as they are shown
+``candidates``   the candidates of a search, as they are arranged in a plot
+``drawing``      colours, figures and panels
+``factor_panel`` one panel of ``factors``: bars, marks and notes
+``sides``        names at both sides of a plot
+``lettering``    names that fit
+================ ===============================================================================
 
 matplotlib is needed once something is drawn: ``pip install "superfactor[plot]"``. Nothing here
 shows a figure, closes one or changes matplotlib's settings.
@@ -28,6 +32,7 @@ from superfactor.plotting.heatmap import HeatmapDisplay
 from superfactor.plotting.samples import SamplesDisplay
 from superfactor.plotting.scree import ScreeDisplay
 from superfactor.plotting.stability import StabilityDisplay
+from superfactor.plotting.stable_features import StableFeaturesDisplay
 
 __all__ = [
     "BiplotDisplay",
@@ -38,4 +43,5 @@ __all__ = [
     "SamplesDisplay",
     "ScreeDisplay",
     "StabilityDisplay",
+    "StableFeaturesDisplay",
 ]

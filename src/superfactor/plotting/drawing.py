@@ -14,7 +14,7 @@ import numpy as np
 
 from superfactor.interpretation import FactorView
 from superfactor.interpretation.tables import check_count
-from superfactor.plotting.lettering import SMALL, shorten
+from superfactor.plotting.lettering import SMALL, axes_width, shorten, text_width, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 # One shape per class as well, so that a plot printed in grey says the same.
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", "h")
 POSITIVE, NEGATIVE = COLORS[0], COLORS[1]
-MUTED = ("#8A8F94", "#BFC3C7")  # high and low end of a factor that has no part in the prediction
+MUTED = ("#8A8F94", "#BFC3C7")  # high and low end of a background factor
 ROW = 0.17  # inches a bar takes
 
 
@@ -141,6 +141,18 @@ def caption(figure: Figure, text: str) -> None:
     figure.suptitle(text, **look)
 
 
+def say(ax: Axes, sentences: Sequence[str], own: bool) -> None:
+    """What is drawn: on top of a figure of our `own`, whose layout makes room, else under the user's axes."""
+    sentences = [sentence for sentence in sentences if sentence]
+    figure: Any = ax.figure
+    if sentences and own:
+        text = wrapped(sentences, figure.get_figwidth() - 0.2)
+        figure.suptitle(text, x=0.01, ha="left", fontsize=9, parse_math=False)
+    elif sentences:
+        text = wrapped(sentences, axes_width(ax) / 72)
+        ax.set_xlabel(f"{ax.get_xlabel()}\n{text}", parse_math=False)
+
+
 def grid_shape(count: int, widest: int = 4) -> tuple[int, int]:
     """Rows and columns for `count` panels: as many columns as fit, rows about equally full."""
     rows = math.ceil(count / widest)
@@ -199,6 +211,17 @@ def called(view: FactorView, j: int) -> str:
     return f"{'Factor' if view.predictive[j] else 'Background'} {j + 1}"
 
 
+def adds_nothing(view: FactorView) -> str:
+    """What is true of background factors: "adds nothing to the prediction beside factor 1"."""
+    numbers = [str(j + 1) for j in np.flatnonzero(view.predictive)]
+    if not numbers:
+        return "adds nothing to the prediction, and no factor does"
+    *others, last = numbers
+    names = f"factors {', '.join(others)} and {last}" if others else f"factor {last}"
+    exact = np.all(view.contribution[~view.predictive] < 1e-6)
+    return f"adds {'nothing' if exact else 'less than 1 %'} to the prediction beside {names}"
+
+
 def how_many(total: int, most: int | None) -> int:
     """The number of factors to show."""
     if most is None:
@@ -247,6 +270,30 @@ def add_legend(ax: Axes, entries: Mapping[str, Any], *, beside: bool, **kwargs: 
         text.set_parse_math(False)
         text.set_text(shorten(label, 160))
     return legend
+
+
+def legend_height(labels: Sequence[str], width: float) -> float:
+    """Inches that `legend_below` takes in a figure of `width` inches."""
+    lines = sum(label.count("\n") + 1 for label in _legend_labels(labels, width))
+    return 0.15 * (1 if _on_one_line(labels, width) else lines) + 0.1
+
+
+def legend_below(figure: Figure, entries: Mapping[str, Any]) -> None:
+    """A legend of handles by label in the bottom left corner of a figure, in lines that fit."""
+    width = figure.get_figwidth()
+    look: dict[str, Any] = {"loc": "lower left", "frameon": False, "fontsize": SMALL}
+    look |= {"handletextpad": 0.3, "columnspacing": 1.2, "borderaxespad": 0.2, "borderpad": 0.2}
+    columns = len(entries) if _on_one_line(list(entries), width) else 1
+    labels = _legend_labels(list(entries), width)
+    figure.legend(list(entries.values()), labels, ncols=columns, labelspacing=0.3, **look)
+
+
+def _on_one_line(labels: Sequence[str], width: float) -> bool:
+    return sum(text_width(label) + 35 for label in labels) < 72 * width
+
+
+def _legend_labels(labels: Sequence[str], width: float) -> list[str]:
+    return [wrapped([label], width - 0.45) for label in labels]
 
 
 def percent(share: float) -> str:

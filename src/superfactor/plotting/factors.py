@@ -1,10 +1,9 @@
-"""`FactorsDisplay`: what each factor is made of, under its coefficients."""
+"""`FactorsDisplay`: what goes with each factor, under its coefficients."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,16 +16,18 @@ from superfactor.interpretation import (
     top_features,
     unsupervised,
 )
+from superfactor.interpretation.view import check_by
 from superfactor.plotting import drawing, lettering
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.container import BarContainer
+from superfactor.plotting.factor_panel import AXIS, Shared, draw_factor, handles
 
 ROW_TITLES = {
     "filter": "supervised (filter)",
     "feature": "supervised (feature)",
     "svd": "unsupervised (SVD)",
+}
+BARS_ARE = {
+    "correlation": "how the features at both ends correlate with the factor, in the training samples.",
+    "weight": "weights in the factor's score, the largest being ±1. Weights do not say what goes with it.",
 }
 BARS = 1.9  # inches the bars of a panel take
 SHORTEST = 1.5  # inches a row's title takes
@@ -38,8 +39,13 @@ class FactorsDisplay:
     One panel per factor, predictive ones first. The grey band on top holds its coefficients: by how
     much the log-odds of the positive class change with one standard deviation of the factor; with
     several classes those of each class against the mean of all, and in regression the prediction.
-    Below are the features at both ends with their weights, the largest being ±1. Bars to the right are
-    positive (blue), bars to the left negative (orange); those of background factors are grey.
+    Below are the features at both ends. Their bars are correlations with the factor, from −1 to 1: what
+    goes with it. Bars to the right are positive (blue), bars to the left negative (orange); those of
+    background factors, which add nothing to the prediction beside the others, are grey.
+
+    A circle beside each bar is the weight of the feature, divided by the largest of the factor: how the
+    score is computed. Where it points the other way than the correlation it is a cross: the feature has
+    a part in the score because it cancels something in others.
 
     Parameters
     ----------
@@ -50,6 +56,8 @@ class FactorsDisplay:
         `superfactor.interpretation.matched`), in its sign, and titled by its own number.
     n : int, default=5
         Features at each end.
+    by : {"correlation", "weight"}, default="correlation"
+        What the bars are, and what features are chosen by; the other one is the mark.
     markers : dict, DataFrame or path of a CSV, optional
         Known features and a note on each; they are framed, with the note beside their bars.
 
@@ -79,11 +87,13 @@ class FactorsDisplay:
         *,
         unsupervised: FactorView | None = None,
         n: int = 5,
+        by: str = "correlation",
         markers: Any = None,
     ):
         self.view = view
         self.unsupervised = unsupervised
         self.n = n
+        self.by = by
         self.markers = markers
 
     @classmethod
@@ -95,6 +105,7 @@ class FactorsDisplay:
         *,
         covariates: Any = None,
         n: int = 5,
+        by: str = "correlation",
         rotation: str | None = None,
         positive: Any = None,
         markers: Any = None,
@@ -115,6 +126,8 @@ class FactorsDisplay:
             As ``model.fit`` took them.
         n : int, default=5
             Features at each end of a factor.
+        by : {"correlation", "weight"}, default="correlation"
+            What the bars are: correlations with the factor, or weights in its score.
         rotation : None, "predictive", "variance" or "varimax", default=None
         positive : class label, optional
             The class that is up; both as in `superfactor.interpretation.factor_view`. Factors of the
@@ -141,7 +154,7 @@ class FactorsDisplay:
             other = unsupervised(
                 model, X, y, covariates=covariates, rotation=axes, positive=positive
             )
-        display = cls(view, unsupervised=other, n=n, markers=markers)
+        display = cls(view, unsupervised=other, n=n, by=by, markers=markers)
         return display.plot(ax, max_factors=max_factors, **kwargs)
 
     def plot(self, ax: Any = None, *, max_factors: int | None = None, **kwargs: Any) -> Self:
@@ -162,6 +175,7 @@ class FactorsDisplay:
         self
         """
         drawing.pyplot()
+        check_by(self.by)
         shown = drawing.how_many(len(self.view.weights), max_factors)
         rows = [_Row.of(self.view, shown)]
         if self.unsupervised is not None:
@@ -170,28 +184,57 @@ class FactorsDisplay:
         panels = [(v, k, j) for v, row in enumerate(rows) for k, j in enumerate(row.places)]
         # Under each row of the first view comes the same row of the second.
         cells = [(j // columns * len(rows) + v, j % columns) for v, _, j in panels]
-        shared = _Shared.of(self, rows, lettering.room_for_names(ax, columns))
-        caption = self._caption(shown, columns * (BARS + shared.left))
+        tables = [top_features(row.view, self.n, by=self.by) for row in rows]
+        shared = self._shared(tables, rows, lettering.room_for_names(ax, columns))
+        room = 0.1 + max(
+            lettering.inches(shared.names.values()),
+            lettering.inches(shared.outputs.values(), "bold"),
+        )
+        width = columns * (BARS + room)
+        caption = self._caption(shown, width)
+        disagree = any(tables[v].query("factor == @k + 1")["disagrees"].any() for v, k, _ in panels)
+        marks = handles(self.by, disagree)
         size, spacing = drawing.spread(
             cells,
             panel=(BARS, max(SHORTEST, drawing.ROW * (len(self.view.outputs) + shared.most + 1))),
-            gaps=(shared.left + 0.1, 0.62 if len(rows) == 1 else 0.76),
-            edges=(shared.left + 0.3, 0.3, 0.2, 0.48 + 0.17 * caption.count("\n")),
+            gaps=(room + 0.1, 0.62 if len(rows) == 1 else 0.76),
+            edges=(
+                room + 0.3,
+                0.48 + drawing.legend_height([*marks], width),
+                0.2,
+                0.48 + 0.17 * caption.count("\n"),
+            ),
         )
         axes = drawing.panels(ax, cells, size, spacing)
         self.figure_ = axes[0].figure
         self.axes_ = np.full((len(rows), shown), None, dtype=object)
         self.bars_ = self.axes_.copy()
-        for panel, (v, k, j), (_, column) in zip(axes, panels, cells, strict=True):
+        for panel, (v, k, j), (row, column) in zip(axes, panels, cells, strict=True):
             view = rows[v].view
             self.axes_[v, j] = panel
-            self.bars_[v, j] = _draw_factor(panel, view, k, shared.tables[v], shared, kwargs)
+            self.bars_[v, j] = draw_factor(panel, view, k, tables[v], shared, kwargs)
             panel.set_title(rows[v].titles[k], fontsize=9)
             if column == 0 and np.size(ax) == 1:
                 panel.set_ylabel(ROW_TITLES[view.model], fontsize=9, fontweight="bold")
+            if row == max(r for r, c in cells if c == column):
+                panel.set_xlabel(AXIS[self.by], fontsize=lettering.SMALL)
         if ax is None:
             drawing.caption(self.figure_, caption)
+            drawing.legend_below(self.figure_, marks)
         return self
+
+    def _shared(self, tables: list[Any], rows: list[_Row], room: float) -> Shared:
+        """What panels have in common, with `room` points for a name."""
+        features = (name for table in tables for name in table["feature"])
+        return Shared(
+            by=self.by,
+            names=lettering.short_names(features, room),
+            outputs=lettering.short_names(self.view.outputs, room, "bold"),
+            notes={} if self.markers is None else read_markers(self.markers),
+            most=max(map(drawing.longest, tables)),
+            # One scale for all coefficients, of both kinds of factors.
+            largest=max(float(np.abs(row.view.coef).max()) for row in rows) or 1.0,
+        )
 
     def _caption(self, shown: int, width: float) -> str:
         """What the panels show, on lines of `width` inches."""
@@ -206,10 +249,10 @@ class FactorsDisplay:
             change = "change of the log-odds of each class, against the mean of all,"
         sentences = [
             f"{first}Grey band: {change} with one standard deviation of the factor.",
-            "Below: weights of the most extreme features, the largest being ±1.",
+            f"Bars: {BARS_ARE[self.by]}",
         ]
         if not all(view.predictive[:shown]):
-            sentences.append("Grey: background factors, which have no part in the prediction.")
+            sentences.append(f"Grey bars: background, which {drawing.adds_nothing(view)}.")
         if self.unsupervised is not None:
             sentences.append(
                 "Each SVD factor is matched to the one above it; similarity 1 is the same factor."
@@ -244,99 +287,3 @@ class _Row:
 
 def _share(view: FactorView, k: int) -> str:
     return f"{drawing.percent(view.share[k])} of variance"
-
-
-@dataclass(frozen=True)
-class _Shared:
-    """What all panels need: the top features of each view, short names, notes, inches."""
-
-    tables: list[Any]
-    names: dict[str, str]
-    outputs: dict[str, str]
-    notes: dict[str, str]
-    most: int
-    left: float
-    largest: float
-
-    @classmethod
-    def of(cls, display: FactorsDisplay, kinds: list[_Row], room: float) -> Self:
-        tables = [top_features(kind.view, display.n) for kind in kinds]
-        features = (name for table in tables for name in table["feature"])
-        names = lettering.short_names(features, room)
-        outputs = lettering.short_names(display.view.outputs, room, "bold")
-        notes = {} if display.markers is None else read_markers(display.markers)
-        left = (
-            max(lettering.inches(names.values()), lettering.inches(outputs.values(), "bold")) + 0.1
-        )
-        most = max(map(drawing.longest, tables))
-        # One scale for all coefficients, of both kinds of factors.
-        largest = max(float(np.abs(kind.view.coef).max()) for kind in kinds) or 1.0
-        return cls(tables, names, outputs, notes, most, left, largest)
-
-
-def _draw_factor(
-    ax: Axes, view: FactorView, j: int, table: Any, shared: _Shared, kwargs: dict[str, Any]
-) -> BarContainer:
-    """Coefficients of factor j on top, its features below; returns the features' bars."""
-    outputs, coef = len(view.outputs), view.coef[:, j]
-    tops = -np.arange(outputs, dtype=float)
-    rows, places = drawing.features_down(table, j + 1, -outputs - 0.3)
-    ax.axhspan(0.6, 0.5 - outputs, color="0.5", alpha=0.18, linewidth=0)
-    # Paler where the labels had no say, so that rows that take turns are told apart.
-    kwargs = {"alpha": 1.0 if view.supervised else 0.6} | kwargs
-    if not view.predictive[j]:
-        kwargs = {"color": [drawing.MUTED[end == "low"] for end in rows["end"]]} | kwargs
-    largest = shared.largest
-    _signed_bars(ax, tops, coef / largest, alpha=kwargs["alpha"])
-    bars = _signed_bars(ax, places, rows["weight"], **kwargs)
-    ax.axvline(0, color="0.3", linewidth=0.8)
-    for place, value in zip(tops, coef, strict=True):
-        _beside_zero(ax, place, value, _written(value, largest), lettering.SMALL)
-    names = [shared.outputs[name] for name in view.outputs]
-    names += [shared.names[name] for name in rows["feature"]]
-    lettering.name_rows(ax, [*tops, *places], names)
-    labels = ax.get_yticklabels()
-    for label in labels[:outputs]:
-        label.set_fontweight("bold")
-    for label, place, row in zip(labels[outputs:], places, rows.itertuples(), strict=True):
-        if row.feature in shared.notes:
-            label.set_bbox({"boxstyle": "round,pad=0.15", "facecolor": "none", "linewidth": 0.8})
-            note = lettering.shorten(shared.notes[row.feature], lettering.axes_width(ax) / 2 - 6, 7)
-            _beside_zero(ax, place, row.weight, note, 7)
-    ax.set_xlim(-1.05, 1.05)
-    # All panels in one scale, even where a factor has fewer features at an end.
-    ax.set_ylim(-outputs - 0.3 - shared.most - 0.2, 0.6)
-    ax.set_xticks([-1, 0, 1], labels=["−1", "0", "1"])
-    drawing.tidy(ax)
-    ax.spines["left"].set_visible(False)
-    return bars
-
-
-def _signed_bars(ax: Axes, places: Any, lengths: Any, **kwargs: Any) -> BarContainer:
-    """Horizontal bars from zero, coloured by their sign."""
-    colors = [drawing.POSITIVE if length >= 0 else drawing.NEGATIVE for length in lengths]
-    look: dict[str, Any] = {"height": 0.72, "color": colors} | kwargs
-    return ax.barh(places, lengths, **look)
-
-
-def _written(value: float, largest: float) -> str:
-    """A coefficient with its sign, to about a hundredth of the largest one."""
-    digits = max(0, 2 - math.floor(math.log10(largest)))
-    rounded = round(value, digits)
-    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else "0"
-
-
-def _beside_zero(ax: Axes, place: float, length: float, text: str, size: float) -> None:
-    """Text in the half of the panel that a bar of this length leaves empty."""
-    side = -1 if length >= 0 else 1
-    ax.annotate(
-        text,
-        (0, place),
-        xytext=(4 * side, 0),
-        textcoords="offset points",
-        ha="right" if side < 0 else "left",
-        va="center_baseline",
-        fontsize=size,
-        parse_math=False,
-        annotation_clip=False,
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +14,8 @@ from superfactor.interpretation import FactorView, factor_view, top_features
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.tables import check_count
 from superfactor.plotting import drawing, lettering
-from superfactor.plotting.samples import check_factors, labels_of
+from superfactor.plotting.outcomes import shown_outcome
+from superfactor.plotting.samples import check_factors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,6 +80,7 @@ class HeatmapDisplay:
         *,
         factors: int | Sequence[int] | None = None,
         n: int = 10,
+        by: str = "correlation",
         rotation: str | None = None,
         positive: Any = None,
         max_samples: int = 500,
@@ -97,6 +100,8 @@ class HeatmapDisplay:
             Whose top features, from 1 in display order; all predictive ones by default.
         n : int, default=10
             Features at each end of a factor.
+        by : {"correlation", "weight"}, default="correlation"
+            What features are chosen by: their correlations with a factor, or their weights in it.
         rotation, positive
             See `superfactor.interpretation.factor_view`.
         max_samples : int, default=500
@@ -112,11 +117,15 @@ class HeatmapDisplay:
         check_count("n", n)
         check_count("max_samples", max_samples)
         view, fitted = factor_view(model, rotation=rotation, positive=positive), fitted_model(model)
-        columns = _top(view, factors, n)
+        columns = _top(view, factors, n, by)
         seen = as_numpy(fitted.estimator.split_columns(fitted.preprocess(X))[0])
         values = seen[:, columns]
         values = values.toarray() if sp.issparse(values) else np.asarray(values, dtype=float)
-        labels, classes = labels_of(y, len(values), view)
+        labels, classes = None, None
+        if y is not None:
+            outcome = shown_outcome(y, view)
+            outcome.check_length(len(values))
+            labels, classes = outcome.as_classes
         shown = _some(labels if classes else None, len(values), max_samples)
         display = cls(
             _standardised(values)[shown].T,
@@ -232,17 +241,15 @@ class HeatmapDisplay:
         ax.set_axis_off()
 
 
-def _top(view: FactorView, factors: Any, n: int) -> list[int]:
+def _top(view: FactorView, factors: Any, n: int, by: str) -> list[int]:
     """Positions of the top features of the factors, each once."""
     chosen = np.flatnonzero(view.predictive) + 1
     if factors is not None:
         chosen = np.array(check_factors(factors, len(view.weights)))
     elif not len(chosen):
         chosen = np.array([1])
-    from dataclasses import replace
-
     numbered = replace(view, features=np.arange(len(view.features)))  # names may be the same
-    table = top_features(numbered, n)
+    table = top_features(numbered, n, by=by)
     return list(dict.fromkeys(int(i) for i in table[table["factor"].isin(chosen)]["feature"]))
 
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from superfactor.estimators import SMFSurvival
-from superfactor.estimators.inputs import as_numpy
-from superfactor.estimators.survival_targets import check_survival
-from superfactor.interpretation import FactorView, factor_view
-from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation import FactorView, HeldOut, factor_view
 from superfactor.plotting import drawing, lettering
+from superfactor.plotting.outcomes import Shown, shown_outcome
+from superfactor.plotting.positions import positions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,30 +22,36 @@ QUANTILE = 5.991464547107979  # of χ² with two degrees of freedom, 95 %
 
 
 class SamplesDisplay:
-    """Samples by their codes, coloured by class (or by the target, in regression).
+    """Samples by their scores, coloured by class, or by the number or time that is predicted.
 
     With two factors a scatter plot, with an ellipse around each class that holds 95 % of it were it
     normal; with one factor, a row of points per class.
 
     Parameters
     ----------
-    codes : array of shape (n_samples, 2) or (n_samples, 1)
+    scores : array of shape (n_samples, 2) or (n_samples, 1)
     y : array of shape (n_samples,), optional
         Labels as strings, or real targets. None draws all samples alike.
-    factors : names of the axes, one for each column of `codes`
+    factors : names of the axes, one for each column of `scores`
     classes : sequence of str, optional
         All labels, in the order of the legend. None where y is real.
     target : str, default="y"
         What y is called where it is real.
+    events : array of shape (n_samples,) of bool, optional
+        Where y are times: which of them are times of an event. The others are censored, and hollow.
     colors : dict from class to colour, optional
         Of some or all classes; the others have the usual ones.
+    said : str, default=""
+        A sentence on what samples these are, for the caption.
+    outlined : bool, default=True
+        Whether ``plot`` draws ellipses where it is not told.
 
     Attributes
     ----------
     ax_ : Axes
     figure_ : Figure
     points_ : dict of PathCollection
-        By class; one entry "all" where there are none.
+        By class, or "event" and "censored"; one entry "all" where there are none.
     ellipses_ : dict of Ellipse
         By class, of those that have one.
 
@@ -62,24 +66,32 @@ class SamplesDisplay:
     >>> display = SamplesDisplay.from_estimator(model, scale(X), y, factors=(1, 3))
     >>> sorted(display.points_)
     ['0', '1', '2']
+    >>> display.said
+    'Held-out samples: each stands where a model without it puts it.'
     """
 
     def __init__(
         self,
-        codes: Any,
+        scores: Any,
         y: Any = None,
         *,
         factors: Sequence[str],
         classes: Sequence[str] | None = None,
         target: str = "y",
+        events: Any = None,
         colors: Mapping[str, str] | None = None,
+        said: str = "",
+        outlined: bool = True,
     ):
-        self.codes = codes
+        self.scores = scores
         self.y = y
         self.factors = factors
         self.classes = classes
         self.target = target
+        self.events = events
         self.colors = colors
+        self.said = said
+        self.outlined = outlined
 
     @classmethod
     def from_estimator(
@@ -90,9 +102,12 @@ class SamplesDisplay:
         *,
         covariates: Any = None,
         factors: int | Sequence[int] = (1, 2),
+        samples: str = "auto",
+        held_out: HeldOut | None = None,
+        predicts: bool | None = None,
         rotation: str | None = None,
         positive: Any = None,
-        ellipse: bool = True,
+        ellipses: str | bool = "auto",
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
@@ -102,48 +117,93 @@ class SamplesDisplay:
         ----------
         model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline of one, SMFClassifierCV, FactorView
         X : array-like or sparse matrix of shape (n_samples, n_features), optional
-            Samples to code, as ``model.predict`` takes them. None shows the codes the training
-            samples got, as it has to be with a FactorView; those of the feature model have seen the
-            labels.
+            Samples, as ``model.predict`` takes them. None shows the scores of the training samples, as it
+            has to be with a FactorView.
         y : array-like of shape (n_samples,), optional
-            Their labels (targets); labels the model does not know are shown too. Of events and times, as
-            `SMFSurvival` takes them, the events are shown.
+            Their labels (targets); labels the model does not know are shown too. Times, as `SMFSurvival`
+            takes them with their events, are colours, hollow where censored.
         covariates : array-like of shape (n_samples, n_covariates), optional
-            Accepted as everywhere; codes do not depend on them.
+            As ``model.fit`` took them.
         factors : int or one or two of them, default=(1, 2)
             Numbers of the factors, from 1 in display order. A model with one factor shows that.
+        samples : {"auto", "held_out", "training", "new"}, default="auto"
+            Which samples these are. A model draws the classes of its training samples apart, on wide data
+            even where labels mean nothing. So "held_out" fits it again without each of five parts of the
+            samples (`superfactor.interpretation.held_out_scores`), and shows each sample where a model
+            without it puts it. "training" shows training samples as the model itself puts them, and "new"
+            ones that it has not seen. "auto" is "held_out" where X and y are the training data; the
+            caption says what is shown.
+        held_out : HeldOut, optional
+            What `superfactor.interpretation.held_out_scores` returned for this model, rotation and
+            positive class: with other folds, groups or sample weights, or to save time. X is not needed.
+        predicts : bool, optional
+            Whether the model is shown to predict, by `superfactor.selection.nested_scores` for instance.
+            None leaves that to the held-out samples.
         rotation : None, "predictive", "variance" or "varimax", default=None
         positive : class label, optional
             The class that is up; both as in `superfactor.interpretation.factor_view`.
-        ellipse, ax, **kwargs
-            See ``plot``.
+        ellipses, ax, **kwargs
+            See ``plot``. "auto" ellipses are for held-out and new samples of a model that predicts.
 
         Returns
         -------
         display : SamplesDisplay
         """
-        view = factor_view(model, rotation=rotation, positive=positive)
-        chosen = check_factors(factors, len(view.weights))
-        codes = view.codes if X is None else codes_of(model, view, X, covariates)
-        labels, classes = labels_of(y, len(codes), view)
-        display = cls(
-            codes[:, [j - 1 for j in chosen]],
-            labels,
-            factors=axis_names(view, chosen),
-            classes=classes,
-            target=view.outputs[0],
+        drawing.pyplot()  # say that it is missing before the work, not after
+        display = cls.made(
+            model,
+            X,
+            y,
+            covariates=covariates,
+            factors=factors,
+            samples=samples,
+            held_out=held_out,
+            predicts=predicts,
+            rotation=rotation,
+            positive=positive,
         )
-        return display.plot(ax, ellipse=ellipse, **kwargs)
+        return display.plot(ax, ellipses=ellipses, **kwargs)
 
-    def plot(self, ax: Axes | None = None, *, ellipse: bool = True, **kwargs: Any) -> Self:
+    @classmethod
+    def made(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        factors: int | Sequence[int],
+        rotation: str | None,
+        positive: Any,
+        **which: Any,
+    ) -> Self:
+        """A display that is not plotted yet; parameters are those of ``from_estimator``."""
+        turned = {"rotation": rotation, "positive": positive}
+        view = factor_view(model, **turned)
+        chosen = check_factors(factors, len(view.weights))
+        shown = Shown(None) if y is None else shown_outcome(y, view)
+        found = positions_of(model, view, X, y, **which, **turned)
+        shown.check_length(len(found.scores))
+        return cls(
+            found.scores[:, [j - 1 for j in chosen]],
+            shown.values,
+            factors=axis_names(view, chosen, found.held_out),
+            classes=shown.classes,
+            target=shown.name,
+            events=shown.events,
+            said=found.said,
+            outlined=found.outlined,
+        )
+
+    def plot(self, ax: Axes | None = None, *, ellipses: str | bool = "auto", **kwargs: Any) -> Self:
         """Draw the samples.
 
         Parameters
         ----------
         ax : Axes, optional
             None makes a new figure.
-        ellipse : bool, default=True
-            Draw the 95 % normal ellipse of each class of at least 5 samples, in two factors.
+        ellipses : "auto" or bool, default="auto"
+            Draw the 95 % normal ellipse of each class of at least 5 samples, in two factors. "auto" does
+            what the attribute ``outlined`` says.
         **kwargs
             Passed on to ``Axes.scatter``.
 
@@ -151,46 +211,56 @@ class SamplesDisplay:
         -------
         self
         """
-        codes = np.asarray(self.codes)
-        flat = codes.shape[1] == 1
+        own = ax is None
+        self.draw(ax, ellipses, kwargs)
+        drawing.say(self.ax_, [self.said], own)
+        return self
+
+    def draw(self, ax: Axes | None, ellipses: str | bool, kwargs: dict[str, Any]) -> None:
+        """All but the sentence on what samples these are."""
+        if ellipses != "auto" and not isinstance(ellipses, bool):
+            raise ValueError(f"ellipses={ellipses!r}: 'auto', True or False is required")
+        outlined = self.outlined if ellipses == "auto" else bool(ellipses)
+        scores = np.asarray(self.scores)
+        flat = scores.shape[1] == 1
         strip = flat and (self.y is None or self.classes is not None)
         rows = len(self.classes or "1")
-        self.ax_ = ax = drawing.single(ax, (6.0, 0.9 + 0.4 * rows if strip else 4.2))
+        self.ax_ = ax = drawing.single(ax, (6.0, 1.1 + 0.4 * rows if strip else 4.4))
         self.figure_ = ax.figure
         # Smaller where there are more, and never too small to see.
-        size = float(np.clip(600 / np.sqrt(max(len(codes), 1)), 12, 32))
-        look = {"s": size, "alpha": 0.8 if len(codes) < 1500 else 0.5} | kwargs
-        ax.set_xlabel(self.factors[0])
+        size = float(np.clip(600 / np.sqrt(max(len(scores), 1)), 12, 32))
+        look = {"s": size, "alpha": 0.8 if len(scores) < 1500 else 0.5} | kwargs
+        ax.set_xlabel(self.factors[0], parse_math=False)
         self.ellipses_: dict[str, Any] = {}
         if self.classes is not None:
-            self.points_ = self._by_class(ax, codes, look, ellipse)
+            self.points_ = self._by_class(ax, scores, look, outlined)
         elif self.y is not None:
-            self.points_ = self._by_value(ax, codes, look)
+            self.points_ = self._by_value(ax, scores, look)
         else:
-            height = _scattered(len(codes)) if flat else codes[:, 1]
-            self.points_ = {"all": ax.scatter(codes[:, 0], height, **drawing.point_style(0) | look)}
+            height = _scattered(len(scores)) if flat else scores[:, 1]
+            points = ax.scatter(scores[:, 0], height, **drawing.point_style(0) | look)
+            self.points_ = {"all": points}
         if not flat:
-            ax.set_ylabel(self.factors[1])
+            ax.set_ylabel(self.factors[1], parse_math=False)
         elif self.y is None:
             ax.set_yticks([])
         drawing.tidy(ax)
-        return self
 
     def _by_class(
-        self, ax: Axes, codes: np.ndarray, look: dict[str, Any], ellipse: bool
+        self, ax: Axes, scores: np.ndarray, look: dict[str, Any], outlined: bool
     ) -> dict[str, Any]:
         """One colour and shape per class, and a legend; along one factor a row per class instead."""
         points, y, classes = {}, np.asarray(self.y), self.classes or ()
         for k, name in enumerate(classes):
-            mine = codes[y == name]
-            height = mine[:, 1] if codes.shape[1] > 1 else _scattered(len(mine)) - k
+            mine = scores[y == name]
+            height = mine[:, 1] if scores.shape[1] > 1 else _scattered(len(mine)) - k
             color = (self.colors or {}).get(name)
             style = drawing.point_style(k, color)
             points[name] = ax.scatter(mine[:, 0], height, **style | look)
-            if ellipse and codes.shape[1] > 1 and len(mine) >= FEWEST:
+            if outlined and scores.shape[1] > 1 and len(mine) >= FEWEST:
                 edge = color or drawing.style(k)["color"]
                 self.ellipses_[name] = _draw_ellipse(ax, mine, edge)
-        if codes.shape[1] > 1:
+        if scores.shape[1] > 1:
             scale = float(np.sqrt(32 / np.mean(look["s"])))
             drawing.add_legend(ax, points, beside=True, markerscale=scale)
         else:
@@ -198,25 +268,63 @@ class SamplesDisplay:
             lettering.name_rows(ax, -np.arange(len(classes)), [names[name] for name in classes])
         return points
 
-    def _by_value(self, ax: Axes, codes: np.ndarray, look: dict[str, Any]) -> dict[str, Any]:
-        """Colour from dark to light by the target; along one factor the target is the height."""
-        if codes.shape[1] == 1:
+    def _by_value(self, ax: Axes, scores: np.ndarray, look: dict[str, Any]) -> dict[str, Any]:
+        """Colour from dark to light by the target; along one factor the target is the height.
+
+        Of times, those of an event are filled, others hollow, and samples without one grey.
+        """
+        from matplotlib.colors import Normalize
+
+        y, flat = np.asarray(self.y, dtype=float), scores.shape[1] == 1
+        parts = {"all": np.ones(len(y), dtype=bool)}
+        if self.events is not None:
+            events, known = np.asarray(self.events, dtype=bool), np.isfinite(y)
+            parts = {"event": known & events, "censored": known & ~events, "not known": ~known}
+            parts = {name: mine for name, mine in parts.items() if mine.any()}
+        look = {"cmap": "cividis", "norm": Normalize(np.nanmin(y), np.nanmax(y))} | look
+        plain = {name: value for name, value in look.items() if name not in ("cmap", "norm")}
+        points, style = {}, dict[str, Any]()
+        for name, mine in parts.items():
+            height = y[mine] if flat else scores[mine, 1]
+            if name == "not known":
+                height = np.full(mine.sum(), np.nanmin(y)) if flat else height
+                style = {"marker": "x", "color": "0.6", "linewidth": 0.8} | plain
+            else:
+                style = drawing.point_style(0) | plain if flat else {"c": y[mine]} | look
+            points[name] = ax.scatter(scores[mine, 0], height, **style)
+            if name == "censored":
+                points[name].set_facecolor("none")  # edges take the colours
+                points[name].set_linewidth(1.0)
+        if flat:
             ax.set_ylabel(self.target, parse_math=False)
-            return {"all": ax.scatter(codes[:, 0], self.y, **drawing.point_style(0) | look)}
-        points = ax.scatter(codes[:, 0], codes[:, 1], c=self.y, **{"cmap": "cividis"} | look)
-        bar = ax.figure.colorbar(points, ax=ax)
-        bar.set_label(self.target, fontsize=9, parse_math=False)
-        bar.ax.tick_params(labelsize=lettering.SMALL)
-        return {"all": points}
+        else:
+            bar = ax.figure.colorbar(next(iter(points.values())), ax=ax)
+            bar.set_label(self.target, fontsize=9, parse_math=False)
+            bar.ax.tick_params(labelsize=lettering.SMALL)
+        if len(points) > 1:
+            drawing.add_legend(ax, points, beside=False)
+        return points
 
 
-def axis_names(view: FactorView, chosen: Sequence[int]) -> list[str]:
-    """What the axes of these factors (from 1) are called."""
-    shares = [f"{drawing.percent(view.share[j - 1])} of variance" for j in chosen]
-    return [
-        f"factor {j} ({share})" if view.predictive[j - 1] else f"factor {j} (background, {share})"
-        for j, share in zip(chosen, shares, strict=True)
-    ]
+def axis_names(
+    view: FactorView, chosen: Sequence[int], held_out: HeldOut | None = None
+) -> list[str]:
+    """Names of the axes of these factors (from 1); on a second line, what each says of held-out samples."""
+    names = []
+    for j in chosen:
+        share = f"{drawing.percent(view.share[j - 1])} of variance"
+        role = "" if view.predictive[j - 1] else "background, "
+        alone = "" if held_out is None else f"\n{_alone(held_out, view, j - 1)}"
+        names.append(f"factor {j} ({role}{share}){alone}")
+    return names
+
+
+def _alone(held_out: HeldOut, view: FactorView, j: int) -> str:
+    """How factor j goes with the outcome by itself: "AUC 0.93" and the like."""
+    value, of = f"{held_out.own[j]:.2f}".replace("-", "−"), ""
+    if len(view.outputs) > 1:
+        of = f" of {lettering.shorten(held_out.own_of[j], lettering.NAMES, 9)}"
+    return f"{held_out.own_name}{of} {value}, held out"
 
 
 def _draw_ellipse(ax: Axes, points: np.ndarray, color: str) -> Any:
@@ -243,43 +351,6 @@ def check_factors(factors: Any, r: int) -> list[int]:
     if not (whole and len(chosen) in (1, 2) and all(1 <= j <= r for j in chosen)):
         raise ValueError(f"factors={factors!r}: one or two integers from 1 to {r} are required")
     return [int(j) for j in chosen]
-
-
-def codes_of(model: Any, view: FactorView, X: Any, covariates: Any) -> Any:
-    """Codes (n, r) of new samples, in the order, sign and rotation of the view."""
-    if isinstance(model, FactorView):
-        raise ValueError("X: None is required with a FactorView, which cannot code other samples")
-    fitted = fitted_model(model)
-    codes = fitted.estimator.transform(fitted.preprocess(X), covariates=covariates)
-    return np.asarray(as_numpy(codes)) @ view.turn
-
-
-def labels_of(y: Any, n: int, view: FactorView) -> tuple[np.ndarray | None, list[str] | None]:
-    """y (n,) as strings with all classes, those of the model first; or as numbers and None."""
-    if y is None:
-        return None, None
-    several = np.ndim(y) == 2 or np.asarray(y).dtype.names
-    if view.classes is None and view.outputs == (SMFSurvival._predicted,) and several:
-        return _events(y, n)
-    y, classes = np.asarray(as_numpy(y)), view.classes
-    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if y.shape != (n,):
-        raise ValueError(f"y of shape {y.shape}: one value for each of {n} samples is required")
-    if classes is None:
-        return y.astype(float), None
-    labels = np.array([str(label) for label in y], dtype=object)
-    return labels, [*classes, *sorted(set(labels) - set(classes))]
-
-
-def _events(y: Any, n: int) -> tuple[np.ndarray, list[str]]:
-    """Who had an event, of events and times (n, 2) in any of their forms."""
-    given = check_survival(y, np.empty((n, 0)), "y")
-    labels = np.where(given.values[:, 0] == 1, "event", "censored").astype(object)
-    names = ["censored", "event"]
-    if given.known is not None:
-        labels[~given.known] = "not known"
-        names.append("not known")
-    return labels, names
 
 
 def _scattered(count: int) -> Any:

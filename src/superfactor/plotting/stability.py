@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
 
 BARS = 1.5  # inches the bars of a panel take
+SHUFFLED = "the same with shuffled labels, which mean nothing"
 
 
 class StabilityDisplay:
     """Share of resamples in which each top feature returns, one panel per factor.
 
-    The title of a panel says how much the factor itself changes: the median over resamples of the
-    cosine between it and the factor matched to it, 1 being the same factor. Features of the high
-    end are on top, those of the low end below and hatched. Background factors are grey.
+    A hollow mark beside each bar is how often the feature at this place returns where labels are shuffled
+    and mean nothing: what resamples share with the fit returns then too. The title of a panel says how
+    much the factor itself changes: the median over resamples of the cosine between it and the factor
+    matched to it, 1 being the same factor, and the same with shuffled labels. Features of the high end
+    are on top, those of the low end below and hatched. Background factors are grey.
 
     Parameters
     ----------
@@ -35,6 +38,8 @@ class StabilityDisplay:
         The first of them.
     bars_ : list of BarContainer
         Per factor, from top to bottom.
+    marks_ : list of PathCollection
+        Per factor, with shuffled labels, from top to bottom.
     figure_ : Figure
 
     Examples
@@ -63,6 +68,8 @@ class StabilityDisplay:
         *,
         n: int = 5,
         fraction: float = 0.8,
+        by: str = "correlation",
+        shuffles: int = 5,
         rotation: str | None = None,
         positive: Any = None,
         covariates: Any = None,
@@ -78,7 +85,7 @@ class StabilityDisplay:
 
         Parameters
         ----------
-        model, X, y, n_resamples, n, fraction, rotation, positive, covariates, sample_weight
+        model, X, y, n_resamples, n, fraction, by, shuffles, rotation, positive, covariates, sample_weight
             See `superfactor.interpretation.stability`.
         random_state, progress, n_jobs
             See `superfactor.interpretation.stability`.
@@ -97,6 +104,8 @@ class StabilityDisplay:
             n_resamples,
             n=n,
             fraction=fraction,
+            by=by,
+            shuffles=shuffles,
             rotation=rotation,
             positive=positive,
             covariates=covariates,
@@ -143,34 +152,47 @@ class StabilityDisplay:
         cells = [divmod(j, columns) for j in range(shown)]
         names = lettering.short_names(table["feature"], lettering.room_for_names(ax, columns))
         left, most = lettering.inches(names.values()) + 0.1, drawing.longest(table)
-        text = f"Share of {self.stability.n_resamples} resamples in which a top feature returns"
-        text = lettering.wrapped([text], columns * (BARS + left))
+        count = self.stability.n_resamples
+        text = f"Bars: share of {count} resamples in which a top feature is a top feature again."
+        shuffled = "frequency_shuffled" in table and table["frequency_shuffled"].notna().any()
+        width = columns * (BARS + left)
+        text, below = lettering.wrapped([text], width), 0.0
+        if shuffled:
+            below = drawing.legend_height([SHUFFLED], width)
         size, spacing = drawing.spread(
             cells,
             panel=(BARS, drawing.ROW * (most + 1)),
-            gaps=(left + 0.2, 0.62),
-            edges=(left + 0.1, 0.3, 0.2, 0.45 + 0.16 * text.count("\n")),
+            gaps=(left + 0.2, 0.78 if shuffled else 0.62),
+            edges=(left + 0.1, 0.3 + below, 0.2, 0.45 + 0.16 * (text.count("\n") + shuffled)),
         )
         self.axes_ = drawing.panels(ax, cells, size, spacing)
-        self.bars_ = []
+        self.bars_, self.marks_ = [], []
         for j, panel in enumerate(self.axes_):
             carries = self.stability.predictive is None or self.stability.predictive[j]
             look = kwargs if carries else {"color": drawing.MUTED[0]} | kwargs
-            self.bars_.append(_draw_factor(panel, table, j + 1, names, look))
+            bars, marks = _draw_factor(panel, table, j + 1, names, look)
+            self.bars_.append(bars)
+            self.marks_.append(marks)
             panel.set_ylim(-most - 0.2, 0.6)  # the same scale in all panels
-            alike = float(np.median(similarity[:, j]))
-            name = f"Factor {j + 1}" if carries else f"Background {j + 1}"
-            panel.set_title(f"{name}: similarity {alike:.2f}", fontsize=9)
+            title = f"{'Factor' if carries else 'Background'} {j + 1}: similarity "
+            title += f"{np.median(similarity[:, j]):.2f}"
+            if self.stability.similarity_shuffled is not None:
+                chance = np.median(np.asarray(self.stability.similarity_shuffled)[:, j])
+                title += f"\n(shuffled labels {chance:.2f})"
+            panel.set_title(title, fontsize=9)
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         if ax is None:
             drawing.caption(self.figure_, text)
+            if shuffled:
+                drawing.legend_below(self.figure_, {SHUFFLED: self.marks_[0]})
         return self
 
 
 def _draw_factor(
     ax: Axes, table: Any, factor: int, names: dict[str, str], kwargs: dict[str, Any]
-) -> BarContainer:
+) -> tuple[BarContainer, Any]:
+    """Bars, and the marks of shuffled labels where there are some."""
     rows, places = drawing.features_down(table, factor, 0.0)
     high = rows["end"] == "high"
     look: dict[str, Any] = {
@@ -181,10 +203,21 @@ def _draw_factor(
         "linewidth": 0,
     }
     bars = ax.barh(places, rows["frequency"], **look | kwargs)
+    marks = None
+    if "frequency_shuffled" in rows:
+        shape: dict[str, Any] = {"marker": "D", "s": 13.0, "linewidth": 0.9, "zorder": 3}
+        marks = ax.scatter(
+            rows["frequency_shuffled"],
+            places,
+            facecolor="white",
+            edgecolor="0.15",
+            clip_on=False,
+            **shape,
+        )
     lettering.name_rows(ax, places, [names[name] for name in rows["feature"]])
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
     ax.grid(axis="x", linewidth=0.4, alpha=0.5)
     ax.set_axisbelow(True)
     drawing.tidy(ax)
-    return bars
+    return bars, marks

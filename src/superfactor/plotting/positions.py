@@ -1,0 +1,131 @@
+"""Where samples stand in a picture, and what may be said about it: held out, of the fit, or new.
+
+A model separates the samples it was fitted to, on wide data even where labels mean nothing. So samples of the
+fit stand where models without them put them, and a picture of anything else says what it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from superfactor.estimators import SMFSurvival
+from superfactor.estimators.inputs import as_numpy
+from superfactor.interpretation import FactorView, HeldOut, held_out_scores
+from superfactor.interpretation.models import FittedModel, fitted_model
+from superfactor.plotting import drawing
+
+SAMPLES = ("auto", "held_out", "training", "new")
+HELD_OUT = "Held-out samples: each stands where a model without it puts it."
+TRAINING = "Training samples: the model has seen their labels."
+NEW = "New samples: the model has not seen them."
+GIVEN = "Samples as given: where the model was fitted to them, it has seen their labels."
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Scores (n, r) of samples, how they came about, and whether classes may be outlined.
+
+    Attributes
+    ----------
+    scores : array of shape (n, r)
+    said : str
+        What samples these are, and why classes have no outline where they have none.
+    outlined : bool
+        Whether an outline of the classes says something about other samples: the model has not seen these,
+        and is not known to predict nothing.
+    held_out : HeldOut or None
+        Where the scores are from.
+    """
+
+    scores: Any
+    said: str
+    outlined: bool
+    held_out: HeldOut | None = None
+
+
+def positions_of(
+    model: Any,
+    view: FactorView,
+    X: Any,
+    y: Any,
+    *,
+    covariates: Any,
+    samples: str,
+    held_out: HeldOut | None,
+    predicts: bool | None,
+    **shown: Any,
+) -> Positions:
+    """Positions as `SamplesDisplay.from_estimator` explains; `shown` are rotation and positive."""
+    drawing.check_choice("samples", samples, SAMPLES)
+    if X is not None and isinstance(model, FactorView):
+        raise ValueError("X: None is required with a FactorView, which cannot score other samples")
+    if held_out is not None:
+        if samples not in ("auto", "held_out"):
+            raise ValueError(f"samples={samples!r}: 'auto' or 'held_out' is required with held_out")
+        return _held_out(held_out, view, predicts)
+    if samples == "held_out" and (X is None or y is None):
+        raise ValueError("samples='held_out': X and y, or held_out, are required")
+    if samples == "new" and X is None:
+        raise ValueError("samples='new': X is required")
+    if X is None:
+        return Positions(view.scores, _with_verdict(TRAINING, view, predicts), False)
+    fitted = fitted_model(model)
+    scores = view.scores_of(
+        as_numpy(fitted.estimator.transform(fitted.preprocess(X), covariates=covariates))
+    )
+    if samples == "auto" and y is None:  # nobody sees classes where there is one colour
+        return Positions(scores, "", False)
+    if samples == "auto":
+        samples = _kind(fitted, view, scores, y)
+    if samples == "held_out":
+        found = held_out_scores(model, X, y, covariates=covariates, **shown)
+        return _held_out(found, view, predicts)
+    said = {"training": TRAINING, "new": NEW, "given": GIVEN}[samples]
+    outlined = samples == "new" and predicts is not False
+    return Positions(scores, _with_verdict(said, view, predicts), outlined)
+
+
+def _kind(fitted: FittedModel, view: FactorView, scores: Any, y: Any) -> str:
+    """What samples with these scores (n, r) and labels are."""
+    if not _is_training(view, scores):
+        return "given"
+    return "held_out" if _are_labels(fitted.estimator, view, y, scores) else "training"
+
+
+def _is_training(view: FactorView, scores: Any) -> bool:
+    """As many samples as the fit had, with their mean, or, where samples had weights, their scores."""
+    if scores.shape != view.scores.shape:
+        return False
+    near = 1e-6 if view.scores.dtype == np.float64 else 1e-4
+    same = np.abs(scores.mean(axis=0)).max() < near
+    return bool(same or np.allclose(scores, view.scores, atol=near))
+
+
+def _are_labels(estimator: Any, view: FactorView, y: Any, rows: Any) -> bool:
+    """Whether y is what the estimator was fitted to: a picture may colour samples by something else."""
+    try:
+        given = estimator._given(y, rows)
+    except (TypeError, ValueError):
+        return False
+    if is_classifier(estimator):
+        return set(given.labelled) == set(estimator.classes_)
+    return isinstance(estimator, SMFSurvival) or given.values[0].size == len(view.outputs)
+
+
+def _held_out(found: HeldOut, view: FactorView, predicts: bool | None) -> Positions:
+    if predicts is None:
+        predicts = bool(np.any(found.predictive))
+    return Positions(found.scores, _with_verdict(HELD_OUT, view, predicts), predicts, found)
+
+
+def _with_verdict(said: str, view: FactorView, predicts: bool | None) -> str:
+    """What is said, and that a model is not shown to predict where that is so."""
+    if predicts is not False:
+        return said
+    if view.classes is not None:
+        return f"{said} The model is not shown to predict the classes, so they are not outlined."
+    return f"{said} The model is not shown to predict {' and '.join(view.outputs)}."

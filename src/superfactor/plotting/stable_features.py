@@ -1,0 +1,181 @@
+"""`StableFeaturesDisplay`: in how many halves of the samples each feature comes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from superfactor.interpretation import StableFeatures, stable_features
+from superfactor.interpretation.tables import check_count
+from superfactor.plotting import drawing, lettering
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BARS = 3.2  # inches the bars take
+
+
+class StableFeaturesDisplay:
+    """Share of half-samples in which each feature is picked, the most stable on top.
+
+    Selected features are blue, others grey and hatched. The dashed line is the least share of a selected
+    feature. A tick on a bar is its share where the labels were shuffled.
+
+    Parameters
+    ----------
+    found : StableFeatures
+        From `superfactor.interpretation.stable_features`.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    bars_ : BarContainer
+        From top to bottom.
+    shuffled_ : Line2D
+        The ticks.
+    threshold_ : Line2D
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.plotting import StableFeaturesDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SMFClassifier(3).fit(scale(X), y)
+    >>> display = StableFeaturesDisplay.from_estimator(model, scale(X), y, n_pairs=5)
+    >>> len(display.bars_)
+    13
+    """
+
+    def __init__(self, found: StableFeatures):
+        self.found = found
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        expected_false: float = 1,
+        n_pairs: int = 50,
+        threshold: float = 0.75,
+        covariates: Any = None,
+        groups: Any = None,
+        search_again: bool = False,
+        random_state: Any = None,
+        progress: Any = None,
+        n_jobs: int | None = None,
+        n: int = 20,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Fit a model to halves of the samples and plot what comes back.
+
+        Parameters
+        ----------
+        model, X, y, expected_false, n_pairs, threshold, covariates, groups, search_again
+            See `superfactor.interpretation.stable_features`.
+        random_state, progress, n_jobs
+            See `superfactor.interpretation.stable_features`.
+        n, ax, **kwargs
+            See ``plot``.
+
+        Returns
+        -------
+        display : StableFeaturesDisplay
+        """
+        drawing.pyplot()  # say that it is missing before the work, not after
+        check_count("n", n)
+        found = stable_features(
+            model,
+            X,
+            y,
+            expected_false=expected_false,
+            n_pairs=n_pairs,
+            threshold=threshold,
+            covariates=covariates,
+            groups=groups,
+            search_again=search_again,
+            random_state=random_state,
+            progress=progress,
+            n_jobs=n_jobs,
+        )
+        return cls(found).plot(ax, n=n, **kwargs)
+
+    @classmethod
+    def from_stable_features(
+        cls, found: StableFeatures, *, n: int = 20, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Plot what `superfactor.interpretation.stable_features` returned; the rest as in ``plot``."""
+        return cls(found).plot(ax, n=n, **kwargs)
+
+    def plot(self, ax: Axes | None = None, *, n: int = 20, **kwargs: Any) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            None makes a figure that is large enough.
+        n : int, default=20
+            Features shown, at most.
+        **kwargs
+            Passed on to ``Axes.barh``.
+
+        Returns
+        -------
+        self
+        """
+        drawing.pyplot()
+        check_count("n", n)
+        rows = self.found.table.head(n)
+        names = [
+            lettering.shorten(name, lettering.room_for_names(ax, 1)) for name in rows["feature"]
+        ]
+        left = lettering.inches(names) + 0.2
+        text = lettering.wrapped([self.found.statement], BARS + left)
+        height = drawing.ROW * (len(rows) + 1) + 1.2 + 0.16 * text.count("\n")
+        self.ax_ = drawing.single(ax, (BARS + left, height))
+        self.figure_ = self.ax_.figure
+        self._draw(rows, names, kwargs)
+        if ax is None:
+            drawing.caption(self.figure_, text)
+        return self
+
+    def _draw(self, rows: Any, names: list[str], kwargs: dict[str, Any]) -> None:
+        ax, places = self.ax_, -np.arange(len(rows), dtype=float)
+        selected = rows["selected"].to_numpy()
+        look: dict[str, Any] = {
+            "height": 0.72,
+            "color": np.where(selected, drawing.POSITIVE, drawing.MUTED[1]),
+            "hatch": np.where(selected, "", "////"),
+            "edgecolor": "white",
+            "linewidth": 0,
+        }
+        self.bars_ = ax.barh(places, rows["share"], **look | kwargs)
+        (self.shuffled_,) = ax.plot(
+            rows["share_shuffled"], places, "|", color="black", markersize=7, markeredgewidth=1.2
+        )
+        self.threshold_ = ax.axvline(
+            self.found.threshold, color="black", linestyle="--", linewidth=0.8
+        )
+        lettering.name_rows(ax, places, names)
+        ax.set_ylim(-len(rows) + 0.4, 0.6)
+        ax.set_xlim(0, 1)
+        ax.set_xlabel(f"Share of {2 * self.found.n_pairs} half-samples")
+        drawing.tidy(ax)
+        entries = {}
+        for is_selected, label in ((True, "selected"), (False, "not selected")):
+            places_of = np.flatnonzero(selected == is_selected)
+            if len(places_of):
+                entries[label] = self.bars_[int(places_of[0])]
+        entries["with shuffled labels"] = self.shuffled_
+        columns = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.62 / _inches_high(ax))}
+        drawing.add_legend(ax, entries, beside=False, ncols=3, handlelength=1.2, **columns)
+
+
+def _inches_high(ax: Axes) -> float:
+    return float(ax.get_window_extent().height) / float(ax.figure.dpi)
