@@ -1,7 +1,8 @@
 """What each block of features has of the factors and of the prediction.
 
-X = [X_1 … X_B], as the model sees it: after preprocessing, block scaling included. With scores T (n, r) of the
-factors, their patterns P_b = X_bᵀT/n in block b, and the parts c_b = X_bV_b of the scores, which add up to T:
+X = [X_1 … X_B], as the model sees it: after preprocessing, block scaling included. With scores T (n, r) of
+the factors, their patterns P_b = X_bᵀT/n in block b, and the parts c_b = X_bV_b of the scores, which add up
+to T:
 
 share of a factor         ‖P_bj‖²/‖P_j‖²
 variance explained        ‖P_bj‖²/‖X_b‖²; of all factors together the same, of scores that are uncorrelated

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor._extras import needed_for
-from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.view import FactorView, factor_view
 from superfactor.preprocessing import Adjuster

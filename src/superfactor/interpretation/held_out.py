@@ -1,9 +1,9 @@
 """Scores of samples that the model had not seen: fold by fold, in the factors of the model that is shown.
 
-Training scores flatter: on wide data classes separate even where labels mean nothing. Here the chosen model, with its
-preprocessing, is fitted again without the samples of each fold, and those get their scores from that fit. Factors of
-such a fit are turned to those of the model by the orthogonal matrix that brings their scores on the *other* samples
-nearest to each other, the predictive ones among themselves and the background among itself.
+Training scores flatter: on wide data classes separate even where labels mean nothing. Here the chosen model,
+with its preprocessing, is fitted again without the samples of each fold, and those get their scores from that
+fit. Factors of such a fit are turned to those of the model by the orthogonal matrix that brings their scores on
+the *other* samples nearest to each other, the predictive ones among themselves and the background among itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from scipy.special import logsumexp
 from sklearn.base import is_classifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-from sklearn.utils import _safe_indexing
 
 from superfactor.estimators import SMFSurvival, inputs
 from superfactor.estimators.concordance import concordance
@@ -29,6 +28,7 @@ from superfactor.estimators.scores import effects_of
 from superfactor.estimators.targets import Given, classes_of
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.progress import reporting
+from superfactor.interpretation.refitting import Refit
 from superfactor.interpretation.view import LEAST_CONTRIBUTION, FactorView, factor_view
 from superfactor.losses import CoxPartialLikelihood
 
@@ -71,7 +71,8 @@ class HeldOut:
     >>> from superfactor import SMFClassifier
     >>> from superfactor.interpretation import held_out_scores
     >>> X, y = load_iris(return_X_y=True)
-    >>> held = held_out_scores(SMFClassifier(n_components=2).fit(X - X.mean(axis=0), y), X - X.mean(axis=0), y)
+    >>> X = X - X.mean(axis=0)
+    >>> held = held_out_scores(SMFClassifier(n_components=2).fit(X, y), X, y)
     >>> held.scores.shape, held.own_name, held.predictive.tolist()
     ((150, 2), 'AUC', [True, False])
     """
@@ -152,7 +153,18 @@ def held_out_scores(
     weight = inputs.check_weights(sample_weight, codes)
     kept = np.ones(len(codes)) if weight is None else weight
     splits = _splits(fitted.estimator, given, kept, groups, cv, random_state)
-    work = _Fold(fitted, view, view.scores_of(codes), X, given.marked, covariates, weight, positive)
+    work = _Fold(
+        Refit(model),
+        getattr(fitted.estimator, "classes_", None),
+        view,
+        view.scores_of(codes),
+        X,
+        given.marked,
+        covariates,
+        weight,
+        rotation,
+        positive,
+    )
 
     from joblib import Parallel, delayed
 
@@ -217,13 +229,15 @@ def _splits(
 class _Fold:
     """What the folds share: the model and its training data; `scores` (n, r) are the model's own."""
 
-    fitted: FittedModel
+    refit: Refit
+    classes: Any
     view: FactorView
     scores: Any
     X: Any
     y: Any
     covariates: Any
     weight: Any
+    rotation: str | None
     positive: Any
 
     def __call__(self, train: Any, test: Any) -> tuple[Any, Any, Any, Any]:
@@ -231,22 +245,23 @@ class _Fold:
 
         Those without the factors (m, c) and with them (m, c), and what each factor adds (r, m, c).
         """
-        rows = [
-            None if x is None else _safe_indexing(x, train) for x in (self.covariates, self.weight)
-        ]
-        again = self.fitted.refitted(_safe_indexing(self.X, train), self.y[train], *rows)
-        view = factor_view(again.estimator, positive=self.positive)
-        beside = None if self.covariates is None else _safe_indexing(self.covariates, test)
-        codes, offset = again.estimator._split(
-            again.preprocess(_safe_indexing(self.X, test)), beside, "held_out_scores"
+        again = fitted_model(
+            self.refit.fit(
+                self.X, self.y, train, covariates=self.covariates, sample_weight=self.weight
+            )
         )
-        seen = again.estimator.transform(again.preprocess(_safe_indexing(self.X, train)))
-        turn = _alignment(view, view.scores_of(seen), self.view, self.scores[train])
-        scores = view.scores_of(codes)
+        view = factor_view(again.estimator, rotation=self.rotation, positive=self.positive)
+        # All samples at once: to check a DataFrame takes as long for few of them.
+        codes, offset = again.estimator._split(
+            again.preprocess(self.X), self.covariates, "held_out_scores"
+        )
+        scores = view.scores_of(inputs.as_numpy(codes))
+        turn = _alignment(view, scores[train], self.view, self.scores[train])
+        scores, offset = scores[test], inputs.as_numpy(offset)[test]
         estimator = again.estimator
         beta = np.asarray(inputs.as_numpy(estimator.factor_coef_), dtype=np.float64)
         effect = effects_of(view.turn, view.source.C, beta)  # type: ignore[union-attr]
-        offset = estimator._by_output(np.asarray(inputs.as_numpy(offset), dtype=np.float64).T).T
+        offset = estimator._by_output(np.asarray(offset, dtype=np.float64).T).T
         base = offset + beta @ view.center
         full = base + scores @ effect.T
         aligned, each = scores @ turn, effect @ turn
@@ -259,7 +274,7 @@ class _Fold:
 
     def _all_classes(self, x: Any, estimator: Any, missing: float = _UNKNOWN) -> Any:
         """Activations (…, c) with columns for classes that the fold has no sample of."""
-        classes = getattr(self.fitted.estimator, "classes_", None)
+        classes = self.classes
         if classes is None or len(estimator.classes_) == len(classes):
             return x
         if len(estimator.classes_) == 2:  # one log-odds
@@ -270,7 +285,7 @@ class _Fold:
 
 
 def _alignment(view: FactorView, scores: Any, final: FactorView, own: Any) -> Any:
-    """(s, r), orthogonal as far as it goes: turns the scores (n, s) of a view nearest to those of another (n, r)."""
+    """The orthogonal turn (s, r) that brings the scores (n, s) of a view nearest to those of another (n, r)."""
     turn = np.zeros((scores.shape[1], own.shape[1]))
     for kind in (True, False):
         left = np.flatnonzero(np.any(view.coef != 0, axis=0) == kind)
@@ -311,7 +326,7 @@ class _Deviance:
 def _use(
     deviance: Callable[[Any], float], base: Any, full: Any, parts: Any
 ) -> tuple[float, Any, bool]:
-    """What the factors explain, the share of it lost without each (r,), and whether it is more than chance."""
+    """What the factors explain, the share of it lost without each (r,), and whether chance explains less."""
     none = deviance(base)
     # A prediction that is right but too sure is no reason to call its factors useless.
     shrunk = minimize_scalar(
@@ -322,13 +337,16 @@ def _use(
     if gain <= 0 or none <= 0:
         return 0.0, np.zeros(len(parts)), False
     without = [deviance(base + shrunk.x * (full - part - base)) for part in parts]
-    return gain / none, (np.asarray(without) - shrunk.fun) / gain, shown
+    return float(gain / none), (np.asarray(without) - shrunk.fun) / gain, shown
 
 
 def _alone(
     fitted: FittedModel, view: FactorView, given: Given, scores: Any, weight: Any
 ) -> tuple[Any, str, tuple[str, ...]]:
-    """How each factor (n, r) goes with the outcome by itself, what that figure is, and of which class or target."""
+    """How each factor goes with the outcome by itself (r,), what that figure is, and of which class or target.
+
+    `scores` are (n, r).
+    """
     y = given.values
     if isinstance(fitted.estimator, SMFSurvival):
         event, time = y.T

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -34,17 +33,6 @@ class FittedModel:
         for step in self.steps:
             X = step.transform(X)
         return X
-
-    def refitted(self, X: Any, y: Any, covariates: Any, sample_weight: Any) -> FittedModel:
-        """The same fitted to other samples, preprocessing and all; without a certificate."""
-        steps = []
-        for step in map(clone, self.steps):
-            X = step.fit_transform(X, y)
-            steps.append(step)
-        quiet = {"certify": None, "checkpoint": None, "verbose": 0}
-        estimator = clone(self.estimator).set_params(**quiet)
-        estimator.fit(X, y, covariates=covariates, sample_weight=sample_weight)
-        return FittedModel(estimator, tuple(steps))
 
     @property
     def feature_names(self) -> Any:

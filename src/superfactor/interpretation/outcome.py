@@ -59,7 +59,7 @@ class Outcome:
         return Outcome(self.classes, self.outputs, self.outputs.index(name))
 
     def shown(self, effect: Any) -> Any:
-        """Effects on the estimator's outputs (outputs, r), as ``factor_coef_`` has them, as rows of `outputs`."""
+        """Effects (outputs, r), as ``factor_coef_`` has them, on `outputs`."""
         if self.classes is None:
             return effect
         if len(self.classes) == 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
@@ -53,7 +54,15 @@ class Refit:
             quiet["checkpoint"] = None
         return again.set_params(**quiet)
 
-    def fit(self, X: Any, y: Any, rows: Any, covariates: Any = None, groups: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        rows: Any,
+        covariates: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:
         """The model fitted to the samples at `rows`.
 
         ξ and λ that are numbers mean the same as in a fit to all samples: F of m of n samples, each with the
@@ -61,8 +70,11 @@ class Refit:
         """
         again = clone(self._template)
         if not self._searches:
-            _lighten(again, len(rows) / len(y))
+            weight = np.ones(len(y)) if sample_weight is None else sample_weight
+            _lighten(again, float(weight[rows].sum() / weight.sum()))
         given = {}
+        if sample_weight is not None:
+            given[f"{self._prefix}sample_weight"] = sample_weight[rows]
         if covariates is not None:
             given[f"{self._prefix}covariates"] = _safe_indexing(covariates, rows)
         if groups is not None and self._searches:

@@ -1,18 +1,19 @@
-"""`FactorView`: the factors of a model by their scores, in a fixed rotation, order and sign, ready to be shown.
+"""`FactorView`: the factors of a model by their scores, in a fixed rotation, order and sign.
 
 A factor is a new variable: its score on every sample. What a fit determines is the span of the scores; turned
 factors reconstruct and predict exactly as well. Fixed are here:
 
-rotation  "predictive" puts the whole prediction into as few scores as can be; the others are uncorrelated with
-          them, principal axes of what else varies (`superfactor.estimators.scores`). "variance" are principal axes
-          of all that the scores explain. "varimax" turns those so that each factor goes with few features.
-order     by what they do for the prediction, then by share of variance.
+rotation  "predictive" puts the whole prediction into as few scores as can be; the others are uncorrelated
+          with them, principal axes of what else varies (`superfactor.estimators.scores`). "variance" are
+          principal axes of all that the scores explain. "varimax" turns those so that each factor goes with
+          few features.
+order     by their effect on the prediction, then by share of variance.
 sign      the coefficient of the positive class is positive, so that "high" means "more of that class";
           without one (several classes, regression) the coefficient that is largest in size; without any
           effect the correlation that is largest in size.
 
-Scores are uncorrelated and have variance 1 on the training samples. The exception are non-negative parts, as in
-supervised NMF: no turn leaves them non-negative, so they are shown as they are, and their scores are correlated.
+Scores are uncorrelated and have variance 1 on the training samples. The exception are non-negative parts, as
+in supervised NMF: no turn leaves them non-negative, so they are shown as they are.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ class FactorView:
 
     @property
     def predictive(self) -> Any:
-        """(r,) bool: which factors the prediction would miss, ``contribution`` ≥ 1 %. The others are background."""
+        """(r,) bool: ``contribution`` is 1 % or more. The other factors are background."""
         return self.contribution >= LEAST_CONTRIBUTION
 
     @property
@@ -337,7 +338,8 @@ def _of_view(view: FactorView, rotation: str | None, positive: Any) -> FactorVie
     """Another rotation of the same fit, or another class up."""
     if view.source is None:
         raise ValueError(
-            f"rotation={rotation!r}, positive={positive!r}: this view is a part of the factors; None is required"
+            f"rotation={rotation!r}, positive={positive!r}: this view has a part of the factors only; "
+            "None is required"
         )
     binary = view.classes is not None and len(view.classes) == 2
     own = Outcome(view.classes, view.outputs, 0 if binary else None)
