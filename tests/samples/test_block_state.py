@@ -185,6 +185,8 @@ def test_single_precision_is_close_to_double(question):
     )
     if question == "triangle":  # up to the signs of its rows
         exact, found = [np.abs(exact[0])], [np.abs(found[0])]
+    if question == "scored":  # the last says what rounding leaves
+        assert np.all(found.pop() > 1e10 * exact.pop())
     for a, b in zip(exact, found, strict=True):
         assert np.abs(a - b).max() < 1e-5 * np.abs(a).max()
 

@@ -334,7 +334,10 @@ class SupervisedFactorization(
             "factor_contribution_": shown.contribution,
         }
         for name, values in found.items():
-            setattr(self, name, cast(moved(values, self.components_), self.components_))
+            setattr(self, name, moved(values, self.components_))
+        # As large as X has features. What is r × r stays in float64: single precision would mix factors up.
+        for name in ("patterns_", "feature_scale_"):
+            setattr(self, name, cast(getattr(self, name), self.components_))
 
     def _by_output(self, coef: Array) -> Array:
         """Coefficients (κ, m) as those of the outputs of a prediction, (outputs, m)."""
@@ -345,7 +348,7 @@ class SupervisedFactorization(
         return coef
 
     def _symmetric(self, effect: Any) -> Any:
-        """Effects (κ, m) as effects on all outputs, none of which is the one that others are compared with."""
+        """Effects (κ, m) on all outputs, none of which is the one that others are compared with."""
         return effect
 
     # --- using the fit ---------------------------------------------------------------------------

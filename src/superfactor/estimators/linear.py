@@ -1,7 +1,7 @@
-"""Predictions as weights of the columns of X: ``coef_`` where they are linear, ``feature_importances_`` always.
+"""Predictions as weights of the columns of X: ``coef_`` where they are linear, ``feature_importances_``.
 
 scikit-learn's selectors of features (``SelectFromModel``, ``RFE``) and explainers of linear models look for
-``coef_``, one column for each column of X, and selectors turn to ``feature_importances_`` where there is none.
+``coef_``, one column for each column of X, and selectors for ``feature_importances_`` where there is none.
 """
 
 from __future__ import annotations

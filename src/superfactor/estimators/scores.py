@@ -1,14 +1,17 @@
 """Factors by their scores: which turn of the codes is shown, and what each factor does for the prediction.
 
-A factor is a new variable, its *score* on every sample. The fit determines the span of the codes S = XV, centred;
-any invertible turn of it predicts and reconstructs the same. With C = SᵀDS and K = XᵀDS (`samples.moments`), and β
-the effect of the codes on the outputs, the turn T = S·M is made in score space (docs/method.md §17):
+A factor is a new variable, its *score* on every sample. The fit determines the span of the codes S = XV,
+centred; any invertible turn of it predicts and reconstructs the same. With C = SᵀDS and K = XᵀDS
+(`samples.moments`), and β the effect of the codes on the outputs, the turn T = S·M is made in score space
+(docs/method.md §17):
 
-1. predictive scores: principal axes of the activations Sβᵀ, largest variance first, as many as they have dimensions;
-2. background scores: uncorrelated with those, turned so that they explain as much of X as they can, largest first.
+1. predictive scores: principal axes of the activations Sβᵀ, largest variance first, as many as they have
+   dimensions;
+2. background scores: uncorrelated with those, turned so that they explain as much of X as they can, largest
+   first.
 
-Scores are then uncorrelated and have variance 1: MᵀCM = I. X ≈ mean + T·Pᵀ with patterns P = KM, the share of the
-variance of factor k is ‖P_k‖²/‖X‖²_D, and shares add up.
+Scores are then uncorrelated and have variance 1: MᵀCM = I. X ≈ mean + T·Pᵀ with patterns P = KM, the share of
+the variance of factor k is ‖P_k‖²/‖X‖²_D, and shares add up.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor._arrays import to_numpy
+from superfactor._arrays import namespace, to_numpy
 from superfactor.samples import Block, Design, Moments
 
 if TYPE_CHECKING:
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 # Of the largest eigenvalue of the scores' correlations: a direction with less is rounding.
 _NO_DIRECTION = 1e-13
+# A prediction that is right but too sure, as of the feature model with codes that know no labels, is no
+# reason to call its factors useless: what they are good for is asked at the best of these shares of it.
+_SHARES = 0.5 ** np.arange(8)
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,7 @@ def parts_turn(C: Any, effect: Any) -> Any:
 
 
 def effects_of(turn: Any, C: Any, effect: Any) -> Any:
-    """What one standard deviation of each score adds to the outputs, the other scores as they are: (outputs, r).
+    """What one standard deviation of each score adds to the outputs, the others as they are: (outputs, r).
 
     Parameters
     ----------
@@ -145,29 +151,31 @@ def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: A
         turn = parts_turn(C, effect)
     else:
         turn, _ = predictive_turn(C, moments.K.T @ moments.K, effect)
-    points = _without_each(turn, effects_of(turn, C, beta.T), moments.score_mean, beta, gamma)
-    points[:, : len(beta) + 1] *= problem.scale
-    losses, _ = problem.samples.sum(Block.evaluate, Design(scores.place), points)
-    whole, none, *without = np.asarray(losses).tolist()
-    explained = max(none - whole, np.finfo(float).tiny)
-    contribution = np.clip((np.asarray(without) - whole) / explained, 0.0, 1.0)
-    return Shown(moments, turn, np.where(none > whole, contribution, 0.0))
+
+    def deviance(used: Any) -> Any:
+        """(k,), with these shares (k, r) of each factor, the rest of it at its mean."""
+        each = turn[:, :, None] * effects_of(turn, C, beta.T).T  # (code, factor, κ)
+        points = _points(np.einsum("ks,rsc->krc", used, each), moments.score_mean, beta, gamma)
+        points[:, : len(beta) + 1] *= problem.scale
+        return np.asarray(problem.samples.sum(Block.evaluate, Design(scores.place), points)[0])
+
+    everything = np.ones((1, len(beta)))
+    *losses, none = deviance(np.vstack([everything * _SHARES[:, None], 0 * everything]))
+    whole, share = min(losses), _SHARES[int(np.argmin(losses))]
+    if not whole < none:
+        return Shown(moments, turn, np.zeros(len(beta)))
+    lost = deviance(share * (1 - np.eye(len(beta)))) - whole
+    return Shown(moments, turn, np.clip(lost / (none - whole), 0.0, 1.0))
 
 
-def _without_each(turn: Any, effect: Any, mean: Any, beta: Any, gamma: Any) -> Any:
-    """Coefficients (r + 2, r + 1 + q, κ) on [codes, 1, covariates].
+def _points(coef: Any, mean: Any, beta: Any, gamma: Any) -> Any:
+    """Coefficients (k, r + 1 + q, κ) on [codes, 1, covariates]: those of the codes (k, r, κ) are given.
 
-    All factors; none, at the mean of each; and all but one of them, for each.
+    At the mean of the codes activations are as in the fit.
     """
-    r, kappa = beta.shape
-    change = -turn[:, :, None] * effect.T[None]  # (code, factor, κ)
-    change = np.concatenate(
-        [np.zeros((r, 1, kappa)), change.sum(axis=1, keepdims=True), change], axis=1
-    )
-    change = np.moveaxis(change, 1, 0)  # (r + 2, r, κ)
-    constant = -np.einsum("r,krc->kc", mean, change)[:, None, :]
-    same = np.broadcast_to(gamma, (r + 2, *gamma.shape))
-    return np.concatenate([beta + change, constant, same], axis=1)
+    constant = np.einsum("r,krc->kc", mean, beta - coef)[:, None, :]
+    same = np.broadcast_to(gamma, (len(coef), *gamma.shape))
+    return np.concatenate([coef, constant, same], axis=1)
 
 
 def are_parts(factors: Factors) -> bool:
@@ -177,7 +185,7 @@ def are_parts(factors: Factors) -> bool:
 
 
 def _none_negative(x: Any) -> bool:
-    return x is not None and not bool((x < 0).any())
+    return x is not None and not bool(namespace(x).any(x < 0))
 
 
 def _numbers(x: Any) -> Any:

@@ -480,7 +480,7 @@ class Block:
 
     @reads_rows
     def scored(self, V: Array) -> Made[tuple[Any, ...]]:
-        """Scores X̃V (n_b, r) and √w/s, kept side by side (n_b, r + 1); sums: those of `moments.score_sums`."""
+        """Scores X̃V (n_b, r) and √w/s, kept side by side; the sums are those of `moments.score_sums`."""
         X = self._rows()
         scores, sums = score_sums(X, V)
         xp = namespace(scores)

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import Array, namespace, wide
+from superfactor._arrays import Array, eps, namespace, wide
 from superfactor.spectrum import DataMatrix
 
 # Of a mean square: a smaller variance is rounding, that of a constant.
 _CONSTANT = 1e-14
+# Of the variance that rounding may give a code, or a combination of codes: with less it is spare rank.
+_ROUNDING = 100.0
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Moments:
     total : Σw
     feature_mean, feature_scale : (p,), the mean and the standard deviation of each feature
     score_mean : (r,)
-    C : (r, r), the covariance of the scores
+    C : (r, r), the covariance of the scores; of spare rank, which is nothing but rounding, zero
     K : (p, r), the covariance of each feature with each score
     """
 
@@ -45,7 +47,7 @@ class Moments:
     @classmethod
     def of(cls, sums: tuple[Any, ...], scale: float) -> Moments:
         """From the added `score_sums` of all samples, X̃ = diag(√w)X/scale."""
-        total, columns, squares, scores, CC, KK = sums
+        total, columns, squares, scores, CC, KK, rounding = sums
         mean, score_mean = columns / total, scores / total
         variance = squares / total - mean**2
         variance = np.where(variance > _CONSTANT * (squares / total), variance, 0.0)
@@ -53,6 +55,9 @@ class Moments:
         C = CC / total - np.outer(score_mean, score_mean)
         # What is constant goes with nothing.
         K[variance == 0] = 0.0
+        # Of products in the type of X, and of sums that are as large as mean squares, in float64.
+        floor = rounding / total + np.finfo(float).eps * np.diag(CC) / total
+        C, K = _without_spare(C, K, _ROUNDING * floor)
         return cls(
             float(total),
             mean * scale,
@@ -68,8 +73,28 @@ class Moments:
         return float(np.sum(self.feature_scale**2))
 
 
+def _without_spare(C: Any, K: Any, floor: Any) -> tuple[Any, Any]:
+    """C (r, r) and K (p, r) without directions of the codes whose variance is no more than that of rounding.
+
+    Parameters
+    ----------
+    floor : (r,), the variance of each code that rounding may explain
+    """
+    used = np.diag(C) > floor
+    scale = np.sqrt(np.where(used, np.diag(C), 1.0))
+    values, U = np.linalg.eigh(np.where(np.outer(used, used), C / np.outer(scale, scale), 0.0))
+    reach = np.abs(U).T @ np.where(used, np.sqrt(floor) / scale, 1.0)
+    kept = values > reach**2
+    if np.all(kept):
+        return C, K
+    U = np.where(used[:, None], U[:, kept], 0.0)
+    project = U @ U.T * (scale / scale[:, None])
+    return project.T @ C @ project, K @ project
+
+
 def score_sums(X: DataMatrix, V: Array) -> tuple[Array, tuple[Any, ...]]:
-    """X̃V (n, r), and sums: Σw, X̃ᵀ√w (p,), Σx̃² (p,), (X̃V)ᵀ√w (r,), (X̃V)ᵀX̃V (r, r), X̃ᵀX̃V (p, r).
+    """X̃V (n, r), and sums: Σw, X̃ᵀ√w (p,), Σx̃² (p,), (X̃V)ᵀ√w (r,), (X̃V)ᵀX̃V (r, r), X̃ᵀX̃V (p, r),
+    and ε²‖X̃‖²‖v_j‖² (r,): the squares of what rounding leaves in each code.
 
     The large products are made of scores without their mean, which float32 would drown in; what the mean
     adds to them is added in float64.
@@ -87,7 +112,8 @@ def score_sums(X: DataMatrix, V: Array) -> tuple[Array, tuple[Any, ...]]:
     corner = centred.T @ centred + total * mean[:, None] * mean[None, :]
     columns, squares = X.column_sums()
     K = wide(X.transpose_times(centred)) + columns[:, None] * mean[None, :]
-    return scores, (total, columns, squares, sums, corner, K)
+    rounding = eps(scores) ** 2 * xp.sum(squares) * xp.sum(wide(V) ** 2, axis=0)
+    return scores, (total, columns, squares, sums, corner, K, rounding)
 
 
 def moments_of(X: Any, V: Any, sample_weight: Any = None) -> tuple[Any, Moments]:
