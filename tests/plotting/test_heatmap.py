@@ -30,6 +30,26 @@ def test_image_is_the_standardised_features_in_the_order_of_the_trees():
     assert labels[0] and len(labels) == len(names)
 
 
+def test_features_are_chosen_by_correlations_or_by_weights():
+    X, y, model = cancer()
+    for by in ("correlation", "weight"):
+        display = HeatmapDisplay.from_estimator(model, X, y, n=4, factors=1, by=by)
+        top = top_features(model, 4, by=by).query("factor == 1")
+        assert list(display.features) == list(top["feature"])
+
+
+def test_the_caption_says_that_features_were_chosen_with_the_labels():
+    X, y, model = cancer()
+    display = HeatmapDisplay.from_estimator(model, X, y, n=4)
+    assert "chosen with the labels of the training samples" in display.said
+    assert display.figure_.get_suptitle().replace("\n", " ") == display.said
+    _, ax = plt.subplots(figsize=(7, 5), layout="constrained")
+    display = HeatmapDisplay.from_estimator(model, X, y, n=4, ax=ax)
+    assert display.said in ax.get_xlabel().replace("\n", " ")
+    assert_readable(display.figure_)
+    assert HeatmapDisplay([[1.0, 2.0]], ["a"]).plot().figure_.get_suptitle() == ""
+
+
 def test_the_strip_has_the_classes_of_the_columns():
     X, y, model = wine()
     display = HeatmapDisplay.from_estimator(model, X, y, n=3)
@@ -76,6 +96,7 @@ def test_bad_input():
     X, y, model = cancer()
     for arguments, line in [
         ({"n": 0}, "n=0: an integer >= 1"),
+        ({"by": "size"}, "by='size': 'correlation' or 'weight'"),
         ({"factors": 7}, "factors=7: one or two integers"),
         ({"max_samples": 0}, "max_samples=0: an integer >= 1"),
     ]:

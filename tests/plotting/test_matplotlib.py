@@ -12,9 +12,12 @@ from tests.plotting.models import made_view
 from superfactor import plotting
 from superfactor.interpretation import Stability, top_features
 from superfactor.plotting import (
+    BiplotDisplay,
     ConvergenceDisplay,
+    CorrelationCircleDisplay,
     CVSurfaceDisplay,
     FactorsDisplay,
+    HeatmapDisplay,
     SamplesDisplay,
     ScreeDisplay,
     StabilityDisplay,
@@ -31,6 +34,11 @@ def displays():
     return {
         "factors": FactorsDisplay(view),
         "samples": SamplesDisplay(view.scores, factors=["a", "b"]),
+        "biplot": BiplotDisplay(
+            SamplesDisplay(view.scores, factors=["a", "b"]), [[0.5, 0.1]], ["gene"]
+        ),
+        "circle": CorrelationCircleDisplay(view.correlations.T, view.features, factors=["a", "b"]),
+        "heatmap": HeatmapDisplay(view.correlations, ["gene 1", "gene 2"]),
         "scree": ScreeDisplay(scree(np.eye(4) + 1)),
         "convergence": ConvergenceDisplay(
             {"": {"objective": [3.0, 2.0, 1.0], "seconds": [1, 2, 3]}}
@@ -76,11 +84,13 @@ def test_the_public_names():
         "BiplotDisplay",
         "CVSurfaceDisplay",
         "ConvergenceDisplay",
+        "CorrelationCircleDisplay",
         "FactorsDisplay",
         "HeatmapDisplay",
         "SamplesDisplay",
         "ScreeDisplay",
         "StabilityDisplay",
+        "StableFeaturesDisplay",
     ]
     for name in plotting.__all__:
         assert callable(getattr(plotting, name).from_estimator)

@@ -160,11 +160,7 @@ class BiplotDisplay:
         self.figure_ = ax.figure
         self.samples.draw(ax, ellipses, {"alpha": 0.6} | kwargs)
         drawing.say(ax, [self.samples.said, ARROWS[self.by]], own)
-        if (
-            own
-        ):  # legend and caption take their place now: the rest is measured against what is left
-            figure: Any = self.figure_
-            figure.get_layout_engine().execute(figure)
+        drawing.settle(ax)
         one = REACH * float(np.abs(self.samples.scores).max())
         limits = np.transpose([ax.get_xlim(), ax.get_ylim()])
         sides.leave_room(ax, np.minimum(limits[0], -one), np.maximum(limits[1], one))

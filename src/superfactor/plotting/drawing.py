@@ -153,6 +153,14 @@ def say(ax: Axes, sentences: Sequence[str], own: bool) -> None:
         ax.set_xlabel(f"{ax.get_xlabel()}\n{text}", parse_math=False)
 
 
+def settle(ax: Axes) -> None:
+    """Legend and caption take their place now: what follows is measured against what is left."""
+    figure: Any = ax.figure.figure
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
 def grid_shape(count: int, widest: int = 4) -> tuple[int, int]:
     """Rows and columns for `count` panels: as many columns as fit, rows about equally full."""
     rows = math.ceil(count / widest)

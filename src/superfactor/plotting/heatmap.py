@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 SATURATED = 2.5  # standard deviations
 HEAT = 4.6  # inches the samples take
+CHOSEN = (
+    "Features chosen with the labels of the training samples: "
+    "among those, classes can look apart even where labels mean nothing."
+)
 TREE, STRIP, GAP = 0.5, 0.13, 0.03  # inches
 
 
@@ -30,7 +34,9 @@ class HeatmapDisplay:
 
     Each feature is shown in its own standard deviations from its mean, blue below and red above.
     Trees are those of Ward's method, so that features that go together and samples that are alike
-    stand side by side; mixOmics calls the same picture cim.
+    stand side by side; mixOmics calls the same picture cim. It describes the features. That the classes
+    come apart in it is no evidence where the features were chosen with the labels of the same samples, and
+    the caption says so; `SamplesDisplay` shows held-out samples.
 
     Parameters
     ----------
@@ -40,6 +46,8 @@ class HeatmapDisplay:
         Labels as strings, or real targets.
     classes : sequence of str, optional
         All labels, in the order of the legend. None where y is real.
+    said : str, default=""
+        A sentence on how the features were chosen, for the caption.
 
     Attributes
     ----------
@@ -65,11 +73,20 @@ class HeatmapDisplay:
     178
     """
 
-    def __init__(self, values: Any, features: Sequence[str], y: Any = None, classes: Any = None):
+    def __init__(
+        self,
+        values: Any,
+        features: Sequence[str],
+        y: Any = None,
+        classes: Any = None,
+        *,
+        said: str = "",
+    ):
         self.values = values
         self.features = features
         self.y = y
         self.classes = classes
+        self.said = said
 
     @classmethod
     def from_estimator(
@@ -132,6 +149,7 @@ class HeatmapDisplay:
             [view.features[i] for i in columns],
             None if labels is None else labels[shown],
             classes,
+            said=CHOSEN,
         )
         return display.plot(ax, **kwargs)
 
@@ -149,8 +167,10 @@ class HeatmapDisplay:
         -------
         self
         """
+        drawing.pyplot()
         values = np.asarray(self.values, dtype=float)
         names = lettering.short_names(self.features, lettering.room_for_names(ax, 1))
+        own = ax is None
         self.ax_ = ax = self._axes(ax, names)
         self.figure_ = ax.figure
         box = ax.get_window_extent()
@@ -180,6 +200,11 @@ class HeatmapDisplay:
         scale.set_ticks([-2, 0, 2], labels=["−2", "0", "2 s.d."])
         scale.outline.set_visible(False)
         bar.tick_params(labelsize=7, length=2)
+        if own and self.said:
+            figure: Any = self.figure_
+            drawing.caption(figure, lettering.wrapped([self.said], figure.get_figwidth()))
+        elif self.said:  # below the scale
+            ax.set_xlabel(f"{ax.get_xlabel()}\n\n\n{lettering.wrapped([self.said], width)}")
         return self
 
     def _axes(self, ax: Axes | None, names: dict[str, str]) -> Axes:
@@ -193,6 +218,9 @@ class HeatmapDisplay:
         )
         right = name + legend if self._crowded else max(name, legend)
         left, bottom, top = TREE + 0.1, 0.62, TREE + STRIP + 0.15
+        if self.said:
+            lines = lettering.wrapped([self.said], left + HEAT + right).count("\n") + 1
+            top += 0.12 + 0.16 * lines
         tall = max(1.2, drawing.ROW * len(self.features), 0.19 * min(len(classes), 20) - top)
         size = left + HEAT + right, bottom + tall + top
         spacing = {

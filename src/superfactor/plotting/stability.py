@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
 
 BARS = 1.5  # inches the bars of a panel take
-SHUFFLED = "the same with shuffled labels, which mean nothing"
+SHUFFLED = "the feature at this place with shuffled labels, which mean nothing"
 
 
 class StabilityDisplay:
@@ -163,7 +163,7 @@ class StabilityDisplay:
             cells,
             panel=(BARS, drawing.ROW * (most + 1)),
             gaps=(left + 0.2, 0.78 if shuffled else 0.62),
-            edges=(left + 0.1, 0.3 + below, 0.2, 0.45 + 0.16 * (text.count("\n") + shuffled)),
+            edges=(left + 0.1, 0.3 + below, 0.2, 0.55 + 0.16 * (text.count("\n") + shuffled)),
         )
         self.axes_ = drawing.panels(ax, cells, size, spacing)
         self.bars_, self.marks_ = [], []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BARS = 3.2  # inches the bars take
+LEGEND = 0.5  # inches below them where the legend begins
 
 
 class StableFeaturesDisplay:
@@ -46,8 +47,8 @@ class StableFeaturesDisplay:
     >>> X, y = load_wine(return_X_y=True)
     >>> model = SMFClassifier(3).fit(scale(X), y)
     >>> display = StableFeaturesDisplay.from_estimator(model, scale(X), y, n_pairs=5)
-    >>> len(display.bars_)
-    13
+    >>> display.found.selected
+    ['x12', 'x6']
     """
 
     def __init__(self, found: StableFeatures):
@@ -121,7 +122,7 @@ class StableFeaturesDisplay:
         ax : Axes, optional
             None makes a figure that is large enough.
         n : int, default=20
-            Features shown, at most.
+            Features shown, at most, of those that are picked at all.
         **kwargs
             Passed on to ``Axes.barh``.
 
@@ -131,14 +132,20 @@ class StableFeaturesDisplay:
         """
         drawing.pyplot()
         check_count("n", n)
-        rows = self.found.table.head(n)
+        table = self.found.table
+        rows = table[table["share"] > 0].head(n)
         names = [
             lettering.shorten(name, lettering.room_for_names(ax, 1)) for name in rows["feature"]
         ]
-        left = lettering.inches(names) + 0.2
+        left = max(lettering.inches(names) + 0.1, 0.3)
         text = lettering.wrapped([self.found.statement], BARS + left)
-        height = drawing.ROW * (len(rows) + 1) + 1.2 + 0.16 * text.count("\n")
-        self.ax_ = drawing.single(ax, (BARS + left, height))
+        size, spacing = drawing.spread(
+            [(0, 0)],
+            panel=(BARS, drawing.ROW * (len(rows) + 1)),
+            gaps=(0.0, 0.0),
+            edges=(left + 0.1, LEGEND + 0.25, 0.2, 0.35 + 0.16 * text.count("\n")),
+        )
+        (self.ax_,) = drawing.panels(ax, [(0, 0)], size, spacing)
         self.figure_ = self.ax_.figure
         self._draw(rows, names, kwargs)
         if ax is None:
@@ -173,9 +180,7 @@ class StableFeaturesDisplay:
             if len(places_of):
                 entries[label] = self.bars_[int(places_of[0])]
         entries["with shuffled labels"] = self.shuffled_
-        columns = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.62 / _inches_high(ax))}
-        drawing.add_legend(ax, entries, beside=False, ncols=3, handlelength=1.2, **columns)
-
-
-def _inches_high(ax: Axes) -> float:
-    return float(ax.get_window_extent().height) / float(ax.figure.dpi)
+        height = float(ax.get_window_extent().height) / float(ax.figure.dpi)
+        place = {"loc": "upper right", "bbox_to_anchor": (1.02, -LEGEND / height)}
+        look = {"borderaxespad": 0.0, "handlelength": 1.2, "columnspacing": 1.2}
+        drawing.add_legend(ax, entries, beside=False, ncols=3, **place, **look)

@@ -1,0 +1,199 @@
+"""`CorrelationCircleDisplay`: how features go with two factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from superfactor.interpretation import factor_view
+from superfactor.interpretation.tables import check_count
+from superfactor.plotting import drawing, sides
+from superfactor.plotting.samples import axis_names, check_factors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CIRCLES = (0.5, 1.0)
+MANY = 5000  # points, above which a vector file holds them as a picture
+
+
+class CorrelationCircleDisplay:
+    """Features as points: the correlation with one factor across, with another one upwards.
+
+    Scores of two factors are uncorrelated, so that the square of the distance from the centre is the
+    share of the variance of a feature that goes with both; all points lie within the circle of 1.
+    Features that lie together go together in this plane, opposite ones go against each other, and
+    features near the centre have little to do with these two factors. mixOmics calls it plotVar.
+
+    Parameters
+    ----------
+    correlations : array of shape (n_features, 2)
+    features : sequence of n_features names
+    factors : names of the two axes
+    n : int, default=10
+        Features that have their names at the sides: for each factor those of the largest correlation in
+        size.
+    cutoff : float, default=0.0
+        Features nearer to the centre than this are left out.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    points_ : dict of PathCollection
+        "named" and "others".
+    features_ : list of int
+        Positions of the features that are shown, the farthest from the centre first.
+
+    See Also
+    --------
+    BiplotDisplay : Samples in the same plane.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.plotting import CorrelationCircleDisplay
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = SMFClassifier(2).fit(X.apply(scale), y)
+    >>> display = CorrelationCircleDisplay.from_estimator(model, cutoff=0.8)
+    >>> [display.features[i] for i in display.features_]
+    ['flavanoids', 'color_intensity', 'proline', 'total_phenols', 'alcohol']
+    """
+
+    def __init__(
+        self,
+        correlations: Any,
+        features: Sequence[str],
+        *,
+        factors: Sequence[str],
+        n: int = 10,
+        cutoff: float = 0.0,
+    ):
+        self.correlations = correlations
+        self.features = features
+        self.factors = factors
+        self.n = n
+        self.cutoff = cutoff
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        *,
+        factors: Sequence[int] = (1, 2),
+        n: int = 10,
+        cutoff: float = 0.0,
+        rotation: str | None = None,
+        positive: Any = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Plot the features of a fitted model.
+
+        Parameters
+        ----------
+        model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline of one, SMFClassifierCV, FactorView
+        factors : two int, default=(1, 2)
+            Numbers of the factors, from 1 in display order.
+        n : int, default=10
+            Features that have their names at the sides: for each factor those of the largest correlation
+            in size.
+        cutoff : float, default=0.0
+            From 0 to 1: features nearer to the centre than this are left out.
+        rotation : None, "predictive", "variance" or "varimax", default=None
+        positive : class label, optional
+            The class that is up; both as in `superfactor.interpretation.factor_view`.
+        ax, **kwargs
+            See ``plot``.
+
+        Returns
+        -------
+        display : CorrelationCircleDisplay
+        """
+        view = factor_view(model, rotation=rotation, positive=positive)
+        chosen = check_factors(factors, len(view.weights))
+        if len(chosen) != 2:
+            raise ValueError(f"factors={factors!r}: a correlation circle needs two factors")
+        display = cls(
+            view.correlations[[j - 1 for j in chosen]].T,
+            list(view.features),
+            factors=axis_names(view, chosen),
+            n=n,
+            cutoff=cutoff,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw circles, points and names.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            None makes a new figure.
+        **kwargs
+            Passed on to ``Axes.scatter``.
+
+        Returns
+        -------
+        self
+        """
+        check_count("n", self.n)
+        if not isinstance(self.cutoff, Real) or not 0 <= self.cutoff <= 1:
+            raise ValueError(f"cutoff={self.cutoff!r}: a number from 0 to 1 is required")
+        places = np.asarray(self.correlations, dtype=float).reshape(-1, 2)
+        far = np.hypot(*places.T)
+        order = np.argsort(-far, kind="stable")
+        self.features_: list[int] = [int(i) for i in order[far[order] >= self.cutoff]]
+        largest = np.argsort(-np.abs(places), axis=0, kind="stable")[: self.n].ravel()
+        # A feature that has nothing to do with either factor has no side to be named at.
+        named = [i for i in self.features_ if i in set(largest.tolist()) and far[i] > 0]
+        others = [i for i in self.features_ if i not in set(named)]
+        own = ax is None
+        self.ax_ = ax = drawing.single(ax, (8.0, max(5.2, 1.2 + sides.height_for(places[named]))))
+        self.figure_ = ax.figure
+        across, upwards = (f"correlation with {name}" for name in self.factors)
+        ax.set_xlabel(across, parse_math=False)
+        ax.set_ylabel(upwards.replace(" (", "\n("), parse_math=False)
+        drawing.tidy(ax)
+        drawing.say(ax, self._said(len(places)), own)
+        drawing.settle(ax)
+        sides.leave_room(ax, (-1.08, -1.08), (1.08, 1.08))
+        self._draw_plane(ax)
+        size = float(np.clip(600 / np.sqrt(max(len(self.features_), 1)), 6, 24))
+        look: dict[str, Any] = {"s": size, "linewidth": 0, "zorder": 3} | kwargs
+        few: dict[str, Any] = {"color": drawing.COLORS[0]} | look
+        many: dict[str, Any] = {"color": "0.6", "alpha": 0.6, "rasterized": len(others) > MANY}
+        self.points_ = {
+            "named": ax.scatter(*places[named].T, **few),
+            "others": ax.scatter(*places[others].T, **many | look | {"zorder": 2}),
+        }
+        sides.name_points(ax, [self.features[i] for i in named], places[named])
+        return self
+
+    def _said(self, total: int) -> list[str]:
+        """What is shown, in sentences."""
+        shown = len(self.features_)
+        which = "Features" if shown == total else f"{shown:,} of {total:,} features"
+        more = f", those {self.cutoff:g} or farther from the centre," if shown < total else ""
+        return [
+            f"{which}{more} by their correlations with two factors, in the training samples.",
+            "Circles: 0.5 and 1.",
+        ]
+
+    def _draw_plane(self, ax: Axes) -> None:
+        """Circles, the two axes through the centre, and scales that end where correlations do."""
+        for radius in CIRCLES:
+            sides.draw_circle(ax, radius)
+        cross: dict[str, Any] = {"color": "0.8", "linewidth": 0.6, "zorder": 0.3}
+        ax.plot([-1, 1], [0, 0], **cross)
+        ax.plot([0, 0], [-1, 1], **cross)
+        ticks, labels = [-1, -0.5, 0, 0.5, 1], ["−1", "−0.5", "0", "0.5", "1"]
+        ax.set_xticks(ticks, labels=labels)
+        ax.set_yticks(ticks, labels=labels)
+        for side in ("bottom", "left"):
+            ax.spines[side].set_bounds(-1, 1)
