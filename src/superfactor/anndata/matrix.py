@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -17,6 +18,8 @@ from superfactor.spectrum.rows import MemmapRows, SparseRows, as_rows
 
 # A variance below this share of the mean square is rounding: the gene is constant.
 _NO_VARIANCE = 1e-12
+# Above this share of genes that new cells lack, what is left says too little.
+_MOST_MISSING = 0.5
 
 
 def stored_matrix(adata: Any, layer: str | None) -> Any:
@@ -30,6 +33,52 @@ def stored_matrix(adata: Any, layer: str | None) -> Any:
         layers = ", ".join(map(repr, adata.layers)) or "there is none"
         raise ValueError(f"layer={layer!r}: no such layer; {layers}")
     return adata.layers[layer]
+
+
+def fitted_data(
+    adata: Any, layer: str | None, genes: np.ndarray, scale: bool, in_blocks: bool
+) -> tuple[Any, np.ndarray]:
+    """The numbers to fit (n, genes), in blocks or as a whole, and by what every gene is divided."""
+    X = stored_matrix(adata, layer)
+    source = rows_of(X)
+    whole = len(genes) == adata.n_vars
+    if not whole:
+        source = source.select([int(j) for j in genes])
+    deviations = np.ones(len(genes))
+    if scale:
+        deviations = standard_deviations(source)
+        source = source.scaled(1 / deviations)
+    if not in_blocks:
+        return in_memory(source), deviations
+    as_it_is = whole and not scale and _is_floating(X)
+    return X if as_it_is else as_data(source), deviations
+
+
+def _is_floating(X: Any) -> bool:
+    """An array or CSR matrix in memory that can be fitted as it is, without a copy."""
+    ready = isinstance(X, np.ndarray) or (sp.issparse(X) and X.format == "csr")
+    return ready and X.dtype in (np.float32, np.float64)
+
+
+def alignment(names: Any, kept: Any, dtype: Any) -> Any:
+    """(genes of new cells, genes of the model), sparse: puts columns where they belong, and scales them."""
+    genes = [str(gene) for gene in kept["genes"]]
+    here = names.astype(str).get_indexer(genes)
+    missing = float(np.mean(here < 0))
+    if missing > _MOST_MISSING:
+        raise ValueError(
+            f"adata.var_names: {missing:.0%} of the model's {len(genes)} genes are missing; at most half may "
+            f"be. Are names of the same kind, such as {genes[0]!r}?"
+        )
+    if missing:
+        warnings.warn(
+            f"{missing:.1%} of the model's {len(genes)} genes are missing in adata and count as 0",
+            UserWarning,
+            stacklevel=3,
+        )
+    there = np.flatnonzero(here >= 0)
+    factors = (1 / np.asarray(kept["scales"], dtype=np.float64)).astype(dtype)
+    return sp.csr_array((factors[there], (here[there], there)), shape=(len(names), len(genes)))
 
 
 def rows_of(X: Any) -> RowSource:

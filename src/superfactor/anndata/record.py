@@ -13,18 +13,26 @@ import numpy as np
 from superfactor import __version__
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.covariates import CovariateEncoder
-from superfactor.interpretation import FactorView
-from superfactor.interpretation.outcome import Outcome
+from superfactor.interpretation import FactorView, factor_view
 from superfactor.interpretation.tables import ROLES
-from superfactor.interpretation.view import Source, arrange
 from superfactor.losses import resolve_link
 from superfactor.models.coding import FeatureCoding, FilterCoding
 
 # What predicting depends on, beside arrays.
 _PARAMETERS = ("n_components", "model", "link", "fit_intercept", "prediction")
-_ARRAYS = ("components_", "factor_coef_", "intercept_", "covariate_coef_")
-# What factors are turned from; codes are those of the cells, and not of the model.
-_FACTORS = tuple(field.name for field in fields(Source) if field.name != "codes")
+_ARRAYS = (
+    "components_",
+    "factor_coef_",
+    "intercept_",
+    "covariate_coef_",
+    # What describes the factors.
+    "patterns_",
+    "score_mean_",
+    "score_covariance_",
+    "feature_scale_",
+    "factor_turn_",
+    "factor_contribution_",
+)
 
 
 def write_model(
@@ -67,7 +75,6 @@ def write_model(
         "scales": np.asarray(scales),
         "turn": view.turn,
         "center": view.center,
-        "factors": {name: getattr(view.source, name) for name in _FACTORS},
         "parameters": {name: getattr(estimator, name) for name in _PARAMETERS},
         "arrays": {name.rstrip("_"): np.asarray(getattr(estimator, name)) for name in _ARRAYS},
         # Of the filter model it is W, which is there already.
@@ -79,14 +86,18 @@ def write_model(
 
 
 def read_model(found: dict[str, Any]) -> SMFClassifier:
-    """The estimator that `write_model` wrote, as far as coding and predicting need it."""
+    """The estimator that `write_model` wrote, without the codes of the cells it was fitted to."""
     kept = found["model"]
     parameters = {name: _plain(kept["parameters"][name]) for name in _PARAMETERS}
     estimator = SMFClassifier(**parameters)
     for name in _ARRAYS:
         setattr(estimator, name, np.asarray(kept["arrays"][name.rstrip("_")]))
+    estimator.unlabeled = _plain(found["params"].get("unlabeled"))
     estimator.classes_ = np.asarray(found["classes"])
+    estimator.class_count_ = [float(count) for count in found["class_count"]]
+    estimator.codes_ = np.zeros((0, len(estimator.components_)))
     estimator.n_features_in_ = len(kept["genes"])
+    estimator.component_names_ = _words(kept["genes"])
     names = [str(name) for name in kept["covariates"]]
     estimator._covariate_index = []
     estimator._covariate_names = names or None
@@ -110,26 +121,16 @@ def read_view(found: dict[str, Any], names: Any, scores: Any) -> FactorView:
     names : of the genes of the model
     scores : (cells, factors) of some cells
     """
-    classes = tuple(str(label) for label in found["classes"])
-    outputs = tuple(str(output) for output in found["effects"]["outputs"])
-    outcome = Outcome(classes, outputs, 0 if len(classes) == 2 else None)
-    kept = {name: _plain(found["model"]["factors"][name]) for name in _FACTORS}
-    source = Source(**kept, codes=np.zeros((0, len(kept["C"]))))
-    said = {
-        "features": _words(names),
-        "classes": classes,
-        "model": str(found["params"]["model"]),
-        "supervised": True,
-    }
     rotation = found["params"].get("rotation")
-    view = arrange(source, None if rotation is None else str(rotation), outcome, said)
+    view = factor_view(read_model(found), rotation=None if rotation is None else str(rotation))
     codes = scores @ np.linalg.pinv(view.turn) + view.center
-    return replace(view, scores=scores, source=replace(source, codes=codes))
+    source = None if view.source is None else replace(view.source, codes=codes)
+    return replace(view, features=_words(names), scores=scores, source=source)
 
 
 def check_age(found: dict[str, Any], place: str) -> None:
     """Version 1.0 kept weights, and neither correlations nor what they take."""
-    if "factors" not in found["model"]:
+    if "factor_coef" not in found["model"]["arrays"]:
         version = found.get("versions", {}).get("superfactor", "an older version")
         raise ValueError(
             f"{place}: superfactor {version} wrote it, without the correlations of the genes; "

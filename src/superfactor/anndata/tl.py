@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from superfactor.anndata import cells, matrix, record
+from superfactor.anndata import cells, matrix, ranking, record
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.blockwise import block_cuts
 from superfactor.interpretation import factor_view
-
-# Above this share of genes that new cells lack, what is left says too little.
-_MOST_MISSING = 0.5
+from superfactor.interpretation.tables import check_count
 
 
 def smf(
@@ -116,7 +112,7 @@ def smf(
     table = cells.covariate_table(given, adata, covariates)
     genes = cells.chosen_genes(adata, mask_var)
     estimator = SMFClassifier(n_components, model=model, **parameters)
-    data, deviations = _data(adata, layer, genes, scale, _reads_blocks(estimator))
+    data, deviations = matrix.fitted_data(adata, layer, genes, scale, _reads_blocks(estimator))
     estimator.fit(data, cells.labels(column), covariates=table)
     estimator.set_feature_names([str(name) for name in adata.var_names[genes]])
     view = factor_view(estimator, rotation=rotation)
@@ -207,7 +203,7 @@ def project(
         layer = found["params"].get("layer")
     source = matrix.rows_of(matrix.stored_matrix(adata, None if layer == "X" else layer))
     table = cells.covariate_table(given, adata, [str(c) for c in found["model"]["covariates"]])
-    aligned = _alignment(adata.var_names, found["model"], estimator.components_.dtype)
+    aligned = matrix.alignment(adata.var_names, found["model"], estimator.components_.dtype)
     codes, probabilities = [], []
     for start, stop in pairwise(block_cuts(source)):
         block = source.read_finite(start, stop) @ aligned
@@ -215,6 +211,100 @@ def project(
         codes.append(estimator.transform(block))
         probabilities.append(estimator.predict_proba(block, beside))
     _write_cells(adata, key_added, found, np.vstack(codes), np.vstack(probabilities))
+    return given if copy else None
+
+
+def rank_genes_smf(
+    adata: Any,
+    *,
+    groups: str | Sequence[str] = "all",
+    n_genes: int | None = None,
+    mod: str | None = None,
+    key: str = "smf",
+    key_added: str = "rank_genes_groups",
+    copy: bool = False,
+) -> Any:
+    """Rank genes as markers of each class of a fit, where ``sc.pl.rank_genes_groups`` looks for them.
+
+    First come genes that are higher in the class than in all other cells *and* carry its prediction: they go
+    with the log-odds of the class, and more of them makes the class more likely. Their score is d·r, above 0:
+    d the difference of the means in standard deviations, r the correlation with the log-odds. Genes that are
+    higher but do not carry the prediction have the score 0, genes that are lower one below 0.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        What `smf` has written to. Cells without a label are left out; X on disk is taken into memory.
+    groups : "all" or list of classes, default="all"
+        Whose markers to rank; each is compared with all other cells.
+    n_genes : int, optional
+        How many to keep for each class. None keeps all genes of the fit.
+    mod : str, optional
+        Which modality of a MuData.
+    key : str, default="smf"
+        ``key_added`` of `smf`.
+    key_added : str, default="rank_genes_groups"
+        The name of what is written, scanpy's by default; another one is ``key=`` of its functions.
+    copy : bool, default=False
+        Leave `adata` as it is and return a copy with the results; needs X in memory.
+
+    Returns
+    -------
+    copy : AnnData (MuData) or None
+        None where `adata` itself was written to: ``.uns["rank_genes_groups"]`` in scanpy's form. ``names``,
+        ``scores``, ``logfoldchanges``, ``pvals`` and ``pvals_adj`` are record arrays with a field for each
+        class, the best genes first; ``params`` says how they came about. ``sc.pl.rank_genes_groups`` and its
+        relatives draw it, and ``sc.get.rank_genes_groups_df`` makes a table of it.
+
+    Notes
+    -----
+    ``pvals`` are of Mann and Whitney's test of the class against the rest, ``pvals_adj`` Benjamini and
+    Hochberg's q. They are of each gene by itself, and do not depend on the fit. Where labels were made of the
+    expression of the same genes, as by clustering, they are too small, here as in scanpy.
+    ``logfoldchanges`` are right where X are logarithms of 1 + expression. All figures are made of those of
+    `superfactor.interpretation.feature_effects`.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> import superfactor.anndata as sfa
+    >>> images = load_digits()
+    >>> adata = anndata.AnnData(np.log1p(images.data), obs={"digit": images.target.astype(str)})
+    >>> adata.var_names = images.feature_names
+    >>> sfa.tl.smf(adata, "digit", n_components=9)
+    >>> sfa.tl.rank_genes_smf(adata, groups=["0", "1"])
+    >>> [str(name) for name in adata.uns["rank_genes_groups"]["names"]["1"][:2]]
+    ['pixel_2_3', 'pixel_5_4']
+    """
+    cells.check_key(key_added)
+    found = _model_of(adata, mod, key, "adata")
+    given, adata = cells.to_write_to(adata, mod, copy)
+    known = [str(label) for label in found["categories"]]
+    chosen = known if isinstance(groups, str) and groups == "all" else list(map(str, groups))
+    strange = sorted(set(chosen) - set(known))
+    if strange or not chosen or (isinstance(groups, str) and groups != "all"):
+        raise ValueError(f"groups={groups!r}: 'all' or a list of some of {known} is required")
+    if n_genes is not None:
+        check_count("n_genes", n_genes)
+    parameters, estimator = found["params"], record.read_model(found)
+    label, layer = str(parameters["label"]), parameters.get("layer")
+    source = matrix.rows_of(matrix.stored_matrix(adata, layer))
+    aligned = matrix.alignment(adata.var_names, found["model"], source.stored_type)
+    y = cells.labels(cells.column(given, adata, label, "label"))
+    tables = ranking.statistics(estimator, matrix.in_memory(source) @ aligned, y, chosen)
+    base = adata.uns.get("log1p", {}).get("base")
+    adata.uns[key_added] = {
+        "params": {
+            "groupby": label,
+            "reference": "rest",
+            "method": "superfactor",
+            "use_raw": False,
+            "layer": layer,
+            "corr_method": "benjamini-hochberg",
+        },
+        **ranking.as_records(tables, found["model"]["scales"], base, n_genes),
+    }
     return given if copy else None
 
 
@@ -236,32 +326,7 @@ def _reads_blocks(estimator: SMFClassifier) -> bool:
     return default and estimator.certify != "ascent"
 
 
-def _data(
-    adata: Any, layer: str | None, genes: np.ndarray, scale: bool, in_blocks: bool
-) -> tuple[Any, np.ndarray]:
-    """The numbers to fit (n, genes), in blocks or as a whole, and by what every gene is divided."""
-    X = matrix.stored_matrix(adata, layer)
-    source = matrix.rows_of(X)
-    whole = len(genes) == adata.n_vars
-    if not whole:
-        source = source.select([int(j) for j in genes])
-    deviations = np.ones(len(genes))
-    if scale:
-        deviations = matrix.standard_deviations(source)
-        source = source.scaled(1 / deviations)
-    if not in_blocks:
-        return matrix.in_memory(source), deviations
-    as_it_is = whole and not scale and _is_floating(X)
-    return X if as_it_is else matrix.as_data(source), deviations
-
-
-def _is_floating(X: Any) -> bool:
-    """An array or CSR matrix in memory that can be fitted as it is, without a copy."""
-    ready = isinstance(X, np.ndarray) or (sp.issparse(X) and X.format == "csr")
-    return ready and X.dtype in (np.float32, np.float64)
-
-
-def _model_of(reference: Any, mod: str | None, key: str) -> Any:
+def _model_of(reference: Any, mod: str | None, key: str, said: str = "reference") -> Any:
     """The dictionary that `smf` wrote."""
     found = reference
     if not isinstance(reference, dict):
@@ -270,32 +335,11 @@ def _model_of(reference: Any, mod: str | None, key: str) -> Any:
         )
     if not isinstance(found, dict) or "model" not in found:
         raise ValueError(
-            f"reference: no model in its uns[{key!r}]; superfactor.anndata.tl.smf writes one, and key= says "
+            f"{said}: no model in its uns[{key!r}]; superfactor.anndata.tl.smf writes one, and key= says "
             "what it is called"
         )
-    record.check_age(found, f"reference: uns[{key!r}]")
+    record.check_age(found, f"{said}: uns[{key!r}]")
     return found
-
-
-def _alignment(names: Any, kept: Any, dtype: Any) -> Any:
-    """(genes of new cells, genes of the model), sparse: puts columns where they belong, and scales them."""
-    genes = [str(gene) for gene in kept["genes"]]
-    here = names.astype(str).get_indexer(genes)
-    missing = float(np.mean(here < 0))
-    if missing > _MOST_MISSING:
-        raise ValueError(
-            f"adata.var_names: {missing:.0%} of the model's {len(genes)} genes are missing; at most half may "
-            f"be. Are names of the same kind, such as {genes[0]!r}?"
-        )
-    if missing:
-        warnings.warn(
-            f"{missing:.1%} of the model's {len(genes)} genes are missing in adata and count as 0",
-            UserWarning,
-            stacklevel=3,
-        )
-    there = np.flatnonzero(here >= 0)
-    factors = (1 / np.asarray(kept["scales"], dtype=np.float64)).astype(dtype)
-    return sp.csr_array((factors[there], (here[there], there)), shape=(len(names), len(genes)))
 
 
 def _categories(column: Any, classes: np.ndarray) -> np.ndarray:
