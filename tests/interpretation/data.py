@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.estimators.patients import patients
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 
 MODELS = ("filter", "feature")
 # Where the optimum is quick to prove.
@@ -39,18 +45,80 @@ def regressor(model="filter", rank=3, **params):
 
 
 def reconstruction(view):
-    return view.codes @ view.weights
-
-
-def of_outputs(activations, classes=None):
-    """Activations against the first class (n, κ) as a view shows them, two classes with the second up."""
-    if classes is None or len(classes) == 2:
-        return activations
-    every = np.hstack([np.zeros((len(activations), 1)), activations])
-    return every - every.mean(axis=1, keepdims=True)
+    """What the factors say about X of the training samples, beside its mean (n, p)."""
+    return view.scores @ view.patterns
 
 
 def activations(view):
-    """What the factors add to the outputs of the training samples (n, outputs), from the view alone."""
-    spread = view.codes.std(axis=0)
-    return view.codes @ (view.coef / np.where(spread > 0, spread, 1)).T
+    """What the factors add to the outputs of the training samples, beside the mean (n, outputs)."""
+    return view.scores @ view.coef.T
+
+
+# --- fits of every kind, and what they answer -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fit, and what it was fitted to: X (n, p) as the estimator sees it, in float64, and its weights."""
+
+    fit: Any
+    X: Any
+    weight: Any
+    y: Any
+    covariates: Any = None
+
+    @property
+    def labelled(self):
+        return np.array([label is not None for label in self.y.tolist()])
+
+    def codes(self):
+        return np.asarray(self.fit.transform(self.X), dtype=np.float64)
+
+    def outputs(self, covariates=None):
+        """Predictions (n, outputs) as a view shows them, at given covariates or at none."""
+        given = {} if self.covariates is None else {"covariates": 0 * self.covariates}
+        if covariates is not None:
+            given = {"covariates": covariates}
+        ask = getattr(self.fit, "decision_function", self.fit.predict)
+        answer = np.asarray(ask(self.X, **given), dtype=np.float64).reshape(len(self.X), -1)
+        several = answer.shape[1] > 1 and hasattr(self.fit, "classes_")
+        return answer - answer.mean(axis=1, keepdims=True) if several else answer
+
+
+CASES = (
+    *("two", "four", "weighted", "unlabelled", "balanced", "covariates", "targets", "survival"),
+    *("float32", "sparse", "wide", "constant", "tiny", "huge"),
+)
+
+
+@cache
+def case(name, model="filter"):
+    """A fit of rank 4, or 3 of survival times."""
+    X, y = table(*((18, 50) if name == "wide" else (40, 7)), classes=4 if name == "four" else 2)
+    X, weight, params, given = X.to_numpy(), np.ones(len(y)), {}, {}
+    rng = np.random.default_rng(8)
+    if name in ("tiny", "huge"):
+        X *= {"tiny": 1e-8, "huge": 1e8}[name]
+    elif name == "constant":
+        X[:, 2], X[:, 4] = 3.3, 0
+    elif name == "sparse":
+        X = np.where(X > 2, X, 0)
+    elif name == "balanced":
+        y[:8], params = y[0], {"class_weight": "balanced"}
+    elif name == "unlabelled":
+        y = np.where(np.arange(len(y)) % 4 == 0, None, y)
+    elif name == "weighted":
+        weight = given["sample_weight"] = rng.integers(0, 4, len(y)).astype(float)
+    elif name == "covariates":
+        given["covariates"] = rng.standard_normal((len(y), 2))
+        y[given["covariates"][:, 0] > 1] = "tumoral"
+    fit = SMFClassifier(4, model=model, prediction="fast", **params)
+    if name == "targets":
+        y = np.c_[5 * X[:, 1], X[:, 0] - 100 * X[:, 3]] + rng.standard_normal((len(y), 2))
+        fit = SMFRegressor(4, model=model, prediction="fast")
+    elif name == "survival":
+        X, y, given["covariates"] = patients(n=70)
+        fit, weight = SMFSurvival(3, model=model, prediction="fast"), np.ones(70)
+    made = {"sparse": sp.csr_array, "float32": np.float32}.get(name, np.asarray)
+    fit.fit(made(X), y, **given)
+    return Case(fit, X, weight, np.asarray(y), given.get("covariates"))

@@ -1,193 +1,269 @@
-"""`factor_view` against the estimators' own attributes and predictions."""
+"""`factor_view` against explicit matrices, scikit-learn's regressions and the estimators' own predictions."""
 
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ortho_group
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from tests.interpretation.data import (
-    MODELS,
-    activations,
-    classifier,
-    of_outputs,
-    pipeline,
-    reconstruction,
-    regressor,
-    table,
-)
+from tests.interpretation.data import CASES, MODELS, case, classifier, pipeline, regressor, table
 
 from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
 from superfactor.constraints import NonNegative
-from superfactor.interpretation import factor_view
+from superfactor.estimators.scores import predictive_turn, principal_turn
+from superfactor.interpretation import factor_view, stability
 
 ROTATIONS = ("predictive", "variance", "varimax")
+ARRAYS = ("correlations", "patterns", "weights", "coef", "share", "contribution", "scores", "turn")
+every_case = pytest.mark.parametrize("name", CASES)
+every_model = pytest.mark.parametrize("model", MODELS)
+every_rotation = pytest.mark.parametrize("rotation", ROTATIONS)
 
 
-@pytest.mark.parametrize("rotation", ROTATIONS)
-@pytest.mark.parametrize("model", MODELS)
-def test_turn_takes_components_and_codes_to_those_of_the_view(model, rotation):
-    X, y = table(classes=3)
-    fit = pipeline(model).fit(X, y)
-    views = [factor_view(fit, rotation=rotation), factor_view(factor_view(fit), rotation=rotation)]
-    for view in views:
-        np.testing.assert_allclose(view.turn @ view.weights, fit[-1].components_, atol=1e-10)
-        np.testing.assert_allclose(fit[-1].codes_ @ view.turn, view.codes, atol=1e-10)
-        if model == "filter" or rotation != "predictive":
-            np.testing.assert_allclose(view.turn.T @ view.turn, np.eye(3), atol=1e-10)
+def view_of(c, **options):
+    """With the second of two classes up, as decision_function has it."""
+    two = len(getattr(c.fit, "classes_", ())) == 2
+    return factor_view(c.fit, positive=c.fit.classes_[1] if two else None, **options)
 
 
-def log_odds(fit, X):
-    """The log-odds of the second of two classes, or of each against the mean of all."""
-    scores = fit.decision_function(X)
-    return scores[:, None] if scores.ndim == 1 else scores - scores.mean(axis=1, keepdims=True)
+def close(found, expected, name, **how):
+    """Up to rounding: that of single precision, or of a fit whose codes are ill-conditioned."""
+    tol = 3e-5 if name == "float32" else 1e-8
+    np.testing.assert_allclose(found, expected, rtol=tol, atol=tol * np.abs(expected).max(), **how)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("classes", [2, 4], ids=["two", "four"])
-@pytest.mark.parametrize("rotation", ROTATIONS)
-def test_coefficients_are_what_one_deviation_along_a_factor_adds(model, classes, rotation):
-    X, y = table(classes=classes)
-    fit = pipeline(model).fit(X, y)
+# --- the mathematics ------------------------------------------------------------------------------------
+
+
+@every_rotation
+@every_model
+@every_case
+def test_what_is_shown_are_regressions_on_uncorrelated_scores(name, model, rotation):
+    c = case(name, model)
+    view, w = view_of(c, rotation=rotation), c.weight
+    t = view.scores_of(c.codes())
+    r = t.shape[1]
+    close(1 + np.average(t, axis=0, weights=w), np.ones(r), name)
+    close(np.cov(t.T, aweights=w, ddof=0), np.eye(r), name)
+    close(t, c.X @ view.weights.T - np.average(c.X @ view.weights.T, axis=0, weights=w), name)
+    of_X = LinearRegression().fit(t, c.X, w)
+    close(view.patterns, of_X.coef_.T, name)
+
+    def explained(k):
+        fit = LinearRegression().fit(t[:, k], c.X, w).predict(t[:, k])
+        return r2_score(c.X, fit, sample_weight=w, multioutput="variance_weighted")
+
+    close(view.share, [explained([j]) for j in range(r)], name)
+    close(view.share.sum(), explained(slice(None)), name)
+    varies = np.ptp(c.X, axis=0) > 0
+    both = np.repeat(np.hstack([t, c.X[:, varies]]), w.astype(int), axis=0)
+    expected = np.zeros((r, c.X.shape[1]))
+    expected[:, varies] = np.corrcoef(both.T)[:r, r:]
+    close(view.correlations, expected, name)
+    of_outputs = LinearRegression().fit(t, c.outputs(), w)
+    close(view.coef, of_outputs.coef_, name)
+    # Nothing of the prediction is lost.
+    close(of_outputs.predict(t), c.outputs(), name)
+    assert all(np.isfinite(getattr(view, field)).all() for field in ARRAYS)
+
+
+@every_model
+@every_case
+def test_all_rotations_reconstruct_and_predict_the_same(name, model):
+    first, *others = (view_of(case(name, model), rotation=rotation) for rotation in ROTATIONS)
+    for other in others:
+        close(other.scores @ other.patterns, first.scores @ first.patterns, name)
+        close(other.scores @ other.coef.T, first.scores @ first.coef.T, name)
+
+
+def by_hand(c, rank):
+    """Scores (n, r) from explicit matrices: axes of the activations, then of what else codes explain."""
+    kept = c.weight > 0
+    D = c.weight[kept] / c.weight.sum()
+    X, S, A = (
+        (M - D @ M) * np.sqrt(D)[:, None] for M in (x[kept] for x in (c.X, c.codes(), c.outputs()))
+    )
+    U, values, _ = np.linalg.svd(A, full_matrices=False)
+    first = U[:, values > 1e-4 * values[0]]
+    S = S / np.linalg.norm(S, axis=0)
+    rest, _, _ = np.linalg.svd(S - first @ (first.T @ S), full_matrices=False)
+    rest = rest[:, : rank - first.shape[1]]
+    axes, _, _ = np.linalg.svd(rest.T @ X, full_matrices=False)
+    return np.hstack([first, rest @ axes]) / np.sqrt(D)[:, None], first.shape[1], kept, D
+
+
+@every_model
+@every_case
+def test_predictive_scores_come_first_and_explain_the_activations(name, model):
+    c, view = case(name, model), view_of(case(name, model))
+    expected, k, kept, D = by_hand(c, len(view.share))
+    t = view.scores_of(c.codes())[kept]
+    close(np.abs((expected.T * D) @ t), np.eye(len(view.share)), name)
+    outputs = len(view.outputs) - (name == "four")  # against the mean of all classes
+    assert k == min(outputs, len(view.share))
+    assert np.all(np.any(view.coef != 0, axis=0) == (np.arange(len(view.share)) < k))  # exactly
+    assert np.all(np.diff(np.linalg.norm(view.coef, axis=0)[:k]) < 0)
+    assert np.all(np.diff(view.share[k:]) < 0)
+
+
+@every_model
+@pytest.mark.parametrize("name", ["two", "weighted", "targets"])
+def test_variance_are_principal_axes_of_what_the_scores_explain(name, model):
+    c, view = case(name, model), view_of(case(name, model), rotation="variance")
+    first = view_of(c)
+    kept = np.repeat(np.arange(len(c.X)), c.weight.astype(int))
+    axes = PCA(4).fit((first.scores_of(c.codes()) @ first.patterns)[kept])
+    close(np.sort(view.share)[::-1], axes.explained_variance_ratio_ * first.share.sum(), name)
+    cosine = axes.components_ @ (view.patterns / np.linalg.norm(view.patterns, axis=1)[:, None]).T
+    close(np.sort(np.abs(cosine).max(axis=0)), np.ones(4), name)
+
+
+@every_model
+def test_varimax_makes_patterns_simple(model):
+    view = view_of(case("four", model), rotation="varimax")
+
+    def criterion(patterns):
+        return np.var(patterns**2, axis=1).sum()
+
+    best = criterion(view.patterns)
+    for rotation in ("predictive", "variance"):
+        assert criterion(view_of(case("four", model), rotation=rotation).patterns) < best
+    for seed in range(50):
+        assert criterion(ortho_group.rvs(4, random_state=seed) @ view.patterns) <= best
+
+
+def test_the_basis_of_the_codes_does_not_matter():
+    rng = np.random.default_rng(0)
+    S, X, effect = (rng.standard_normal(shape) for shape in ((50, 4), (50, 9), (2, 4)))
+    S, X = S - S.mean(axis=0), S @ rng.standard_normal((4, 9)) + X - X.mean(axis=0)
+
+    def scores(M):
+        """Of the codes SM, which do the same where their effects are effect·M⁻ᵀ."""
+        C, gram, own = S @ M, X.T @ S @ M / 50, effect @ np.linalg.inv(M).T
+        C, gram = C.T @ C / 50, gram.T @ gram
+        return [S @ M @ t for t in (predictive_turn(C, gram, own)[0], principal_turn(C, gram))]
+
+    mixed = (rng.standard_normal((4, 4)) + 3 * np.eye(4)) * [1e-6, 1, 1e3, 1e6]
+    for here, there in zip(scores(np.eye(4)), scores(mixed), strict=True):
+        np.testing.assert_allclose(np.abs(here.T @ there) / 50, np.eye(4), atol=1e-9)
+
+
+def test_training_scores_are_those_of_new_samples_but_in_the_feature_model():
+    for model in MODELS:
+        c = case("two", model)
+        view = factor_view(c.fit)
+        np.testing.assert_allclose(view.scores, (c.fit.codes_ - view.center) @ view.turn)
+        same = np.allclose(view.scores, view.scores_of(c.fit.transform(c.X)))
+        assert same == (model == "filter")  # training codes of the other have seen the labels
+
+
+# --- order, sign, size ------------------------------------------------------------------------------------
+
+
+@every_rotation
+@every_model
+@pytest.mark.parametrize("name", ["two", "four", "targets", "survival"])
+def test_order_and_sign(name, model, rotation):
+    view = factor_view(case(name, model).fit, rotation=rotation)
+    assert np.all(np.diff(np.linalg.norm(view.coef, axis=0)) <= 0)
+    leading = np.take_along_axis(view.coef, np.abs(view.coef).argmax(axis=0)[None], axis=0)[0]
+    strongest = np.take_along_axis(
+        view.correlations, np.abs(view.correlations).argmax(axis=1)[:, None], 1
+    )
+    assert np.all((leading > 0) | ((leading == 0) & (strongest[:, 0] > 0)))
+
+
+def test_what_disagrees_and_what_is_shown():
+    view = factor_view(case("wide").fit)
+    expected = np.sign(view.weights) * np.sign(view.correlations) == -1
+    np.testing.assert_array_equal(view.disagree, expected)
+    assert expected[0].any() and not expected.all()
+    np.testing.assert_array_equal(view.shown(), view.correlations)
+    largest = np.abs(view.weights).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(view.shown("weight"), view.weights / largest)
+    with pytest.raises(ValueError, match="by='size': 'correlation' or 'weight'"):
+        view.shown("size")
+
+
+# --- hard cases -------------------------------------------------------------------------------------------
+
+
+@every_rotation
+@every_model
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("offset", [0, 30])
+def test_spare_rank_is_shown_empty(model, rotation, dtype, offset):
+    rng = np.random.default_rng(1)
+    X = (rng.standard_normal((30, 2)) @ rng.standard_normal((2, 8)) + offset).astype(dtype)
+    fit = classifier(model, rank=5).fit(X, X[:, 0] > offset)
     view = factor_view(fit, rotation=rotation)
-    assert view.coef.shape == (1 if classes == 2 else classes, 3)
-    unit = fit[0].scale_  # a step in standardised features, in the units of the table
-    for j in range(3):
-        moved = X + view.codes[:, j].std() * view.weights[j] * unit
-        change = log_odds(fit, moved) - log_odds(fit, X)
-        np.testing.assert_allclose(change, np.tile(view.coef[:, j], (len(y), 1)), atol=1e-8)
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("targets", [1, 2], ids=["one", "two"])
-def test_coefficients_of_a_regression_are_in_units_of_the_targets(model, targets):
-    X, _ = table()
-    Y = np.stack([5 * X["gene1"], X["gene0"] - 100 * X["gene3"]], axis=1)[:, :targets]
-    fit = regressor(model).fit(X - X.mean(), Y - Y.mean(axis=0))
-    view = factor_view(fit)
-    assert view.classes is None
-    assert view.outputs == (("y",) if targets == 1 else ("y0", "y1"))
-    for j in range(3):
-        moved = X - X.mean() + view.codes[:, j].std() * view.weights[j]
-        change = fit.predict(moved) - fit.predict(X - X.mean())
-        expected = np.tile(view.coef[:, j], (len(Y), 1))
-        np.testing.assert_allclose(change, expected, rtol=1e-6, atol=1e-9 * np.abs(view.coef).max())
-
-
-@pytest.mark.parametrize("rotation", ROTATIONS)
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("classes", [2, 3, 4])
-@pytest.mark.parametrize("covariates", [False, True], ids=["alone", "covariates"])
-def test_rotation_order_and_signs_lose_nothing(model, rotation, classes, covariates):
-    X, y = table(classes=classes)
-    extra = np.random.default_rng(5).standard_normal((len(y), 2)) if covariates else None
-    fit = classifier(model).fit(X, y, covariates=extra)
-    view = factor_view(fit, rotation=rotation)
-    X_again, scores = fit.codes_ @ fit.components_, fit.codes_ @ fit.coef_.T
-    scores = of_outputs(scores, fit.classes_)
-    np.testing.assert_allclose(reconstruction(view), X_again, atol=1e-12 * np.abs(X_again).max())
-    np.testing.assert_allclose(activations(view), scores, atol=1e-12 * np.abs(scores).max())
-
-
-@pytest.mark.parametrize("rotation", ROTATIONS)
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("classes", [2, 4], ids=["two", "four"])
-def test_convention(model, classes, rotation):
-    X, y = table(classes=classes)
-    view = factor_view(pipeline(model, rank=4).fit(X, y), rotation=rotation)
-    contribution = np.sqrt((view.coef**2).sum(axis=0))
-    assert np.all(np.diff(contribution) <= 0)
-    assert np.all(view.coef.max(axis=0) == np.abs(view.coef).max(axis=0))
-    assert np.all(np.diff(view.share[~view.predictive]) <= 0)
-    np.testing.assert_array_equal(np.abs(view.scaled).max(axis=1), 1)
-    ratio = view.weights / view.scaled
-    np.testing.assert_allclose(ratio, np.tile(ratio[:, :1], (1, 7)))
-
-
-@pytest.mark.parametrize("flip", [[1, 1, 1], [-1, 1, -1]], ids=["same", "flipped"])
-def test_order_and_sign_do_not_depend_on_those_of_the_fit(flip):
-    X, y = table()
-    fit = classifier().fit(X, y)
-    before = factor_view(fit)
-    order, flip = [2, 0, 1], np.array(flip)
-    fit.components_ = flip[:, None] * fit.components_[order]
-    fit.codes_, fit.coef_ = flip * fit.codes_[:, order], flip * fit.coef_[:, order]
-    fit.explained_variance_ratio_ = fit.explained_variance_ratio_[order]
-    after = factor_view(fit)
-    for name in ("weights", "scaled", "coef", "share", "codes"):
-        np.testing.assert_allclose(getattr(after, name), getattr(before, name), atol=1e-12)
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("rotation", ROTATIONS)
-def test_shares_are_sums_of_squares(model, rotation):
-    X, y = table()
-    view = factor_view(classifier(model).fit(X, y), rotation=rotation)
-    for j in range(3):
-        part = np.outer(view.codes[:, j], view.weights[j])
-        np.testing.assert_allclose(view.share[j], (part**2).sum() / (X**2).sum().sum(), rtol=1e-8)
-
-
-def test_factors_without_effect_follow_by_share_with_their_largest_weight_up():
-    X, y = table()
-    fit = classifier(rank=4).fit(X, y)
-    fit.coef_ = np.zeros_like(fit.coef_)
-    view = factor_view(fit)
-    assert np.all(np.diff(view.share) <= 0)
-    assert np.all(view.scaled.max(axis=1) == 1)
-    assert not view.coef.any()
+    for rows in (view.correlations, view.patterns, view.weights, view.coef.T, view.turn.T):
+        assert not rows[2:].any() and rows[:2].any()
+    np.testing.assert_allclose(view.share.sum(), 1, rtol=1e-5)
+    t = view.scores_of(fit.transform(X))
+    np.testing.assert_allclose(t @ view.patterns, X - X.mean(axis=0), atol=1e-3)
+    assert not view.contribution[2:].any()
 
 
 def test_a_constant_code_has_no_effect():
     X = pd.DataFrame({"constant": np.full(30, 2.0), "other": np.linspace(-1, 1, 30)})
     view = factor_view(SMFRegressor(2, xi=100.0, lam=1e-3).fit(X, X["other"]))
-    assert view.coef[0, 0] > 0.1
-    assert view.coef[0, 1] == 0
-    np.testing.assert_allclose(view.share[1], 120 / (X**2).to_numpy().sum(), rtol=1e-3)
+    assert view.coef[0, 0] > 0.1 and view.coef[0, 1] == 0
+    np.testing.assert_allclose(view.share, [1, 0], atol=1e-9)
+    np.testing.assert_allclose(view.correlations, [[0, 1], [0, 0]], atol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("rotation", ROTATIONS)
-def test_spare_rank_is_shown_empty(model, rotation, dtype):
-    rng = np.random.default_rng(1)
-    X = (rng.standard_normal((30, 2)) @ rng.standard_normal((2, 8))).astype(dtype)
-    y = X[:, 0] > 0
-    view = factor_view(classifier(model, rank=5).fit(X, y), rotation=rotation)
-    # Two factors hold X; in the feature model one more may hold labels.
-    used = 3 if model == "feature" else 2
-    assert np.count_nonzero(np.any(view.weights != 0, axis=1)) <= used
-    assert not view.coef[:, used:].any()
-    np.testing.assert_allclose(reconstruction(view), X, atol=1e-2 if model == "feature" else 1e-4)
-    assert all(np.isfinite(getattr(view, name)).all() for name in ("scaled", "coef", "share"))
+def test_constant_data_have_no_factors():
+    view = factor_view(classifier(rank=2).fit(np.full((20, 3), 5.0), np.arange(20) % 2))
+    for field in ARRAYS:
+        assert not getattr(view, field).any()
+    assert not view.predictive.any()
+
+
+def test_factors_without_effect_have_their_strongest_feature_up():
+    X, _ = table()
+    view = factor_view(regressor(lam=1e12).fit(X, np.ones(len(X))))
+    assert not view.coef.any() and not view.predictive.any() and not view.contribution.any()
+    assert np.all(np.diff(view.share) < 0)
+    assert np.all(np.abs(view.correlations).max(axis=1) == view.correlations.max(axis=1))
 
 
 def test_one_factor():
     X, y = table()
-    view = factor_view(pipeline(rank=1).fit(X, y), rotation="varimax")
-    assert view.weights.shape == (1, 7)
-    assert view.coef.item() > 0
+    for rotation in ROTATIONS:
+        view = factor_view(pipeline(rank=1).fit(X, y), rotation=rotation)
+        assert view.weights.shape == (1, 7) and view.coef.item() > 0
 
 
-def test_parts_keep_their_sign():
-    X, y = table()
-    X = X - X.min()
+def test_parts_are_not_turned():
+    X, _ = table()
+    X = (X - X.min()).to_numpy()
     # The first class is the one with more of gene1: the other way round the coefficient is negative.
-    y = np.where(X["gene1"] > X["gene1"].median(), "a", "b")
+    y = np.where(X[:, 1] > np.median(X[:, 1]), "a", "b")
     fit = SMFClassifier(2, xi=0.1, lam=0.1, solver="bcd", constraint=NonNegative()).fit(X, y)
     view = factor_view(fit)
-    assert view.weights.min() >= 0
-    assert view.codes.min() >= 0
-    assert view.coef.min() < 0
-    moved = X + view.codes[:, 0].std() * view.weights[0]
-    change = fit.decision_function(moved) - fit.decision_function(X)
-    np.testing.assert_allclose(change, view.coef[0, 0], rtol=1e-6)
+    assert view.weights.min() >= 0 and view.coef.min() < 0
+    codes = fit.transform(X)
+    spread = codes.std(axis=0)
+    order = np.argsort(-np.abs(fit.factor_coef_[0] * spread))
+    np.testing.assert_allclose(view.scores_of(codes), ((codes - codes.mean(0)) / spread)[:, order])
+    np.testing.assert_allclose(view.coef, (fit.factor_coef_ * spread)[:, order])
+    correlations = np.corrcoef(np.hstack([codes[:, order], X]).T)[:2, 2:]
+    np.testing.assert_allclose(view.correlations, correlations)
+    np.testing.assert_array_equal(view.weights, factor_view(fit, rotation="variance").weights)
+    assert stability(fit, X, y, 2).similarity.shape == (2, 2)
+    for model in (fit, view):
+        for rotation in ("predictive", "varimax"):
+            with pytest.raises(ValueError, match=f"rotation='{rotation}': .* non-negative parts"):
+                factor_view(model, rotation=rotation)
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -262,7 +338,7 @@ def test_a_search_stands_for_its_best_estimator():
     X, y = table(n=60)
     search = SMFClassifierCV([2], xi=[0.1], lam=[0.1, 1.0], preprocess="standardize", cv=3)
     view = factor_view(search.fit(X, y))
-    np.testing.assert_array_equal(view.codes, factor_view(search.best_estimator_).codes)
+    np.testing.assert_array_equal(view.scores, factor_view(search.best_estimator_).scores)
     assert list(view.features) == GENES
     inner = GridSearchCV(classifier(rank=2), {"lam": [0.1, 1.0]}, cv=3)
     nested = make_pipeline(StandardScaler(), inner).fit(X, y)
@@ -298,8 +374,8 @@ def test_a_view_is_a_model_and_can_be_kept():
         for second in ROTATIONS:
             turned = factor_view(factor_view(fit, rotation=first), rotation=second)
             direct = factor_view(fit, rotation=second)
-            for name in ("weights", "coef", "share", "codes", "turn"):
-                np.testing.assert_allclose(getattr(turned, name), getattr(direct, name), atol=1e-8)
+            for name in ARRAYS:
+                np.testing.assert_array_equal(getattr(turned, name), getattr(direct, name))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(view)).coef, view.coef)
 
 
@@ -309,6 +385,6 @@ def test_arrays_of_another_library(model):
     X, y = table()
     here = factor_view(classifier(model).fit(X.to_numpy(), y))
     there = factor_view(classifier(model).fit(torch.asarray(X.to_numpy(copy=True)), y))
-    for name in ("weights", "coef", "share", "codes"):
+    for name in ARRAYS:
         assert type(getattr(there, name)) is np.ndarray
         np.testing.assert_allclose(getattr(there, name), getattr(here, name), atol=1e-6)
