@@ -202,7 +202,7 @@ class HeatmapDisplay:
         bar.tick_params(labelsize=7, length=2)
         if own and self.said:
             figure: Any = self.figure_
-            drawing.caption(figure, lettering.wrapped([self.said], figure.get_figwidth()))
+            drawing.caption(figure, lettering.wrapped([self.said], figure.get_figwidth() - 0.3))
         elif self.said:  # below the scale
             ax.set_xlabel(f"{ax.get_xlabel()}\n\n\n{lettering.wrapped([self.said], width)}")
         return self
@@ -219,7 +219,7 @@ class HeatmapDisplay:
         right = name + legend if self._crowded else max(name, legend)
         left, bottom, top = TREE + 0.1, 0.62, TREE + STRIP + 0.15
         if self.said:
-            lines = lettering.wrapped([self.said], left + HEAT + right).count("\n") + 1
+            lines = lettering.wrapped([self.said], left + HEAT + right - 0.3).count("\n") + 1
             top += 0.12 + 0.16 * lines
         tall = max(1.2, drawing.ROW * len(self.features), 0.19 * min(len(classes), 20) - top)
         size = left + HEAT + right, bottom + tall + top
@@ -235,7 +235,7 @@ class HeatmapDisplay:
     @property
     def _crowded(self) -> bool:
         """Is the legend longer than the tree is high? Then it stands beyond the names."""
-        return len(self.classes or ()) > 4
+        return len(self.classes or ()) > 3
 
     def _draw_strip(self, ax: Axes, right: float, top: float) -> None:
         """Class (or target) of each sample, and a legend of the classes beside the tree."""

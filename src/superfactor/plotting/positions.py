@@ -20,7 +20,10 @@ from superfactor.plotting import drawing
 
 SAMPLES = ("auto", "held_out", "training", "new")
 HELD_OUT = "Held-out samples: each stands where a model without it puts it."
-TRAINING = "Training samples: the model has seen their labels."
+TRAINING = (
+    "Training samples: the model has seen their labels, "
+    "and can separate them even where labels mean nothing."
+)
 NEW = "New samples: the model has not seen them."
 GIVEN = "Samples as given: where the model was fitted to them, it has seen their labels."
 
