@@ -42,14 +42,15 @@ def objective(model: SMFClassifier, X: Any, y: np.ndarray) -> float:
 
     F = Σ_i log Σ_c exp(a_ic) − a_iy_i + ξ‖X − XWWᵀ‖² + λ‖Wβ‖², with a = XWβ + γ and a_i0 = 0.
     """
-    atoms, coef = np.asarray(model.components_, float), np.asarray(model.coef_, float)
+    atoms, coef = np.asarray(model.components_, float), np.asarray(model.factor_coef_, float)
     intercept = np.asarray(model.intercept_, float)
     total = model.lam * float(np.sum((coef @ atoms) ** 2))
     for a, b in pairwise([*range(0, len(y), planted.BLOCK), len(y)]):
         rows = np.asarray(X[a:b], dtype=float)
         codes = rows @ atoms.T
-        activations = np.zeros((b - a, len(coef) + 1))
-        activations[:, 1:] = codes @ coef.T + intercept
+        activations = codes @ coef.T + intercept
+        if len(coef) == 1:  # log-odds of the second class
+            activations = np.hstack([np.zeros_like(activations), activations])
         top = activations.max(axis=1)
         sums = np.log(np.exp(activations - top[:, None]).sum(axis=1)) + top
         total += float(np.sum(sums - activations[np.arange(b - a), y[a:b]]))

@@ -80,7 +80,9 @@ scores.round(1).T
 #    * - ``pca.explained_variance_ratio_``
 #      - ``explained_variance_ratio_``
 #    * - ``lr.coef_``, ``lr.intercept_``
-#      - ``coef_``, ``intercept_``: the regression on the codes
+#      - ``factor_coef_``, ``intercept_``: the regression on the codes
+#    * - ``lr.coef_ @ pca.components_``
+#      - ``coef_``: the weights of the columns of X
 #    * - ``lr.predict_proba``
 #      - ``predict_proba``, of X itself
 #    * - ``C``

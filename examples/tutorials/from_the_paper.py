@@ -88,7 +88,7 @@ for name in ("filter", "feature"):
 # Is that the paper's F? From W, H and β by hand, for the filter model:
 
 fit = models["filter"]
-W, H, beta = fit.components_.T, fit.codes_, fit.coef_.T
+W, H, beta = fit.components_.T, fit.codes_, fit.factor_coef_.T
 A, B = W @ beta, H @ W.T
 a = (X @ A)[:, 0]
 loss = np.sum(np.logaddexp(0, a) - (y == 8) * a)

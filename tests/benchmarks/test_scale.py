@@ -118,8 +118,10 @@ def test_the_objective_by_numpy_is_the_papers(classes, monkeypatch):
     monkeypatch.setattr(planted, "BLOCK", 25)
     X, y = planted.in_memory(planted.Dense(12, 3, classes, "float64"), 60)
     model = SMFClassifier(3, xi=0.3, lam=0.7).fit(X, y)
-    W, beta, gamma = model.components_.T, model.coef_.T, model.intercept_[None, :]
     Y = np.eye(classes)[y][:, 1:]
+    kappa = classes - 1
+    beta, gamma = model.factor_coef_.T[:, -kappa:], model.intercept_[None, -kappa:]
+    W = model.components_.T
     theirs = naive.objective("filter", X, Y, W, (X @ W).T, beta, gamma, 0.3, 0.7)
     assert precision.objective(model, X, y) == pytest.approx(theirs, rel=1e-10)
 

@@ -30,12 +30,12 @@ def digits():
 def paper_objective(fitted, X, targets, covariates, weight=None):
     """F of docs/method.md §1 from fitted attributes alone; targets are labels or real values."""
     w = np.ones(len(X)) if weight is None else weight
-    W, H, beta = fitted.components_.T, fitted.codes_.T, fitted.coef_.T
+    W, H, beta = fitted.components_.T, fitted.codes_.T, fitted.factor_coef_.T
     gamma = fitted.covariate_coef_.T
     inner = X @ W @ beta if fitted.model == "filter" else H.T @ beta
     a = inner + covariates @ gamma + fitted.intercept_
     if isinstance(fitted, SMFClassifier):
-        scores = np.c_[np.zeros(len(X)), a]
+        scores = np.c_[np.zeros(len(X)), a] if a.shape[1] == 1 else a
         own = scores[np.arange(len(X)), np.searchsorted(fitted.classes_, targets)]
         loss = np.logaddexp.reduce(scores, axis=1) - own
     else:
@@ -105,7 +105,7 @@ def test_exact_coding_sample_by_sample(digits):
     """predict_proba of the feature model against one scipy problem per sample and label."""
     X, y = digits
     clf = SMFClassifier(4, model="feature", xi=0.2, lam=0.05).fit(X, y)
-    W, beta = clf.components_.T, clf.coef_.T
+    W, beta = clf.components_.T, clf.factor_coef_.T
     pinv = np.linalg.pinv(W)
     for i in (0, 7, 31):
         start, energies = pinv @ X[i], []
@@ -113,7 +113,7 @@ def test_exact_coding_sample_by_sample(digits):
 
             def energy(h, start=start, label=label):
                 inner = beta.T @ h
-                scores = np.r_[0, inner + clf.intercept_]
+                scores = inner + clf.intercept_
                 loss = np.logaddexp.reduce(scores) - scores[label]
                 return loss + 0.05 * inner @ inner + 0.2 * np.sum((W @ (h - start)) ** 2)
 
@@ -148,7 +148,7 @@ def test_torch_agrees_with_numpy(model, digits):
     tensor = torch.asarray(X)
     clf = SMFClassifier(**parameters).fit(tensor, torch.asarray(y))
     assert clf.objective_ == pytest.approx(reference.objective_, rel=1e-9)
-    for name in ("components_", "codes_", "coef_", "intercept_"):
+    for name in ("components_", "codes_", "factor_coef_", "intercept_"):
         assert isinstance(getattr(clf, name), torch.Tensor), name
     for name in ("predict", "predict_proba", "decision_function", "transform"):
         result = getattr(clf, name)(tensor)

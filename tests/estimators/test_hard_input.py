@@ -51,7 +51,7 @@ CASES = {
 
 
 def check_finite(fitted, data):
-    arrays = [fitted.components_, fitted.codes_, fitted.coef_, fitted.intercept_]
+    arrays = [fitted.components_, fitted.codes_, fitted.factor_coef_, fitted.intercept_]
     arrays += [fitted.covariate_coef_, fitted.predict(data), fitted.transform(data)]
     arrays += [fitted.inverse_transform(fitted.transform(data))]
     if isinstance(fitted, SMFClassifier):
@@ -80,7 +80,7 @@ def test_stays_finite(estimator, model, case):
     r, p = fitted.n_components, np.shape(data)[1]
     assert fitted.components_.shape == (r, p)
     assert fitted.codes_.shape == (np.shape(data)[0], r)
-    assert fitted.coef_.shape == (1, r)
+    assert fitted.factor_coef_.shape == (1, r)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -107,7 +107,7 @@ def test_twenty_classes_on_forty_samples(model):
         fitted = SMFClassifier(model=model, max_iter=10).fit(data, target)
     check_finite(fitted, data)
     assert fitted.predict_proba(data).shape == (40, 20)
-    assert fitted.coef_.shape == (19, 2)
+    assert fitted.factor_coef_.shape == (20, 2)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -155,4 +155,4 @@ def test_units_that_single_precision_can_hold(model, scale):
     found = SMFClassifier(**make).fit((scale * X).astype(np.float32), y)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-5)
     assert np.isfinite(found.components_).all()
-    assert np.isfinite(found.coef_).all()
+    assert np.isfinite(found.factor_coef_).all()

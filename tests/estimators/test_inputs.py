@@ -21,7 +21,7 @@ both = pytest.mark.parametrize(("estimator", "model"), [(e, m) for e in ESTIMATO
 
 def assert_same_fit(one, other, rtol=1e-6):
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-9)
-    for name in ("components_", "coef_", "covariate_coef_", "intercept_"):
+    for name in ("components_", "factor_coef_", "covariate_coef_", "intercept_"):
         scale = np.max(np.abs(getattr(other, name)), initial=0.0)
         np.testing.assert_allclose(
             getattr(one, name), getattr(other, name), rtol=rtol, atol=rtol * scale, err_msg=name
@@ -176,7 +176,7 @@ def test_float32_stays_float32(estimator, model):
     X, y, Z = small()
     single = estimator(model=model).fit(X.astype(np.float32), y, covariates=Z)
     double = estimator(model=model).fit(X, y, covariates=Z)
-    for name in ("components_", "codes_", "coef_", "covariate_coef_", "intercept_"):
+    for name in ("components_", "codes_", "factor_coef_", "covariate_coef_", "intercept_"):
         assert getattr(single, name).dtype == np.float32, name
         assert getattr(double, name).dtype == np.float64, name
     assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
@@ -274,7 +274,7 @@ def test_the_same_data_gives_the_same_fit(estimator, model):
     X, y, _ = small()
     one, other = (estimator(model=model, lam=1e-3).fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(one.components_, other.components_)
-    np.testing.assert_array_equal(one.coef_, other.coef_)
+    np.testing.assert_array_equal(one.factor_coef_, other.factor_coef_)
 
 
 @both

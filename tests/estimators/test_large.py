@@ -130,7 +130,7 @@ def agree(found, expected, X, predict=True, **options):
     """The same optimum, the same factors of it, the same proof and the same predictions."""
     host = {name: np.asarray(value) for name, value in vars(found).items() if name.endswith("_")}
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
-    for name in ("components_", "codes_", "coef_", "covariate_coef_", "intercept_"):
+    for name in ("components_", "codes_", "factor_coef_", "covariate_coef_", "intercept_"):
         truth = getattr(expected, name)
         assert host[name].shape == truth.shape
         np.testing.assert_allclose(

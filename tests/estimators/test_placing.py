@@ -19,7 +19,7 @@ CUDA = pytest.param(
 # Moving by hand takes the same way as `moved` to a GPU, and ends up in PyTorch on the CPU.
 DEVICES = ["torch on the CPU", CUDA]
 FITTED = (
-    *("components_", "codes_", "coef_", "intercept_", "covariate_coef_"),
+    *("components_", "codes_", "factor_coef_", "intercept_", "covariate_coef_"),
     "explained_variance_ratio_",
 )
 

@@ -56,12 +56,12 @@ def test_several_classes(model, prediction):
 def test_filter_decision_is_the_activation():
     X, y, Z = small(n=60, classes=3)
     clf = SMFClassifier(2, link="logistic").fit(X, y, covariates=Z)
-    a = X @ clf.components_.T @ clf.coef_.T + Z @ clf.covariate_coef_.T + clf.intercept_
-    np.testing.assert_allclose(clf.decision_function(X, covariates=Z)[:, 1:], a, rtol=1e-12)
+    a = X @ clf.components_.T @ clf.factor_coef_.T + Z @ clf.covariate_coef_.T + clf.intercept_
+    np.testing.assert_allclose(clf.decision_function(X, covariates=Z), a, rtol=1e-12)
     probit = SMFClassifier(2, link="probit").fit(X, y > 0)
     from scipy.stats import norm
 
-    a = X @ probit.components_.T @ probit.coef_[0] + probit.intercept_
+    a = X @ probit.components_.T @ probit.factor_coef_[0] + probit.intercept_
     np.testing.assert_allclose(probit.predict_proba(X)[:, 1], norm.cdf(a), rtol=1e-9)
 
 
@@ -82,7 +82,7 @@ def test_regression_shapes(model, prediction):
     X, _, Z = small(n=60)
     Y = np.c_[X @ np.arange(6), X[:, 1] + Z[:, 0]]
     reg = SMFRegressor(3, model=model, prediction=prediction, lam=0.01).fit(X, Y, covariates=Z)
-    assert reg.coef_.shape == (2, 3)
+    assert reg.factor_coef_.shape == (2, 3)
     assert reg.covariate_coef_.shape == (2, 2)
     assert reg.intercept_.shape == (2,)
     predicted = reg.predict(X, covariates=Z)

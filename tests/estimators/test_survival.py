@@ -24,16 +24,16 @@ GPL = "scikit-survival is not installed: it is GPL, and for the documentation on
 
 def every_coefficient(model):
     """Log hazard ratios (p,) of the columns of X."""
-    return (model.components_.T @ model.coef_.T)[:, 0]
+    return (model.components_.T @ model.factor_coef_.T)[:, 0]
 
 
 def objective(model, X, y, Z, weight=None):
     """F of a filter model, term by term."""
     codes = X @ model.components_.T
-    a = codes @ model.coef_[0] + Z @ model.covariate_coef_[0]
+    a = codes @ model.factor_coef_[0] + Z @ model.covariate_coef_[0]
     weight = np.ones(len(X)) if weight is None else weight
     fit = np.sum(weight[:, None] * (X - codes @ model.components_) ** 2)
-    ridge = model.lam_ * np.sum(model.coef_**2)
+    ridge = model.lam_ * np.sum(model.factor_coef_**2)
     ridge += np.sum(model.lam_covariates_ * model.covariate_coef_**2)
     return naive_value(a, y[:, 1], y[:, 0], weight) + model.xi_ * fit + ridge
 
@@ -241,9 +241,9 @@ def test_samples_without_a_time_are_factorized_only(model):
     assert (fitted.n_labeled_, fitted.n_events_) == (50, int(np.nansum(y[:, 0])))
     if model == "filter":
         codes = X @ fitted.components_.T
-        a = codes @ fitted.coef_[0] + Z @ fitted.covariate_coef_[0]
+        a = codes @ fitted.factor_coef_[0] + Z @ fitted.covariate_coef_[0]
         fit = np.sum((X - codes @ fitted.components_) ** 2)
-        ridge = 2.0 * np.sum(fitted.coef_**2)
+        ridge = 2.0 * np.sum(fitted.factor_coef_**2)
         ridge += np.sum(fitted.lam_covariates_ * fitted.covariate_coef_**2)
         expected = naive_value(a[:50], y[:50, 1], y[:50, 0], np.ones(50)) + 0.2 * fit + ridge
         assert fitted.objective_ == pytest.approx(expected, rel=1e-10)

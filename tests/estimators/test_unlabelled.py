@@ -83,12 +83,12 @@ def test_the_objective_counts_the_labels_there_are(model, solver):
     fit = SMFClassifier(2, model=model, xi=xi, lam=lam, solver=solver, tol=1e-10).fit(
         X, marked(TRUTH, None)
     )
-    a = fit.codes_ @ fit.coef_.T[:, 0] + fit.intercept_[0]
-    A = fit.components_.T @ fit.coef_.T
+    a = fit.codes_ @ fit.factor_coef_.T[:, 0] + fit.intercept_[0]
+    A = fit.components_.T @ fit.factor_coef_.T
     if model == "filter":
         a, size = X @ A[:, 0] + fit.intercept_[0], np.sum(A**2)
     else:
-        size = np.sum((fit.codes_ @ fit.coef_.T) ** 2)
+        size = np.sum((fit.codes_ @ fit.factor_coef_.T) ** 2)
     loss = np.log1p(np.exp(np.where(TRUTH == 1, -a, a)))[KNOWN].sum()
     rest = np.sum((X - fit.codes_ @ fit.components_) ** 2)
     assert fit.objective_ == pytest.approx(loss + xi * rest + lam * size, rel=1e-9)
@@ -132,7 +132,7 @@ def test_regression(targets):
     fit = SMFRegressor(2, xi=0.05, lam=0.3).fit(X, gone)
     assert fit.n_labeled_ == LABELLED
     residual = (targets - fit.predict(X))[KNOWN]
-    A = fit.components_.T @ fit.coef_.T
+    A = fit.components_.T @ fit.factor_coef_.T
     by_hand = np.sum(residual**2) + 0.05 * np.sum((X - fit.codes_ @ fit.components_) ** 2)
     assert fit.objective_ == pytest.approx(by_hand + 0.3 * np.sum(A**2), rel=1e-9)
     away = SMFRegressor(2, xi=0.05, lam=0.3, unlabeled=-99.0).fit(

@@ -231,7 +231,7 @@ def test_what_a_fitted_search_has():
     search = SMFRegressorCV(**ONE, preprocess="standardize", cv=2).fit(X, y)
     smf = search.best_estimator_[-1]
     assert isinstance(smf, SMFRegressor)
-    for name in ("components_", "coef_", "intercept_", "xi_", "lam_", "objective_", "codes_"):
+    for name in ("components_", "factor_coef_", "intercept_", "xi_", "lam_", "objective_", "codes_"):
         assert getattr(search, name) is getattr(smf, name)
     assert not any(hasattr(search, name) for name in ("classes_", "predict_proba", "link"))
     assert search.transform(X).shape == (len(X), 2)

@@ -54,12 +54,13 @@ def test_F_is_the_sum_without_the_terms_that_have_no_label(model):
     fit = SMFClassifier(2, model=model, xi=0.3, lam=0.4, lam_covariates=None).fit(X, given)
     known = ~np.isnan(given)
     assert fit.n_labeled_ == known.sum()
-    activations = fit.codes_ @ fit.coef_.T + fit.intercept_
+    activations = fit.codes_ @ fit.factor_coef_.T + fit.intercept_
     if model == "filter":
-        activations = X @ fit.components_.T @ fit.coef_.T + fit.intercept_
-    scores = np.column_stack([np.zeros(len(X)), activations])[known]
+        activations = X @ fit.components_.T @ fit.factor_coef_.T + fit.intercept_
+    scores = activations[known]
     loss = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(known.sum()), y[known]]
-    A = fit.components_.T @ fit.coef_.T if model == "filter" else fit.codes_ @ fit.coef_.T
+    rows = fit.components_.T if model == "filter" else fit.codes_
+    A = rows @ fit.factor_coef_.T
     # The filter model's codes are projections; B is the best reconstruction in the span of the atoms.
     W = np.linalg.qr(fit.components_.T)[0]
     H = np.linalg.qr(fit.codes_)[0]

@@ -1,4 +1,4 @@
-"""Selectors of features go by the weights of features, not by those of codes."""
+"""Weights of the columns of X: ``coef_`` where predictions are linear, and what selectors make of them."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from tests.estimators.data import MODELS, small
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFSurvival
 
 frame, wine = load_wine(return_X_y=True, as_frame=True)
 WINE = pd.DataFrame(scale(frame), columns=frame.columns)
@@ -35,6 +35,8 @@ def test_importances_are_slopes_of_the_scores(model, classes):
     logits = slopes(lambda samples: np.log(fitted.predict_proba(samples)), WINE.to_numpy()[0])
     # Relative to their mean over the classes, logarithms of probabilities are activations.
     expected = np.linalg.norm(logits - logits.mean(axis=1, keepdims=True), axis=1)
+    if classes == 2:  # one activation, the log-odds
+        expected = np.abs(logits[:, 1] - logits[:, 0])
     np.testing.assert_allclose(fitted.feature_importances_, expected, rtol=1e-5, atol=1e-8)
 
 
@@ -78,20 +80,75 @@ def test_recursive_elimination_finds_the_features_that_matter():
     assert chosen.get_support(indices=True).tolist() == [2, 5]
 
 
-def test_asking_for_weights_of_codes_is_refused_in_one_line():
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("covariates", [None, [1, 4]], ids=["none", "inside"])
+def test_a_linear_decision_is_its_coefficients(model, classes, covariates):
+    kept = wine < classes
+    fitted = SMFClassifier(2, model=model, prediction="fast", covariate_columns=covariates)
+    fitted.fit(WINE[kept], wine[kept])
+    outputs = 1 if classes == 2 else classes
+    assert fitted.coef_.shape == (outputs, 13) and fitted.intercept_.shape == (outputs,)
+    linear = np.squeeze(WINE.to_numpy() @ fitted.coef_.T + fitted.intercept_)
+    np.testing.assert_allclose(fitted.decision_function(WINE), linear, atol=1e-10)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_so_is_a_prediction_of_numbers_and_of_times(model):
+    targets = np.column_stack([y, X[:, 0]]).astype(float)
+    times = np.array(
+        [(True, t) for t in 1 + X[:, 0] ** 2], dtype=[("event", bool), ("time", float)]
+    )
+    for estimator, target in ((SMFRegressor, targets), (SMFSurvival, times)):
+        fitted = estimator(2, model=model, lam=0.1).fit(X, target)
+        linear = np.squeeze(X @ fitted.coef_.T + fitted.intercept_)
+        np.testing.assert_allclose(fitted.predict(X), linear, atol=1e-9)
+
+
+def test_covariates_beside_x_have_their_own():
+    fitted = SMFClassifier(2).fit(X, y, covariates=Z)
+    linear = X @ fitted.coef_[0] + Z @ fitted.covariate_coef_[0] + fitted.intercept_
+    np.testing.assert_allclose(fitted.decision_function(X, covariates=Z), linear, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"model": "feature"}, r"^prediction='exact': the feature model compares labels"),
+        ({"link": "probit"}, r"^link='probit': decision_function is not linear in X$"),
+    ],
+)
+def test_what_is_not_linear_has_none_and_says_why(options, reason):
+    fitted = SMFClassifier(2, **options).fit(X, y)
+    assert not hasattr(fitted, "coef_")
+    with pytest.raises(AttributeError, match=reason):
+        fitted.coef_  # noqa: B018
+    assert fitted.feature_importances_.shape == (X.shape[1],)
+
+
+def test_words_among_the_columns_have_several():
+    table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).assign(sex=np.where(y > 0, "F", "M"))
+    fitted = SMFClassifier(2, covariate_columns=["sex"]).fit(table, y)
+    with pytest.raises(AttributeError, match="^coef_: a covariate column of X holds words or gaps"):
+        fitted.coef_  # noqa: B018
+
+
+def test_a_search_has_those_of_its_model():
+    search = SMFClassifierCV([2], lam=[0.1], xi=[0.1], preprocess=None).fit(WINE, wine)
+    linear = WINE.to_numpy() @ search.coef_.T + search.intercept_
+    np.testing.assert_allclose(search.decision_function(WINE), linear, atol=1e-10)
+    scaled = SMFClassifierCV([2], lam=[0.1], xi=[0.1], preprocess="standardize").fit(WINE, wine)
+    with pytest.raises(
+        AttributeError, match=r"^coef_: X is preprocessed first; best_estimator_\[-1\].coef_"
+    ):
+        scaled.coef_  # noqa: B018
+
+
+def test_selectors_take_it_through_a_pipeline():
     pipe = make_pipeline(StandardScaler(), SMFClassifier(3))
-    getter = "named_steps.smfclassifier.{}".format
-    asked = SelectFromModel(pipe, importance_getter=getter("coef_")).fit(frame, wine)
-    with pytest.raises(AttributeError, match=r"^coef_ weighs the codes and not the features; .*$"):
-        asked.get_support()
-    good = SelectFromModel(pipe, importance_getter=getter("feature_importances_"))
-    assert good.fit(frame, wine).get_support().shape == (13,)
-
-
-def test_everyone_else_sees_the_weights_of_codes():
+    selector = SelectFromModel(pipe, importance_getter="named_steps.smfclassifier.coef_")
+    assert selector.fit(frame, wine).get_support().shape == (13,)
     fitted = SMFClassifier(3).fit(WINE, wine)
-    assert fitted.coef_.shape == (2, 3)
-    assert vars(fitted)["coef_"] is fitted.coef_
     assert permutation_importance(fitted, WINE, wine, n_repeats=1).importances_mean.shape == (13,)
 
 
