@@ -12,8 +12,9 @@ from superfactor.cli import main
 
 # The same in every test: two factors, one setting.
 SETTING = ("--rank", "2", "--xi", "0.1", "--lam", "1")
-# Quick: a hold-out, and no cross-validation around the fit.
-QUICK = (*SETTING, "--repeats", "0", "--test-size", "0.25")
+# Quick: no cross-validation around the fit, and no halves; and a hold-out.
+ALL = (*SETTING, "--repeats", "0", "--no-stable")
+QUICK = (*ALL, "--test-size", "0.25")
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.cli.command import SETTING, cohort, refused, superfactor
+from tests.cli.command import ALL, SETTING, cohort, refused, superfactor
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import confounding
 from superfactor.preprocessing import Adjuster
 
-ALL = (*SETTING, "--repeats", "0")
 GENES = [f"gene{j}" for j in range(12)]
 ROLES = ("--target", "status", "--id", "patient", "--covariates", "age", "--drop", "sex")
 

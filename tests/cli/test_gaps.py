@@ -5,14 +5,13 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.cli.command import SETTING, cohort, refused, superfactor
+from tests.cli.command import ALL, cohort, refused, superfactor
 
 from superfactor import SMFClassifier
 from superfactor.cli import model_file
 from superfactor.preprocessing import LowRankImputer
 
 ROLES = ("--target", "status", "--id", "patient", "--covariates", "sex,age")
-ALL = (*SETTING, "--repeats", "0")
 GENES = [f"gene{j}" for j in range(12)]
 
 

@@ -5,13 +5,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
-from tests.cli.command import SETTING, cohort, refused, superfactor
+from tests.cli.command import ALL, cohort, refused, superfactor
 
 from superfactor import SMFClassifier
 from superfactor.cli import model_file
 
 anndata = pytest.importorskip("anndata")
-ALL = (*SETTING, "--repeats", "0")
 GENES = [
     "TP53",
     "BRCA1",

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.command import SETTING, cohort, refused, roles, superfactor
+from tests.cli.command import ALL, SETTING, cohort, refused, roles, superfactor
 
 from superfactor import SMFClassifierCV
 from superfactor.cli import model_file
 from superfactor.selection import nested_scores
 
-ONE = (*SETTING, "--repeats", "1")
+ONE = (*SETTING, "--repeats", "1", "--no-stable")
 
 
 @pytest.fixture(scope="module")
@@ -127,16 +127,14 @@ class TestGroups:
             "status",
             "--group",
             "patient",
-            "--repeats",
-            "0",
-            *SETTING,
+            *ALL,
         )
         told = superfactor(*words, "--test-size", str(size), "--out", tmp_path / "m", "--json").json
         assert told["scores"]["held_out"]["samples"] / 60 == pytest.approx(size, abs=0.1)
 
     def test_held_out_groups(self, visits, tmp_path):
         words = ("fit", visits, "--target", "status", "--group", "patient", "--test-size", "0.25")
-        words += (*SETTING, "--repeats", "0")
+        words += ALL
         assert superfactor(*words, "--out", tmp_path / "m").code == 0
         about = model_file.load(tmp_path / "m").metadata
         patient = pd.read_csv(visits)["patient"]

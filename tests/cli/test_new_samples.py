@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.command import SETTING, cohort, refused, superfactor
+from tests.cli.command import ALL, cohort, refused, superfactor
 
-ALL = (*SETTING, "--repeats", "0")
 GENES = [f"gene{j}" for j in range(12)]
 NEW = cohort(seed=7).assign(patient=[f"Q{i}" for i in range(40)])
 

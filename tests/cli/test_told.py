@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from tests.cli.command import SETTING, cohort, refused, superfactor
+from tests.cli.command import ALL, cohort, refused, superfactor
 
-ALL = (*SETTING, "--repeats", "0")
 GENES = [f"gene{j}" for j in range(12)]
 ROLES = ("--target", "status", "--id", "patient", "--drop", "sex,age")
 

@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.command import QUICK, SETTING, cohort, refused, superfactor
+from tests.cli.command import ALL, QUICK, cohort, refused, superfactor
 
 from superfactor import SMFClassifier
 from superfactor.cli import model_file
 
 ROLES = ("--target", "status", "--id", "patient", "--drop", "sex,age")
 BLANK = [3, 10, 11, 24, 30, 37]
-ALL = (*SETTING, "--repeats", "0")
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,12 @@ from superfactor.cli.options import (
     Balance,
     Block,
     By,
+    ByOfModel,
     Certify,
     Covariates,
     Drop,
     DropRare,
+    FeaturesOut,
     Folds,
     Group,
     Id,
@@ -46,6 +48,8 @@ from superfactor.cli.options import (
     Rotation,
     Seed,
     Sheet,
+    Stable,
+    StableOfModel,
     Standardize,
     Table,
     Target,
@@ -166,6 +170,7 @@ def fit(
     cv: Folds = None,
     markers: Markers = None,
     stability: Resamples = 0,
+    stable: Stable = None,
     by: By = "correlation",
     rotation: Rotation = None,
     positive: Positive = None,
@@ -177,6 +182,7 @@ def fit(
         Path | None,
         typer.Option(metavar="CSV", help="Write predictions of the samples without a label, too."),
     ] = None,
+    features_out: FeaturesOut = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -187,6 +193,7 @@ def fit(
     again without the samples it is judged by, beside simpler methods.
     """
     from superfactor.cli import fit
+    from superfactor.cli.findings import Looks
     from superfactor.cli.reading import source_of
 
     times = _repeats(repeats)
@@ -199,11 +206,13 @@ def fit(
         permutations=permutations,
     )
     outputs = fit.Outputs(
-        *(out, report, markers, stability, shlex.join(_command)),
-        rotation=rotation,
-        positive=positive,
-        by=by,
+        out,
+        report,
+        markers,
+        Looks(stability, stable, by, rotation, positive),
+        shlex.join(_command),
         predictions=predictions,
+        features=features_out,
     )
     source = source_of(table, block, phenotype, layout, sheet, layer)
     wishes = _wishes(log2, impute, unlabeled, drop_rare, min_class)
@@ -243,7 +252,7 @@ def predict(
 def factors(
     *,
     model: Model,
-    by: By = "correlation",
+    by: ByOfModel = None,
     n: Annotated[
         int, typer.Option("--n", min=1, metavar="N", help="Features at each end of a factor.")
     ] = 5,
@@ -265,10 +274,9 @@ def factors(
     """
     from superfactor.cli import factors
 
+    wishes = {"by": by, "rotation": rotation, "positive": positive}
     screen = Screen(quiet=quiet, as_json=json)
-    factors.run(
-        model, screen, by=by, n=n, markers=markers, rotation=rotation, positive=positive, out=out
-    )
+    factors.run(model, screen, wishes, n=n, markers=markers, out=out)
 
 
 @app.command()
@@ -366,8 +374,11 @@ def report(
     layer: Layer = None,
     markers: Markers = None,
     stability: Resamples = 0,
+    stable: StableOfModel = None,
+    by: ByOfModel = None,
     rotation: Rotation = None,
     positive: Positive = None,
+    features_out: FeaturesOut = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -380,7 +391,9 @@ def report(
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
     screen = Screen(quiet=quiet, as_json=json)
-    report.run(model, source, out, markers, stability, screen, rotation, positive)
+    wishes = {"stability": stability, "stable": stable, "by": by, "rotation": rotation}
+    wishes |= {"positive": positive}
+    report.run(model, source, out, markers, wishes, screen, features_out)
 
 
 # --- from words to values --------------------------------------------------------------------------

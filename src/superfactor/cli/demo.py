@@ -6,6 +6,7 @@ from pathlib import Path
 
 from superfactor.cli import prepare
 from superfactor.cli.errors import UserError
+from superfactor.cli.findings import Looks
 from superfactor.cli.fit import Outputs, finish
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import write_table
@@ -31,9 +32,8 @@ def run(folder: Path, command: str, screen: Screen) -> None:
     outputs = Outputs(
         folder / "model.skops",
         folder / "report.html",
-        stability=RESAMPLES,
+        looks=Looks(stability=RESAMPLES, positive=POSITIVE),
         command=command,
-        positive=POSITIVE,
     )
     with few_threads(samples.X):
         finish(learned, Wishes(), outputs, screen)

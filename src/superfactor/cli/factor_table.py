@@ -85,21 +85,30 @@ def _plain(
         for end in ("high", "low")
     }
     coef = {key[5:-1]: float(row[key]) for key in row.index if key.startswith("coef[")}
-    alone = None
-    if held is not None and held["own"] is not None:
-        j = int(number) - 1
-        alone = {"name": held["own_name"], "of": held["own_of"][j], "value": held["own"][j]}
     return {
         "factor": int(number),
         "role": role,
         "share_of_variance": float(row["share_of_variance"]),
         "contribution": float(row["contribution"]),
         "contribution_out_of_fold": None if held is None else held["contribution"][int(number) - 1],
-        "alone_out_of_fold": alone,
+        "alone_out_of_fold": _alone(int(number) - 1, coef, held),
         "coef": coef,
         "direction": str(row["direction"]),
         **ends,
     }
+
+
+def _alone(j: int, coef: dict[str, float], held: dict[str, Any] | None) -> dict[str, Any] | None:
+    """How factor j goes with a class by itself, on samples not seen; None where that is not known.
+
+    A factor that moves nothing has no side of its own: its figure is that of the class it goes with.
+    """
+    if held is None or held["own"] is None:
+        return None
+    value, of = held["own"][j], held["own_of"][j]
+    if value < 0.5 and not any(coef.values()):
+        value, of = 1 - value, f"not {of}"
+    return {"name": held["own_name"], "of": of, "value": value}
 
 
 def show_factors(
@@ -184,8 +193,8 @@ def _legend(factors: list[dict[str, Any]], outputs: list[str]) -> list[tuple[str
         said.append(("coef.", f"log-odds of {outputs[0]} per standard deviation of the factor"))
     alone = factors[0]["alone_out_of_fold"]
     if alone is not None:
-        of = alone["of"] if len(outputs) == 1 else "the class beside it"
-        said.append((alone["name"], f"of {of} by the factor alone, on samples not seen"))
+        words = "of the factor alone, on samples not seen; 0.50 tells nothing apart"
+        said.append((alone["name"], words))
     if NOT_SHOWN in roles:
         words = "carries the prediction of the samples fitted, not shown to hold for others"
         said.append((NOT_SHOWN, words))

@@ -11,7 +11,8 @@ from superfactor.cli.factor_table import check_shown, factor_facts, show_factors
 from superfactor.cli.fit import read_markers
 from superfactor.cli.output import check_paths, check_table, write_frame
 from superfactor.cli.predict import open_model
-from superfactor.cli.record import versions
+from superfactor.cli.record import grade_of, looks_of, versions
+from superfactor.cli.returning import show_stable_facts
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import show_verdict
 
@@ -19,15 +20,16 @@ from superfactor.cli.summary import show_verdict
 def run(
     model: Path,
     screen: Screen,
+    wishes: dict[str, Any],
     *,
-    by: str = "correlation",
     n: int = 5,
     markers: Path | None = None,
-    rotation: str | None = None,
-    positive: str | None = None,
     out: Path | None = None,
 ) -> None:
-    """Print factors and verdict, as they were when the model was fitted unless the command says otherwise."""
+    """Print factors and verdict.
+
+    Factors are shown as `wishes`, fields of `Looks`, say, or else as they were when the model was fitted.
+    """
     from superfactor.interpretation import factor_view
 
     check_paths({"--out": out}, model, markers)
@@ -35,25 +37,27 @@ def run(
     notes = read_markers(markers)
     loaded = open_model(model, screen)
     about = loaded.metadata
-    shown = {"rotation": rotation or about["rotation"], "positive": positive or about["positive"]}
-    check_shown(**shown, classes=about["classes"], by=by)
-    view = factor_view(loaded.estimator, **shown)
-    verdict = about["verdict"]
+    looks = looks_of(about, **wishes)
+    check_shown(**looks.shown, classes=about["classes"], by=looks.by)
+    view = factor_view(loaded.estimator, **looks.shown)
     factors = factor_facts(
         view,
-        by=by,
+        by=looks.by,
         markers=notes,
-        held=out_of_fold.recorded_facts(about, **shown),
-        grade=None if verdict is None else verdict["grade"],
+        held=out_of_fold.recorded_facts(about, **looks.shown),
+        grade=grade_of(about),
         n=n,
     )
     if out is not None:
         write_frame(out, _all(view))
     screen.fields([("model", str(model)), ("table", about["table"])])
     covariates = bool(about["covariates"])
-    show_factors(factors, screen, target=about["target"], by=by, covariates=covariates, shown=n)
-    if verdict is not None:
-        show_verdict(SimpleNamespace(**verdict), screen)
+    show_factors(
+        factors, screen, target=about["target"], by=looks.by, covariates=covariates, shown=n
+    )
+    show_stable_facts(about["stable_features"], screen)
+    if about["verdict"] is not None:
+        show_verdict(SimpleNamespace(**about["verdict"]), screen)
     if out is not None:
         screen.say()
         screen.fields([("all features", str(out))])
@@ -61,7 +65,8 @@ def run(
         {
             "versions": versions(),
             "factors": factors,
-            "verdict": verdict,
+            "stable_features": about["stable_features"],
+            "verdict": about["verdict"],
             "files": {} if out is None else {"features": str(out)},
         }
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import model_file, out_of_fold, prepare, summary
+from superfactor.cli import model_file, prepare, summary
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.factor_table import check_shown, factor_facts, show_factors
+from superfactor.cli.factor_table import check_shown, show_factors
+from superfactor.cli.features import write_features
+from superfactor.cli.findings import Findings, Looks, find
 from superfactor.cli.gaps import filling
 from superfactor.cli.labels import known
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
@@ -18,7 +20,6 @@ from superfactor.cli.predictions import of_unlabeled, show_unlabeled
 from superfactor.cli.prepare import Columns, Wishes
 from superfactor.cli.reading import Source
 from superfactor.cli.record import metadata
-from superfactor.cli.returning import resampled, show_stability
 from superfactor.cli.screen import Screen
 
 
@@ -30,27 +31,19 @@ class Outputs:
     ----------
     out, report : files to write; no page where `report` is None
     markers : file with known features, or None
-    stability : number of resamples, 0 for none
+    looks : what to look at besides, and how factors are shown
     command : the shell command, to be written down
-    rotation, positive : how factors are shown, None for the usual
-    by : what features are ranked by, "correlation" or "weight"
     predictions : file for those of samples without a label, or None
+    features : file for all features and how they go with the labels, or None
     """
 
     out: Path
     report: Path | None = None
     markers: Path | None = None
-    stability: int = 0
+    looks: Looks = field(default_factory=Looks)
     command: str = ""
-    rotation: str | None = None
-    positive: str | None = None
-    by: str = "correlation"
     predictions: Path | None = None
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        """How factors are shown, for everything that shows them."""
-        return {"rotation": self.rotation, "positive": self.positive}
+    features: Path | None = None
 
 
 def run(
@@ -66,14 +59,16 @@ def run(
         "--out": outputs.out,
         "--report": outputs.report,
         "--predictions": outputs.predictions,
+        "--features-out": outputs.features,
     }
     check_paths(written, *source.files, outputs.markers)
     check_table("--predictions", outputs.predictions)
+    check_table("--features-out", outputs.features)
     markers = read_markers(outputs.markers)
     with screen.step("read"):
         samples = prepare.for_fitting(source, columns, wishes, screen)
     classes = sorted(set(known(samples.y).tolist()))
-    check_shown(outputs.rotation, outputs.positive, classes, outputs.by)
+    check_shown(**outputs.looks.shown, classes=classes, by=outputs.looks.by)
     learned = learn(samples, settings, screen)
     with few_threads(samples.X):
         finish(learned, wishes, outputs, screen, markers=markers, source=source)
@@ -89,27 +84,15 @@ def finish(
     source: Source | None = None,
 ) -> None:
     """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
-    from superfactor.interpretation import factor_view
-
     _note(learned, markers, screen)
-    stability = resampled(
-        learned.model,
-        *learned.part(learned.train),
-        outputs.stability,
-        learned.settings.seed,
-        screen,
-        by=outputs.by,
-        **outputs.shown,
-    )
-    held = out_of_fold.measured(learned, screen, **outputs.shown)
-    about = metadata(learned, wishes, outputs.command, source) | outputs.shown
-    about |= {"by": outputs.by, "out_of_fold": out_of_fold.record(held)}
+    found, shown = _findings(learned, outputs.looks, screen), outputs.looks.shown
+    about = metadata(learned, wishes, outputs.command, source) | found.record
     with screen.step("save"), screen.progress("saving the model"):
         model_file.save(outputs.out, learned.model, about)
     files = {"model": str(outputs.out)}
     if outputs.report is not None:
         with screen.step("report"):
-            _write_page(learned, about, outputs, stability, markers, screen)
+            _write_page(learned, about, outputs, found, markers, screen)
         files["report"] = str(outputs.report)
     unlabeled = of_unlabeled(learned)
     if outputs.predictions is not None:
@@ -118,28 +101,24 @@ def finish(
         else:
             unlabeled.write(outputs.predictions)
             files["predictions"] = str(outputs.predictions)
+    X, y = learned.part(learned.train)
+    if outputs.features is not None:
+        with screen.step("features"):
+            write_features(outputs.features, found, X, y)
+        files["features"] = str(outputs.features)
     summary.describe(learned, wishes, screen)
-    factors = factor_facts(
-        factor_view(learned.model, **outputs.shown),
-        by=outputs.by,
-        markers=markers,
-        held=out_of_fold.facts(held),
-        grade=None if learned.verdict is None else learned.verdict.grade,
-    )
+    factors = found.factors(markers)
     show_factors(
         factors,
         screen,
         target=learned.samples.columns.target,
-        by=outputs.by,
+        by=outputs.looks.by,
         covariates=bool(learned.samples.encoding),
     )
-    covariates = show_covariates(
-        learned.model, *learned.part(learned.train), screen, outputs.positive
-    )
-    X, _ = learned.part(learned.train)
-    blocks = show_blocks(learned.model, X, screen, **outputs.shown)
-    confounding = show_confounding(learned, screen, **outputs.shown)
-    returns = show_stability(stability, screen, [factor["role"] for factor in factors])
+    covariates = show_covariates(learned.model, X, y, screen, outputs.looks.positive)
+    blocks = show_blocks(learned.model, X, screen, **shown)
+    confounding = show_confounding(learned, screen, **shown)
+    returns = found.show(factors, screen)
     predictions = show_unlabeled(unlabeled, screen)
     summary.performance(learned, screen)
     summary.verdict(learned, screen)
@@ -159,10 +138,26 @@ def finish(
             "blocks": blocks,
             "confounding": confounding,
             "unlabeled": predictions,
-            "stability": returns,
+            **returns,
             "certificate": summary.certificate_facts(learned.estimator),
             "files": files,
         }
+    )
+
+
+def _findings(learned: Learned, looks: Looks, screen: Screen) -> Findings:
+    X, y = learned.part(learned.train)
+    groups = learned.samples.groups
+    return find(
+        learned.model,
+        X,
+        y,
+        looks,
+        screen,
+        groups=None if groups is None else groups[learned.train],
+        folds=learned.search.n_splits_,
+        seed=learned.settings.seed,
+        grade=None if learned.verdict is None else learned.verdict.grade,
     )
 
 
@@ -209,7 +204,7 @@ def _write_page(
     learned: Learned,
     about: dict[str, Any],
     outputs: Outputs,
-    stability: Any,
+    found: Findings,
     markers: dict[str, str] | None,
     screen: Screen,
 ) -> None:
@@ -227,7 +222,6 @@ def _write_page(
         X_test=X_test,
         y_test=y_test,
         search=learned.search,
-        stability=stability,
         markers=markers,
         nested=learned.nested,
         **samples.confounders_at(learned.train, held_out),
@@ -236,5 +230,6 @@ def _write_page(
         ids=[*samples.ids[learned.train], *samples.ids[held_out]],
         command=outputs.command,
         notes=page_notes(about, screen.notes),
-        **outputs.shown,
+        groups=None if samples.groups is None else samples.groups[learned.train],
+        **found.for_page,
     )

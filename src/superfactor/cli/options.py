@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+_AS_FITTED = "as the model was fitted"
 Table = Annotated[
     Path | None,
     typer.Argument(
@@ -180,6 +181,23 @@ Resamples = Annotated[
         "--stability", min=0, metavar="N", help="Refit to N resamples: which features come back?"
     ),
 ]
+_STABLE = "Fit halves of the samples: which features come back, few of them by chance?"
+Stable = Annotated[
+    bool | None,
+    typer.Option("--stable/--no-stable", help=_STABLE, show_default="under ten seconds"),
+]
+StableOfModel = Annotated[
+    bool | None,
+    typer.Option("--stable/--no-stable", help=_STABLE, show_default=_AS_FITTED),
+]
+FeaturesOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--features-out",
+        metavar="CSV",
+        help="Write how every feature goes with the labels and the factors: .csv, .tsv, .parquet, .xlsx.",
+    ),
+]
 Rotation = Annotated[
     str | None,
     typer.Option(
@@ -189,12 +207,11 @@ Rotation = Annotated[
         show_default="predictive",
     ),
 ]
-By = Annotated[
-    str,
-    typer.Option(
-        metavar="correlation|weight",
-        help="What features are shown and ranked by: what goes with a factor, or how it is computed.",
-    ),
+_BY = "What features are ranked by: what goes with a factor, or how it is computed."
+By = Annotated[str, typer.Option(metavar="correlation|weight", help=_BY)]
+ByOfModel = Annotated[
+    str | None,
+    typer.Option(metavar="correlation|weight", help=_BY, show_default=_AS_FITTED),
 ]
 Positive = Annotated[
     str | None,

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor.cli.errors import as_user_error
-from superfactor.cli.learning import Learned
 from superfactor.cli.screen import Screen
 
 
-def measured(learned: Learned, screen: Screen, **shown: Any) -> Any:
-    """The HeldOut of the samples learned from, in as many folds as the choice of the model had.
+def measured(
+    model: Any,
+    X: Any,
+    y: Any,
+    screen: Screen,
+    *,
+    groups: Any,
+    folds: int,
+    seed: int,
+    **shown: Any,
+) -> Any:
+    """The HeldOut of a model on what it was fitted to; None, and a note, where folds are too small for it.
 
     Parameters
     ----------
+    groups : (n,), or None
+    folds : as many as the choice of the model had
     shown : rotation and positive
     """
     from superfactor.interpretation import held_out_scores
 
-    X, y = learned.part(learned.train)
-    groups = learned.samples.groups
-    with (
-        screen.step("out of fold"),
-        screen.progress("fitting without each fold") as progress,
-        as_user_error(),
-    ):
-        return held_out_scores(
-            learned.model,
-            X,
-            y,
-            groups=None if groups is None else groups[learned.train],
-            cv=learned.search.n_splits_,
-            random_state=learned.settings.seed,
-            progress=progress,
-            **shown,
-        )
+    options = {"groups": groups, "cv": folds, "random_state": seed, **shown}
+    with screen.step("out of fold"), screen.progress("fitting without each fold") as progress:
+        try:
+            return held_out_scores(model, X, y, progress=progress, **options)
+        except ValueError as error:
+            screen.note(f"factors are shown as the samples fitted have them: {error}")
+            return None
 
 
 def facts(held: Any) -> dict[str, Any]:
@@ -56,12 +56,15 @@ def record(held: Any) -> dict[str, Any]:
 
 def recorded(about: dict[str, Any], **shown: Any) -> Any:
     """The HeldOut in the metadata of a model; None where it is of factors that are shown otherwise."""
+    import numpy as np
+
     from superfactor.interpretation import HeldOut
 
-    if any(about[name] != value for name, value in shown.items()):
-        return None
     kept = about["out_of_fold"]
-    return HeldOut(**{**kept, "own_of": tuple(kept["own_of"])})
+    if kept is None or any(about[name] != value for name, value in shown.items()):
+        return None
+    arrays = {name: np.array(kept[name]) for name in ("contribution", "predictive", "own")}
+    return HeldOut(**{**kept, **arrays, "own_of": tuple(kept["own_of"])})
 
 
 def recorded_facts(about: dict[str, Any], **shown: Any) -> dict[str, Any] | None:
@@ -69,11 +72,8 @@ def recorded_facts(about: dict[str, Any], **shown: Any) -> dict[str, Any] | None
 
     Which factors predict does not depend on the class that is up; whose figure is given does.
     """
-    if about["rotation"] != shown["rotation"]:
+    kept = about["out_of_fold"]
+    if kept is None or about["rotation"] != shown["rotation"]:
         return None
-    kept = {
-        name: value
-        for name, value in about["out_of_fold"].items()
-        if name not in ("scores", "fold")
-    }
-    return kept if about["positive"] == shown["positive"] else {**kept, "own": None}
+    told = {name: value for name, value in kept.items() if name not in ("scores", "fold")}
+    return told if about["positive"] == shown["positive"] else {**told, "own": None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.cli.dense import is_sparse
+from superfactor.cli.findings import Looks
 from superfactor.cli.learning import Learned
 from superfactor.cli.prepare import Wishes
 from superfactor.cli.reading import Source
@@ -56,6 +57,7 @@ def metadata(
         **performance_facts(learned),
         "nested": _nested(learned.nested),
         "group": samples.columns.group,
+        "groups": _groups(learned),
         "seed": settings.seed,
         "search": _search(learned.search),
         "training_ids": names(samples.ids)[learned.train],
@@ -65,6 +67,27 @@ def metadata(
         "held_out_ids": names(samples.ids)[learned.held_out],
         "training_checksum": checksum(samples.X[learned.train], samples.y[learned.train]),
     }
+
+
+def _groups(learned: Learned) -> Any:
+    """Numbers (n,) of the groups that training samples belong to, in their order; None without groups."""
+    if learned.samples.groups is None:
+        return None
+    import numpy as np
+
+    return np.unique(learned.samples.groups[learned.train], return_inverse=True)[1]
+
+
+def looks_of(about: dict[str, Any], **wishes: Any) -> Looks:
+    """What to look at, and how factors are shown: as `wishes` say, None as in the metadata of a model."""
+    remembered = {name: about[name] for name in ("by", "rotation", "positive")}
+    remembered["stable"] = about["stable_features"] is not None
+    return Looks(**remembered | {name: wish for name, wish in wishes.items() if wish is not None})
+
+
+def grade_of(about: dict[str, Any]) -> str | None:
+    """That of the verdict in the metadata of a model, or None."""
+    return None if about["verdict"] is None else str(about["verdict"]["grade"])
 
 
 def versions() -> dict[str, str]:

@@ -7,16 +7,26 @@ from typing import Any
 
 from superfactor.cli import out_of_fold
 from superfactor.cli.errors import UserError
-from superfactor.cli.factor_table import check_shown, factor_facts
+from superfactor.cli.factor_table import check_shown
+from superfactor.cli.features import write_features
+from superfactor.cli.findings import find
 from superfactor.cli.fit import page_notes, page_title, read_markers
 from superfactor.cli.labels import known
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
+from superfactor.cli.output import check_table
 from superfactor.cli.predict import open_with, read_for
 from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.reading import Source
-from superfactor.cli.record import checksum, names, recorded_scores, recorded_search, versions
-from superfactor.cli.returning import resampled, show_stability
+from superfactor.cli.record import (
+    checksum,
+    grade_of,
+    looks_of,
+    names,
+    recorded_scores,
+    recorded_search,
+    versions,
+)
 from superfactor.cli.screen import Screen
 
 
@@ -25,26 +35,23 @@ def run(
     source: Source,
     out: Path,
     markers: Path | None,
-    stability: int,
+    wishes: dict[str, Any],
     screen: Screen,
-    rotation: str | None = None,
-    positive: str | None = None,
+    features: Path | None = None,
 ) -> None:
     """Write the page; samples that the model was not fitted to count as held out.
 
-    Factors are shown as `rotation` and `positive` say, or else as they were when the model was fitted.
+    Factors are shown as `wishes`, the fields of `Looks`, say, or else as they were when the model was fitted.
     """
-    from superfactor.interpretation import factor_view
     from superfactor.report import write_report
 
-    loaded, files = open_with(model, source, {"--out": out}, screen, markers)
+    outputs = {"--out": out, "--features-out": features}
+    loaded, files = open_with(model, source, outputs, screen, markers)
+    check_table("--features-out", features)
     notes = read_markers(markers)
     about = loaded.metadata
-    shown: dict[str, Any] = {
-        "rotation": rotation or about["rotation"],
-        "positive": positive or about["positive"],
-    }
-    check_shown(shown["rotation"], shown["positive"], about["classes"])
+    looks = looks_of(about, **wishes)
+    check_shown(**looks.shown, classes=about["classes"], by=looks.by)
     with screen.step("read"):
         samples = read_for(loaded, files, None, screen, labels=True)
     for note in samples.notes:
@@ -52,16 +59,24 @@ def run(
     train, others = _parts(loaded, samples)
     X, y = samples.X[train], samples.y[train]
     with few_threads(X):
-        found = resampled(
-            loaded.estimator, X, y, stability, about["seed"], screen, by=about["by"], **shown
+        found = find(
+            loaded.estimator,
+            X,
+            y,
+            looks,
+            screen,
+            groups=about["groups"],
+            folds=about["search"]["n_splits"],
+            seed=about["seed"],
+            grade=grade_of(about),
+            held=out_of_fold.recorded(about, **looks.shown),
         )
-    verdict = about["verdict"]
-    factors = factor_facts(
-        factor_view(loaded.estimator, **shown),
-        held=out_of_fold.recorded_facts(about, **shown),
-        grade=None if verdict is None else verdict["grade"],
-    )
-    returns = show_stability(found, screen, [factor["role"] for factor in factors])
+    returns = found.show(found.factors(), screen)
+    written = {"report": str(out)}
+    if features is not None:
+        with screen.step("features"):
+            write_features(features, found, X, y)
+        written["features"] = str(features)
     with screen.step("report"):
         write_report(
             out,
@@ -72,7 +87,6 @@ def run(
             y_test=known(samples.y[others]) if others else None,
             search=recorded_search(about["search"]),
             nested=recorded_scores(about.get("nested")),
-            stability=found,
             markers=notes,
             **samples.confounders_at(train, others),
             title=page_title(about),
@@ -80,14 +94,17 @@ def run(
             ids=[*samples.ids[train], *samples.ids[others]],
             command=about["command"],
             notes=page_notes(about, screen.notes),
-            **shown,
+            groups=about["groups"],
+            **found.for_page,
         )
+    if looks.stability or found.stable is not None:
+        screen.say()
     screen.fields(
         [
             ("model", str(model)),
             ("table", files.title),
             ("samples", f"{len(train):,} fitted, {len(others):,} held out"),
-            ("report", str(out)),
+            *written.items(),
         ]
     )
     counts = {"fitted": len(train), "held_out": len(others)}
@@ -95,8 +112,8 @@ def run(
         {
             "versions": versions(),
             "samples": counts,
-            "stability": returns,
-            "files": {"report": str(out)},
+            **returns,
+            "files": written,
         }
     )
 

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
-from superfactor.cli.errors import as_user_error
-from superfactor.cli.screen import Screen
+from superfactor.cli.errors import UserError, as_user_error
+from superfactor.cli.screen import Progress, Screen
+
+# Longer than this nobody waits who has not asked for it.
+MOST_SECONDS = 10
+# So many fits are timed before the rest is estimated.
+_TIMED = 3
+# Features shown.
+_FIRST = 5
+
+
+class _TooLong(Exception):
+    """The rest would take longer than anybody waits."""
 
 
 def resampled(
@@ -71,3 +84,98 @@ def show_stability(stability: Any, screen: Screen, roles: list[str]) -> list[dic
         style="dim",
     )
     return found
+
+
+def stable_in_halves(
+    model: Any,
+    X: Any,
+    y: Any,
+    wanted: bool | None,
+    seed: int,
+    screen: Screen,
+    groups: Any = None,
+) -> Any:
+    """The StableFeatures of a model; None where they are not wanted.
+
+    Where nobody has said so, also None if it would take long, by the time of the first fits, or if there
+    are too few samples for halves; a note says so.
+    """
+    if wanted is False:
+        return None
+    from superfactor.interpretation import stable_features
+
+    with (
+        screen.step("stable features"),
+        screen.progress("fitting halves of the samples") as progress,
+    ):
+        try:
+            report = progress if wanted else _patient(progress)
+            return stable_features(model, X, y, groups=groups, random_state=seed, progress=report)
+        except ValueError as error:
+            if wanted:
+                raise UserError(f"--stable: {error}") from error
+            screen.note(f"no fits to halves of the samples, to see which features return: {error}")
+        except _TooLong:
+            screen.note(
+                "which features return in halves of the samples is left out, since it would take more than "
+                f"{MOST_SECONDS} seconds: --stable shows it"
+            )
+    return None
+
+
+def _patient(progress: Progress | None) -> Callable[[int, int], None]:
+    """`progress`, but the end of the work as soon as all of it is seen to take too long."""
+    # Time at work: a machine that others use does not change what is shown.
+    begin = time.process_time()
+
+    def report(done: int, total: int) -> None:
+        spent = time.process_time() - begin
+        if done >= _TIMED and spent / done * total > MOST_SECONDS:
+            raise _TooLong
+        if progress is not None:
+            progress(done, total)
+
+    return report
+
+
+def stable_facts(found: Any) -> dict[str, Any] | None:
+    """StableFeatures for scripts and model files; None without any."""
+    if found is None:
+        return None
+    numbers = ("n_top", "n_pairs", "threshold", "expected_false", "bound_without_assumption")
+    selected = found.table[found.table["selected"]].drop(columns="selected")
+    return {
+        "statement": found.statement,
+        **{name: getattr(found, name) for name in numbers},
+        "selected": selected.to_dict("records"),
+    }
+
+
+def show_stable(found: Any, screen: Screen) -> None:
+    """Print what is said of the features that return, and the first of them."""
+    if found is None:
+        return
+    show_stable_facts(stable_facts(found), screen)
+
+
+def show_stable_facts(told: dict[str, Any] | None, screen: Screen) -> None:
+    """The same of what `stable_facts` made."""
+    if told is None:
+        return
+    rows = [
+        [
+            str(row["feature"]),
+            *(f"{row[name]:.0%}" for name in ("share", "share_shuffled")),
+            f"{row['correlation']:+.2f}",
+            f"{row['low']:+.2f} to {row['high']:+.2f}",
+        ]
+        for row in told["selected"][:_FIRST]
+    ]
+    names = ("half-samples", "shuffled", "corr.", "95 % interval")
+    if rows:
+        more = f", the first {_FIRST}" * (len(told["selected"]) > _FIRST)
+        columns = [("feature", "left"), *((name, "right") for name in names)]
+        screen.table(f"Features that return in half of the samples{more}", columns, rows)
+    else:
+        screen.say("\nFeatures that return in half of the samples\n", style="bold")
+    screen.say(told["statement"])

@@ -1,0 +1,139 @@
+"""What is found about a model besides how well it predicts, for the screen, the page and the model file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from superfactor.cli import out_of_fold
+from superfactor.cli.factor_table import factor_facts
+from superfactor.cli.returning import (
+    resampled,
+    show_stability,
+    show_stable,
+    stable_facts,
+    stable_in_halves,
+)
+from superfactor.cli.screen import Screen
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What to look at, and how factors are shown.
+
+    Attributes
+    ----------
+    stability : number of resamples, 0 for none
+    stable : whether to fit halves of the samples; None where that is quick
+    by : what features are ranked by, "correlation" or "weight"
+    rotation, positive : as in `superfactor.interpretation.factor_view`, None for the usual
+    """
+
+    stability: int = 0
+    stable: bool | None = None
+    by: str = "correlation"
+    rotation: str | None = None
+    positive: str | None = None
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """How factors are shown, for everything that shows them."""
+        return {"rotation": self.rotation, "positive": self.positive}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found.
+
+    Attributes
+    ----------
+    model : fitted pipeline
+    looks : how it is shown
+    grade : of the verdict on the model, or None
+    held : HeldOut, or None where folds are too small
+    stability : Stability, or None
+    stable : StableFeatures, or None
+    """
+
+    model: Any
+    looks: Looks
+    grade: str | None
+    held: Any
+    stability: Any
+    stable: Any
+
+    def factors(self, markers: dict[str, str] | None = None) -> list[dict[str, Any]]:
+        """As `factor_facts` has them."""
+        from superfactor.interpretation import factor_view
+
+        return factor_facts(
+            factor_view(self.model, **self.looks.shown),
+            by=self.looks.by,
+            markers=markers,
+            held=None if self.held is None else out_of_fold.facts(self.held),
+            grade=self.grade,
+        )
+
+    def show(self, factors: list[dict[str, Any]], screen: Screen) -> dict[str, Any]:
+        """Print which features return, and return all of it for scripts."""
+        show_stable(self.stable, screen)
+        roles = [factor["role"] for factor in factors]
+        return {
+            "stable_features": stable_facts(self.stable),
+            "stability": show_stability(self.stability, screen, roles),
+        }
+
+    @property
+    def for_page(self) -> dict[str, Any]:
+        """What `write_report` is told."""
+        return {
+            "held_out": False if self.held is None else self.held,
+            "stability": self.stability,
+            **self.looks.shown,
+        }
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a model file has of it."""
+        return {
+            **self.looks.shown,
+            "by": self.looks.by,
+            "out_of_fold": None if self.held is None else out_of_fold.record(self.held),
+            "stable_features": stable_facts(self.stable),
+        }
+
+
+def find(
+    model: Any,
+    X: Any,
+    y: Any,
+    looks: Looks,
+    screen: Screen,
+    *,
+    groups: Any,
+    folds: int,
+    seed: int,
+    grade: str | None,
+    held: Any = None,
+) -> Findings:
+    """Look at a model and what it was fitted to.
+
+    Parameters
+    ----------
+    groups : (n,), or None
+    folds, seed : of the cross-validation that chose the model
+    grade : of the verdict, or None
+    held : HeldOut where it is known already
+    """
+    if held is None:
+        held = out_of_fold.measured(
+            model, X, y, screen, groups=groups, folds=folds, seed=seed, **looks.shown
+        )
+    return Findings(
+        model,
+        looks,
+        grade,
+        held,
+        resampled(model, X, y, looks.stability, seed, screen, by=looks.by, **looks.shown),
+        stable_in_halves(model, X, y, looks.stable, seed, screen, groups=groups),
+    )
