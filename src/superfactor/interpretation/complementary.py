@@ -32,21 +32,15 @@ def error_factor(threshold: float, n_pairs: int) -> float:
 
 
 def how_many(p: int, expected_false: float, threshold: float, n_pairs: int) -> int:
-    """The largest q with C·q²/p ≤ `expected_false`; a ValueError where the bound does not hold for it."""
-    q = math.floor(math.sqrt(p * expected_false / error_factor(threshold, n_pairs)))
+    """The largest q of p features with C·q²/p ≤ `expected_false`, as far as the bound of the paper reaches."""
+    C = error_factor(threshold, n_pairs)
+    # What they assume of θ² = (q/p)².
+    above = threshold - 0.5
+    reach = min(1 / 3, max(above, (above - 1 / (2 * n_pairs)) / 0.75))
+    q = math.floor(min(math.sqrt(p * expected_false / C), p * math.sqrt(reach) - 1e-9))
     if q < 1:
-        least = error_factor(threshold, n_pairs) / p
-        raise ValueError(
-            f"expected_false={shown(expected_false)}: for {p} features a number >= {least:.2g} is required"
-        )
-    # What Shah and Samworth assume of θ = q/p.
-    square = (q / p) ** 2
-    lowest = 0.5 + min(square, 1 / (2 * n_pairs) + 0.75 * square)
-    if square > 1 / 3 or threshold <= lowest:
-        raise ValueError(
-            f"expected_false={shown(expected_false)}: of {p} features {q} would be picked in every half, too "
-            "many for a bound; a smaller number, or more features, are required"
-        )
+        least = f"for {p} features a number >= {C / p:.2g}" if p > 1 else "more than one feature"
+        raise ValueError(f"expected_false={shown(expected_false)}: {least} is required")
     return q
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
@@ -24,8 +25,9 @@ class Refit:
     """
 
     def __init__(self, model: Any, search_again: bool = False):
-        self._searches = False
-        self._prefix = ""
+        self._searches = self._takes_groups = False
+        # What stands before the names of its estimator's arguments at fit, and before "groups".
+        self._prefix = self._groups_prefix = ""
         self._template = self._copy(model, search_again)
         if search_again and not self._searches:
             raise ValueError(
@@ -39,15 +41,18 @@ class Refit:
         again = clone(model)
         if isinstance(model, Pipeline):
             name, last = model.steps[-1]
-            inside, self._prefix = self._copy(last, search_again), f"{name}__{self._prefix}"
-            again.steps[-1] = name, inside
+            again.steps[-1] = name, self._copy(last, search_again)
+            self._prefix, self._groups_prefix = (
+                f"{name}__{inside}" for inside in (self._prefix, self._groups_prefix)
+            )
             return again
         if hasattr(model, "best_estimator_"):
             _check_cv(model)
-            self._searches = True
+            self._searches, self._takes_groups = True, hasattr(model.cv, "split")
             again.set_params(n_jobs=None, verbose=0)
             if hasattr(again, "estimator"):  # scikit-learn's, around a model
                 again.set_params(estimator=self._copy(again.estimator, search_again))
+                self._groups_prefix = ""
                 return again
         quiet: dict[str, Any] = {"certify": None, "search": "off", "verbose": 0}
         if isinstance(again, SupervisedFactorization):
@@ -77,15 +82,16 @@ class Refit:
             given[f"{self._prefix}sample_weight"] = sample_weight[rows]
         if covariates is not None:
             given[f"{self._prefix}covariates"] = _safe_indexing(covariates, rows)
-        if groups is not None and self._searches:
-            given["groups"] = groups[rows]
+        if groups is not None and self._takes_groups:
+            given[f"{self._groups_prefix}groups"] = groups[rows]
         part = inputs.take(X, rows, axis=0) if inputs.is_foreign(X) else _safe_indexing(X, rows)
         return again.fit(part, y[rows], **given)
 
 
 def _check_cv(search: Any) -> None:
     cv = search.cv
-    if not (cv is None or isinstance(cv, Real) or hasattr(cv, "split")):
+    splits = cv is None or isinstance(cv, Integral) or hasattr(cv, "split")
+    if isinstance(cv, PredefinedSplit) or not splits:
         raise ValueError(
             "search_again=True: the cv of the search lists splits of all samples; None, a number or a "
             "splitter is required"

@@ -16,11 +16,7 @@ from superfactor._extras import needed_for
 from superfactor.estimators import SMFSurvival, inputs
 from superfactor.estimators.parameters import seed_of, shown
 from superfactor.estimators.targets import UNLABELLED, Given, classes_of
-from superfactor.interpretation.complementary import (
-    complementary_halves,
-    error_factor,
-    how_many,
-)
+from superfactor.interpretation.complementary import complementary_halves, how_many
 from superfactor.interpretation.data import model_data
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.progress import reporting
@@ -241,7 +237,8 @@ def stable_features(
     counts, counts_shuffled = np.zeros(p), np.zeros(p)
     with reporting(progress, "Fitting halves of the samples") as report:
         report(0, total := 3 * n_pairs)
-        fits = _correlations(refit, X, covariates, groups, [*halves, *null], view, n_jobs)
+        names = _names_in_refits(fitted, view, X)
+        fits = _correlations(refit, X, covariates, groups, [*halves, *null], view, names, n_jobs)
         for k, found in enumerate(fits):
             if k < 2 * n_pairs:
                 values[k] = found
@@ -266,14 +263,13 @@ def stable_features(
         }
     )
     order = np.lexsort((-np.abs(correlation), -share, ~selected))
-    C = error_factor(float(threshold), n_pairs)
     return StableFeatures(
         table.iloc[order].reset_index(drop=True),
         q,
         n_pairs,
         float(threshold),
         float(expected_false),
-        float(expected_false) / (C * (2 * threshold - 1)),
+        q**2 / (p * (2 * float(threshold) - 1)),
     )
 
 
@@ -340,12 +336,12 @@ def _correlations(
     groups: Any,
     parts: list[tuple[Any, Any]],
     view: FactorView,
+    names: Any,
     n_jobs: int | None,
 ) -> Iterator[Any]:
     """For each part (rows, y of all samples) the correlations (p,) of a fit to it."""
     from joblib import Parallel, delayed
 
-    names = _names_in_refits(fitted, X)
     jobs = (
         delayed(_of_fit)(refit, X, y, rows, covariates, groups, view, names) for rows, y in parts
     )
@@ -353,15 +349,16 @@ def _correlations(
     return found
 
 
-def _names_in_refits(fitted: FittedModel, X: Any) -> Any:
+def _names_in_refits(fitted: FittedModel, view: FactorView, X: Any) -> Any:
     """What a refit to X calls the features (p,) of a model: it does not know names that were given later."""
     if "columns" not in fitted.estimator._names or hasattr(X, "columns"):
-        return fitted.feature_names
+        return view.features
     *steps, estimator = map(copy.copy, (*fitted.steps, fitted.estimator))
     for step in steps:
         vars(step).pop("feature_names_in_", None)
     estimator.component_names_ = None
-    return FittedModel(estimator, tuple(steps)).feature_names
+    names = FittedModel(estimator, tuple(steps)).feature_names
+    return np.array([str(name) for name in names], dtype=object)
 
 
 def _of_fit(
