@@ -35,6 +35,7 @@ from benchmarks import (
     optimum,
     pages,
     paper_page,
+    reading,
     rivals,
     selection,
 )
@@ -67,9 +68,10 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "missing": missing.missing,
     "choose": choose.choose,
     "guided": choose.guided,
+    "reading": reading.reading,
 }
 # How rows are shown where that is not as they are.
-SHOWN = {"growth": growth.exponents}
+SHOWN = {"growth": growth.exponents, "reading": reading.with_means}
 # Where numbers are kept that are not in RESULTS.
 ELSEWHERE = {"choose": CHOOSE, "guided": CHOOSE}
 

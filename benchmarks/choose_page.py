@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.pages import Blocks, Rows, renewed, told
+from benchmarks.pages import Blocks, Rows, renewed
 from benchmarks.relatives import ANY_RANK, METHODS, OURS
-from benchmarks.tables import markdown
+from benchmarks.tables import markdown, told
 
 PAGE = Path(__file__).parents[1] / "docs" / "choose.md"
 PLAIN = "PCA + LR"

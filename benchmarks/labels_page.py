@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.pages import TABLES, Blocks, Rows, renewed, told
-from benchmarks.tables import markdown
+from benchmarks.pages import TABLES, Blocks, Rows, renewed
+from benchmarks.tables import markdown, told
 
 PAGE = Path(__file__).parents[1] / "docs" / "unlabelled.md"
 

@@ -11,21 +11,20 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from textwrap import fill
 from typing import Any
 
 from benchmarks.classes import LAM, RANK, XI
 from benchmarks.comparison import Budget
 from benchmarks.growth import BASE, exponents
+from benchmarks.reading_page import by_method, by_table
 from benchmarks.rivals import PIPELINE, RIVALS, outputs_exponents
-from benchmarks.tables import markdown
+from benchmarks.tables import markdown, told
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 Rows = list[dict[str, Any]]
 # By name: whose numbers a block is made of, and how.
 Blocks = dict[str, tuple[str, Callable[[Rows, dict[str, Any]], str]]]
 OURS = "superfactor auto"
-WIDTH = 120
 MODELS = ("filter", "feature")
 # The tables of `accuracy` by what they are of.
 TABLES = {
@@ -275,6 +274,8 @@ BLOCKS: Blocks = {
     "rivals": ("rivals", _rivals),
     "searches": ("searches", _searches),
     "hard": ("hard", _hard),
+    "reading": ("reading", by_method),
+    "reading-tables": ("reading", by_table),
 }
 
 
@@ -283,11 +284,6 @@ def _by_case(rows: Rows) -> list[tuple[str, dict[tuple[str, str | None], dict[st
     for row in rows:
         cases.setdefault(row["case"], {})[row["method"], row["model"]] = row
     return list(cases.items())
-
-
-def told(intro: str, table: str = "") -> str:
-    """A paragraph, and the table it introduces."""
-    return (fill(intro, WIDTH) + "\n\n" + table).rstrip()
 
 
 def _seconds(row: dict[str, Any]) -> str:

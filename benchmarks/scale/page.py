@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import Blocks, Rows, renewed, told
-from benchmarks.tables import markdown, text
+from benchmarks.pages import Blocks, Rows, renewed
+from benchmarks.tables import markdown, text, told
 
 PAGE = Path(__file__).parents[2] / "docs" / "scaling.md"
 RESULTS = Path(__file__).parents[1] / "results"

@@ -17,7 +17,7 @@ def load_t_cells() -> Microarray:
     Returns
     -------
     data : Microarray
-        X (192, 747), log(1 + x) of counts x scaled to the same total in every cell; 0 where a gene was not
+        X (192, 747), log(1 + x) of counts x scaled to 10,000 in every cell; 0 where a gene was not
         seen. y "CD4" or "CD8"; features are gene symbols.
 
     Notes
