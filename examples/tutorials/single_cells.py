@@ -2,7 +2,8 @@
 Single cells, with scanpy
 =========================
 
-Blood cells of ten types: which genes make up the factors that tell types apart, and can new cells be named?
+Blood cells of ten types: which genes go with the factors that tell types apart, which genes mark each
+type, and can new cells be named?
 """
 
 # %%

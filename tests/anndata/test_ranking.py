@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu
@@ -163,6 +165,18 @@ def test_some_groups_and_copies():
         with pytest.raises(ValueError, match=message) as caught:
             sfa.tl.rank_genes_smf(adata, **given)
         assert "\n" not in str(caught.value)
+
+
+def test_one_modality_of_several():
+    mudata = pytest.importorskip("mudata")
+    adata = cells()
+    other = anndata.AnnData(np.ones((N, 2)), obs=adata.obs[[]].copy())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        both = mudata.MuData({"rna": adata, "atac": other})
+        sfa.tl.smf(both, "kind", mod="rna", n_components=2)
+        sfa.tl.rank_genes_smf(both, mod="rna", n_genes=2)
+    assert len(both["rna"].uns["rank_genes_groups"]["names"]) == 2
 
 
 @pytest.fixture(scope="module")
