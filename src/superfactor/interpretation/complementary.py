@@ -32,7 +32,7 @@ def error_factor(threshold: float, n_pairs: int) -> float:
 
 
 def how_many(p: int, expected_false: float, threshold: float, n_pairs: int) -> int:
-    """The largest q of p features with C·q²/p ≤ `expected_false`, as far as the bound of the paper reaches."""
+    """The largest q of p features with C·q²/p ≤ `expected_false`, as far as the paper's bound reaches."""
     C = error_factor(threshold, n_pairs)
     # What they assume of θ² = (q/p)².
     above = threshold - 0.5
