@@ -9,6 +9,7 @@ from benchmarks.__main__ import RESULTS
 from benchmarks.pages import PAGE, renewed
 from benchmarks.readers import LOADINGS, OURS, REST, STATISTIC, WEIGHTS, Shown
 from scipy import stats
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
@@ -164,9 +165,9 @@ def test_words_are_frequencies_whatever_the_length_of_the_text(tmp_path):
     counts[:, 0] += 1
     y = np.arange(12) % 2
     np.savez(tmp_path / "relathe_text.npz", X=counts, y=y)
-    rows = {"data": counts.ravel(), "indices": np.tile(np.arange(6), 12)}
-    rows |= {"indptr": np.arange(0, 73, 6), "shape": np.array([12, 6]), "y": y}
-    np.savez(tmp_path / "fake_jobs_description_counts.npz", **rows)
+    sparse = csr_array(counts)
+    rows = {name: getattr(sparse, name) for name in ("data", "indices", "indptr", "shape")}
+    np.savez(tmp_path / "fake_jobs_description_counts.npz", y=y, **rows)
     (words,), (postings,) = reading._relathe(tmp_path), reading._postings(tmp_path)
     rarity = np.log(13 / (1 + (counts > 0).sum(axis=0))) + 1
     expected = counts * rarity / np.linalg.norm(counts * rarity, axis=1, keepdims=True)
