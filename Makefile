@@ -29,7 +29,7 @@ test test-lowest coverage docs: export PYTHONDONTWRITEBYTECODE :=
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
 
-demo: $(DEMO_READY) ## genes of prostate tumours from table to factors, verdict, certificate and a page: superfactor-demo/
+demo: $(DEMO_READY) ## genes of T cells, CD4 and CD8, from table to factors, verdict, certificate and a page: superfactor-demo/
 	$(BIN)/superfactor demo
 
 test: $(READY) ## run the tests; ARGS="-k lpgd" is passed on to pytest

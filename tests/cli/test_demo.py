@@ -10,7 +10,7 @@ from tests.cli.command import refused, superfactor
 from tools import samples
 
 from superfactor.cli import model_file
-from superfactor.datasets import load_prostate
+from superfactor.datasets import load_t_cells
 
 pytestmark = pytest.mark.slow
 
@@ -26,14 +26,14 @@ def demo(tmp_path_factory):
 def test_says_factors_accuracy_and_proof(demo):
     folder, printed = demo
     for words in (
-        "Singh et al.",  # where the table comes from
-        "102 (normal: 50, tumour: 52)",
-        "log-odds of tumour",
+        "Zheng et al.",  # where the table comes from
+        "192 (CD4: 95, CD8: 97)",
+        "log-odds of CD8",
         "background",
         "On samples not seen",
         "PCA+LR",
         "Better than guessing",
-        "In three sentences:",
+        "In short:",
     ):
         assert words in printed
     assert "report.html" in "".join(printed.split())  # long names of files are folded
@@ -57,21 +57,30 @@ def test_leaves_table_model_and_page(demo):
     folder, _ = demo
     assert sorted(p.name for p in folder.iterdir()) == [
         "model.skops",
-        "prostate.csv",
         "report.html",
+        "t_cells.csv",
     ]
-    data = load_prostate()
-    written = pd.read_csv(folder / "prostate.csv")
+    data = load_t_cells()
+    written = pd.read_csv(folder / "t_cells.csv")
     np.testing.assert_array_equal(written.iloc[:, 1:].to_numpy(), data.X)
-    assert list(written.columns) == ["tissue", *data.features]
+    assert list(written.columns) == ["type", *data.features]
 
 
-def test_factors_beat_as_many_principal_components(demo):
+def test_says_what_tells_the_cells_apart_and_beside_what(demo):
     words = " ".join(demo[1].split())
     ours, plain = (
-        int(found) for found in re.findall(r"(?:tissue in|labels, reach) (\d+) %", words)
+        int(found) for found in re.findall(r"(?:T cells in|components reach) (\d+) %", words)
     )
-    assert ours > plain + 15
+    assert ours > plain + 5
+    higher, lower = re.search(
+        r"CD8 cells have more ([^;]*); CD4 cells have more ([^.]*)\.", words
+    ).groups()
+    data = load_t_cells()
+    cd8 = data.y == "CD8"
+    difference = data.X[cd8].mean(axis=0) - data.X[~cd8].mean(axis=0)
+    difference = dict(zip(data.features, difference, strict=True))
+    assert all(difference[gene] > 0 for gene in higher.split(", "))
+    assert all(difference[gene] < 0 for gene in lower.split(", "))
 
 
 def test_what_it_leaves_can_be_used(demo, tmp_path):
@@ -79,13 +88,13 @@ def test_what_it_leaves_can_be_used(demo, tmp_path):
     words = (
         "predict",
         folder / "model.skops",
-        folder / "prostate.csv",
+        folder / "t_cells.csv",
         "--out",
         tmp_path / "p.csv",
     )
     assert superfactor(*words).code == 0
     predicted = pd.read_csv(tmp_path / "p.csv")["predicted"]
-    assert (predicted == load_prostate().y).mean() > 0.95
+    assert (predicted == load_t_cells().y).mean() > 0.95
 
 
 def test_a_file_in_the_way(tmp_path):

@@ -122,7 +122,7 @@ def demo(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Try it on real data: genes of prostate tumours and normal tissue.
+    """Try it on real data: genes of CD4 and CD8 T cells.
 
     Writes a table, a model and a page to look at.
     """

@@ -82,7 +82,7 @@ def finish(
     *,
     markers: dict[str, str] | None = None,
     source: Source | None = None,
-) -> None:
+) -> Findings:
     """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
     _note(learned, markers, screen)
     found, shown = _findings(learned, outputs.looks, screen), outputs.looks.shown
@@ -143,6 +143,7 @@ def finish(
             "files": files,
         }
     )
+    return found
 
 
 def _findings(learned: Learned, looks: Looks, screen: Screen) -> Findings:
