@@ -89,6 +89,7 @@ class Findings:
         return {
             "held_out": False if self.held is None else self.held,
             "stability": self.stability,
+            "stable": False if self.stable is None else self.stable,
             **self.looks.shown,
         }
 

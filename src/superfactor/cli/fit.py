@@ -64,11 +64,12 @@ def run(
     check_paths(written, *source.files, outputs.markers)
     check_table("--predictions", outputs.predictions)
     check_table("--features-out", outputs.features)
+    check_shown(outputs.looks.rotation, None, (), outputs.looks.by)
     markers = read_markers(outputs.markers)
     with screen.step("read"):
         samples = prepare.for_fitting(source, columns, wishes, screen)
     classes = sorted(set(known(samples.y).tolist()))
-    check_shown(**outputs.looks.shown, classes=classes, by=outputs.looks.by)
+    check_shown(None, outputs.looks.positive, classes)
     learned = learn(samples, settings, screen)
     with few_threads(samples.X):
         finish(learned, wishes, outputs, screen, markers=markers, source=source)

@@ -13,7 +13,7 @@ from superfactor.cli.composing import completed
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.labels import labels_among
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.output import check_paths
+from superfactor.cli.output import check_paths, check_table
 from superfactor.cli.predictions import predicted
 from superfactor.cli.prepare import Columns, PreparedTable
 from superfactor.cli.reading import Source, Study, naming_sheet, read, with_defaults
@@ -31,6 +31,7 @@ def run(
     screen: Screen,
 ) -> None:
     """Write one row a sample, in the order of the table."""
+    check_table("--out", out)
     loaded, files = open_with(model, source, {"--out": out}, screen)
     with screen.step("read"):
         samples = read_for(loaded, files, identifier, screen)

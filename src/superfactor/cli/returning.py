@@ -79,10 +79,8 @@ def show_stability(stability: Any, screen: Screen, roles: list[str]) -> list[dic
         [(name, "right") for name in names],
         rows,
     )
-    screen.say(
-        "shuffled: the same where labels mean nothing; only what exceeds it is due to them.",
-        style="dim",
-    )
+    words = "the same where labels mean nothing: what is no higher says nothing of them"
+    screen.legend([("shuffled", words)])
     return found
 
 

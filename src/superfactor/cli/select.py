@@ -7,7 +7,7 @@ from typing import Any
 
 from superfactor.cli import prepare, summary
 from superfactor.cli.learning import Settings, fit_search, search_for
-from superfactor.cli.output import check_paths, write_table
+from superfactor.cli.output import check_paths, check_table, write_table
 from superfactor.cli.prepare import Columns, Wishes
 from superfactor.cli.reading import Source
 from superfactor.cli.record import versions
@@ -27,6 +27,7 @@ def run(
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
     check_paths({"--out": out}, *source.files)
+    check_table("--out", out)
     with screen.step("read"):
         samples = prepare.for_fitting(source, columns, wishes, screen)
     with screen.step("select"), screen.progress("scoring settings") as progress:
