@@ -44,7 +44,7 @@ class Case:
     told: dict[str, Any] = field(default_factory=dict)
 
     def write(self, path: Path, **changed: Any) -> Path:
-        told = {"X_test": self.X_test, "y_test": self.y_test} | self.told | changed
+        told = {"X_test": self.X_test, "y_test": self.y_test, "stable": False} | self.told | changed
         return write_report(path, self.model, self.X, self.y, **told)
 
 

@@ -392,23 +392,27 @@ def test_other_choices(opened):
     assert page.said == []
 
 
+TOOLS = "[data-tools=top-table]"
+STATUS = f"{TOOLS} [role=status]"
+
+
 class TestFeatures:
     def test_search_narrows_the_table(self, opened):
         page = opened("two_classes", viewport=WIDE)
         page.tab("features")
         rows = page.page.locator("table.features tbody tr:visible")
         everything = rows.count()
-        page.page.fill("#search", "GENE 1 high")
+        page.page.fill("#search-top-table", "GENE 1 high")
         assert 0 < rows.count() < everything
         assert all("1" in text and "high" in text for text in rows.all_inner_texts())
-        assert page.page.inner_text("#found") == f"{rows.count()} of {everything} rows"
+        assert page.page.inner_text(STATUS) == f"{rows.count()} of {everything} rows"
 
     def test_the_download_is_what_is_shown(self, opened, tmp_path):
         page = opened("hostile", viewport=WIDE)
         page.tab("features")
-        page.page.fill("#search", "low")
+        page.page.fill("#search-top-table", "low")
         with page.page.expect_download() as started:
-            page.page.click("#download-csv")
+            page.page.click(f"{TOOLS} [data-csv=download]")
         started.value.save_as(tmp_path / "top.csv")
         table = pd.read_csv(tmp_path / "top.csv", keep_default_na=False)
         assert len(table) == page.page.locator("table.features tbody tr:visible").count()
@@ -423,8 +427,8 @@ class TestFeatures:
             "two_classes", viewport=WIDE, permissions=["clipboard-read", "clipboard-write"]
         )
         page.tab("features")
-        page.page.click("#copy-csv")
-        page.page.locator("#found", has_text="copied").wait_for()
+        page.page.click(f"{TOOLS} [data-csv=copy]")
+        page.page.locator(STATUS, has_text="copied").wait_for()
         copied = page.page.evaluate("navigator.clipboard.readText()")
         assert copied.startswith("Feature,Factor,End,Rank,")
         page.tab("reproduce")

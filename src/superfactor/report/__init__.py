@@ -8,6 +8,7 @@ file                  idea
 ``facts``             everything the page tells, computed once
 ``samples``           samples with what the model says about them
 ``own``               how each factor goes with the classes by itself
+``trusted``           what single features are good for: tests, markers, which of them return
 ``nameless``          a model without the names of its columns, for speed
 ``evaluation``        accuracy with its interval, ROC, confusion
 ``verdict``           what the first box says, and its colour

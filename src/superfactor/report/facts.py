@@ -30,8 +30,9 @@ from superfactor.interpretation.models import fitted_model
 from superfactor.report.evaluation import Evaluation, evaluate
 from superfactor.report.formats import LONGEST_CLASS, LONGEST_NOTE, label
 from superfactor.report.gaps import Filled, filled_in
-from superfactor.report.nameless import to_refit, without_names
+from superfactor.report.nameless import to_refit, whole, without_names
 from superfactor.report.samples import Samples, labels_of, names_of, parts_of
+from superfactor.report.trusted import Trusted, trusted
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class Facts:
     n_test_unlabeled: int = 0  # held-out samples without one, which judge nothing
     held_out: HeldOut | None = None  # the factors on samples of which they know nothing
     not_held_out: str = ""  # why there are none
+    trusted: Trusted | None = None  # what single features are good for
     search: Any = None
     nested: Any = None  # NestedScores
     stability: Any = None
@@ -150,11 +152,14 @@ def gather(
     confounders: tuple[Any, Any] = (None, None),
     groups: Any = None,
     held_out: Any = False,
+    features: bool = False,
+    stable: Any = False,
     **told: Any,
 ) -> Facts:
     """The facts of a classifier; `told` are those the caller knows (search, title, …).
 
-    `held_out` is a HeldOut, None to find it here, or False to do without.
+    `held_out` and `stable` are a HeldOut and StableFeatures, None to find them here, or False to do
+    without; `features` says whether tables of single features are wanted.
     """
     fitted = fitted_model(model)
     if not isinstance(fitted.estimator, SMFClassifier):
@@ -174,12 +179,10 @@ def gather(
     estimator, seen = bare.estimator, bare.preprocess(array)
     given = labels_of("y", y, names[0], estimator)
     train, unlabeled = parts_of("y", given, estimator, view, names[0], seen, covariates)
-    why = ""
+    why, again = "", to_refit(model, X, bare, array)
+    beside = {"covariates": covariates, "groups": groups}
     if held_out is None:
-        shown = {"rotation": rotation, "positive": positive}
-        held_out, why = _held_out(
-            *to_refit(model, X, bare, array), y, covariates=covariates, groups=groups, **shown
-        )
+        held_out, why = _held_out(*again, y, rotation=rotation, positive=positive, **beside)
     if held_out:
         train = replace(train, blind=_blind(held_out, given, view))
     test = test_unlabeled = None
@@ -189,6 +192,8 @@ def gather(
             "y_test", labels, estimator, view, names[1], new, covariates_test
         )
         test = replace(test, blind=test.scores)
+    if features:
+        told["trusted"] = trusted(view, whole(bare), array, again, y, stable=stable, **beside)
     _check_nested(told.get("nested"), estimator.classes_, train.truth)
     plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(

@@ -163,6 +163,16 @@ def probability(value: float) -> str:
     return "> 0.999" if 0.9995 <= value < 1 else fixed(value, 3)
 
 
+def p_value(value: float) -> str:
+    """p or q: two digits, never rounded to nothing."""
+    return number(value, 2)
+
+
+def effect_per_sd(value: float) -> str:
+    """What one standard deviation of one feature adds, which is little where there are many."""
+    return signed(value, 2 if not math.isfinite(value) or abs(value) >= 0.1 else 4)
+
+
 def parameter(value: float) -> str:
     """ξ, λ and other settings."""
     return number(value)

@@ -109,6 +109,20 @@ GLOSSARY = {
         "classes, to the logarithm of its probability against the average over all classes."
     ),
     "odds ratio": "By how much the odds of a class are multiplied: 1 is no effect.",
+    "q": (
+        "Benjamini and Hochberg's: of all features with a q of at most 0.05, about 5 % or less differ by "
+        "chance alone. It comes from the p of each feature by itself (Mann and Whitney's test)."
+    ),
+    "log-odds per s.d.": (
+        "What one standard deviation more of a feature adds to the log-odds of a class (of several, against "
+        "the mean of all) while all other features stay the same. It says what the prediction is computed "
+        "from, not what goes with the class: of features that are alike each gets a part."
+    ),
+    "stable features": (
+        "Complementary pairs (Shah and Samworth 2013): how many features fits to two disjoint halves of the "
+        "samples would pick again and again by chance has a bound. It assumes that the shares of pairs in "
+        "which both halves pick a feature have a distribution with one peak."
+    ),
     "block": (
         "One of several tables of the same samples, such as expression and blood values, side by side. Each "
         "is multiplied by one number, so that a table with many columns does not drown one with few."

@@ -42,8 +42,13 @@ def to_refit(model: Any, X: Any, bare: FittedModel, array: Any) -> tuple[Any, An
     by_name = columns is not None and any(isinstance(c, str) for c in columns)
     if by_name or not all(isinstance(step, StandardScaler) for step in bare.steps):
         return model, X
+    return whole(bare), array
+
+
+def whole(bare: FittedModel) -> Pipeline:
+    """The model as one."""
     named = [(f"step {k}", step) for k, step in enumerate(bare.steps)]
-    return Pipeline([*named, ("smf", bare.estimator)]), array
+    return Pipeline([*named, ("smf", bare.estimator)])
 
 
 def _has_names(X: Any, names: list[str]) -> bool:

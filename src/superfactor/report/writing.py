@@ -36,6 +36,7 @@ def write_report(
     confounders_test: Any = None,
     groups: Any = None,
     held_out: Any = None,
+    stable: Any = None,
     title: str | None = None,
     target: str | None = None,
     ids: Sequence[Any] | None = None,
@@ -45,9 +46,9 @@ def write_report(
     """Write a page about a fitted classifier: one HTML file that loads nothing from anywhere.
 
     The file appears complete or not at all: it is written under another name in the same folder and
-    renamed. It holds names and weights of the top features, the scores of up to 2,000 samples and, for
-    a heat map, the values of up to 40 features in up to 240 samples; nothing else of X. It needs Jinja2
-    (``pip install "superfactor[report]"``).
+    renamed. It holds names, correlations and weights of the top features, means by class of up to 300
+    features, the scores of up to 2,000 samples and, for a heat map, the values of up to 40 features in up
+    to 240 samples; nothing else of X. It needs Jinja2 (``pip install "superfactor[report]"``).
 
     Parameters
     ----------
@@ -82,12 +83,15 @@ def write_report(
     confounders, confounders_test : DataFrames of the confounders of the samples, optional
         What a page about a model with an `Adjuster` shows; by default its own columns of X.
     groups : array-like of shape (n_samples,), optional
-        Samples of one group are held out together where samples lie on the factors.
+        Samples of one group are held out together, and in the same half of the samples.
     held_out : HeldOut or False, optional
         From `superfactor.interpretation.held_out_scores`, with the same `rotation` and `positive`: where
         samples lie on factors that were found without them, and which factors are of use there. Computed
         by default, which takes five fits. False does without: the page then shows where the samples lie
         in training, and says so.
+    stable : StableFeatures or False, optional
+        From `superfactor.interpretation.stable_features`: which features return in halves of the samples.
+        Computed by default where that takes less than ten seconds. False does without.
     title, target : str, optional
         What the page is called, and what the labels are called.
     ids : sequence of n_samples names, or of n_samples + n_test, optional
@@ -137,6 +141,8 @@ def write_report(
         confounders=(confounders, confounders_test),
         groups=groups,
         held_out=held_out,
+        features=True,
+        stable=stable,
         search=search,
         nested=nested,
         stability=stability,

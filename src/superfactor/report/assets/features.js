@@ -1,21 +1,48 @@
-// The table of top features: search in it, take it along.
+// Tables of features: search in them, sort them, take them along.
 
-function watchFeatures() {
-  const table = document.querySelector("table.features");
-  const rows = [...table.tBodies[0].rows];
+function watchTables() {
+  for (const tools of document.querySelectorAll("[data-tools]")) watchTable(tools, byId(tools.dataset.tools));
+}
+
+function watchTable(tools, table) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
   const texts = rows.map((row) => [...row.cells].map((cell) => cell.textContent.toLowerCase()).join(" "));
-  const report = (text) => { byId("found").textContent = text; };
+  const report = (text) => { tools.querySelector("[role=status]").textContent = text; };
+  const input = tools.querySelector("input");
   const search = () => {
-    const words = byId("search").value.toLowerCase().split(/\s+/).filter((word) => word);
+    const words = input.value.toLowerCase().split(/\s+/).filter((word) => word);
     rows.forEach((row, i) => { row.hidden = !words.every((word) => texts[i].includes(word)); });
     report(`${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`);
   };
-  byId("search").addEventListener("input", search);
+  input.addEventListener("input", search);
   search();
-  byId("copy-csv").addEventListener("click", async () => {
+  tools.querySelector("[data-csv=copy]").addEventListener("click", async () => {
     report((await copyText(csv(table))) ? "copied" : "the browser does not allow copying; download instead");
   });
-  byId("download-csv").addEventListener("click", () => saveFile("top-features.csv", new Blob([csv(table)], {type: "text/csv"})));
+  tools.querySelector("[data-csv=download]").addEventListener("click", () =>
+    saveFile(`${table.id.replace("-table", "-features")}.csv`, new Blob([csv(table)], {type: "text/csv"})));
+  [...table.tHead.rows[0].cells].forEach((cell, column) => {
+    const button = html("button", {type: "button", class: "sort", "aria-label": `Sort by ${cell.textContent.trim()}`});
+    button.addEventListener("click", () => {
+      const down = cell.getAttribute("aria-sort") === "ascending";
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+      body.append(...sorted(rows, column, down));
+    });
+    cell.append(button);
+  });
+}
+
+// Rows by the values of a column: numbers by size, empty ones last, equal ones in the order they had.
+function sorted(rows, column, down) {
+  const value = (row) => row.cells[column].textContent.trim();
+  const size = (text) => Number(text.replaceAll("−", "-").replace(/^[<>] |[ %,+]/g, ""));
+  const numbers = rows.every((row) => ["", "–"].includes(value(row)) || !Number.isNaN(size(value(row))));
+  const empty = (row) => Number(["", "–"].includes(value(row)));
+  const before = numbers ? (a, b) => size(value(a)) - size(value(b))
+    : (a, b) => value(a).localeCompare(value(b), undefined, {numeric: true});
+  return [...rows].sort((a, b) => empty(a) - empty(b) || (empty(a) ? 0 : (down ? -1 : 1) * before(a, b)));
 }
 
 function watchCopying() {
@@ -30,7 +57,7 @@ function watchCopying() {
 // The rows that are not hidden, with plain minus signs for other programs.
 function csv(table) {
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const number = (text) => (/^[−\d.]+(e[−+]?\d+)?$/.test(text) ? text.replaceAll("−", "-") : text);
+  const number = (text) => (/^[+−]?[\d.]+(e[−+]?\d+)?$/.test(text) ? text.replaceAll("−", "-") : text);
   return [...table.rows]
     .filter((row) => !row.hidden)
     .map((row) => [...row.cells].map((cell) => quoted(number(cell.textContent))).join(","))

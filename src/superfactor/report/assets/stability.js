@@ -3,7 +3,7 @@
 figure("stability", (node, width) => {
   const {features, names, similarity, shuffled} = payload.stability;
   // As many columns of at least 19rem as the style sheet makes of this width.
-  const columns = Math.max(1, Math.floor((width + 40) / 344));
+  const columns = Math.min(similarity.length, Math.max(1, Math.floor((width + 40) / 344)));
   const side = (width + 40) / columns - 40;
   const cards = similarity.map(([low, middle, high], j) => {
     const own = features.filter((f) => f.factor === j + 1);

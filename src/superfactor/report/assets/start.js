@@ -13,7 +13,7 @@ function watchTheme() {
 }
 
 watchTheme();
-watchFeatures();
+watchTables();
 watchCopying();
 watchSaving();
 makeTabs();

@@ -27,7 +27,7 @@ from superfactor.report.verdict import separates
 
 # Features kept of each end of a factor, fewer where there are many factors.
 FEATURES_PER_END = 20
-MOST_BARS = 600
+MOST_BARS = 400
 
 
 def section(facts: Facts) -> Section:

@@ -1,4 +1,4 @@
-"""The top features: a clustered heat map, and all of them in one table to search and to take along."""
+"""Features: which return, which go with the classes, a heat map, and the top features of all factors."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from superfactor.report.heat_map import FARTHEST, heat_map
 from superfactor.report.section import Section
 from superfactor.report.sections.factors import per_end
 from superfactor.report.sections.samples import thinned
+from superfactor.report.sections.single_features import effects, markers, stable
 from superfactor.report.sections.stability import frequencies
 from superfactor.report.verdict import separates
 
@@ -56,8 +57,12 @@ def section(facts: Facts) -> Section:
         "heat_map": shown["told"],
         "separates": separates(facts),
     }
+    if facts.trusted is not None:
+        told |= {"stable": stable(facts), "markers": markers(facts), "effects": effects(facts)}
     payload = {"heatMap": shown["payload"]}
-    return Section("features", "Features", "The top features of every factor", told, payload)
+    return Section(
+        "features", "Features", "Which features go with classes and factors", told, payload
+    )
 
 
 def _heat_map(facts: Facts) -> dict[str, Any]:

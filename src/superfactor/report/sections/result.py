@@ -11,7 +11,7 @@ from superfactor.interpretation import FactorView
 from superfactor.interpretation.tables import extremes
 from superfactor.report.certificate import in_plain_words
 from superfactor.report.facts import Facts, directions
-from superfactor.report.formats import label
+from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.own import alone, judged_alone
 from superfactor.report.samples import Samples
 from superfactor.report.section import Section
@@ -20,8 +20,9 @@ from superfactor.report.sections.factors import beside_of
 from superfactor.report.sections.samples import picture
 from superfactor.report.verdict import verdict_of
 
-# Of each end of a factor.
+# Of each end of a factor, with correlations of at least so many standard errors of one that is none.
 FEATURES_SHOWN = 4
+STANDARD_ERRORS = 2
 # More factors than these are left to their own tab.
 FACTORS_SHOWN = 8
 
@@ -46,6 +47,7 @@ def section(facts: Facts) -> Section:
         "baselines": _baselines(facts) if facts.nested is None or facts.baselines else [],
         "factors": _factors(facts),
         "judged": judged_alone(facts),
+        "stable": _stable(facts),
         "beside": beside_of(facts),
         "picture": picture(facts),
         "hidden_factors": max(0, facts.rank - FACTORS_SHOWN),
@@ -131,12 +133,13 @@ def _baselines(facts: Facts) -> list[dict[str, Any]]:
 def _factors(facts: Facts) -> list[dict[str, Any]]:
     """A row each, predictive ones first."""
     view, kinds = facts.view, facts.predictive
+    least = STANDARD_ERRORS / math.sqrt(len(facts.train) + len(facts.unlabeled or ()))
     towards, by_itself = directions(view, facts.classes), alone(facts)
     order = sorted(range(facts.rank), key=lambda j: not kinds[j])
     rows = []
     for j in order[:FACTORS_SHOWN]:
         high, low = (
-            [label(view.features[i]) for i in end]
+            [label(view.features[i]) for i in end if abs(view.correlations[j, i]) >= least]
             for end in extremes(view.correlations[j], FEATURES_SHOWN)
         )
         rows.append(
@@ -151,6 +154,12 @@ def _factors(facts: Facts) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _stable(facts: Facts) -> str:
+    """What is said of the features that return; nothing where nobody looked."""
+    found = None if facts.trusted is None else facts.trusted.stable
+    return "" if found is None else label(found.statement, LONGEST_NOTE)
 
 
 def _counts(samples: Samples, classes: int) -> np.ndarray:

@@ -1,0 +1,118 @@
+"""Features and the classes: how each goes with them by itself, markers, and which features return."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from superfactor.interpretation import (
+    FactorView,
+    StableFeatures,
+    class_features,
+    factor_view,
+    feature_effects,
+    stable_features,
+)
+from superfactor.report.formats import LONGEST_NOTE, label
+
+# Longer than this nobody waits for a part of the page that was not asked for.
+MOST_SECONDS = 10
+# So many fits are timed before the rest is estimated.
+_TIMED = 3
+MARKERS_PER_CLASS = 10
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """What the training samples say of single features.
+
+    Attributes
+    ----------
+    effects : DataFrame of `feature_effects`
+    markers : DataFrame of `class_features`
+    stable : StableFeatures, or None
+    why_not : why there are none; empty where nobody wanted them
+    """
+
+    effects: Any
+    markers: Any
+    stable: StableFeatures | None
+    why_not: str
+
+
+class _TooLong(Exception):
+    """The rest would take longer than anybody waits."""
+
+
+def trusted(
+    view: FactorView,
+    model: Any,
+    X: Any,
+    again: tuple[Any, Any],
+    y: Any,
+    *,
+    covariates: Any,
+    groups: Any,
+    stable: Any,
+) -> Trusted:
+    """The tables of features of a model and its training samples.
+
+    Parameters
+    ----------
+    view : the factors that are shown, with the names of the features
+    model, X : fitted, and its X; names may be missing
+    again : the same, in a form that can be fitted again
+    stable : StableFeatures, None to find them if that does not take long, or False to do without
+    """
+    up = view.outputs[0] if len(view.outputs) == 1 else None
+    effects = feature_effects(model, X, y, covariates=covariates, positive=up)
+    markers = class_features(model, X, y, MARKERS_PER_CLASS, covariates=covariates)
+    names, why = _Names(model, view), ""
+    if stable is None:
+        stable, why = _stable(*again, y, covariates, groups)
+        if stable is not None:
+            stable = replace(stable, table=names.told(stable.table))
+    return Trusted(names.told(effects), names.told(markers), stable or None, why)
+
+
+class _Names:
+    """The names of the features in the tables of a model that does not know them."""
+
+    def __init__(self, model: Any, view: FactorView):
+        own = factor_view(model).features
+        same = np.array_equal(own, view.features)
+        self.known = None if same else dict(zip(own, view.features, strict=True))
+
+    def told(self, table: Any) -> Any:
+        if self.known is None:
+            return table
+        return table.assign(feature=[self.known[name] for name in table["feature"]])
+
+
+def _stable(
+    model: Any, X: Any, y: Any, covariates: Any, groups: Any
+) -> tuple[StableFeatures | None, str]:
+    """Features that return in halves of the samples, or None and why there are none."""
+    options = {"covariates": covariates, "groups": groups, "progress": _patience()}
+    try:
+        return stable_features(model, X, y, **options), ""
+    except _TooLong:
+        return None, f"it would have taken more than {MOST_SECONDS} seconds"
+    except ValueError as error:  # too few samples or features
+        return None, label(error, LONGEST_NOTE)
+
+
+def _patience() -> Any:
+    """A function of (done, total) that ends the work as soon as all of it is seen to take too long."""
+    # Time at work: what a page shows does not depend on who else uses the machine.
+    begin = time.process_time()
+
+    def report(done: int, total: int) -> None:
+        spent = time.process_time() - begin
+        if done >= _TIMED and spent / done * total > MOST_SECONDS:
+            raise _TooLong
+
+    return report
