@@ -1,6 +1,6 @@
 """Complementary pairs: disjoint halves of the samples, and how many features both would pick by chance.
 
-Shah and Samworth (Variable selection with error control, JRSS B 75, 2013; docs/method.md §20). B times
+Shah and Samworth (Variable selection with error control, JRSS B 75, 2013; docs/method.md §18). B times
 the samples are split into two disjoint halves, and a fit to each picks q of p features. Of the features
 that a fit picks no more often than at random, the expected number with a share of at least τ of the 2B
 halves is at most C(τ, B)·q²/p, where
