@@ -242,8 +242,8 @@ def _searches(rows: Rows, machine: dict[str, Any]) -> str:
     columns = ["samples × features", "model", "candidates", "`SMFClassifierCV`", "PCA + LR"]
     columns += ["times", "its accuracy", "PCA + LR's"]
     intro = (
-        "`SMFClassifierCV()` as it comes against a `GridSearchCV` of PCA + LR with as many candidates and "
-        "folds, on one thread (`python -m benchmarks searches`):"
+        "`SMFClassifierCV` with its own grids against a `GridSearchCV` of PCA + LR with as many candidates "
+        "and folds, both by accuracy on standardised tables, on one thread (`python -m benchmarks searches`):"
     )
     return told(intro, markdown(columns, table))
 

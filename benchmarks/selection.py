@@ -32,7 +32,7 @@ def search(quick: bool = False) -> list[dict[str, Any]]:
             "lam": [t * unit for t in LAM_STEPS[model]],
         }
         for scoring in ("accuracy", "neg_log_loss"):
-            ours = SMFClassifierCV(**grid, model=model, cv=folds, scoring=scoring)
+            ours = SMFClassifierCV(**grid, model=model, preprocess=None, cv=folds, scoring=scoring)
             brute = GridSearchCV(SMFClassifier(model=model), grid, cv=folds, scoring=scoring)
             # Not in turns with the pipeline: a search changes the number of BLAS threads.
             seconds = {}

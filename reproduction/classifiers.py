@@ -123,6 +123,7 @@ def _ours(rank: int, folds: Any) -> SMFClassifierCV:
         lam=LAM[::-1],
         preprocess="center",
         class_weight="balanced",
+        scoring="accuracy",
         prediction="fast",
         cv=folds,
         certify=None,

@@ -53,7 +53,7 @@ from superfactor.selection import nested_scores
 search = SMFClassifierCV(
     n_components=2, preprocess="standardize", scoring="neg_log_loss", random_state=0
 )
-nested = nested_scores(genes, y, search=search, covariates=covariates, n_repeats=1, random_state=0)
+nested = nested_scores(search, genes, y, covariates=covariates, n_repeats=1, random_state=0)
 print(nested.verdict)
 
 # %%

@@ -110,7 +110,9 @@ def _part(Z: Any, rows: Any) -> Any:
 
 
 def _smf(texts: Texts, Z: Any, train: Any, rank: int, setting: Setting) -> SMFClassifier:
-    search = SMFClassifierCV(rank, cv=_folds(setting.seed), scoring=SCORING, certify=None)
+    search = SMFClassifierCV(
+        rank, preprocess=None, cv=_folds(setting.seed), scoring=SCORING, certify=None
+    )
     search.fit(texts.X[train], texts.y[train], covariates=_part(Z, train))
     best: SMFClassifier = search.best_estimator_
     return best

@@ -47,7 +47,6 @@ def test_is_the_library_on_the_same_samples(table, tmp_path):
         [2, 3],
         preprocess="center",
         cv=StratifiedKFold(5, shuffle=True, random_state=5),
-        scoring="neg_log_loss",
         class_weight="balanced",
         random_state=5,
     ).fit(X[train], y[train])

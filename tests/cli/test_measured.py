@@ -27,13 +27,10 @@ def test_is_the_library_on_the_same_samples(measured):
         *(2,),
         xi=0.1,
         lam=1.0,
-        preprocess="standardize",
-        scoring="neg_log_loss",
         covariate_columns=[12, 13],
-        prediction="fast",
     )
     y = data["status"].to_numpy(dtype=str)
-    found = nested_scores(X, y, search=search, n_repeats=1, covariate_names=("sex", "age"))
+    found = nested_scores(search, X, y, n_repeats=1, covariate_names=("sex", "age"))
     assert told["nested"]["summary"] == found.summary
     assert told["nested"]["rivals"]["covariates alone"] == found.rivals["covariates alone"]
     assert told["verdict"] == found.verdict.as_dict()

@@ -16,9 +16,7 @@ def searched(**options):
         [1, 2],
         xi=[0.1, 1.0],
         lam=[0.1, 1.0],
-        preprocess="standardize",
         cv=StratifiedKFold(5, shuffle=True, random_state=0),
-        scoring="neg_log_loss",
         **options,
     ).fit(data.filter(like="gene").to_numpy(), data["status"].to_numpy(dtype=str))
 

@@ -110,7 +110,7 @@ def test_a_search_of_another_name(estimator, search):
 
 def test_a_search_of_ranks_hands_it_to_its_choice():
     X, y, _ = small(n=30, classes=3)
-    grid = {"n_components": [1], "xi": [0.02], "lam": [1e-3], "cv": 2}
+    grid = {"n_components": [1], "xi": [0.02], "lam": [1e-3], "cv": 2, "preprocess": None}
     off, auto = (SMFClassifierCV(search=search, **grid).fit(X, y) for search in SEARCHES[:2])
     assert off.best_estimator_.search == "off" and auto.best_estimator_.search == "auto"
     assert starts_of(off.best_estimator_) is None

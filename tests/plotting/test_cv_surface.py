@@ -15,9 +15,8 @@ from superfactor.selection import SMFClassifierCV
 def search():
     X, y, _ = wine()
     grid = {"xi": [10.0, 0.1, 1.0], "lam": [0.5, 50.0], "n_components": [2, 1]}
-    return SMFClassifierCV(**grid, model=["filter", "feature"], preprocess="standardize", cv=2).fit(
-        X, y
-    )
+    models = ["filter", "feature"]
+    return SMFClassifierCV(**grid, model=models, scoring="accuracy", cv=2).fit(X, y)
 
 
 def results(xi, lam, n_components=(2,), models=("filter",), seed=0):

@@ -109,6 +109,26 @@ def test_kinds_of_words(kind):
     )
 
 
+@pytest.mark.parametrize("kind", [int, float, object])
+def test_few_whole_numbers_are_codes(kind):
+    X = table().drop(columns="age")
+    expected = Adjuster("batch").fit_transform(X)
+    codes = X["batch"].map({"A": 3, "B": 1, "C": 2}).astype(kind)
+    adjuster = Adjuster("batch")
+    np.testing.assert_allclose(adjuster.fit_transform(X.assign(batch=codes)), expected)
+    assert adjuster.levels_ == {"batch": ["1", "2", "3"]}
+    # Of new samples a number may have become another type, or be one that was not there.
+    others = X.assign(batch=codes.astype(float))
+    np.testing.assert_allclose(adjuster.transform(others), expected)
+    others.loc[0, "batch"] = 4
+    with pytest.warns(UserWarning, match="'batch' in 1 of 30 samples"):
+        assert np.array_equal(adjuster.transform(others)[0], X.iloc[0, :5].to_numpy(float))
+    ages = X.assign(batch=np.arange(30) // 2)  # fifteen, which is more than codes
+    halves = X.assign(batch=codes.astype(float) + 0.5)
+    for numbers in (ages, halves):
+        assert Adjuster("batch").fit(numbers).levels_ == {}
+
+
 def test_frames_of_polars_and_arrays_of_objects():
     X = table().drop(columns="age")
     expected = Adjuster("batch").fit_transform(X)

@@ -171,7 +171,7 @@ class TestParagraph:
         search = two_classes.model
         facts = facts_of(search, two_classes.X, two_classes.y, search=search)
         text = in_words(study_of(facts))
-        assert "chosen among 16 settings by the accuracy in 3-fold cross-validation" in text
+        assert "chosen among 16 settings by the log-likelihood in 3-fold cross-validation" in text
 
     @pytest.mark.parametrize(
         "given, said",

@@ -5,11 +5,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from tests.report.conftest import CASES, nested_like, scaled, table
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
 from superfactor.interpretation import covariate_effects
-from superfactor.report import page, write_report, writing
+from superfactor.report import methods_paragraph, page, write_report, writing
+from superfactor.selection import nested_scores
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -166,6 +168,39 @@ class TestBadInput:
         with pytest.raises(ValueError, match=f"^nested: its {name} are .* same samples"):
             write_report(tmp_path / "no.html", self.fitted(), self.X, self.y, nested=nested)
         assert not (tmp_path / "no.html").exists()
+
+    def test_nested_scores_of_another_procedure(self, tmp_path):
+        one = {"n_components": 1, "xi": 0.1, "lam": 1.0, "cv": 2, "certify": None}
+        search = SMFClassifierCV(**one).fit(self.X, self.y)
+        own, other = (
+            nested_scores(judged, self.X, self.y, n_splits=2, n_repeats=1, rivals=False)
+            for judged in (
+                clone(search).set_params(n_jobs=1, cv=3),
+                SMFClassifierCV(**one, preprocess=None),
+            )
+        )
+        write_report(tmp_path / "r.html", search, self.X, self.y, nested=own)
+        chosen = {"model": search.best_estimator_, "X": self.X, "y": self.y}
+        write_report(tmp_path / "r.html", **chosen, search=search, nested=own)
+        said = "nested: scores of SMFClassifierCV with preprocess=None and not 'standardize'; nested_sc"
+        for tell in (write_report, methods_paragraph):
+            path = [tmp_path / "no.html"] if tell is write_report else []
+            with pytest.raises(ValueError, match=said) as error:
+                tell(*path, search, self.X, self.y, nested=other)
+            assert "\n" not in str(error.value)
+            with pytest.raises(
+                ValueError, match=r"of SMFClassifierCV and not Pipeline; .*search= says"
+            ):
+                tell(*path, **chosen, nested=own)
+        assert not (tmp_path / "no.html").exists()
+
+    def test_nested_scores_of_a_model_that_no_search_chose(self, tmp_path):
+        model = self.fitted()
+        nested = nested_scores(model, self.X, self.y, n_splits=2, n_repeats=1, rivals=False)
+        write_report(tmp_path / "r.html", model, self.X, self.y, nested=nested)
+        other = clone(model).set_params(xi=1.0).fit(self.X, self.y)
+        with pytest.raises(ValueError, match=r"with xi='auto' and not 1\.0;"):
+            write_report(tmp_path / "no.html", other, self.X, self.y, nested=nested)
 
     def test_a_search_of_another_kind(self, tmp_path):
         with pytest.raises(TypeError, match="search=int: a fitted SMFClassifierCV"):

@@ -131,7 +131,7 @@ def test_in_the_refit_it_is_as_in_a_fit(first, monkeypatch):
     search = make(scoring=Scorer(6 if first else 0, ctrl_c))
     with pytest.raises(KeyboardInterrupt, match="SMFClassifier: the best model so far is kept"):
         search.fit(X, y)
-    assert search.best_estimator_.certificate_ is None
+    assert search.best_estimator_[-1].certificate_ is None
     assert search.predict(X).shape == y.shape
 
 

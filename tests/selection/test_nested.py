@@ -39,7 +39,7 @@ def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
     X, y = patients(p=8 if tall else 60)
     inner = StratifiedKFold(3, shuffle=True, random_state=7)
     search = quick(cv=inner, preprocess=preprocess, search="off")
-    found = nested_scores(X, y, search=search, n_repeats=2, rivals=False)
+    found = nested_scores(search, X, y, n_repeats=2, rivals=False)
 
     scaler = StandardScaler(with_std=preprocess == "standardize")
     inside = search.set_params(preprocess=None if preprocess is None else "center")
@@ -57,7 +57,7 @@ def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
 
 def test_the_default_says_what_the_data_say():
     X, y = patients()
-    found = nested_scores(X, y, n_repeats=1)
+    found = nested_scores(SMFClassifierCV(), X, y, n_repeats=1)
     assert (found.n_splits, found.n_repeats, found.headline) == (5, 1, "accuracy")
     assert set(found.rivals) == {PCA_LR, RIDGE, FREQUENT}
     assert found.rivals[FREQUENT]["accuracy"]["mean"] == 0.5
@@ -74,20 +74,20 @@ def test_the_default_says_what_the_data_say():
 
 def test_results_do_not_depend_on_processes_or_units():
     X, y = patients(n=24, p=10)
-    here = nested_scores(X, y, search=quick(preprocess="standardize"), n_repeats=1)
-    there = nested_scores(X, y, search=quick(preprocess="standardize"), n_repeats=1, n_jobs=2)
+    here = nested_scores(quick(preprocess="standardize"), X, y, n_repeats=1)
+    there = nested_scores(quick(preprocess="standardize"), X, y, n_repeats=1, n_jobs=2)
     np.testing.assert_array_equal(here.predictions, there.predictions)
-    scaled = nested_scores(1000 * X, y, search=quick(preprocess="standardize"), n_repeats=1)
+    scaled = nested_scores(quick(preprocess="standardize"), 1000 * X, y, n_repeats=1)
     np.testing.assert_allclose(here.predictions, scaled.predictions, atol=1e-6)
 
 
 def test_nothing_of_the_test_part_reaches_its_model():
     X, y = patients()
-    first = nested_scores(X, y, search=quick(preprocess="standardize"), n_repeats=1)
+    first = nested_scores(quick(preprocess="standardize"), X, y, n_repeats=1)
     _, test = next(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
     other = X.copy()
     other[test[0]] = 1e3 * np.random.default_rng(1).normal(size=X.shape[1])
-    again = nested_scores(other, y, search=quick(preprocess="standardize"), n_repeats=1)
+    again = nested_scores(quick(preprocess="standardize"), other, y, n_repeats=1)
     same = test[1:]  # judged by models that never saw the sample that has changed
     np.testing.assert_allclose(first.predictions[same], again.predictions[same], atol=1e-6)
     assert abs(first.predictions - again.predictions).max() > 1e-3
@@ -98,11 +98,17 @@ class TestCovariates:
         X, y = patients(n=40, p=20, effect=0.0)
         age = (y == "ill") + 0.2 * np.random.default_rng(0).normal(size=len(y))
         names = ("age",)
-        apart = nested_scores(X, y, covariates=age[:, None], n_repeats=1, covariate_names=names)
+        apart = nested_scores(
+            *(SMFClassifierCV(), X, y),
+            covariates=age[:, None],
+            n_repeats=1,
+            covariate_names=names,
+        )
         assert apart.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
         assert " age a" in apart.verdict.sentences[0]  # already says, or alone does better
         both = np.column_stack([X, age])
-        column = nested_scores(both, y, covariate_columns=[X.shape[1]], n_repeats=1)
+        search = SMFClassifierCV(covariate_columns=[X.shape[1]])
+        column = nested_scores(search, both, y, n_repeats=1)
         assert column.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
         assert " the covariates a" in column.verdict.sentences[0]
 
@@ -113,7 +119,7 @@ class TestGroups:
         groups = np.repeat(np.arange(20), 3)
         y = np.where(groups % 2 == 0, "ill", "well")
         seen = []
-        choice = outer.OuterFold.choice
+        choice = outer.SearchFold.choice
 
         def spied(self, rows, codes, train, test, inner=None):
             assert not set(groups[train]) & set(groups[test])
@@ -122,9 +128,9 @@ class TestGroups:
             seen.append(test)
             return choice(self, rows, codes, train, test, inner)
 
-        monkeypatch.setattr(outer.OuterFold, "choice", spied)
+        monkeypatch.setattr(outer.SearchFold, "choice", spied)
         search = quick(preprocess="standardize")
-        nested_scores(X, y, search=search, groups=groups, n_repeats=2, rivals=False)
+        nested_scores(search, X, y, groups=groups, n_repeats=2, rivals=False)
         assert len(seen) == 10
         assert sorted(np.concatenate(seen[:5])) == list(range(60))
 
@@ -133,8 +139,8 @@ class TestGroups:
         groups = np.tile(np.arange(20), 3)
         many = np.tile(X, (3, 1)), np.tile(y, 3)
         search = SMFClassifierCV(2, xi=1e-4, lam=1e-4, preprocess="standardize")
-        without = nested_scores(*many, search=search, n_repeats=1, rivals=False)
-        within = nested_scores(*many, search=search, groups=groups, n_repeats=1, rivals=False)
+        without = nested_scores(search, *many, n_repeats=1, rivals=False)
+        within = nested_scores(search, *many, groups=groups, n_repeats=1, rivals=False)
         assert without.summary["accuracy"]["mean"] > 0.95
         assert within.summary["accuracy"]["mean"] < 0.8
         assert within.verdict.grade == "not shown"
@@ -143,14 +149,14 @@ class TestGroups:
         X, y = patients(n=20, p=5)
         groups = np.where(y == "ill", np.arange(20) % 4, 9)
         with pytest.raises(ValueError, match=r"class 'ill' has too few groups, 2|'well'"):
-            nested_scores(X, y, groups=groups)
+            nested_scores(SMFClassifierCV(), X, y, groups=groups)
 
 
 class TestPermutations:
     def test_signal_is_seen(self):
         X, y = patients()
         search = SMFClassifierCV(1, xi=0.1, lam=10.0, preprocess="standardize", certify=None)
-        found = nested_scores(X, y, search=search, n_repeats=1, rivals=False, permutations=9)
+        found = nested_scores(search, X, y, n_repeats=1, rivals=False, permutations=9)
         assert found.permutation.p_value == 1 / 10
         assert found.permutation.score == found.repeats["model"]["accuracy"][0]
         assert "0 of 9 tries (p = 0.1)" in found.verdict.sentences[0]
@@ -162,7 +168,7 @@ class TestPermutations:
         for seed in range(10):
             X, y = patients(n=20, p=4, effect=0.0, seed=100 + seed)
             found = nested_scores(
-                *(X, y), search=search, n_splits=2, n_repeats=1, rivals=False, permutations=4
+                *(search, X, y), n_splits=2, n_repeats=1, rivals=False, permutations=4
             )
             p.append(found.permutation.p_value)
         # Scores of few samples tie, so that p-values lie above those of a uniform law, not below.
@@ -196,7 +202,7 @@ class TestPermutations:
 
 def test_several_classes():
     X, y = load_wine(return_X_y=True)
-    found = nested_scores(X[::2], y[::2], search=quick(preprocess="standardize"), n_repeats=1)
+    found = nested_scores(quick(preprocess="standardize"), X[::2], y[::2], n_repeats=1)
     assert found.predictions.shape == (89, 3)
     assert found.verdict.grade == "better"
     assert "calibration_slope" not in found.summary
@@ -205,15 +211,15 @@ def test_several_classes():
 def test_sparse_data():
     X, y = patients(p=12)
     sparse = sp.csr_array(np.where(X > 0, X, 0.0))
-    found = nested_scores(sparse, y, search=quick(preprocess=None), n_repeats=1)
-    dense = nested_scores(sparse.toarray(), y, search=quick(preprocess=None), n_repeats=1)
+    found = nested_scores(quick(preprocess=None), sparse, y, n_repeats=1)
+    dense = nested_scores(quick(preprocess=None), sparse.toarray(), y, n_repeats=1)
     np.testing.assert_allclose(found.predictions, dense.predictions, atol=1e-5)
 
 
 def test_ranks_are_no_larger_than_folds_allow():
     X, y = patients(n=16, p=40)
     search = SMFClassifierCV([2, 12], xi=0.1, lam=1.0, preprocess="standardize")
-    found = nested_scores(X, y, search=search, n_repeats=1, rivals=False)
+    found = nested_scores(search, X, y, n_repeats=1, rivals=False)
     assert max(point["n_components"] for point in found.chosen) <= 9
 
 
@@ -222,8 +228,7 @@ def test_progress_and_small_classes():
     y = np.array(["common"] * 26 + ["rare"] * 4)
     told = []
     found = nested_scores(
-        *(X, y),
-        search=quick(preprocess="standardize"),
+        *(quick(preprocess="standardize"), X, y),
         n_repeats=2,
         progress=lambda done, total: told.append((done, total)),
     )
@@ -250,7 +255,7 @@ def test_progress_and_small_classes():
 def test_refusals(options, message):
     X, y = patients(p=6)
     with pytest.raises(ValueError, match=message):
-        nested_scores(X, y, **options)
+        nested_scores(**{"search": SMFClassifierCV(), **options}, X=X, y=y)
 
 
 def test_too_few_samples_of_a_class():
@@ -258,7 +263,7 @@ def test_too_few_samples_of_a_class():
     y[:] = "a"
     y[:2] = "b"
     with pytest.raises(ValueError, match="class 'b' has too few samples, 2; nested"):
-        nested_scores(X, y)
+        nested_scores(SMFClassifierCV(), X, y)
 
 
 def test_ridge_is_scikit_learns(monkeypatch):
@@ -268,7 +273,7 @@ def test_ridge_is_scikit_learns(monkeypatch):
     X, y = patients(p=6)
     monkeypatch.setattr(rivals, "STRENGTHS", (1.0,))
     monkeypatch.setattr(rivals, "first_deviation", lambda X: 1.0)
-    found = nested_scores(X, y, search=quick(preprocess="standardize"), n_repeats=1)
+    found = nested_scores(quick(preprocess="standardize"), X, y, n_repeats=1)
     cv = StratifiedKFold(5, shuffle=True, random_state=0)
     model = Pipeline([("scale", StandardScaler()), ("lr", LogisticRegression())])
     P = cross_val_predict(model, X, y, cv=cv, method="predict_proba")
@@ -280,7 +285,7 @@ def test_perfect_folds_leave_room_for_doubt():
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     X = rng.standard_normal((40, 5)) + 20 * y[:, None]
-    found = nested_scores(X, y, n_repeats=1)
+    found = nested_scores(SMFClassifierCV(), X, y, n_repeats=1)
     assert found.summary["accuracy"]["mean"] == 1.0
     assert found.summary["accuracy"]["low"] == pytest.approx(40 / (40 + 1.959963984540054**2))
     assert found.differences["always the most frequent class"]["low"] < 0.45
@@ -292,11 +297,11 @@ def test_words_are_covariates_as_in_a_search():
     X, y = rng.standard_normal((60, 8)), np.arange(60) % 2
     table = pd.DataFrame({"sex": np.where(y == rng.permutation(y), "F", "M"), "age": 50 + 10.0 * y})
     search = quick(preprocess="standardize")
-    found = nested_scores(X, y, covariates=table, n_repeats=1, search=search)
+    found = nested_scores(search, X, y, covariates=table, n_repeats=1)
     assert "sex and age" in " ".join(found.verdict.sentences)
     inside = table.assign(**{f"x{j}": X[:, j] for j in range(8)})
     search = quick(preprocess="standardize", covariate_columns=["sex", "age"])
-    same = nested_scores(inside, y, n_repeats=1, search=search)
+    same = nested_scores(search, inside, y, n_repeats=1)
     assert same.summary["log_loss"]["mean"] == pytest.approx(
         found.summary["log_loss"]["mean"], rel=0.1
     )

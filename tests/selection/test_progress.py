@@ -71,7 +71,7 @@ def test_a_listener_stops_the_search_which_goes_on_to_its_choice(stop_at):
     expected = whole[finished].mean(axis=0) if finished.any() else scores[0]
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected)
     assert search.best_index_ == np.nanargmax(expected)
-    assert search.best_estimator_.n_components == search.best_params_["n_components"]
+    assert search.best_estimator_[-1].n_components == search.best_params_["n_components"]
     assert search.predict(X).shape == y.shape
 
 

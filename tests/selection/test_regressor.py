@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.selection.brute_force import assert_same_search, grid_search
 
-from superfactor import SMFRegressor, SMFRegressorCV
+from superfactor import SMFClassifierCV, SMFRegressor, SMFRegressorCV
 from superfactor.interpretation import factor_view
 from superfactor.selection import nested_scores
 from superfactor.selection.outcome import RealTargets
@@ -81,7 +81,7 @@ def test_same_scores_and_choice_as_brute_force(p, targets, model, preprocess):
 )
 def test_any_scorer(scoring):
     X, y = doses(p=20)
-    search = SMFRegressorCV(**GRID, cv=FOLDS, scoring=scoring).fit(X, y)
+    search = SMFRegressorCV(**GRID, cv=FOLDS, scoring=scoring, preprocess=None).fit(X, y)
     assert_same_search(search, brute_force(X, y, scoring=scoring))
     assert search.score(X, y) == pytest.approx(search.scorer_(search.best_estimator_, X, y))
 
@@ -92,7 +92,7 @@ def test_any_splitter(kind):
     groups = np.arange(len(y)) // 3
     cv = GroupKFold(4) if kind == "groups" else list(FOLDS.split(X))
     splits = list(cv.split(X, y, groups)) if kind == "groups" else cv
-    search = SMFRegressorCV(**GRID, cv=cv).fit(X, y, groups=groups)
+    search = SMFRegressorCV(**GRID, cv=cv, preprocess=None).fit(X, y, groups=groups)
     assert search.n_splits_ == len(splits)
     assert_same_search(search, brute_force(X, y, cv=splits))
 
@@ -100,7 +100,7 @@ def test_any_splitter(kind):
 def test_whole_numbers_are_no_classes():
     X, y = doses(p=20)
     counts = np.round(y).astype(int)
-    search = SMFRegressorCV(**GRID, cv=3).fit(X, counts)
+    search = SMFRegressorCV(**GRID, cv=3, preprocess=None).fit(X, counts)
     assert_same_search(search, brute_force(X, counts, cv=KFold(3)))
 
 
@@ -127,7 +127,7 @@ def test_covariates_by_hand(where, scoring):
     X, y = doses()
     age = np.random.default_rng(4).standard_normal((len(y), 1))
     y = y + 3 * age[:, 0]
-    search = SMFRegressorCV(**ONE, cv=FOLDS, scoring=scoring)
+    search = SMFRegressorCV(**ONE, cv=FOLDS, scoring=scoring, preprocess=None)
     expected = []
     for train, test in FOLDS.split(X):
         fit = SMFRegressor(**ONE).fit(X[train], y[train], covariates=age[train])
@@ -156,7 +156,7 @@ def test_samples_without_targets_are_seen_and_never_judged(mark, targets):
     X, y = doses(targets=targets)
     marked = y.copy()
     marked[~KNOWN] = mark
-    search = SMFRegressorCV(**ONE, unlabeled=-99.0, cv=FOLDS).fit(X, marked)
+    search = SMFRegressorCV(**ONE, unlabeled=-99.0, cv=FOLDS, preprocess=None).fit(X, marked)
     where, others, expected = np.flatnonzero(KNOWN), np.flatnonzero(~KNOWN), []
     for train, test in FOLDS.split(where):
         rows = np.concatenate([where[train], others])
@@ -231,7 +231,15 @@ def test_what_a_fitted_search_has():
     search = SMFRegressorCV(**ONE, preprocess="standardize", cv=2).fit(X, y)
     smf = search.best_estimator_[-1]
     assert isinstance(smf, SMFRegressor)
-    for name in ("components_", "factor_coef_", "intercept_", "xi_", "lam_", "objective_", "codes_"):
+    for name in (
+        "components_",
+        "factor_coef_",
+        "intercept_",
+        "xi_",
+        "lam_",
+        "objective_",
+        "codes_",
+    ):
         assert getattr(search, name) is getattr(smf, name)
     assert not any(hasattr(search, name) for name in ("classes_", "predict_proba", "link"))
     assert search.transform(X).shape == (len(X), 2)
@@ -272,9 +280,9 @@ def test_nested_scores_say_that_they_judge_classes():
     X, y = doses()
     line = r"for real targets cross_validate\(SMFRegressorCV"
     with pytest.raises(ValueError, match=f"y: nested_scores judges classes; {line}"):
-        nested_scores(X, y)
+        nested_scores(SMFClassifierCV(), X, y)
     with pytest.raises(TypeError, match=f"search=SMFRegressorCV: .*; {line}"):
-        nested_scores(X, np.arange(45) % 2, search=SMFRegressorCV())
+        nested_scores(SMFRegressorCV(), X, np.arange(45) % 2)
 
 
 # --- real data ----------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     StratifiedKFold,
 )
+from sklearn.preprocessing import StandardScaler
 from tests.selection.brute_force import assert_same_search, grid_search
 
 from superfactor import SMFClassifier, SMFClassifierCV
@@ -66,15 +67,35 @@ def test_same_scores_and_choice_as_brute_force(shape, model, preprocess):
 def test_sparse_data_are_searched_as_they_are():
     X, y = genes(40, 30)
     X = sp.csr_matrix(X * (X > 1))
-    search = SMFClassifierCV(**GRID, cv=FOLDS, scoring="neg_log_loss").fit(X, y)
+    search = SMFClassifierCV(**GRID, cv=FOLDS, scoring="neg_log_loss", preprocess=None).fit(X, y)
     assert_same_search(search, brute_force(X, y))
 
 
-def test_several_classes_and_the_accuracy_by_default():
+def test_several_classes_and_the_defaults():
+    """Standardised, chosen by the likelihood, scored by accuracy."""
     X, y = load_iris(return_X_y=True)
-    search = SMFClassifierCV(**GRID, preprocess="standardize").fit(X, y)
-    assert_same_search(search, brute_force(X, y, preprocess="standardize", cv=None, scoring=None))
+    X = X * [1, 100, 1, 0.01]
+    search = SMFClassifierCV(**GRID).fit(X, y)
+    assert_same_search(search, brute_force(X, y, preprocess="standardize", cv=None))
     assert search.score(X, y) == accuracy_score(y, search.predict(X))
+    weight = np.random.default_rng(0).uniform(0.1, 2, len(y))
+    assert search.score(X, y, weight) == accuracy_score(y, search.predict(X), sample_weight=weight)
+    by_name = SMFClassifierCV(**GRID, scoring="neg_log_loss").fit(X, y)
+    assert by_name.score(X, y) == pytest.approx(-log_loss(y, search.predict_proba(X)))
+
+
+def test_sparse_columns_are_scaled_and_keep_their_zeros():
+    X, y = genes(40, 30)
+    X = sp.csr_array(X * (X > 1) * np.linspace(0.1, 50, 30))
+    search = SMFClassifierCV(**GRID, cv=FOLDS).fit(X, y)
+    scaler = StandardScaler(with_mean=False)
+    by_hand = SMFClassifierCV(**GRID, cv=FOLDS, preprocess=scaler).fit(X, y)
+    np.testing.assert_allclose(
+        *(s.cv_results_["mean_test_score"] for s in (search, by_hand)), rtol=1e-4
+    )
+    assert not search.best_estimator_[0].with_mean
+    with pytest.raises(ValueError, match="preprocess='center': centring would make sparse X dense"):
+        SMFClassifierCV(**GRID, preprocess="center").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +105,7 @@ def test_several_classes_and_the_accuracy_by_default():
 )
 def test_any_scorer(scoring):
     X, y = genes()
-    search = SMFClassifierCV(**GRID, cv=FOLDS, scoring=scoring).fit(X, y)
+    search = SMFClassifierCV(**GRID, cv=FOLDS, scoring=scoring, preprocess=None).fit(X, y)
     assert_same_search(search, brute_force(X, y, scoring=scoring))
 
 
@@ -99,7 +120,9 @@ def test_any_splitter(kind):
     }[kind]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the others do not look at groups
-        search = SMFClassifierCV(**GRID, cv=cv, scoring="neg_log_loss").fit(X, y, groups=groups)
+        search = SMFClassifierCV(**GRID, cv=cv, scoring="neg_log_loss", preprocess=None).fit(
+            X, y, groups=groups
+        )
         splits = list(cv.split(X, y, groups)) if kind != "list" else cv
     assert search.n_splits_ == len(splits)
     assert_same_search(search, brute_force(X, y, cv=splits))
@@ -204,7 +227,9 @@ def test_scores_that_are_no_numbers_leave_the_first_candidate(rule):
 
 def test_both_models_in_one_search():
     X, y = genes()
-    search = SMFClassifierCV(1, model=["filter", "feature"], xi=0.01, cv=FOLDS).fit(X, y)
+    search = SMFClassifierCV(
+        1, model=["filter", "feature"], xi=0.01, cv=FOLDS, preprocess=None
+    ).fit(X, y)
     models = [point["model"] for point in search.cv_results_["params"]]
     assert set(models) == {"filter", "feature"}
     assert search.best_estimator_.model == search.best_params_["model"]
@@ -237,7 +262,7 @@ def test_wide_data_are_multiplied_once_and_not_for_every_candidate(preprocess, g
 def test_rank_deficient_data_and_more_components_than_it_has():
     X, y = genes(30, 90)
     X = X[:, :4] @ np.random.default_rng(0).standard_normal((4, 90))
-    search = SMFClassifierCV([2, 7], xi=0.1, lam=0.1, cv=FOLDS).fit(X, y)
+    search = SMFClassifierCV([2, 7], xi=0.1, lam=0.1, cv=FOLDS, preprocess=None).fit(X, y)
     assert search.best_estimator_.components_.shape[1] == 90
 
 

@@ -10,10 +10,11 @@ from superfactor.cli.prepare import PreparedTable
 
 def preprocessing(samples: PreparedTable, standardize: bool) -> dict[str, Any]:
     """The parameters `impute` and `preprocess` of a search: words it knows where they are enough."""
-    impute = samples.gaps.impute if samples.gaps is not None and samples.gaps.share else None
-    sparse = is_sparse(samples.X)
-    if not sparse and not samples.confounders and not samples.blocks:
-        return {"impute": impute, "preprocess": "standardize" if standardize else "center"}
+    gaps, sparse = samples.gaps, is_sparse(samples.X)
+    if not samples.confounders and not samples.blocks:
+        scaling = "standardize" if standardize else None if sparse else "center"
+        return {"impute": "lowrank" if gaps is None else gaps.impute, "preprocess": scaling}
+    impute = gaps.impute if gaps is not None and gaps.share else None
     p, seen, width = samples.n_features, len(samples.names), samples.X.shape[1]
     steps: list[tuple[str, Any]] = []
     if impute is not None:

@@ -12,8 +12,6 @@ from superfactor.cli.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Whole numbers of so few different values are numbers of batches; ages and doses have more.
-MOST_CODES = 10
 MOST_LEVELS = 50
 
 # column → all of its levels; none for numbers
@@ -21,7 +19,9 @@ Levels = dict[str, list[str]]
 
 
 def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Levels:
-    """What each confounder can be."""
+    """What each confounder can be: categories for what `Adjuster` takes as such."""
+    from superfactor.preprocessing.levels import MOST_CODES
+
     levels: Levels = {}
     for name in names:
         found = sorted({word for word in _words(table[name]) if word is not None})

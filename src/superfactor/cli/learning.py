@@ -123,6 +123,7 @@ def learn(samples: PreparedTable, settings: Settings, screen: Screen) -> Learned
 def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
     """Nested cross-validation of the samples learned from, and the verdict; None for too few samples."""
     import numpy as np
+    from sklearn.base import clone
 
     from superfactor.selection import nested_scores
     from superfactor.selection.nested import FEWEST_UNITS
@@ -139,10 +140,10 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
         return None, too_few(counts, FEWEST_UNITS, "samples" if groups is None else "groups")
     with as_user_error(), few_threads(X):
         found = nested_scores(
+            # The folds inside are drawn for each part, and fewer.
+            clone(learned.search).set_params(cv=None),
             X,
             y,
-            # The folds inside are drawn for each part, and fewer.
-            search=search_for(samples, settings, y, groups).set_params(cv=None),
             groups=groups,
             covariate_names=tuple(samples.encoding),
             n_splits=settings.folds or FOLDS,
@@ -240,7 +241,6 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any =
     _check_ranks(settings.rank, len(y) - -(-len(labels) // folds), samples.n_features)
     p, q = samples.n_features, samples.n_covariates
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    # By log loss: probabilities are what people get, and accuracies tie (docs/selection.md).
     return SMFClassifierCV(
         settings.rank,
         model=settings.model,
@@ -249,9 +249,7 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any =
         **preprocessing(samples, settings.standardize),
         cv=splitter(folds, shuffle=True, random_state=settings.seed),
         covariate_columns=list(range(p, p + q)) or None,
-        scoring="neg_log_loss",
         class_weight="balanced" if settings.balance else None,
-        prediction="fast",
         certify=settings.certify,
         random_state=settings.seed,
     )

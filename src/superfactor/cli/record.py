@@ -170,7 +170,10 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
         predictions = predictions.astype(float)
         # Rounded as they are stored, probabilities do not quite add up to one.
         predictions /= predictions.sum(axis=1, keepdims=True)
-    return SimpleNamespace(**{**record, "verdict": told, "predictions": predictions})
+    # Of this model's own procedure, which its file does not keep.
+    return SimpleNamespace(
+        **{**record, "verdict": told, "predictions": predictions, "procedure": None}
+    )
 
 
 def recorded_search(record: dict[str, Any]) -> Any:

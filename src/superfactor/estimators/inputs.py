@@ -51,7 +51,7 @@ def check_data(
     With `gaps`, NaN may stand in a dense one of NumPy. Sets (`reset`) or checks ``n_features_in_`` and
     ``feature_names_in_`` of the estimator.
     """
-    _refuse_annotated(X)
+    refuse_annotated(X)
     if not reset:
         _check_same_library(estimator, X, method)
     if is_foreign(X):
@@ -79,7 +79,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
     A memmap of a single block is such an array: joblib hands them out unasked. Sets (`reset`) or
     checks what `check_data` does; whether the numbers are finite is seen when they are read.
     """
-    _refuse_annotated(X)
+    refuse_annotated(X)
     source = as_rows(X)
     if source is None or (isinstance(X, np.memmap) and len(block_cuts(source)) <= 2):
         return None
@@ -91,7 +91,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
     return source
 
 
-def _refuse_annotated(X: Any) -> None:
+def refuse_annotated(X: Any) -> None:
     """AnnData is a matrix with tables beside it; which of them holds the labels only the user knows."""
     if hasattr(X, "obs") and hasattr(X, "X") and not hasattr(X, "columns"):
         raise TypeError(

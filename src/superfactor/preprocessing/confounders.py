@@ -32,7 +32,7 @@ from superfactor.preprocessing.columns import (
 from superfactor.preprocessing.levels import Levels
 
 # Whole numbers in y are classes up to so many different ones, and else measured.
-MOST_CODES = 20
+MOST_CLASSES = 20
 # Entries of a block of columns that are worked on at a time, and how few columns are not worth a block.
 _BLOCK, _NARROWEST = 1_000_000, 8
 
@@ -46,9 +46,9 @@ class Adjuster(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     confounders : column name(s), position(s) or boolean mask, default=()
-        Columns of X. Words, categories and booleans are categories with an indicator for every level;
-        numbers are numbers, of which a straight line is removed. (Codes 1, 2, 3 of batches are numbers:
-        make them words.)
+        Columns of X. Words, categories, booleans and whole numbers of up to ten different values
+        (codes 1, 2, 3 of batches) are categories with an indicator for every level; other numbers are
+        numbers, of which a straight line is removed.
     keep : column name(s), position(s) or boolean mask, default=()
         Columns, such as covariates, that stay as they are; NaN and words may be in them.
     spare_y : bool, default=False
@@ -348,7 +348,7 @@ def _as_classes(values: Any) -> Any:
     if values.dtype.kind not in "iuf":
         return values
     known = np.unique(values)
-    if len(known) > MOST_CODES or np.any(known != np.round(known)):
+    if len(known) > MOST_CLASSES or np.any(known != np.round(known)):
         return values
     return values.astype(str)
 

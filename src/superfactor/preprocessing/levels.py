@@ -5,6 +5,9 @@
     B      6.4      →      0        1     6.4
     ?      –              NaN      NaN    NaN
 
+Few whole numbers are codes of levels: a straight line through batches 1, 2 and 3 means nothing. Two are
+left as they are, of which line and levels are the same.
+
 No level is left out as a reference: what is removed by least squares does not depend on one. A row of NaN
 stands for a level that is unknown.
 """
@@ -22,6 +25,9 @@ import numpy as np
 
 from superfactor.preprocessing.cells import floats, holds_numbers, is_missing, words
 
+#: Whole numbers of so few different values are codes of levels; ages and doses have more.
+MOST_CODES = 10
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -38,7 +44,7 @@ class Levels:
 
     @classmethod
     def learn(cls, columns: Sequence[Any], names: Sequence[str]) -> Levels:
-        """Words (strings, categories, booleans) have levels; anything else has to be numbers."""
+        """Words (strings, categories, booleans) and codes have levels; anything else has to be numbers."""
         found: list[list[str] | None] = []
         for values, name in zip(columns, names, strict=True):
             if not _has_levels(values):
@@ -75,10 +81,14 @@ class Levels:
 
 
 def _has_levels(values: Any) -> bool:
-    """Anything but numbers; objects of which nothing is known may be words as well, with no level yet."""
+    """All but numbers, and codes; objects of which nothing is known may be words, with no level yet."""
     if not holds_numbers(values):
         return True
-    return np.asarray(values).dtype.kind == "O" and all(map(is_missing, values))
+    if np.asarray(values).dtype.kind == "O" and all(map(is_missing, values)):
+        return True
+    known = np.unique(floats(values, "X"))
+    known = known[np.isfinite(known)]
+    return 2 < len(known) <= MOST_CODES and bool(np.all(known == np.round(known)))
 
 
 def _words(values: Any, name: str) -> list[str | None]:

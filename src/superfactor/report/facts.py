@@ -33,6 +33,7 @@ from superfactor.report.gaps import Filled, filled_in
 from superfactor.report.nameless import to_refit, whole, without_names
 from superfactor.report.samples import Samples, labels_of, names_of, parts_of
 from superfactor.report.trusted import Trusted, trusted
+from superfactor.selection.procedure import difference, procedure_of
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,8 @@ def gather(
     if (X_test is None) != (y_test is None):
         missing = "y_test" if y_test is None else "X_test"
         raise ValueError(f"{missing}=None: X_test and y_test are required together, or neither")
+    chosen_by = told.get("search")
+    _check_procedure(told.get("nested"), model if chosen_by is None else chosen_by)
     view = factor_view(model, rotation=rotation, positive=positive)
     names = names_of(ids, X, X_test)
     effects = _covariate_table(model, fitted, view, X, y, covariates)
@@ -310,3 +313,14 @@ def _check_nested(nested: Any, classes: Any, truth: Any) -> None:
                 f"nested: its {name} are {shown(np.asarray(given).tolist())}, those of the model and y are "
                 f"{shown(wanted.tolist())}; nested cross-validation of the same samples is required"
             )
+
+
+def _check_procedure(nested: Any, about: Any) -> None:
+    """Scores of another procedure say nothing of the one on the page; those of a model file have none."""
+    judged = getattr(nested, "procedure", None)
+    other = "" if judged is None else difference(judged, procedure_of(about))
+    if other:
+        raise ValueError(
+            f"nested: scores of {other}; nested_scores of the {type(about).__name__} that the page is about "
+            "are required (search= says which one chose the model)"
+        )

@@ -44,7 +44,8 @@ def methods_paragraph(
     search : SMFClassifierCV, optional
         The fitted search that chose the model; `model` itself where it is one.
     nested : NestedScores, optional
-        From `superfactor.selection.nested_scores`, with the same X, y and covariates.
+        From ``nested_scores(search, X, y)`` of `superfactor.selection`, of the same search (or `model`),
+        X, y and covariates.
     target : str, optional
         What the labels are called.
 

@@ -69,9 +69,10 @@ def write_report(
         The fitted search that chose the model, for its scree and scores; `model` itself where it is
         one.
     nested : NestedScores, optional
-        From `superfactor.selection.nested_scores`: the headline, with the measures of the model and
-        its rivals on the same folds. Of X and y, or at least of as many samples of the same classes.
-        Without it the headline rests on the held-out samples.
+        From ``nested_scores(search, X, y)`` of `superfactor.selection`: the headline, with the measures
+        of the model and its rivals on the same folds. Of the same search, or of `model` where no search
+        chose it, and of X and y, or at least of as many samples of the same classes. Without it the
+        headline rests on the held-out samples.
     stability : Stability, optional
         From `superfactor.interpretation.stability`.
     rotation, positive : optional

@@ -1,7 +1,8 @@
 """How many factors, with which weights, and how well that predicts: scree, search, scores, verdict."""
 
 from superfactor.selection.classifier import SMFClassifierCV
-from superfactor.selection.nested import NestedScores, nested_scores
+from superfactor.selection.figures import NestedScores
+from superfactor.selection.nested import nested_scores
 from superfactor.selection.rank import Scree, elbow, scree
 from superfactor.selection.regressor import SMFRegressorCV
 from superfactor.selection.verdict import Verdict

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import NumpyArray
-from superfactor.estimators.inputs import as_numpy
+from superfactor.estimators.inputs import as_numpy, refuse_annotated
 from superfactor.selection.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class ChosenModel:
     _outcome: ClassVar[type[Outcome]]
     refit: bool
     unlabeled: Any
+    scoring: Any
     scorer_: Any
     best_estimator_: Any
 
@@ -104,8 +105,10 @@ class ChosenModel:
         "certificate_", "How far from the global optimum it can be"
     )
 
-    def _chosen(self) -> Any:
+    def _chosen(self, X: Any) -> Any:
+        """The model that is to be shown X."""
         check_is_fitted(self)
+        refuse_annotated(X)  # before a scaler sees it, which knows no way out
         if not hasattr(self, "best_estimator_"):
             raise NotFittedError(
                 f"{type(self).__name__}: the search was interrupted before its choice was fitted"
@@ -115,19 +118,22 @@ class ChosenModel:
     @available_if(_refits)
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """What ``best_estimator_`` predicts of each sample."""
-        return self._chosen().predict(X, **_given(covariates))
+        return self._chosen(X).predict(X, **_given(covariates))
 
     @available_if(_refits)
     def transform(self, X: Any) -> NumpyArray:
         """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
-        codes = self._chosen().transform(X)
+        codes = self._chosen(X).transform(X)
         # scikit-learn does it for methods of the class itself, which a search may have to hide.
         return _wrap_data_with_container("transform", codes, X, self)
 
     @available_if(_refits)
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """The score of ``best_estimator_`` by the scorer of the search, among samples that have a label."""
-        chosen = self._chosen()
+        """The score of ``best_estimator_``, among samples that have a label.
+
+        By the `scoring` of the search; where that is None, by its own: accuracy, or R² of real targets.
+        """
+        chosen = self._chosen(X)
         given = self._outcome.read(as_numpy(y), X, type(self).__name__, self.unlabeled).of_some()
         if given.known is not None:
             labelled = np.flatnonzero(given.known)
@@ -139,6 +145,8 @@ class ChosenModel:
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         if covariates is not None:
             chosen = _WithCovariates(chosen, covariates, self._outcome)
+        if self.scoring is None:
+            return float(chosen.score(X, y, **weight))
         return float(self.scorer_(chosen, X, y, **weight))
 
 
@@ -148,17 +156,17 @@ class ChosenClassifier(ChosenModel):
     @available_if(_refits)
     def predict_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Class probabilities (n_samples, n_classes), by ``best_estimator_``."""
-        return self._chosen().predict_proba(X, **_given(covariates))
+        return self._chosen(X).predict_proba(X, **_given(covariates))
 
     @available_if(_refits)
     def predict_log_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Logarithms of the class probabilities, by ``best_estimator_``."""
-        return self._chosen().predict_log_proba(X, **_given(covariates))
+        return self._chosen(X).predict_log_proba(X, **_given(covariates))
 
     @available_if(_refits)
     def decision_function(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Scores of the classes, by ``best_estimator_``."""
-        return self._chosen().decision_function(X, **_given(covariates))
+        return self._chosen(X).decision_function(X, **_given(covariates))
 
 
 class _WithCovariates(BaseEstimator):

@@ -34,11 +34,13 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
         and scores that mean little, where a model can tell the classes of the samples apart.
     lam_covariates : float, None or "auto", default="auto"
         As for `SMFClassifier`.
-    preprocess : {None, "center", "standardize"} or transformer, default=None
+    preprocess : {None, "center", "standardize"} or transformer, default="standardize"
         What happens to X in every fold, learned from its training part. ``best_estimator_`` is
-        then a pipeline that begins with it. Columns of X that are covariates are scaled as well;
-        `covariates` given to ``fit`` are not. A transformer, or a pipeline of several, sees X as it is
-        given; `covariate_columns` are then columns of what it makes of X.
+        then a pipeline that begins with it. "standardize" leaves the means of sparse X, which would
+        write out its zeros, and "center" refuses it; None takes X as it is. Columns of X that are
+        covariates are scaled as well; `covariates` given to ``fit`` are not. A transformer, or a
+        pipeline of several, sees X as it is given; `covariate_columns` are then columns of what it
+        makes of X.
     impute : {"lowrank", "mean"}, transformer or None, default="lowrank"
         What completes X where values are missing (NaN), in every fold by its training part, before it is
         scaled: `superfactor.preprocessing.LowRankImputer`, or the mean of every column. ``best_estimator_``
@@ -50,8 +52,10 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
     cv : int, splitter, iterable of splits or None, default=None
         As for ``GridSearchCV``: None is 5-fold, stratified and not shuffled.
     scoring : str, callable or None, default=None
-        One scorer; None is accuracy. The scorer is shown the samples in other coordinates with the
-        same inner products (and covariates as last columns): its X is not the X given to ``fit``.
+        One scorer; its figures are those of ``score``. None chooses by the likelihood ("neg_log_loss"),
+        and ``score`` is then accuracy: accuracies tie, and probabilities are what people get. A scorer
+        is shown the samples in other coordinates with the same inner products (and covariates as last
+        columns): its X is not the X given to ``fit``.
     refit : bool, default=True
         Fit the chosen model to all samples. Without it there is nothing to predict with.
     n_jobs : int or None, default=None
@@ -69,7 +73,8 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
     best_estimator_ : SMFClassifier, or Pipeline of what stands before it and "smf"
     best_params_ : dict with n_components, model, xi and lam
     best_score_ : float
-        Mean score of the chosen candidate over the splits.
+        Mean score of the chosen candidate over the splits: with ``scoring=None`` the mean logarithm of
+        the probability of the true class.
     best_index_ : int
     cv_results_ : dict of arrays
         As for ``GridSearchCV``. NaN for what a search that ended early has not scored; its means are
@@ -98,10 +103,10 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
     >>> from sklearn.datasets import load_wine
     >>> from superfactor import SMFClassifierCV
     >>> X, y = load_wine(return_X_y=True)
-    >>> search = SMFClassifierCV(n_components=[1, 2, 3], preprocess="standardize").fit(X, y)
+    >>> search = SMFClassifierCV(n_components=[1, 2, 3]).fit(X, y)
     >>> sorted(search.best_params_)
     ['lam', 'model', 'n_components', 'xi']
-    >>> bool(search.best_score_ > 0.95)
+    >>> bool(search.score(X, y) > 0.95)
     True
     """
 
@@ -116,7 +121,7 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
         xi: Any = "auto",
         lam: Any = "auto",
         lam_covariates: float | str | None = "auto",
-        preprocess: Any = None,
+        preprocess: Any = "standardize",
         impute: Any = "lowrank",
         rule: str = "best",
         cv: Any = None,

@@ -57,10 +57,11 @@ class FoldRows:
         preprocess: str | None,
         imputer: Any = None,
     ):
-        if preprocess is not None and sp.issparse(X):
+        self._sparse = sp.issparse(X)
+        if preprocess == "center" and self._sparse:
             raise ValueError(
-                f"preprocess={preprocess!r}: centring would make sparse X dense; None is allowed, or a "
-                "transformer that does not centre, such as StandardScaler(with_mean=False)"
+                "preprocess='center': centring would make sparse X dense; None and 'standardize', which "
+                "leaves the means of sparse X, are allowed"
             )
         self.covariates, self.extra = covariates, extra
         self.weight, self.preprocess, self.imputer = weight, preprocess, imputer
@@ -81,9 +82,14 @@ class FoldRows:
         return sum(0 if C is None else int(C.shape[1]) for C in (self.covariates, self.extra))
 
     @property
+    def centred(self) -> bool:
+        """Whether means are taken off."""
+        return self.preprocess is not None and not self._sparse
+
+    @property
     def recentring(self) -> str | None:
         """How folds inside a fold preprocess: they take means off again, if any were taken off before."""
-        return None if self.preprocess is None else "center"
+        return "center" if self.centred else None
 
     def factorized(self, y: Any) -> Any:
         """All samples (n, m) preprocessed by all of them, without covariates."""
@@ -114,7 +120,7 @@ class FoldRows:
         return self._scaled(X, train), covariates
 
     def _scaled(self, block: Any, train: Any) -> Any:
-        scaler = scaler_of(self.preprocess)
+        scaler = scaler_of(self.preprocess, sparse=self._sparse)
         if scaler is None:
             return block
         weight = None if self.weight is None else self.weight[train]
@@ -137,6 +143,7 @@ class TransformedRows(FoldRows):
     def __init__(self, X: Any, columns: Any, extra: Any, weight: Any, transformer: Any, y: Any):
         self.X, self.extra, self.weight = X, extra, weight
         self.preprocess = self.imputer = None
+        self._sparse = False  # what a transformer does to means is its own
         self._columns, self._transformer, self._changed = columns, transformer, True
         everyone = np.arange(int(X.shape[0]))
         step, made = self._made(everyone, y)

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from superfactor.estimators import SMFClassifier, SMFRegressor, targets
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given
-from superfactor.selection.absent import score_with_all_classes
+from superfactor.selection.absent import log_likelihood, score_with_all_classes
 from superfactor.selection.grid import CLASS_STEPS, TARGET_STEPS, Steps
 
 
@@ -55,6 +55,12 @@ class Outcome(ABC):
     def measure(y: Any, predicted: Any, sample_weight: Any = None) -> float:
         """The figure that the estimator's own ``score`` gives, the larger the better."""
 
+    @staticmethod
+    def choose_by(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """What compares candidates where the user has no score of their own; ``score`` of the model."""
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(model.score(X, y, **weight))
+
     @property
     @abstractmethod
     def n_outputs(self) -> int:
@@ -86,7 +92,7 @@ class Outcome(ABC):
 
 
 class Classes(Outcome):
-    """Labels, two classes or more: accuracy, and folds that have all of them in equal shares.
+    """Labels, two classes or more: chosen by their likelihood, in folds with equal shares of all of them.
 
     Attributes
     ----------
@@ -98,6 +104,7 @@ class Classes(Outcome):
     steps = CLASS_STEPS
     stratified = True
     read = staticmethod(targets.check_labels)
+    choose_by = staticmethod(log_likelihood)
 
     def __init__(self, given: Given):
         super().__init__(given)

@@ -1,6 +1,7 @@
-"""One outer fold of a nested cross-validation: everything is chosen on its training part.
+"""One outer fold of a nested cross-validation: everything is learned from its training part.
 
-X is preprocessed by that part and turned into few coordinates with the same inner products once
+`OuterFold` is what all have in common, `SearchFold` judges an `SMFClassifierCV`. For it X is preprocessed by
+the training part and turned into few coordinates with the same inner products once
 (`superfactor.selection.coordinates`); the search and its rivals work on these. Inner folds only take their
 own means off. The variances they see are those of the whole outer training part, so that nothing of the
 outer test part reaches a choice.
@@ -9,20 +10,21 @@ outer test part reaches a choice.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from superfactor.estimators import inputs
 from superfactor.estimators.inputs import take
-from superfactor.estimators.targets import UNLABELLED
+from superfactor.estimators.targets import UNLABELLED, Given
 from superfactor.selection import rivals
-from superfactor.selection.classifier import SMFClassifierCV
 from superfactor.selection.coordinates import FoldRows
-from superfactor.selection.prepared import strangers
+from superfactor.selection.prepared import prepared, strangers
 
 #: The model among its rivals.
 MODEL = "model"
@@ -57,26 +59,37 @@ class OuterFold:
 
     Attributes
     ----------
-    search : SMFClassifierCV, not fitted
-    samples : X and covariates of all samples
+    judged : classifier, not fitted
+    samples : X and covariates of all samples as rivals see them; None where there are no rivals
+    classes : labels (c,)
     labelled : positions (m,) of the samples that have a label; codes, groups and splits count these alone
     unlabelled : positions of the others, which are in every training part
     codes : class numbers (m,)
     groups : (n,) of all samples, or None
-    n_classes : c
+    covariate_names : of the covariates, as far as they have any
     seed : of the inner folds
-    balanced : whether classes weigh the same in the search; then they do for its rivals too
     """
 
-    search: SMFClassifierCV
-    samples: FoldRows
+    judged: Any
+    samples: FoldRows | None
+    classes: Any
     labelled: Any
     unlabelled: Any
     codes: Any
     groups: Any
-    n_classes: int
+    covariate_names: Sequence[str]
     seed: int
-    balanced: bool = False
+
+    @property
+    def n_classes(self) -> int:
+        """c."""
+        return len(self.classes)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether classes weigh the same in what is judged; then they do for its rivals too."""
+        weight = getattr(self.judged, "class_weight", None)
+        return isinstance(weight, str) and weight == "balanced"
 
     @property
     def own_groups(self) -> Any:
@@ -85,6 +98,7 @@ class OuterFold:
 
     def seen(self, codes: Any, train: Any, test: Any) -> Seen:
         """The samples as a fit on the labelled ones at `train`, and on unlabelled ones, sees them."""
+        assert self.samples is not None
         others = strangers(self.unlabelled, self.labelled[test], self.groups)
         y = np.full(self.samples.n_samples, None, dtype=object)
         y[self.labelled] = codes
@@ -93,15 +107,27 @@ class OuterFold:
             return Seen(rows, rows[:0], others)
         return Seen(take(rows, self.labelled, axis=0), take(rows, others, axis=0), others)
 
+    def seen_with(self, labels: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
+        """What `choice` needs of a fold for each of the shuffled labels, beside them."""
+        raise NotImplementedError
+
+    def choice(
+        self, seen: Any, codes: Any, train: Any, test: Any, inner: list[Split] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """What is judged, learned at `train`: probabilities (n_test, c) at `test`, and what it chose."""
+        raise NotImplementedError
+
     def probabilities(
         self, train: Any, test: Any, *, with_rivals: bool
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Probabilities (n_test, c) of every method, and what the model's choice was."""
-        seen = self.seen(self.codes, train, test)
+        seen = None if self.samples is None else self.seen(self.codes, train, test)
         inner = self.inner(self.codes, train)
         own, chosen = self.choice(seen, self.codes, train, test, inner)
         found = {MODEL: own}
         if with_rivals:
+            assert seen is not None
+            assert self.samples is not None
             found |= rivals.rival_probabilities(
                 *(seen.rows, self.samples.n_covariates, self.codes, train, test, inner),
                 classes=self.n_classes,
@@ -112,21 +138,63 @@ class OuterFold:
         found[rivals.FREQUENT] = np.tile(shares, (len(test), 1))
         return found, chosen
 
-    def inner(self, codes: Any, train: Any) -> list[Split]:
-        """Folds of the choice, positions within `train`."""
-        cv, own = self.search.cv, codes[train]
+    def inner(self, codes: Any, train: Any, n_splits: int = INNER_SPLITS) -> list[Split]:
+        """Folds to tune by, positions within `train`; fewer where a class has fewer samples or groups."""
+        own = codes[train]
         groups = None if self.groups is None else self.own_groups[train]
+        most = max(2, min(units_of(own, groups)))
+        return stratified(own, groups, min(n_splits, most), self.seed)
+
+
+class SearchFold(OuterFold):
+    """An outer fold of an `SMFClassifierCV`, in coordinates that its candidates and its rivals share."""
+
+    samples: FoldRows
+
+    @classmethod
+    def of(
+        cls, search: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
+    ) -> Self:
+        """What the outer folds of a search share; its rivals need nothing more."""
+        # Levels of words are those of all samples: a rare one may be missing from a fold.
+        data = prepared(clone(search), X, y, covariates, None, "nested_scores")
+        classes, codes = np.unique(data.given.labelled, return_inverse=True)
+        if isinstance(search.class_weight, dict):  # folds know classes by their numbers
+            numbers = {label: k for k, label in enumerate(classes.tolist())}
+            weights = {numbers.get(label, label): w for label, w in search.class_weight.items()}
+            search = clone(search).set_params(class_weight=weights)
+        return cls(
+            search,
+            data.rows,
+            classes,
+            *(data.labelled, data.unlabelled, codes),
+            checked_groups(groups, data.given),
+            data.covariate_names,
+            seed,
+        )
+
+    def seen_with(self, labels: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
+        """Preprocessed once, unless that sees labels."""
+        seen = None
+        for codes in labels:
+            if seen is None or self.samples.sees_labels:
+                seen = self.seen(codes, train, test)
+            yield seen, codes
+
+    def inner(self, codes: Any, train: Any, n_splits: int = INNER_SPLITS) -> list[Split]:
+        """Folds of the choice: as many as the search says, or its splitter's own."""
+        cv = self.judged.cv
         if cv is None or isinstance(cv, int):
-            most = max(2, min(units_of(own, groups)))
-            return stratified(own, groups, min(cv or INNER_SPLITS, most), self.seed)
+            return super().inner(codes, train, cv or n_splits)
         if hasattr(cv, "split"):
-            return list(cv.split(np.zeros(len(own)), own, groups))
+            groups = None if self.groups is None else self.own_groups[train]
+            return list(cv.split(np.zeros(len(train)), codes[train], groups))
         raise ValueError(
             "search: its cv lists splits of all samples; None, a number or a splitter is required"
         )
 
     def choice(
-        self, seen: Seen, codes: Any, train: Any, test: Any, inner: list[Split] | None = None
+        self, seen: Any, codes: Any, train: Any, test: Any, inner: list[Split] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """The search on the rows at `train`: its probabilities (n_test, c) at `test`, and what it chose.
 
@@ -140,8 +208,8 @@ class OuterFold:
         width, q = int(seen.rows.shape[1]), self.samples.n_covariates
         others = int(seen.unlabelled.shape[0])
         smallest = min(len(fit) for fit, _ in inner) + others
-        search = clone(self.search).set_params(
-            n_components=_possible(self.search.n_components, min(width - q, smallest)),
+        search = clone(self.judged).set_params(
+            n_components=_possible(self.judged.n_components, min(width - q, smallest)),
             preprocess=self.samples.recentring,
             impute=None,
             unlabeled=UNLABELLED,
@@ -150,12 +218,12 @@ class OuterFold:
             refit=True,
             certify=None,
             search="off",
-            tol=max(float(self.search.tol), TOLERANCE),
+            tol=max(float(self.judged.tol), TOLERANCE),
             n_jobs=None,
             verbose=0,
         )
-        if search.scoring == "neg_log_loss":
-            search.set_params(scoring=log_likelihood)
+        if isinstance(search.scoring, str) and search.scoring == "neg_log_loss":
+            search.set_params(scoring=None)  # the same, and faster
         X, y = take(seen.rows, train, axis=0), codes[train]
         if others:
             stack = sp.vstack if sp.issparse(X) else np.vstack
@@ -170,11 +238,13 @@ class OuterFold:
         return found, dict(search.best_params_)
 
 
-def log_likelihood(model: Any, X: Any, y: Any) -> float:
-    """`neg_log_loss` of class numbers, without checks that take longer, classes unknown to a model too."""
-    known = np.asarray(model.classes_)
-    classes = int(max(known.max(), y.max())) + 1
-    return rivals.log_likelihood(y, rivals.aligned(model.predict_proba(X), known, classes))
+def checked_groups(groups: Any, given: Given) -> Any:
+    """Numbers of the groups (n,) of all samples, or None."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    inputs.check_length("groups", groups, given.values)
+    return np.unique(groups, return_inverse=True)[1].ravel()
 
 
 def units_of(codes: Any, groups: Any) -> list[int]:

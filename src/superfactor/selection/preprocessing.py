@@ -26,9 +26,11 @@ def is_transformer(given: Any) -> bool:
     return hasattr(given, "fit") and hasattr(given, "transform")
 
 
-def scaler_of(preprocess: str | None) -> StandardScaler | None:
-    """The step of a pipeline that preprocesses like this."""
-    return None if preprocess is None else StandardScaler(with_std=preprocess == "standardize")
+def scaler_of(preprocess: str | None, *, sparse: bool) -> StandardScaler | None:
+    """The step of a pipeline that preprocesses like this; sparse columns keep their means."""
+    if preprocess is None:
+        return None
+    return StandardScaler(with_mean=not sparse, with_std=preprocess == "standardize")
 
 
 def fresh(transformer: Any, X: Any) -> Any:

@@ -32,11 +32,13 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
         `superfactor.selection.grid`.
     lam_covariates : float, None or "auto", default="auto"
         As for `SMFRegressor`.
-    preprocess : {None, "center", "standardize"} or transformer, default=None
+    preprocess : {None, "center", "standardize"} or transformer, default="standardize"
         What happens to X in every fold, learned from its training part. ``best_estimator_`` is
-        then a pipeline that begins with it. Columns of X that are covariates are scaled as well;
-        `covariates` given to ``fit`` are not. A transformer, or a pipeline of several, sees X as it is
-        given; `covariate_columns` are then columns of what it makes of X. y is taken as it is.
+        then a pipeline that begins with it. "standardize" leaves the means of sparse X, which would
+        write out its zeros, and "center" refuses it; None takes X as it is. Columns of X that are
+        covariates are scaled as well; `covariates` given to ``fit`` are not. A transformer, or a
+        pipeline of several, sees X as it is given; `covariate_columns` are then columns of what it
+        makes of X. y is taken as it is.
     impute : {"lowrank", "mean"}, transformer or None, default="lowrank"
         What completes X where values are missing (NaN), in every fold by its training part, before it is
         scaled: `superfactor.preprocessing.LowRankImputer`, or the mean of every column. ``best_estimator_``
@@ -95,7 +97,7 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
     >>> from sklearn.datasets import load_diabetes
     >>> from superfactor import SMFRegressorCV
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> search = SMFRegressorCV(preprocess="standardize").fit(X, y)
+    >>> search = SMFRegressorCV().fit(X, y)
     >>> sorted(search.best_params_)
     ['lam', 'model', 'n_components', 'xi']
     >>> bool(0.45 < search.best_score_ < 0.55)

@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import (
     BaseEstimator,
@@ -83,7 +84,7 @@ class Search(
         xi: Any = "auto",
         lam: Any = "auto",
         lam_covariates: float | str | None = "auto",
-        preprocess: Any = None,
+        preprocess: Any = "standardize",
         impute: Any = "lowrank",
         rule: str = "best",
         cv: Any = None,
@@ -153,7 +154,8 @@ class Search(
         )
         _check_ranks(points, largest)
 
-        self.scorer_ = check_scoring(base, self.scoring)
+        own = self.scoring is None
+        self.scorer_ = data.outcome.choose_by if own else check_scoring(base, self.scoring)
         score_weight = data.weight
         if score_weight is None and sample_weight is not None:
             score_weight = np.ones(data.rows.n_samples)
@@ -211,7 +213,7 @@ class Search(
         # Rounding leaves a trace of what has been centred away.
         if not found.total > 1e-25 * samples.squared_norm:
             raise ValueError("X: all zero after preprocessing; features that vary are required")
-        centred = samples.preprocess is not None or not self.fit_intercept
+        centred = samples.centred or not self.fit_intercept
         about = found if centred else scree(rows, n_values=1, center=True)
         return found, float(about.singular_values[0] ** 2)
 
@@ -291,7 +293,7 @@ class Search(
         """What stands before the chosen model; tells it where its covariates stand after that."""
         if is_transformer(self.preprocess):
             return steps_of(self.preprocess, X)
-        scaler = scaler_of(self.preprocess)
+        scaler = scaler_of(self.preprocess, sparse=sp.issparse(X))
         named = (("imputer", imputer), ("scaler", scaler))
         steps = [(name, step) for name, step in named if step is not None]
         for _, step in steps:

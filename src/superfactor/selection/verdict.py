@@ -54,8 +54,10 @@ class Verdict:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifierCV
     >>> from superfactor.selection import nested_scores
-    >>> verdict = nested_scores(*load_iris(return_X_y=True), n_repeats=1, rivals=False).verdict
+    >>> X, y = load_iris(return_X_y=True)
+    >>> verdict = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, rivals=False).verdict
     >>> verdict.grade
     'better'
     >>> verdict.headline

@@ -49,9 +49,7 @@ def _scree_of(facts: Facts) -> Scree:
 def scorer_name(search: Any) -> str:
     """What the search maximised, in words."""
     scoring = getattr(search, "scoring", None)
-    if scoring is None:
-        return "accuracy"
-    if scoring == "neg_log_loss":
+    if scoring is None or scoring == "neg_log_loss":
         return "log-likelihood"
     name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
     return label(name.replace("_", " "))

@@ -1,0 +1,127 @@
+"""An outer fold of any classifier: a clone is fitted to X as it is given, and asked for probabilities."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, has_fit_parameter
+
+from superfactor.estimators.inputs import as_numpy
+from superfactor.selection.classifier import SMFClassifierCV
+from superfactor.selection.outcome import Classes
+from superfactor.selection.outer import OuterFold, Split, checked_groups
+from superfactor.selection.prepared import prepared, strangers
+from superfactor.selection.rivals import aligned
+
+
+@dataclass(frozen=True)
+class DirectFold(OuterFold):
+    """Labels are those of the user, since parameters of a classifier may name them.
+
+    Attributes
+    ----------
+    X : of all samples, anything whose rows can be taken
+    covariates : of all samples, for a classifier whose ``fit`` takes them, or None
+    """
+
+    X: Any = None
+    covariates: Any = None
+
+    @classmethod
+    def of(
+        cls, judged: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
+    ) -> Self:
+        """What the outer folds of a classifier share; rivals see X as the default search does."""
+        last = _last(judged)
+        if covariates is not None and not has_fit_parameter(last, "covariates"):
+            raise TypeError(
+                f"covariates: {type(last).__name__}.fit takes none; make them columns of X"
+            )
+        unlabeled = getattr(last, "unlabeled", None)
+        sized = np.empty((_num_samples(X), 0))
+        given = Classes.of(as_numpy(y), sized, "nested_scores", unlabeled).given
+        samples, names = None, []
+        if rivals:
+            columns = getattr(judged, "covariate_columns", None)
+            reader = SMFClassifierCV(covariate_columns=columns, unlabeled=unlabeled)
+            try:
+                data = prepared(reader, X, y, covariates, None, "nested_scores")
+            except (TypeError, ValueError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(
+                    f"{error}; this is for the rivals, without which rivals=False does"
+                ) from error
+            samples, names = data.rows, data.covariate_names
+        known = np.ones(_num_samples(X), dtype=bool) if given.known is None else given.known
+        classes, codes = np.unique(given.labelled, return_inverse=True)
+        return cls(
+            judged,
+            samples,
+            classes,
+            *(np.flatnonzero(known), np.flatnonzero(~known), codes),
+            checked_groups(groups, given),
+            names,
+            seed,
+            X,
+            covariates,
+        )
+
+    @property
+    def balanced(self) -> bool:
+        """Whether its last step says so."""
+        weight = getattr(_last(self.judged), "class_weight", None)
+        return isinstance(weight, str) and weight == "balanced"
+
+    def seen_with(self, labels: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
+        """Nothing is shared."""
+        return ((None, codes) for codes in labels)
+
+    def choice(
+        self, seen: Any, codes: Any, train: Any, test: Any, inner: list[Split] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """A clone fitted at `train`: probabilities (n_test, c) at `test`, and what a search chose."""
+        model, last = clone(self.judged), _last(self.judged)
+        rows, y = self.labelled[train], self.classes[codes[train]]
+        if hasattr(last, "unlabeled"):  # others have no use for samples without a label
+            others = strangers(self.unlabelled, self.labelled[test], self.groups)
+            rows = np.concatenate([rows, others])
+            marks = np.full(len(others), None, dtype=object)
+            y = np.concatenate([y, marks]) if len(others) else y
+        given: dict[str, Any] = {}
+        if self.covariates is not None:
+            given["covariates"] = _safe_indexing(self.covariates, rows)
+        if self.groups is not None and _takes_groups(last):
+            given["groups"] = self.groups[rows]
+        asked = self.labelled[test]
+        beside = {}
+        if self.covariates is not None:
+            beside["covariates"] = _safe_indexing(self.covariates, asked)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            model.fit(_safe_indexing(self.X, rows), y, **_routed(model, given))
+        found = model.predict_proba(_safe_indexing(self.X, asked), **beside)
+        known = np.searchsorted(self.classes, model.classes_)
+        return aligned(found, known, self.n_classes), dict(getattr(model, "best_params_", {}))
+
+
+def _last(model: Any) -> Any:
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def _routed(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of ``fit``, under the name of the last step where there are several."""
+    if not isinstance(model, Pipeline):
+        return given
+    return {f"{model.steps[-1][0]}__{name}": value for name, value in given.items()}
+
+
+def _takes_groups(model: Any) -> bool:
+    return isinstance(model, BaseSearchCV) or has_fit_parameter(model, "groups")

@@ -1,0 +1,70 @@
+"""What a command does when nobody says otherwise is what Python does, but for one table in the docs."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
+from tests.cli.command import cohort, superfactor
+
+from superfactor import SMFClassifierCV
+from superfactor.cli.learning import Settings, search_for
+from superfactor.cli.prepare import Columns, Wishes, for_fitting
+from superfactor.cli.screen import Screen
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+SECTION = re.search(r"## The same in Python\n(.*?)\n## ", PAGE, flags=re.DOTALL).group(1)
+DIFFERENT = set(re.findall(r"^\| `(\w+)` \|", SECTION, flags=re.MULTILINE))
+
+
+def search_of(table, folder, settings=None, **roles):
+    table.to_csv(folder / "t.csv", index=False)
+    columns = Columns(target="status", id="patient", **roles)
+    samples = for_fitting(folder / "t.csv", columns, Wishes(), Screen(quiet=True))
+    return search_for(samples, settings or Settings(), samples.y)
+
+
+def differing(search):
+    ours, theirs = search.get_params(deep=False), SMFClassifierCV().get_params(deep=False)
+    assert list(ours) == list(theirs)
+    return {name for name, value in ours.items() if value != theirs[name]}
+
+
+def test_a_plain_table(tmp_path):
+    search = search_of(cohort(), tmp_path, drop=("sex", "age"))
+    assert differing(search) == {"cv", "random_state"}
+    assert differing(search) < DIFFERENT
+    assert isinstance(search.cv, StratifiedKFold) and search.cv.shuffle
+
+
+def test_the_table_of_the_docs_is_complete_and_has_no_row_too_many(tmp_path):
+    table = cohort().assign(batch=np.arange(len(cohort())) % 3)
+    table.loc[3, "gene2"] = np.nan
+    roles = {"covariates": ("age",), "drop": ("sex",)}
+    search = search_of(table, tmp_path, adjust=("batch",), **roles)
+    assert differing(search) == DIFFERENT
+    assert isinstance(search.preprocess, Pipeline)
+    assert list(search.preprocess.named_steps) == ["imputer", "adjuster", "scaler"]
+    plain = search_of(table.drop(columns="batch"), tmp_path, **roles)
+    assert differing(plain) == {"cv", "random_state", "covariate_columns"}
+    centred = search_of(cohort(), tmp_path, Settings(standardize=False), **roles)
+    assert centred.preprocess == "center"
+
+
+@pytest.mark.slow
+def test_the_code_of_the_docs_says_what_the_command_says(tmp_path, capsys):
+    table = cohort(n=60).drop(columns=["sex", "age", "patient"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    done = superfactor(
+        *("fit", tmp_path / "t.csv", "--target", "status", "--out", tmp_path / "m", "--json")
+    )
+    code = re.search(r"```python\n(.*?)```", SECTION, flags=re.DOTALL).group(1)
+    names = {"X": table.filter(like="gene").to_numpy(), "y": table["status"].to_numpy(dtype=str)}
+    exec(code, names)
+    verdict = done.json["verdict"]
+    told = [verdict["headline"], *verdict["sentences"], *verdict["advice"]]
+    assert capsys.readouterr().out.splitlines() == told
+    best = names["search"].best_params_
+    assert best == pytest.approx({name: done.json["params"][name] for name in best})
