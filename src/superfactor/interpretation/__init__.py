@@ -10,6 +10,7 @@ file                idea
 ``blocks``          what each block of features has of the factors and of the prediction
 ``confounders``     how much of each factor a batch explains, before and after adjustment
 ``svd``             the same view of plain SVD, for comparison
+``plain``           how near a model is to ridge regression and to principal components
 ``matching``        which factor of one view is which of another
 ``held_out``        scores of samples that the model had not seen, and what factors are good for there
 ``resampling``      refits on parts of the samples, factors matched to the fit
@@ -35,6 +36,7 @@ from superfactor.interpretation.effects import feature_effects
 from superfactor.interpretation.held_out import HeldOut, held_out_scores
 from superfactor.interpretation.markers import read_markers
 from superfactor.interpretation.matching import Matched, matched
+from superfactor.interpretation.plain import Nearness, nearness
 from superfactor.interpretation.resampling import Stability, stability
 from superfactor.interpretation.stable_features import StableFeatures, stable_features
 from superfactor.interpretation.svd import unsupervised
@@ -45,6 +47,7 @@ __all__ = [
     "FactorView",
     "HeldOut",
     "Matched",
+    "Nearness",
     "Stability",
     "StableFeatures",
     "block_shares",
@@ -55,6 +58,7 @@ __all__ = [
     "feature_effects",
     "held_out_scores",
     "matched",
+    "nearness",
     "read_markers",
     "stability",
     "stable_features",
