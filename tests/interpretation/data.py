@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.special import softmax
+from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.estimators.patients import patients
@@ -54,6 +56,21 @@ def activations(view):
     return view.scores @ view.coef.T
 
 
+def loss(fit, y, outputs, weight=None):
+    """Of predictions (n, outputs): log loss, squared error, or Breslow's partial likelihood."""
+    if hasattr(fit, "event_times_"):
+        event, time = y.T
+        pairs = zip(event, time, outputs[:, 0], strict=True)
+        risk = {
+            t: np.exp(outputs[time >= t]).sum() / event[time == t].sum() for t in time[event == 1]
+        }
+        return sum(np.log(risk[t]) - a for died, t, a in pairs if died)
+    if not hasattr(fit, "classes_"):
+        return mean_squared_error(y, outputs, sample_weight=weight)
+    scores = np.hstack([0 * outputs, outputs]) if outputs.shape[1] == 1 else outputs
+    return log_loss(y, softmax(scores, axis=1), sample_weight=weight, labels=fit.classes_)
+
+
 # --- fits of every kind, and what they answer -------------------------------------------------------------
 
 
@@ -66,10 +83,6 @@ class Case:
     weight: Any
     y: Any
     covariates: Any = None
-
-    @property
-    def labelled(self):
-        return np.array([label is not None for label in self.y.tolist()])
 
     def codes(self):
         return np.asarray(self.fit.transform(self.X), dtype=np.float64)

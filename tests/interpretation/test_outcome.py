@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.utils.class_weight import compute_sample_weight
 from tests.interpretation.data import (
     CASES,
     MODELS,
     case,
     classifier,
+    loss,
     pipeline,
     regressor,
     table,
@@ -27,35 +27,20 @@ ROTATIONS = ("predictive", "variance", "varimax")
 # --- contributions and roles ------------------------------------------------------------------------------
 
 
-def partial_likelihood(y, risk):
-    """Breslow's, minus its logarithm, event by event."""
-    event, time = y.T
-    return sum(
-        np.log(np.exp(risk[time >= t]).sum()) - a
-        for died, t, a in zip(event, time, risk, strict=True)
-        if died
-    )
-
-
 def deviance(c, outputs):
     """The loss of predictions (n, outputs) of the samples that have a label, up to a constant factor."""
-    if hasattr(c.fit, "event_times_"):
-        return partial_likelihood(c.y, outputs[:, 0])
     if not hasattr(c.fit, "classes_"):
-        return mean_squared_error(c.y, outputs, sample_weight=c.weight)
-    scores = np.hstack([0 * outputs, outputs]) if outputs.shape[1] == 1 else outputs
-    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-    chances = odds / odds.sum(axis=1, keepdims=True)
+        return loss(c.fit, c.y, outputs, c.weight)
     known = np.array([label is not None for label in c.y.tolist()])
-    y, weight = c.y[known].astype(str), c.weight[known]
-    weight = weight * compute_sample_weight(c.fit.class_weight, y)
-    return log_loss(y, chances[known], sample_weight=weight, labels=c.fit.classes_)
+    y = c.y[known].astype(str)
+    weight = c.weight[known] * compute_sample_weight(c.fit.class_weight, y)
+    return loss(c.fit, y, outputs[known], weight)
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", CASES)
 def test_contributions_are_the_deviance_lost_without_each_factor(name, model):
-    """Each factor at its mean in turn, nothing fitted again; predictions too sure at their best power of ½."""
+    """Each factor at its mean in turn, nothing fitted again; if all are too sure, at their best power of ½."""
     c = case(name, model)
     two = len(getattr(c.fit, "classes_", ())) == 2
     view = factor_view(c.fit, positive=c.fit.classes_[1] if two else None)

@@ -1,0 +1,270 @@
+"""`held_out_scores` against refits written out, scipy's rotations and scikit-learn's measures."""
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.linalg import orthogonal_procrustes
+from scipy.optimize import minimize_scalar
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.estimators.patients import patients
+from tests.interpretation.data import loss, table
+
+from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
+from superfactor.interpretation import factor_view, held_out_scores
+
+# What nobody asks of a refit.
+QUIET = {"certify": None, "search": "off", "tol": 1e-5}
+
+
+def answers(model, X, covariates=None):
+    """Predictions (n, outputs)."""
+    given = {} if covariates is None else {"covariates": covariates}
+    ask = getattr(model, "decision_function", model.predict)
+    return ask(X, **given).reshape(len(X), -1)
+
+
+def one_by_one(model, X, y, fold, covariates=None, changed=lambda share: {}):
+    """Scores, and the loss without factors, with all and without each, fold after fold from plain fits."""
+    final = factor_view(model)
+    own = final.scores_of(model.transform(X))
+    carries = final.coef.any(axis=0)
+    scores, parts, base = np.zeros_like(own), [], []
+    for k in np.unique(fold):
+        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        again = clone(model).set_params(**changed(len(train) / len(y)))
+        given = {} if covariates is None else {"covariates": covariates[train]}
+        again.fit(X[train], y[train], **given)
+        view = factor_view(again)
+        t = view.scores_of(again.transform(X))
+        turn = np.zeros((t.shape[1],) * 2)
+        for kind in (True, False):
+            left, right = (np.flatnonzero(c == kind) for c in (view.coef.any(axis=0), carries))
+            if len(left):
+                turn[np.ix_(left, right)], _ = orthogonal_procrustes(
+                    t[train][:, left], own[train][:, right]
+                )
+        without = None if covariates is None else 0 * covariates
+        effect = LinearRegression().fit(t, answers(again, X, without)).coef_ @ turn
+        scores[test] = t[test] @ turn
+        parts.append(np.einsum("ij,cj->jic", scores[test], effect))
+        full = answers(again, X, covariates)[test]
+        base.append(full - parts[-1].sum(axis=0))
+    order = np.argsort(np.concatenate([np.flatnonzero(fold == k) for k in np.unique(fold)]))
+    return scores, np.concatenate(base)[order], np.concatenate(parts, axis=1)[:, order]
+
+
+def use_of(model, y, base, parts):
+    """What is explained, and the share of it lost without each factor, after shrinking if that helps."""
+    fitted = model[-1] if hasattr(model, "steps") else model
+    whole = parts.sum(axis=0)
+    best = minimize_scalar(
+        lambda s: loss(fitted, y, base + s * whole), bounds=(0, 1), method="bounded"
+    )
+    none = loss(fitted, y, base)
+    lost = [loss(fitted, y, base + best.x * (whole - own)) - best.fun for own in parts]
+    return (none - best.fun) / none, np.array(lost) / (none - best.fun)
+
+
+def concordance(y, risk):
+    """Of pairs whose order is known, the share with the higher risk first; events come before losses."""
+    event, time = y.T
+    later = (time[:, None] < time) | ((time[:, None] == time) & (event == 0))
+    known = (event[:, None] == 1) & later
+    higher = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
+    return higher[known].mean()
+
+
+def example(name):
+    """A fitted model, X, y and covariates, and how parameters change with the share of the samples."""
+    X, y = table(n=60, classes=4 if name == "four" else 2)
+    X, Z, unchanged = X.to_numpy(), None, lambda share: {}
+    last = SMFClassifier(3, prediction="fast", **QUIET)
+    if name == "pipeline":
+        return make_pipeline(StandardScaler(), last).fit(X, y), X, y, Z, unchanged
+    if (
+        name == "numbers"
+    ):  # a ridge that does not grow with the samples is lighter for fewer of them
+        last.set_params(xi=0.01, lam=7.0)
+        unchanged = lambda share: {"lam": 7.0 * share}  # noqa: E731
+    elif name == "feature":
+        last.set_params(model="feature")
+    elif name == "targets":
+        y = np.c_[5 * X[:, 1], X[:, 0] - 10 * X[:, 3]] + np.random.default_rng(0).standard_normal(
+            (60, 2)
+        )
+        last = SMFRegressor(3, **QUIET)
+    elif name == "survival":
+        X, y, Z = patients(n=80)
+        last = SMFSurvival(3, **QUIET)
+    given = {} if Z is None else {"covariates": Z}
+    return last.fit(X, y, **given), X, y, Z, unchanged
+
+
+@pytest.mark.parametrize("name", ["pipeline", "numbers", "feature", "four", "targets", "survival"])
+def test_same_as_refits_one_by_one(name):
+    model, X, y, Z, changed = example(name)
+    found = held_out_scores(model, X, y, covariates=Z, cv=4, random_state=2)
+    assert set(np.bincount(found.fold)) <= {len(y) // 4 - 1, len(y) // 4, len(y) // 4 + 1}
+    scores, base, parts = one_by_one(model, X, y, found.fold, Z, changed)
+    np.testing.assert_allclose(found.scores, scores, atol=1e-6)
+    explained, contribution = use_of(model, y, base, parts)
+    np.testing.assert_allclose(found.explained, explained, rtol=1e-5)
+    np.testing.assert_allclose(found.contribution, contribution, rtol=1e-3, atol=1e-4)
+    np.testing.assert_array_equal(found.predictive, contribution >= 0.01)
+    assert found.predictive[0] and not found.predictive[-1]
+    assert found.own_name == {"targets": "correlation", "survival": "concordance"}.get(name, "AUC")
+    view = factor_view(model)
+    for own, of, t in zip(found.own, found.own_of, found.scores.T, strict=True):
+        if name == "survival":
+            expected = concordance(y, t)
+        elif name == "targets":
+            expected = np.corrcoef(t, y[:, view.outputs.index(of)])[0, 1]
+        else:
+            expected = roc_auc_score(y.astype(str) == of, t)
+        np.testing.assert_allclose(own, expected, rtol=1e-10)
+    if name == "four":  # a factor speaks for the class that it moves most
+        assert found.own_of[0] == view.outputs[np.abs(view.coef[:, 0]).argmax()]
+
+
+def noise(seed, kind, unit=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 100))
+    if kind == "numbers":
+        return X, unit * rng.standard_normal(40)
+    if kind == "times":
+        return X[:, :5], np.c_[rng.random(40) < 0.7, rng.exponential(unit, 40)]
+    return X, np.arange(40) % 2
+
+
+MADE = {"classes": SMFClassifier, "numbers": SMFRegressor, "times": SMFSurvival}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_labels_that_mean_nothing_have_no_predictive_factors(kind):
+    shown = 0
+    for seed in range(8):
+        X, y = noise(seed, kind)
+        model = MADE[kind](2, **QUIET).fit(X, y)
+        view = factor_view(model)
+        assert view.predictive[0]  # in sample they seem to
+        found = held_out_scores(model, X, y)
+        shown += bool(found.predictive.any())
+        assert not found.predictive[1]
+    assert shown <= 1
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_of_a_target_and_of_weights_do_not_matter(unit):
+    X, _ = noise(0, "numbers")
+    y = X[:, :3].sum(axis=1) + np.random.default_rng(9).standard_normal(40)
+    here, there = (
+        held_out_scores(
+            SMFRegressor(2, **QUIET).fit(X[:, :8], u * y, sample_weight=w),
+            X[:, :8],
+            u * y,
+            sample_weight=w,
+        )
+        for u, w in ((1.0, None), (unit, np.full(40, unit)))
+    )
+    np.testing.assert_allclose(there.explained, here.explained, rtol=1e-4)
+    assert list(there.predictive) == list(here.predictive) == [True, False]
+    X, y = noise(0, "numbers", unit)
+    assert not held_out_scores(SMFRegressor(2, **QUIET).fit(X, y), X, y).predictive.any()
+
+
+def test_samples_without_a_label_or_weight_are_never_held_out():
+    X, y = table(n=60)
+    X, y, weight = X.to_numpy(), y.astype(object), np.ones(60)
+    y[::5], weight[1::10] = None, 0
+    model = SMFClassifier(3, **QUIET).fit(X, y, sample_weight=weight)
+    found = held_out_scores(model, X, y, sample_weight=weight)
+    aside = np.array([label is None for label in y]) | (weight == 0)
+    np.testing.assert_array_equal(found.fold == -1, aside)
+    own = factor_view(model).scores_of(model.transform(X))
+    np.testing.assert_array_equal(found.scores[aside], own[aside])
+    # A sample of weight zero changes nothing for the others; one without a label does.
+    fewer = held_out_scores(
+        SMFClassifier(3, **QUIET).fit(X[weight > 0], y[weight > 0]), X[weight > 0], y[weight > 0]
+    )
+    np.testing.assert_allclose(found.scores[weight > 0], fewer.scores, atol=1e-6)
+    np.testing.assert_allclose(found.explained, fewer.explained, rtol=1e-6)
+    known = np.array([label is not None for label in y])
+    alone = held_out_scores(SMFClassifier(3, **QUIET).fit(X[known], y[known]), X[known], y[known])
+    assert alone.explained != pytest.approx(found.explained, rel=1e-3)
+
+
+def test_groups_stay_together():
+    X, y = table(n=60, classes=3)
+    for target, kind in ((y, SMFClassifier), (X["gene0"].to_numpy(), SMFRegressor)):
+        groups = np.random.default_rng(1).integers(0, 12, 60)
+        found = held_out_scores(kind(2, **QUIET).fit(X, target), X, target, groups=groups)
+        assert all(len(set(found.fold[groups == g])) == 1 for g in groups)
+        assert len(set(found.fold)) == 5
+
+
+@pytest.mark.parametrize("missing", ["normal", "unclear"], ids=["first", "last"])
+def test_a_class_that_a_fold_has_no_sample_of(missing):
+    """All samples of a class are in one group: who has never seen it gives it next to no chance."""
+    X, y = table(n=60, classes=3)
+    groups = np.where(y == missing, 100, np.arange(60) % 6)
+    model = SMFClassifier(3, **QUIET).fit(X, y)
+    found = held_out_scores(model, X, y, groups=groups, cv=3, positive=missing)
+    # A loss of about 30 for each of these 20 leaves little that can be explained.
+    assert 0 < found.explained < 40 * np.log(3) / (20 * 30)
+    assert np.isfinite(found.scores).all() and np.isfinite(found.own).all()
+    # One sample of a class is enough for the others to be judged.
+    y = np.where((y == missing) & (np.arange(60) != np.flatnonzero(y == missing)[0]), "tumoral", y)
+    found = held_out_scores(SMFClassifier(3, **QUIET).fit(X, y), X, y)
+    assert found.explained > 0 and np.all(np.bincount(found.fold) == 30)
+
+
+def test_ways_to_the_same_answer():
+    X, y = table(n=60)
+    X = pd.DataFrame(np.where(X > 1, X, 0), columns=X.columns)
+    model = SMFClassifier(3, **QUIET).fit(X, y)
+    found, heard = held_out_scores(model, X, y, random_state=1), []
+    sparse = SMFClassifier(3, **QUIET).fit(sp.csr_array(X), y)
+    with joblib.parallel_config("threading"):
+        others = [
+            held_out_scores(
+                model, X, y, random_state=1, n_jobs=2, progress=lambda *at: heard.append(at)
+            ),
+            held_out_scores(sparse, sp.csr_array(X), y, random_state=1),
+        ]
+    assert heard == [(k, 5) for k in range(6)]
+    for other in others:
+        np.testing.assert_array_equal(other.fold, found.fold)
+        np.testing.assert_allclose(other.scores, found.scores, atol=1e-4)
+        np.testing.assert_allclose(other.contribution, found.contribution, atol=1e-4)
+    assert np.any(held_out_scores(model, X, y, random_state=2).fold != found.fold)
+    turned = held_out_scores(model, X, y, random_state=1, rotation="varimax")
+    own = factor_view(model, rotation="varimax").scores
+    assert np.all(
+        [np.corrcoef(a, b)[0, 1] > 0.9 for a, b in zip(own.T, turned.scores.T, strict=True)]
+    )
+    down = held_out_scores(model, X, y, random_state=1, positive="normal")
+    up = held_out_scores(model, X, y, random_state=1, positive="tumoral")
+    np.testing.assert_allclose(down.scores[:, 0], -up.scores[:, 0])
+    np.testing.assert_allclose(down.own[0], up.own[0])  # of the class that is up
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"cv": 1}, "cv=1: an integer >= 2"),
+        ({"cv": 2.5}, "cv=2.5: an integer >= 2"),
+        ({"groups": [1, 2]}, "groups: 2 samples"),
+        ({"positive": "cured"}, "positive='cured': one of the classes"),
+    ],
+    ids=["one", "half", "groups", "class"],
+)
+def test_bad_options(options, words):
+    X, y = table()
+    with pytest.raises(ValueError, match=words):
+        held_out_scores(SMFClassifier(2, **QUIET).fit(X, y), X, y, **options)
