@@ -92,7 +92,7 @@ def nested_scores(
     'better'
     >>> plain = nested_scores(LogisticRegression(max_iter=1000), X, y, n_repeats=1, rivals=False)
     >>> plain.headline, round(plain.summary["accuracy"]["mean"], 2)
-    ('accuracy', 0.97)
+    ('accuracy', 0.96)
     """
     _check_judged(search, y)
     _check_numbers(n_splits, n_repeats, permutations)
