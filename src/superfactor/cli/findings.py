@@ -136,5 +136,7 @@ def find(
         grade,
         held,
         resampled(model, X, y, looks.stability, seed, screen, by=looks.by, **looks.shown),
-        stable_in_halves(model, X, y, looks.stable, seed, screen, groups=groups),
+        stable_in_halves(
+            model, X, y, looks.stable, seed, screen, groups=groups, positive=looks.positive
+        ),
     )

@@ -92,6 +92,7 @@ def stable_in_halves(
     seed: int,
     screen: Screen,
     groups: Any = None,
+    positive: str | None = None,
 ) -> Any:
     """The StableFeatures of a model; None where they are not wanted.
 
@@ -108,7 +109,8 @@ def stable_in_halves(
     ):
         try:
             report = progress if wanted else _patient(progress)
-            return stable_features(model, X, y, groups=groups, random_state=seed, progress=report)
+            options = {"groups": groups, "positive": positive, "random_state": seed}
+            return stable_features(model, X, y, progress=report, **options)
         except ValueError as error:
             if wanted:
                 raise UserError(f"--stable: {error}") from error

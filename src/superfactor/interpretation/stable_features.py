@@ -131,6 +131,7 @@ def stable_features(
     covariates: Any = None,
     groups: Any = None,
     search_again: bool = False,
+    positive: Any = None,
     random_state: Any = None,
     progress: Any = None,
     n_jobs: int | None = None,
@@ -166,6 +167,8 @@ def stable_features(
     search_again : bool, default=False
         Whether a search is repeated in every half. Otherwise rank, ξ and λ are those that it has chosen
         on all samples.
+    positive : class label, optional
+        The class that is up, as in `factor_view`: correlations have the signs that tables of factors show.
     random_state : int, Generator, RandomState or None, default=None
         For the splits. None is a fixed seed.
     progress : None, True or function of (done, total), default=None
@@ -220,7 +223,7 @@ def stable_features(
 
     _check(expected_false, n_pairs, threshold)
     fitted = fitted_model(model)
-    view = factor_view(model)
+    view = factor_view(model, positive=positive)
     refit = Refit(model, search_again)
     given = model_data(fitted, X, y, covariates, "stable_features").given
     groups = None if groups is None else inputs.as_numpy(groups)
