@@ -53,10 +53,13 @@ TUTORIALS = (
     " from_the_paper"
 )
 GALLERY = {
-    "factors": "factors supervised_factors top_features rotation svd matched markers images",
+    "factors": (
+        "factors supervised_factors top_features correlation_circle feature_effects class_features "
+        "rotation svd matched markers images"
+    ),
     "samples": "samples biplot heatmap new_samples",
-    "choosing": "scree cv_surface panel",
-    "trust": "certificate starts convergence stability shuffled",
+    "choosing": "scree cv_surface nearness panel",
+    "trust": "certificate starts convergence stability stable_features shuffled",
     "data": "covariates confounders blocks gaps unlabelled",
 }
 

@@ -1,7 +1,7 @@
 import pytest
 from tests.plotting.models import ODD_NAMES
 
-from superfactor.plotting.lettering import shorten, text_width
+from superfactor.plotting.lettering import shorten, text_width, wrapped
 
 
 @pytest.mark.parametrize("width", [30, 60, 110])
@@ -28,3 +28,19 @@ def test_bold_is_wider():
 @pytest.mark.parametrize("name", ["", "x", "WW"])
 def test_there_is_always_something_left(name):
     assert shorten(name, 1) in (name, f"{name[:1]}…")
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 3.0, 50.0])
+def test_lines_are_as_full_as_they_can_be(width):
+    sentences = ["Some words, of many that are here to be wrapped.", "And a $math$ sentence."]
+    lines = wrapped(sentences, width).split("\n")
+    assert " ".join(lines) == " ".join(sentences)
+    for line, after in zip(lines, [*lines[1:], None], strict=True):
+        assert text_width(line, 9) <= 72 * width or " " not in line
+        if (
+            after
+            and line != sentences[0]
+            and after != sentences[1]
+            and not line.endswith("wrapped.")
+        ):
+            assert text_width(f"{line} {after.split()[0]}", 9) > 72 * width / 1.06

@@ -2,9 +2,9 @@
 How many genes would do?
 ========================
 
-The genes with the largest weights in the predictive factor are selected, and a model of these alone
-is fitted. Accuracy is on samples that had no part in either. Take it when a test is to measure a
-few genes and not thousands.
+The genes with the largest weights in the prediction are selected, and a model of these alone is
+fitted. Accuracy is on samples that had no part in either. Take it when a test is to measure a few genes
+and not thousands.
 """
 
 import matplotlib.pyplot as plt
@@ -16,17 +16,12 @@ from sklearn.preprocessing import StandardScaler
 
 from superfactor import SMFClassifier
 from superfactor.datasets import load_prostate
-from superfactor.interpretation import factor_view
 
 data = load_prostate()
 sizes, scores = [2, 5, 20, 100, 500], []
 for size in sizes:
-    chosen = SelectFromModel(
-        SMFClassifier(2, certify=None),
-        threshold=-np.inf,
-        max_features=size,
-        importance_getter=lambda model: abs(factor_view(model).weights[0]),
-    )
+    ranked = SMFClassifier(2, certify=None)
+    chosen = SelectFromModel(ranked, threshold=-np.inf, max_features=size)
     model = make_pipeline(StandardScaler(), chosen, SMFClassifier(2, certify=None))
     scores.append(cross_val_score(model, data.X, data.y, cv=5))
 plt.errorbar(sizes, np.mean(scores, axis=1), np.std(scores, axis=1), marker="o", capsize=3)

@@ -23,5 +23,5 @@ adjusted = make_pipeline(Adjuster("mean radius"), StandardScaler(), SMFClassifie
 _, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
 for model, ax in zip((plain, adjusted), axes, strict=True):
     share = confounding(model, X, radius)["after"][0]
-    ax.scatter(radius, factor_view(model).codes[:, 0], c=y, s=12, cmap="coolwarm_r")
+    ax.scatter(radius, factor_view(model).scores[:, 0], c=y, s=12, cmap="coolwarm_r")
     ax.set(title=f"the radius explains {share:.0%}", xlabel="radius", ylabel="factor 1")

@@ -19,12 +19,12 @@ hidden = np.random.default_rng(0).random(len(y)) > 0.06
 few = np.where(hidden, "no label", y)
 model = SMFClassifier(2, unlabeled="no label").fit(X - X.mean(axis=0), few)
 SamplesDisplay(
-    factor_view(model).codes,
+    factor_view(model).scores,
     few,
     factors=["factor 1", "factor 2"],
     classes=["no label", "3", "8"],
     colors={"no label": "0.8"},
-).plot(ellipse=False)
+).plot(ellipses=False)
 right = np.mean(model.predict(X - X.mean(axis=0))[hidden] == y[hidden])
 print(
     f"{np.sum(~hidden)} labels; of the other {np.sum(hidden)} images {right:.0%} are predicted right"

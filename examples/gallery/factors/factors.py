@@ -2,9 +2,9 @@
 Factors side by side
 ====================
 
-Each panel is a factor. The grey band says how much it speaks for the label, the bars below are the
-features at its two ends. Start here after every fit: all of the prediction is in factor 1, and the
-grey one is what else varies.
+Each panel is a factor. The grey band says how much it speaks for the label, the bars are correlations
+of features with it, and circles the weights that its score is computed with. Start here after every fit:
+all of the prediction is in factor 1. The grey one is what else varies: it adds nothing beside factor 1.
 """
 
 from sklearn.datasets import load_breast_cancer

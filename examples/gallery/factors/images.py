@@ -2,9 +2,9 @@
 Factors of images
 =================
 
-A factor has a weight for each pixel, so that it is a picture itself: red pixels speak for an 8,
-blue ones for a 3. Above are two factors of the fit, below two axes of a plain SVD, which spread
-what tells the digits apart over both.
+A factor has a correlation with each pixel, so that it is a picture itself: samples high on it have more
+ink where it is red and less where it is blue. Above are two factors of the fit, below two axes of a
+plain SVD, which spread what tells an 8 from a 3 over both.
 """
 
 import matplotlib.pyplot as plt
@@ -21,6 +21,6 @@ model = SMFClassifier(2).fit(X, y)
 views = factor_view(model, positive=8), unsupervised(model, X, y, positive=8)
 _, axes = plt.subplots(2, 2, figsize=(5, 5), layout="constrained")
 for row, view in zip(axes, views, strict=True):
-    for ax, weights, coef in zip(row, view.scaled, view.coef[0], strict=True):
-        ax.imshow(weights.reshape(8, 8), cmap="RdBu_r", vmin=-1, vmax=1)
-        ax.set(title=f"coefficient {coef:.1f}", xticks=[], yticks=[])
+    for ax, correlations, coef in zip(row, view.correlations, view.coef[0], strict=True):
+        ax.imshow(correlations.reshape(8, 8), cmap="RdBu_r", vmin=-1, vmax=1)
+        ax.set(title=f"coefficient of “8”: {coef:.1f}", xticks=[], yticks=[])

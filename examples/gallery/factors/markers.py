@@ -3,20 +3,22 @@ Features that are known already
 ===============================
 
 Notes on features, from a table or a CSV file, are shown where these features come up. Here they are
-the three measurements of the classifier that the authors of the data published. Take it to see at a
-glance what is new.
+genes that biologists know T cells by: both chains of CD8 and the genes of cells that kill are where one
+expects them. Take it to see at a glance what is new.
 """
 
-from sklearn.datasets import load_breast_cancer
+import pandas as pd
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from superfactor import SMFClassifier
+from superfactor.datasets import load_t_cells
 from superfactor.interpretation import read_markers
 from superfactor.plotting import FactorsDisplay
 
-X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-y = y.map({0: "malignant", 1: "benign"})
-model = make_pipeline(StandardScaler(), SMFClassifier(1)).fit(X, y)
-known = read_markers(dict.fromkeys(["worst area", "worst smoothness", "mean texture"], "published"))
-FactorsDisplay.from_estimator(model, n=15, markers=known)
+data = load_t_cells()
+genes = pd.DataFrame(data.X, columns=data.features)
+model = make_pipeline(StandardScaler(), SMFClassifier(1)).fit(genes, data.y)
+known = dict.fromkeys(["GNLY", "NKG7", "GZMB", "GZMH", "PRF1", "GZMA"], "kills")
+known |= dict.fromkeys(["CD8A", "CD8B", "CD4"], "its name")
+FactorsDisplay.from_estimator(model, n=12, positive="CD8", markers=read_markers(known))

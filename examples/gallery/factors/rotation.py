@@ -4,7 +4,7 @@ Three rotations of one fit
 
 Turned factors predict and reconstruct exactly as well, so that you choose how to look at them. The
 default puts the whole prediction into factor 1. "variance" spreads it over the axes of the fit,
-"varimax" gives each factor few large weights.
+"varimax" lets each factor go with few features.
 """
 
 import matplotlib.pyplot as plt
@@ -23,8 +23,8 @@ for rotation, (top, below) in zip(("predictive", "variance", "varimax"), axes.T,
     view = factor_view(model, rotation=rotation)
     top.bar(["1", "2", "3"], view.coef[0])
     top.set_title(rotation)
-    below.imshow(view.scaled, aspect="auto", cmap="RdBu_r", vmin=-1, vmax=1)
+    below.imshow(view.correlations, aspect="auto", cmap="RdBu_r", vmin=-1, vmax=1)
 axes[0, 0].set_ylabel("coefficient")
 axes[1, 0].set(
-    ylabel="factor", yticks=range(3), yticklabels=[1, 2, 3], xlabel="weight of each feature"
+    ylabel="factor", yticks=range(3), yticklabels=[1, 2, 3], xlabel="correlation of each feature"
 )

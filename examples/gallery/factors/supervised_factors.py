@@ -3,8 +3,8 @@ One row per factor
 ==================
 
 The table for a paper: how much of the data each factor holds, and what it says about the classes.
-With three classes two factors carry the prediction, and the third is background: it holds variance
-and has no bar.
+With three classes two factors carry the prediction, and the third is background: it holds variance,
+adds nothing to the prediction beside them, and has no bar.
 """
 
 from sklearn.datasets import load_wine

@@ -2,9 +2,9 @@
 The features at the ends of a factor
 ====================================
 
-Of 2,000 genes these have the largest weights in the factor that tells tumours from normal tissue. A
-sample with more of the high ones and less of the low ones is more like a tumour. Take the table on
-to where genes are looked up.
+Of 2,000 genes these correlate most with the factor that tells tumours from normal tissue: samples high
+on it have more of the high ones and less of the low ones. Weights, in grey, say how the score is
+computed, which is something else. Take the table on to where genes are looked up.
 """
 
 import matplotlib.pyplot as plt
@@ -21,5 +21,6 @@ genes = pd.DataFrame(data.X, columns=data.features)
 model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(genes, data.y)
 table = top_features(model, n=8, positive="tumour").query("factor == 1")
 _, ax = plt.subplots(layout="constrained")
-table[::-1].plot.barh(x="feature", y="weight", xlabel="weight", ylabel="", legend=False, ax=ax)
+columns, colors = ["weight", "correlation"], ["0.8", "C0"]
+table[::-1].plot.barh(x="feature", y=columns, color=colors, xlabel="", ylabel="", ax=ax)
 table.round(2)

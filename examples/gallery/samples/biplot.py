@@ -2,9 +2,9 @@
 Samples and features in one picture
 ===================================
 
-The map of the samples with an arrow for each of the top features: samples at the end of an arrow
-have more of that feature. Take it for small tables, where a handful of names says what the axes
-mean.
+The map of the samples with an arrow for each of the top features, which is its correlations with the
+two factors: samples in that direction have more of the feature. Take it for small tables, where a
+handful of names says what the axes mean.
 """
 
 from sklearn.datasets import load_wine

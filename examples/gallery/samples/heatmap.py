@@ -4,7 +4,7 @@ Top genes in all samples
 
 Rows are the genes at the two ends of the predictive factor, columns the samples, and both stand
 beside those they are like. Take it to see whether the whole class has a pattern or only some of its
-samples.
+samples. That classes come apart here proves nothing: the genes were chosen with their labels.
 """
 
 import pandas as pd

@@ -2,8 +2,8 @@
 New samples in the same map
 ===========================
 
-On the left the samples of the fit, on the right samples it has not seen. Classes lie further apart
-where the labels were known: judge a model by the right one.
+On the left the samples of the fit, as the model itself puts them, on the right samples it has not
+seen. Classes lie further apart where the labels were known: judge a model by the right one.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,5 @@ X, X_new, y, y_new = train_test_split(
 )
 model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
 _, axes = plt.subplots(1, 2, figsize=(9, 4.5), sharex=True, sharey=True, layout="constrained")
-SamplesDisplay.from_estimator(model, X, y, ax=axes[0])
-SamplesDisplay.from_estimator(model, X_new, y_new, ax=axes[1])
-axes[0].set_title("samples of the fit")
-axes[1].set_title("new samples")
+SamplesDisplay.from_estimator(model, X, y, samples="training", ax=axes[0])
+SamplesDisplay.from_estimator(model, X_new, y_new, samples="new", ax=axes[1])

@@ -2,8 +2,9 @@
 A map of the samples
 ====================
 
-Each point is a sample, by its two factors; the ellipses hold 95 % of a class if it were normal.
-Take it to see whether classes come apart, and which samples lie with another class.
+Each point is a sample, by its two factors, where a model that has not seen it puts it; the ellipses
+hold 95 % of a class if it were normal. Take it to see whether classes come apart, and which samples lie
+with another class. Without ellipses the model is not shown to predict.
 """
 
 from sklearn.datasets import load_wine

@@ -61,8 +61,8 @@ class CorrelationCircleDisplay:
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> model = SMFClassifier(2).fit(X.apply(scale), y)
     >>> display = CorrelationCircleDisplay.from_estimator(model, cutoff=0.8)
-    >>> [display.features[i] for i in display.features_]
-    ['flavanoids', 'color_intensity', 'proline', 'total_phenols', 'alcohol']
+    >>> [display.features[i] for i in display.features_[:2]]
+    ['flavanoids', 'proline']
     """
 
     def __init__(

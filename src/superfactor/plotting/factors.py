@@ -190,7 +190,7 @@ class FactorsDisplay:
             lettering.inches(shared.names.values()),
             lettering.inches(shared.outputs.values(), "bold"),
         )
-        width = columns * (BARS + room)
+        width = columns * (BARS + room) + 0.3
         caption = self._caption(shown, width)
         disagree = any(tables[v].query("factor == @k + 1")["disagrees"].any() for v, k, _ in panels)
         marks = handles(self.by, disagree)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +58,22 @@ def inches(names: Iterable[str], weight: str = "normal") -> float:
 
 
 def wrapped(sentences: Sequence[str], width: float) -> str:
-    """Each sentence on lines of its own, about `width` inches long at 9 points."""
-    return "\n".join(textwrap.fill(sentence, int(14.5 * width)) for sentence in sentences)
+    """Each sentence on lines of its own, at most `width` inches long at 9 points."""
+    # On a screen letters are moved to whole pixels, which makes long lines up to 6 % longer.
+    points = 72 * width / 1.06
+    return "\n".join(line for sentence in sentences for line in _lines(sentence, points))
+
+
+def _lines(sentence: str, width: float) -> list[str]:
+    """As many words on a line as `width` points hold, and one at least."""
+    lines: list[str] = []
+    for word in sentence.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, 9) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def room_for_names(ax: Any, columns: int) -> float:

@@ -205,7 +205,7 @@ def _draw_factor(
     bars = ax.barh(places, rows["frequency"], **look | kwargs)
     marks = None
     if "frequency_shuffled" in rows:
-        shape: dict[str, Any] = {"marker": "D", "s": 13.0, "linewidth": 0.9, "zorder": 3}
+        shape: dict[str, Any] = {"marker": "D", "s": 16.0, "linewidth": 0.9, "zorder": 3}
         marks = ax.scatter(
             rows["frequency_shuffled"],
             places,

@@ -1,0 +1,29 @@
+"""
+Features and the outcome
+========================
+
+Each point is a gene: across, how much it differs between CD8 and CD4 T cells by itself; upwards, what
+it adds to the log-odds of CD8 while all other genes stay as they are. Blue ones differ by a test that
+knows nothing of the model (q at most 5 %). Genes that differ most need not weigh most: others say the same.
+"""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from superfactor import SMFClassifier
+from superfactor.datasets import load_t_cells
+from superfactor.interpretation import feature_effects
+
+data = load_t_cells()
+genes = pd.DataFrame(data.X, columns=data.features)
+model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(genes, data.y)
+table = feature_effects(model, genes, data.y, positive="CD8")
+_, ax = plt.subplots(layout="constrained")
+colors = (table["q"] <= 0.05).map({True: "C0", False: "0.75"})
+ax.scatter(table["difference_in_sd"], table["coef_per_sd"], c=colors, s=10)
+for row in table.nlargest(5, "coef_per_sd").itertuples():
+    ax.annotate(row.feature, (row.difference_in_sd, row.coef_per_sd), size=8)
+ax.set(xlabel="CD8 minus CD4, in standard deviations", ylabel="log-odds per standard deviation")
+table.nsmallest(8, "q")[["feature", "mean", "mean_rest", "auc", "q", "correlation"]].round(3)
