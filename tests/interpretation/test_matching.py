@@ -8,20 +8,18 @@ import pytest
 from tests.interpretation.data import activations, pipeline, reconstruction, table
 
 from superfactor.interpretation import factor_view, matched, unsupervised
+from superfactor.interpretation.matching import match
+
+ROWS, COLUMNS = ("correlations", "patterns", "weights"), ("coef", "scores", "turn")
 
 
 def shuffled(view, order, signs):
     """The same factors under other numbers and signs."""
     signs = np.asarray(signs, dtype=float)
-    return replace(
-        view,
-        weights=view.weights[order] * signs[:, None],
-        scaled=view.scaled[order] * signs[:, None],
-        coef=view.coef[:, order] * signs,
-        share=view.share[order],
-        codes=view.codes[:, order] * signs,
-        turn=view.turn[:, order] * signs,
-    )
+    turned = {name: getattr(view, name)[order] * signs[:, None] for name in ROWS}
+    turned |= {name: getattr(view, name)[:, order] * signs for name in COLUMNS}
+    turned |= {name: getattr(view, name)[order] for name in ("share", "contribution")}
+    return replace(view, **turned)
 
 
 def fitted_views(rank=4):
@@ -36,18 +34,31 @@ def test_the_same_factors_in_another_order_are_found_again():
     assert list(pairs.number) == [2, 4, 1, 3]
     np.testing.assert_array_equal(pairs.beside, range(4))
     np.testing.assert_allclose(pairs.similarity, 1)
-    for name in ("weights", "scaled", "coef", "share", "codes", "turn"):
+    for name in (*ROWS, *COLUMNS, "share", "contribution"):
         np.testing.assert_array_equal(getattr(pairs.view, name), getattr(view, name))
 
 
 def test_no_other_pairs_are_more_alike():
     view, plain = fitted_views()
     pairs = matched(view, plain)
-    cosine = view.weights @ plain.weights.T  # both orthonormal
+    mine, theirs = (
+        v.correlations / np.linalg.norm(v.correlations, axis=1, keepdims=True)
+        for v in (view, plain)
+    )
+    cosine = mine @ theirs.T
     best = max(sum(abs(cosine[j, k]) for j, k in enumerate(p)) for p in permutations(range(4)))
     np.testing.assert_allclose(pairs.similarity.sum(), best)
-    np.testing.assert_allclose(np.sum(view.weights * pairs.view.weights, axis=1), pairs.similarity)
     np.testing.assert_allclose(pairs.similarity, np.abs(cosine[np.arange(4), pairs.number - 1]))
+    assert np.all(np.sum(view.correlations * pairs.view.correlations, axis=1) > 0)
+
+
+def test_kinds_are_matched_among_themselves():
+    reference, atoms = np.eye(3), np.eye(3)[[1, 0, 2]]
+    rows, order, _, similarity = match(reference, atoms)
+    assert (list(rows), list(order)) == ([0, 1, 2], [1, 0, 2])
+    first = np.array([True, False, False])
+    _, order, _, similarity = match(reference, atoms, (first, first))
+    assert order[0] == 0 and similarity[0] == 0
 
 
 def test_what_the_factors_say_together_is_unchanged():
@@ -73,7 +84,7 @@ def test_other_ranks_leave_some_alone(kept):
 
 def test_an_empty_factor_is_like_none():
     view, _ = fitted_views()
-    empty = replace(view, weights=view.weights * [[1], [1], [0], [1]])
+    empty = replace(view, correlations=view.correlations * [[1], [1], [0], [1]])
     pairs = matched(view, empty)
     np.testing.assert_allclose(pairs.similarity, [1, 1, 0, 1])
 
@@ -82,3 +93,5 @@ def test_factors_of_other_features():
     view, _ = fitted_views()
     with pytest.raises(ValueError, match="other: factors of 6 features, but those of view have 7"):
         matched(view, replace(view, weights=view.weights[:, 1:]))
+    with pytest.raises(ValueError, match=r"rotation='varimax', .*a part of the factors"):
+        factor_view(matched(view, view).view, rotation="varimax")

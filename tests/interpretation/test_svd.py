@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
-from tests.interpretation.data import activations, classifier, pipeline, regressor, table
+from tests.interpretation.data import (
+    activations,
+    classifier,
+    pipeline,
+    reconstruction,
+    regressor,
+    table,
+)
 
 from superfactor import SMFClassifierCV
 from superfactor.interpretation import factor_view, supervised_factors, top_features, unsupervised
@@ -22,13 +30,34 @@ def two_classes(shape, seed=0):
 @pytest.mark.parametrize("shape", [(40, 12), (12, 40), (20, 20)], ids=["tall", "wide", "square"])
 def test_factors_and_shares_are_those_of_the_svd(shape, kind):
     X, y = two_classes(shape)
+    X = X - X.mean(axis=0)
     fit = classifier(rank=3).fit(X, y)
     view = unsupervised(fit, X if kind == "dense" else sp.csr_array(X), y)
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    U, s, Vt, n = U[:, :3], s[:3], Vt[:3], shape[0]
     assert (view.model, view.supervised, view.classes) == ("svd", False, ("False", "True"))
-    np.testing.assert_allclose(np.sort(view.share)[::-1], s[:3] ** 2 / np.sum(s**2), rtol=1e-8)
-    np.testing.assert_allclose(view.codes @ view.weights, (U[:, :3] * s[:3]) @ Vt[:3], atol=1e-8)
-    np.testing.assert_allclose(view.weights @ view.weights.T, np.eye(3), atol=1e-8)
+    order = np.argsort(-view.share)
+    np.testing.assert_allclose(view.share[order], s**2 / np.sum(X**2), rtol=1e-8)
+    cosine = view.scores[:, order].T @ U / np.sqrt(n)
+    np.testing.assert_allclose(np.abs(cosine), np.eye(3), atol=1e-8)
+    signs = np.sign(np.diag(cosine))[:, None]
+    np.testing.assert_allclose(
+        view.patterns[order] * signs, Vt * s[:, None] / np.sqrt(n), atol=1e-8
+    )
+    np.testing.assert_allclose(view.weights[order] * signs, Vt / s[:, None] * np.sqrt(n), atol=1e-8)
+
+
+def test_of_data_off_their_mean_scores_are_turned_to_what_varies():
+    X, y = two_classes((40, 12))
+    X = X + 5
+    view = unsupervised(classifier(rank=3).fit(X, y), X, y)
+    codes = X @ np.linalg.svd(X)[2][:3].T
+    np.testing.assert_allclose(np.cov(view.scores.T, ddof=0), np.eye(3), atol=1e-9)
+    fit = LinearRegression().fit(codes, X).predict(codes)
+    np.testing.assert_allclose(X.mean(axis=0) + reconstruction(view), fit, atol=1e-8)
+    axes = PCA(3).fit(fit)
+    shares = axes.explained_variance_ratio_ * fit.var(axis=0).sum() / X.var(axis=0).sum()
+    np.testing.assert_allclose(np.sort(view.share)[::-1], shares)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
@@ -39,7 +68,7 @@ def test_large_data_goes_through_a_few_products(kind, monkeypatch):
     monkeypatch.setattr(module.Options, "compressed_side", 5)
     monkeypatch.setattr(module, "compress", lambda data: None)
     view = unsupervised(fit, X if kind == "dense" else sp.csc_array(X), y)
-    for name in ("weights", "coef", "share", "codes"):
+    for name in ("correlations", "weights", "coef", "share", "scores"):
         np.testing.assert_allclose(getattr(view, name), getattr(expected, name), atol=1e-6)
 
 
@@ -54,32 +83,54 @@ def test_sparse_data_that_cannot_be_compressed_stay_sparse(monkeypatch):
     np.testing.assert_allclose(view.share, expected.share, rtol=1e-8)
 
 
+def svd_codes(X):
+    return X @ np.linalg.svd(X, full_matrices=False)[2][:3].T
+
+
+def assert_predicts(view, prediction):
+    """As (n, outputs) does, and each coefficient is what one standard deviation adds."""
+    np.testing.assert_allclose(
+        activations(view), prediction - prediction.mean(axis=0), rtol=1e-4, atol=1e-5
+    )
+    fitted = LinearRegression().fit(view.scores, prediction)
+    np.testing.assert_allclose(view.coef, fitted.coef_, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("balanced", [None, "balanced"], ids=["plain", "balanced"])
 def test_filter_coefficients_are_those_of_logistic_regression_on_the_codes(balanced):
     X, y = two_classes((60, 8))
     fit = classifier(rank=3, lam=0.3, class_weight=balanced).fit(X, y)
-    view = unsupervised(fit, X, y)
+    view, codes = unsupervised(fit, X, y, positive=True), svd_codes(X)
     peer = LogisticRegression(C=1 / (2 * 0.3), class_weight=balanced, tol=1e-10, max_iter=10_000)
-    peer.fit(view.codes, y)
-    np.testing.assert_allclose(view.coef, peer.coef_ * view.codes.std(axis=0), rtol=1e-5)
+    assert_predicts(view, codes @ peer.fit(codes, y).coef_.T)
 
 
 def test_feature_coefficients_have_the_ridge_on_activations():
     X, y = two_classes((60, 8))
     fit = classifier("feature", rank=3, lam=0.3).fit(X, y)
-    view = unsupervised(fit, X, y)
-    size = np.linalg.norm(view.codes, axis=0)
-    peer = LogisticRegression(C=1 / (2 * 0.3), tol=1e-10, max_iter=10_000).fit(view.codes / size, y)
-    np.testing.assert_allclose(view.coef, peer.coef_ / size * view.codes.std(axis=0), rtol=1e-5)
+    codes = svd_codes(X)
+    codes = codes / np.linalg.norm(codes, axis=0)
+    peer = LogisticRegression(C=1 / (2 * 0.3), tol=1e-10, max_iter=10_000).fit(codes, y)
+    assert_predicts(unsupervised(fit, X, y, positive=True), codes @ peer.coef_.T)
 
 
 def test_regression_coefficients_are_those_of_ridge():
     X, _ = two_classes((60, 8))
     Y = X[:, :2] @ [[1.0, 2.0], [0.0, 1.0]] + 3
-    fit = regressor(rank=3, lam=0.7).fit(X, Y)
-    view = unsupervised(fit, X, Y)
-    peer = Ridge(alpha=0.7).fit(view.codes, Y)
-    np.testing.assert_allclose(view.coef, peer.coef_ * view.codes.std(axis=0), rtol=1e-6)
+    codes = svd_codes(X)
+    peer = Ridge(alpha=0.7).fit(codes, Y)
+    assert_predicts(unsupervised(regressor(rank=3, lam=0.7).fit(X, Y), X, Y), codes @ peer.coef_.T)
+
+
+def test_axes_stay_unless_the_predictive_rotation_is_asked_for():
+    X, y = table()
+    fit = pipeline(rank=3).fit(X, y)
+    plain = unsupervised(fit, X, y)
+    assert plain.coef.all()
+    turned = unsupervised(fit, X, y, rotation="predictive")
+    assert list(turned.predictive) == [True, False, False] and not turned.coef[:, 1:].any()
+    np.testing.assert_allclose(activations(turned), activations(plain), atol=1e-10)
+    np.testing.assert_allclose(reconstruction(turned), reconstruction(plain), atol=1e-10)
 
 
 def test_preprocessing_and_covariates_are_those_of_the_model():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.interpretation.data import MODELS, pipeline, regressor, table
 
@@ -10,13 +11,12 @@ from superfactor.interpretation import factor_view, supervised_factors, top_feat
 from superfactor.interpretation.tables import extremes
 
 
-def with_weights(view, weights):
-    """The view with other weights (2, p)."""
-    weights = np.asarray(weights, dtype=float)
-    p = weights.shape[1]
-    return replace(
-        view, weights=weights, scaled=weights, features=np.array([f"g{j}" for j in range(p)])
-    )
+def with_correlations(view, rows, weights=None):
+    """The view with other correlations, and weights (2, p)."""
+    rows = np.asarray(rows, dtype=float)
+    names = np.array([f"g{j}" for j in range(rows.shape[1])])
+    weights = rows if weights is None else np.asarray(weights, dtype=float)
+    return replace(view, correlations=rows, weights=weights, features=names)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +36,11 @@ def test_one_row_per_factor(model):
     assert list(shown.index) == [1, 2, 3]
     assert shown.index.name == "factor"
     coef = ["coef[normal]", "coef[tumoral]", "coef[unclear]"]
-    assert list(shown) == ["role", "share_of_variance", *coef, "direction"]
-    assert list(shown["role"]) == ["predictive", "predictive", "background"]
+    assert list(shown) == ["role", "share_of_variance", "contribution", *coef, "direction"]
+    assert list(shown["role"] == "predictive") == list(view.contribution >= 0.01)
+    assert shown["role"][3] == "background"
     np.testing.assert_array_equal(shown["share_of_variance"], view.share)
+    np.testing.assert_array_equal(shown["contribution"], view.contribution)
     np.testing.assert_array_equal(shown[coef].T, view.coef)
 
 
@@ -50,8 +52,8 @@ def test_direction_of_two_classes_is_the_one_that_becomes_more_likely():
     assert list(shown["direction"]) == ["higher → tumoral", "no effect"]
     assert list(shown["role"]) == ["predictive", "background"]
     assert list(supervised_factors(fit, rotation="variance")["role"]) == ["predictive"] * 2
-    moved = X + 3 * view.codes[:, 0].std() * view.weights[0] * fit[0].scale_
-    assert np.all(fit.predict_proba(moved)[:, 1] > fit.predict_proba(X)[:, 1])
+    chance = fit.predict_proba(X)[:, 1]
+    assert np.all(np.diff(chance[np.argsort(view.scores[:, 0])]) > 0)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_direction_of_a_regression_is_the_target_it_moves_most():
     X, _ = table()
     Y = np.stack([0.1 * X["gene2"], 5 * X["gene0"]], axis=1)
     shown = supervised_factors(regressor(rank=2).fit(X - X.mean(), Y - Y.mean(axis=0)))
-    assert list(shown) == ["role", "share_of_variance", "coef[y0]", "coef[y1]", "direction"]
+    assert list(shown)[3:] == ["coef[y0]", "coef[y1]", "direction"]
     assert shown["direction"][1] == "higher → larger y1"
 
 
@@ -83,24 +85,44 @@ def test_direction_of_a_regression_is_the_target_it_moves_most():
 
 @pytest.mark.parametrize("n", [1, 3, 100])
 @pytest.mark.parametrize("rotation", [None, "varimax"], ids=["plain", "varimax"])
-def test_ends_are_those_of_a_full_sort(n, rotation):
+@pytest.mark.parametrize("by", ["correlation", "weight"])
+def test_ends_are_those_of_a_full_sort(n, rotation, by):
     X, y = table(p=12)
     fit = pipeline(rank=3).fit(X, y)
-    shown = top_features(fit, n, rotation=rotation)
+    shown = top_features(fit, n, rotation=rotation, by=by)
     view = factor_view(fit, rotation=rotation)
-    assert list(shown) == ["factor", "end", "rank", "feature", "weight"]
     expected = []
-    for j, weights in enumerate(view.scaled, start=1):
-        pairs = sorted(zip(weights, view.features, strict=True), key=lambda pair: pair[0])
-        high = [pair for pair in reversed(pairs) if pair[0] > 0][:n]
-        low = [pair for pair in pairs if pair[0] < 0][:n]
+    for j in range(3):
+        weights = view.weights[j] / np.abs(view.weights[j]).max()
+        rows = list(zip(view.features, view.correlations[j], weights, strict=True))
+        rows.sort(key=lambda row: row[1 if by == "correlation" else 2])
+        sign = [row[1 if by == "correlation" else 2] for row in rows]
+        high = [row for row, s in zip(rows[::-1], sign[::-1], strict=True) if s > 0][:n]
+        low = [row for row, s in zip(rows, sign, strict=True) if s < 0][:n]
         for end, chosen in (("high", high), ("low", low)):
-            expected += [(j, end, k, name, w) for k, (w, name) in enumerate(chosen, start=1)]
-    assert [tuple(row) for row in shown.itertuples(index=False)] == expected
+            expected += [
+                (j + 1, end, k, *row, row[1] * row[2] < 0) for k, row in enumerate(chosen, 1)
+            ]
+    columns = ["factor", "end", "rank", "feature", "correlation", "weight", "disagrees"]
+    pd.testing.assert_frame_equal(shown, pd.DataFrame(expected, columns=columns))
+
+
+def test_no_feature_stands_at_an_end_that_it_correlates_against(view):
+    """Unless weights are asked for; where both differ in sign, the row says so."""
+    rows, weights = [[0.9, 0.4, -0.6, 0.2]] * 2, [[0.5, -1.0, -0.5, 0.0]] * 2
+    shown = top_features(with_correlations(view, rows, weights)).query("factor == 1")
+    assert list(shown["feature"]) == ["g0", "g1", "g3", "g2"]
+    assert np.all((shown["correlation"] > 0) == (shown["end"] == "high"))
+    assert list(shown["disagrees"]) == [False, True, False, False]
+    shown = top_features(with_correlations(view, rows, weights), by="weight").query("factor == 1")
+    assert list(shown["feature"]) == ["g0", "g1", "g2"]
+    assert list(shown["end"]) == ["high", "low", "low"]
+    with pytest.raises(ValueError, match="by='size': 'correlation' or 'weight'"):
+        top_features(view, by="size")
 
 
 def test_no_feature_is_at_both_ends_and_a_part_has_one_end(view):
-    shown = top_features(with_weights(view, [[1, 0.5, 0, 0.2], [0.3, -1, 0, 0]]), 10)
+    shown = top_features(with_correlations(view, [[1, 0.5, 0, 0.2], [0.3, -1, 0, 0]]), 10)
     assert shown.groupby(["factor", "end"])["feature"].apply(list).to_dict() == {
         (1, "high"): ["g0", "g1", "g3"],
         (2, "high"): ["g0"],
@@ -108,15 +130,15 @@ def test_no_feature_is_at_both_ends_and_a_part_has_one_end(view):
     }
 
 
-def test_equal_weights_come_in_the_order_of_the_columns(view):
-    shown = top_features(with_weights(view, [[0.5, 1, -1, 0.5, -1, 0.5, 1]] * 2), 3)
+def test_equal_ones_come_in_the_order_of_the_columns(view):
+    shown = top_features(with_correlations(view, [[0.5, 1, -1, 0.5, -1, 0.5, 1]] * 2), 3)
     first = shown[shown["factor"] == 1]
     assert list(first["feature"]) == ["g1", "g6", "g0", "g2", "g4"]
     assert list(first["rank"]) == [1, 2, 3, 1, 2]
 
 
 def test_an_empty_factor_has_no_features(view):
-    assert len(top_features(with_weights(view, np.zeros((2, 4))))) == 0
+    assert len(top_features(with_correlations(view, np.zeros((2, 4))))) == 0
 
 
 def test_extremes_of_many_ties():
@@ -136,11 +158,11 @@ def test_duplicate_names_are_shown_as_they_are(view):
 
 
 def test_markers_are_noted(view, tmp_path):
-    name = str(view.features[np.argmax(view.scaled[0])])
+    name = str(view.features[np.argmax(view.correlations[0])])
     file = tmp_path / "markers.csv"
     file.write_text(f"feature,note\n{name},known since 1990\nunknown,nothing\n")
     shown = top_features(view, markers=file)
-    assert list(shown) == ["factor", "end", "rank", "feature", "weight", "note"]
+    assert list(shown)[-2:] == ["disagrees", "note"]
     assert set(shown.loc[shown["feature"] == name, "note"]) == {"known since 1990"}
     assert set(shown.loc[shown["feature"] != name, "note"]) == {""}
 
