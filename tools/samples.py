@@ -3,8 +3,8 @@
 A sample lies between `<!-- sample -->` and `<!-- end -->`, as a code block in which every line that begins
 with `$` is a command. The commands are those of the page: what they print is put below each of them. They
 run one after the other in one folder that has the table `superfactor demo` leaves, `typo.csv`, the same with
-a word among its numbers, `expression.tsv` and `patients.csv`, the same in two files as people have them, and
-`relapse.csv`, the table that docs/covariates.md draws.
+a word among its numbers, `expression.tsv` and `patients.csv`, samples of prostate in two files as people have
+them, and `relapse.csv`, the table that docs/covariates.md draws.
 """
 
 import doctest
@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,11 +21,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from superfactor.datasets import load_prostate
+from superfactor.datasets import load_prostate, load_t_cells
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TABLE = "superfactor-demo/prostate.csv"
+TABLE = "superfactor-demo/t_cells.csv"
 MARKED = re.compile(r"<!-- sample -->\n\n```\n(.*?)```\n\n<!-- end -->\n", re.DOTALL)
 # The terminal of the pages, and the program of this folder, whichever one is installed.
 SETTINGS = {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT / "src")}
@@ -32,14 +33,14 @@ SETTINGS = {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT
 
 def prepare(folder: Path) -> None:
     """Put the tables of the samples into a folder."""
-    data = load_prostate()
+    data = load_t_cells()
     table = pd.DataFrame(data.X, columns=data.features).astype(object)
-    table.insert(0, "tissue", data.y)
+    table.insert(0, "type", data.y)
     (folder / TABLE).parent.mkdir()
     table.to_csv(folder / TABLE, index=False)
     table.iloc[3, 5] = "n.d."
     table.to_csv(folder / "typo.csv", index=False)
-    genes, people = _as_people_have_them(data)
+    genes, people = _as_people_have_them(load_prostate())
     genes.to_csv(folder / "expression.tsv", sep="\t")
     people.to_csv(folder / "patients.csv", index=False)
     _relapses().to_csv(folder / "relapse.csv", index=False)
@@ -101,9 +102,16 @@ def printed(command: str, folder: Path, *more: str) -> str:
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
+@cache
+def _genes() -> frozenset[str]:
+    """Names of features that are words."""
+    return frozenset(load_t_cells().features)
+
+
 def shape(text: str) -> list[str]:
     """The lines of a sample without what may change: digits, names of features, widths of columns."""
     text = re.sub(r"\b(probe_|gene)\d+", "feature", text)
+    text = re.sub(r"[\w.-]+", lambda word: "feature" if word[0] in _genes() else word[0], text)
     text = re.sub(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?", "0", text)
     return [re.sub(r"\s+", " ", re.sub("─+", "─", line)).strip() for line in text.splitlines()]
 

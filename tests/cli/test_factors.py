@@ -14,6 +14,7 @@ from superfactor.interpretation import (
     factor_view,
     feature_effects,
     held_out_scores,
+    nearness,
     top_features,
 )
 
@@ -178,6 +179,19 @@ def test_several_classes(tmp_path):
         assert factor["alone_out_of_fold"]["of"].removeprefix("not ") in "abc"
         if factor["role"] == "predictive":
             assert factor["direction"].split(", ")[0] in said
+
+
+def test_how_near_to_the_plain_methods(kept, noise):
+    folder, told = kept
+    X, y = numbers(cohort())
+    model = model_file.load(folder / "m.skops").estimator
+    found = nearness(model, pd.DataFrame(X, columns=model.feature_names_in_), y)
+    assert told["nearness"]["cosine"] == pytest.approx(found.cosine)
+    assert told["nearness"]["variance_kept"] == pytest.approx(found.variance_kept)
+    said = " ".join(superfactor("factors", folder / "m.skops").out.split())
+    assert f"{found.statement}" in said[said.index("Better than guessing") :]
+    # Of a model that was not shown to predict, nobody says what predicts.
+    assert "ridge regression;" not in " ".join(noise[1].out.split())
 
 
 # --- which features return --------------------------------------------------------------------------

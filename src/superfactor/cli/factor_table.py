@@ -191,6 +191,8 @@ def _legend(factors: list[dict[str, Any]], outputs: list[str]) -> list[tuple[str
     said = [("variance", "share of the variance of the features that goes with the factor")]
     if len(outputs) == 1:
         said.append(("coef.", f"log-odds of {outputs[0]} per standard deviation of the factor"))
+    elif set(roles) != {"background"}:
+        said.append(("direction", "the class that gains most as the factor goes up, and down"))
     alone = factors[0]["alone_out_of_fold"]
     if alone is not None:
         words = "of the factor alone, on samples not seen; 0.50 tells nothing apart"

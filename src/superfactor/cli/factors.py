@@ -57,7 +57,9 @@ def run(
     )
     show_stable_facts(about["stable_features"], screen)
     if about["verdict"] is not None:
-        show_verdict(SimpleNamespace(**about["verdict"]), screen)
+        near = about["nearness"]
+        told = SimpleNamespace(**about["verdict"])
+        show_verdict(told, screen, None if near is None else near["statement"])
     if out is not None:
         screen.say()
         screen.fields([("all features", str(out))])
@@ -67,6 +69,7 @@ def run(
             "factors": factors,
             "stable_features": about["stable_features"],
             "verdict": about["verdict"],
+            "nearness": about["nearness"],
             "files": {} if out is None else {"features": str(out)},
         }
     )

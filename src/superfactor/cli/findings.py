@@ -53,6 +53,7 @@ class Findings:
     held : HeldOut, or None where folds are too small
     stability : Stability, or None
     stable : StableFeatures, or None
+    near : Nearness, or None
     """
 
     model: Any
@@ -61,6 +62,7 @@ class Findings:
     held: Any
     stability: Any
     stable: Any
+    near: Any
 
     def factors(self, markers: dict[str, str] | None = None) -> list[dict[str, Any]]:
         """As `factor_facts` has them."""
@@ -81,6 +83,7 @@ class Findings:
         return {
             "stable_features": stable_facts(self.stable),
             "stability": show_stability(self.stability, screen, roles),
+            "nearness": nearness_facts(self.near),
         }
 
     @property
@@ -90,6 +93,7 @@ class Findings:
             "held_out": False if self.held is None else self.held,
             "stability": self.stability,
             "stable": False if self.stable is None else self.stable,
+            "nearness": False if self.near is None else self.near,
             **self.looks.shown,
         }
 
@@ -101,7 +105,25 @@ class Findings:
             "by": self.looks.by,
             "out_of_fold": None if self.held is None else out_of_fold.record(self.held),
             "stable_features": stable_facts(self.stable),
+            "nearness": nearness_facts(self.near),
         }
+
+
+def nearness_facts(near: Any) -> dict[str, Any] | None:
+    """A Nearness for scripts and model files; None without any."""
+    if near is None:
+        return None
+    return {**vars(near), "statement": near.statement}
+
+
+def recorded_nearness(about: dict[str, Any]) -> Any:
+    """The Nearness in the metadata of a model, or None."""
+    from superfactor.interpretation import Nearness
+
+    kept = about["nearness"]
+    if kept is None:
+        return None
+    return Nearness(**{name: value for name, value in kept.items() if name != "statement"})
 
 
 def find(
@@ -116,6 +138,7 @@ def find(
     seed: int,
     grade: str | None,
     held: Any = None,
+    near: Any = None,
 ) -> Findings:
     """Look at a model and what it was fitted to.
 
@@ -124,12 +147,14 @@ def find(
     groups : (n,), or None
     folds, seed : of the cross-validation that chose the model
     grade : of the verdict, or None
-    held : HeldOut where it is known already
+    held, near : HeldOut and Nearness where they are known already
     """
     if held is None:
         held = out_of_fold.measured(
             model, X, y, screen, groups=groups, folds=folds, seed=seed, **looks.shown
         )
+    if near is None and grade is not None:  # what nobody has measured is not compared either
+        near = _nearness(model, X, y, screen)
     return Findings(
         model,
         looks,
@@ -139,4 +164,12 @@ def find(
         stable_in_halves(
             model, X, y, looks.stable, seed, screen, groups=groups, positive=looks.positive
         ),
+        near,
     )
+
+
+def _nearness(model: Any, X: Any, y: Any, screen: Screen) -> Any:
+    from superfactor.interpretation import nearness
+
+    with screen.step("nearness"), screen.progress("comparing with ridge regression and PCA"):
+        return nearness(model, X, y)

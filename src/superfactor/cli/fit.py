@@ -122,7 +122,7 @@ def finish(
     returns = found.show(factors, screen)
     predictions = show_unlabeled(unlabeled, screen)
     summary.performance(learned, screen)
-    summary.verdict(learned, screen)
+    summary.verdict(learned, screen, None if found.near is None else found.near.statement)
     screen.say()
     screen.fields(list(files.items()))
     screen.finish(

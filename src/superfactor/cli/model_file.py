@@ -21,7 +21,16 @@ _KEYS = {"superfactor_model", "estimator", "metadata"}
 _NEEDED = {
     *("versions", "command", "table", "target", "id", "log2", "features", "covariates", "classes"),
     *("seed", "search", "training_ids", "training_rows", "training_checksum"),
-    *("rotation", "positive", "by", "groups", "out_of_fold", "stable_features", "verdict"),
+    *(
+        "rotation",
+        "positive",
+        "by",
+        "groups",
+        "out_of_fold",
+        "stable_features",
+        "nearness",
+        "verdict",
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from superfactor.cli import out_of_fold
 from superfactor.cli.errors import UserError
 from superfactor.cli.factor_table import check_shown
 from superfactor.cli.features import write_features
-from superfactor.cli.findings import find
+from superfactor.cli.findings import find, recorded_nearness
 from superfactor.cli.fit import page_notes, page_title, read_markers
 from superfactor.cli.labels import known
 from superfactor.cli.learning import few_threads
@@ -70,6 +70,7 @@ def run(
             seed=about["seed"],
             grade=grade_of(about),
             held=out_of_fold.recorded(about, **looks.shown),
+            near=recorded_nearness(about),
         )
     returns = found.show(found.factors(), screen)
     written = {"report": str(out)}

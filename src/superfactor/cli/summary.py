@@ -125,13 +125,16 @@ def headline_row(rows: list[list[str]], found: Any) -> int | None:
     return next(i for i, row in enumerate(rows) if row[0] == WORDS[found.headline])
 
 
-def verdict(learned: Learned, screen: Screen) -> None:
-    """What the figures mean, then what was held out, and what is proven, a line of its own."""
+def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
+    """What the figures mean, then what was held out, and what is proven, a line of its own.
+
+    `near` says how near the model is to plain methods.
+    """
     from superfactor.selection.verdict import percent
 
     found = learned.verdict
     if found is not None:
-        show_verdict(found, screen)
+        show_verdict(found, screen, near)
     held, training = learned.scores["held_out"], learned.scores["training"]
     screen.say()
     if held is not None:
@@ -152,12 +155,19 @@ def verdict(learned: Learned, screen: Screen) -> None:
     screen.say(f"Optimality{of}: {learned.estimator.certificate_.statement}")
 
 
-def show_verdict(found: Any, screen: Screen) -> None:
-    """The headline, the sentences, the advice."""
+def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
+    """The headline, the sentences, the advice.
+
+    How near a model is to others that predict is said of one that does.
+    """
+    from superfactor.selection.verdict import BETTER
+
     screen.say()
     screen.say(found.headline, style=STYLES[found.grade])
     for sentence in found.sentences:
         screen.say(sentence)
+    if near is not None and found.grade == BETTER:
+        screen.say(near)
     for advice in found.advice:
         screen.say(f"Try: {advice[0].lower()}{advice[1:]}")
 
