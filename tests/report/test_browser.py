@@ -540,7 +540,7 @@ def test_the_cross_validated_score_comes_first_without_held_out_samples(
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(path.as_uri())
-    assert page.locator(".card dt").first.inner_text() == "Cross-validated accuracy"
-    score = two_classes.model.best_score_
-    assert page.locator(".card strong").first.inner_text() == f"{100 * score:.1f} %"
+    assert page.locator(".card dt").first.inner_text() == "Cross-validated log-likelihood"
+    score = f"{two_classes.model.best_score_:.3f}".replace("-", "−")
+    assert page.locator(".card strong").first.inner_text() == score
     context.close()

@@ -157,7 +157,7 @@ def test_surfaces_hold_every_score_of_the_search(two_classes):
     )
     assert float(chosen["xi"][column]) == pytest.approx(search.best_params_["xi"], rel=1e-2)
     assert float(chosen["lam"][row]) == pytest.approx(search.best_params_["lam"], rel=1e-2)
-    assert chosen["said"][row][column] == f"{100 * search.best_score_:.1f} %"
+    assert chosen["said"][row][column] == f"{search.best_score_:.3f}".replace("-", "−")
 
 
 def test_every_class_has_an_effect_and_the_probabilities_follow_it(many):

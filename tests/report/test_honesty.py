@@ -17,6 +17,7 @@ from superfactor.interpretation import (
     factor_view,
     feature_effects,
     held_out_scores,
+    nearness,
     stable_features,
 )
 from superfactor.report import trusted
@@ -65,7 +66,8 @@ class TestMap:
     def test_outlines_are_those_of_samples_not_seen(self, two_classes):
         case = two_classes
         held = held_out_scores(case.model, case.X, case.y)
-        facts = facts_of(case.model, case.X, case.y, case.X_test, case.y_test, held_out=held)
+        told = {"held_out": held, "nested": nested_like("better")}
+        facts = facts_of(case.model, case.X, case.y, case.X_test, case.y_test, **told)
         drawn = samples.section(facts).payload["ellipses"]
         blind = np.vstack([held.scores, facts.test.scores])
         truth = np.concatenate([case.y, case.y_test])
@@ -298,3 +300,19 @@ class TestFeatures:
         names = page.page.locator("#effects-table tbody tr:visible th").all_text_contents()
         assert names == sorted(names, key=lambda name: int(name.split()[1]))
         assert page.said == []
+
+
+class TestNearness:
+    def test_the_verdict_says_how_near_the_plain_methods_are(self, two_classes, tmp_path):
+        case = two_classes
+        said = nearness(case.model, case.X, case.y).statement
+        page = case.write(tmp_path / "page.html").read_text(encoding="utf-8")
+        box = re.search(r'<section class="verdict.*?</section>', page, flags=re.S)[0]
+        assert said in html.unescape(box)
+        page = case.write(tmp_path / "page.html", nearness=False).read_text(encoding="utf-8")
+        assert said not in html.unescape(page)
+
+    def test_large_tables_are_not_regressed_unasked(self, two_classes, tmp_path, monkeypatch):
+        monkeypatch.setattr(trusted, "MOST_ENTRIES", 1)
+        monkeypatch.setattr(trusted, "nearness", None)  # which nobody calls
+        assert "plain methods:" not in words_of(two_classes.write(tmp_path / "page.html"))

@@ -155,12 +155,13 @@ def gather(
     held_out: Any = False,
     features: bool = False,
     stable: Any = False,
+    near: Any = False,
     **told: Any,
 ) -> Facts:
     """The facts of a classifier; `told` are those the caller knows (search, title, …).
 
-    `held_out` and `stable` are a HeldOut and StableFeatures, None to find them here, or False to do
-    without; `features` says whether tables of single features are wanted.
+    `held_out`, `stable` and `near` are a HeldOut, StableFeatures and Nearness, None to find them here, or
+    False to do without; `features` says whether tables of single features are wanted.
     """
     fitted = fitted_model(model)
     if not isinstance(fitted.estimator, SMFClassifier):
@@ -196,7 +197,9 @@ def gather(
         )
         test = replace(test, blind=test.scores)
     if features:
-        told["trusted"] = trusted(view, whole(bare), array, again, y, stable=stable, **beside)
+        told["trusted"] = trusted(
+            view, whole(bare), array, again, y, stable=stable, near=near, **beside
+        )
     _check_nested(told.get("nested"), estimator.classes_, train.truth)
     plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(

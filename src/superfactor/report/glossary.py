@@ -123,6 +123,11 @@ GLOSSARY = {
         "samples would pick again and again by chance has a bound. It assumes that the shares of pairs in "
         "which both halves pick a feature have a distribution with one peak."
     ),
+    "nearness": (
+        "The cosine between the weights of the features in the prediction and those in ridge regression on "
+        "all features: near 1 both predict by the same, and what the factors add is a description. The "
+        "variance is beside that of as many principal components, which no other factors exceed."
+    ),
     "block": (
         "One of several tables of the same samples, such as expression and blood values, side by side. Each "
         "is multiplied by one number, so that a table with many columns does not drown one with few."

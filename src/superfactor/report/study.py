@@ -135,7 +135,8 @@ def _model(facts: Study) -> str:
         f"{plural(facts.rank, 'factor')} by {_MODELS.get(facts.model, f'the {facts.model} model')}"
         f"{covariates}. The reconstruction of the "
         f"features had weight ξ = {parameter(facts.xi)} and the ridge penalty was λ = "
-        f"{parameter(facts.lam)}.{balanced}"
+        f"{parameter(facts.lam)}.{balanced} Factors were read by the correlations of the features with their "
+        "scores."
     )
 
 

@@ -10,10 +10,12 @@ import numpy as np
 
 from superfactor.interpretation import (
     FactorView,
+    Nearness,
     StableFeatures,
     class_features,
     factor_view,
     feature_effects,
+    nearness,
     stable_features,
 )
 from superfactor.report.formats import LONGEST_NOTE, label
@@ -23,6 +25,8 @@ MOST_SECONDS = 10
 # So many fits are timed before the rest is estimated.
 _TIMED = 3
 MARKERS_PER_CLASS = 10
+# Ridge regression, tuned in folds, takes some ten seconds for such a table.
+MOST_ENTRIES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,14 @@ class Trusted:
     markers : DataFrame of `class_features`
     stable : StableFeatures, or None
     why_not : why there are none; empty where nobody wanted them
+    nearness : Nearness, or None where nobody wanted it or it would take long
     """
 
     effects: Any
     markers: Any
     stable: StableFeatures | None
     why_not: str
+    nearness: Nearness | None
 
 
 class _TooLong(Exception):
@@ -57,15 +63,16 @@ def trusted(
     covariates: Any,
     groups: Any,
     stable: Any,
+    near: Any,
 ) -> Trusted:
-    """The tables of features of a model and its training samples.
+    """The tables of features of a model and its training samples, and how near it is to plain methods.
 
     Parameters
     ----------
     view : the factors that are shown, with the names of the features
     model, X : fitted, and its X; names may be missing
     again : the same, in a form that can be fitted again
-    stable : StableFeatures, None to find them if that does not take long, or False to do without
+    stable, near : StableFeatures and Nearness, None to find them if that does not take long, or False
     """
     up = view.outputs[0] if len(view.outputs) == 1 else None
     effects = feature_effects(model, X, y, covariates=covariates, positive=up)
@@ -75,7 +82,16 @@ def trusted(
         stable, why = _stable(*again, y, covariates, groups)
         if stable is not None:
             stable = replace(stable, table=names.told(stable.table))
-    return Trusted(names.told(effects), names.told(markers), stable or None, why)
+    if near is None and _entries(X, view) <= MOST_ENTRIES:
+        near = nearness(model, X, y, covariates=covariates)
+    tables = names.told(effects), names.told(markers)
+    return Trusted(*tables, stable or None, why, near or None)
+
+
+def _entries(X: Any, view: FactorView) -> int:
+    """What the time of regressions on X (n, p) grows with: the short side counts, and every class."""
+    n = np.shape(X)[0]
+    return int(n * min(n, len(view.features)) * len(view.outputs))
 
 
 class _Names:

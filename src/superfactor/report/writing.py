@@ -37,6 +37,7 @@ def write_report(
     groups: Any = None,
     held_out: Any = None,
     stable: Any = None,
+    nearness: Any = None,
     title: str | None = None,
     target: str | None = None,
     ids: Sequence[Any] | None = None,
@@ -93,6 +94,10 @@ def write_report(
     stable : StableFeatures or False, optional
         From `superfactor.interpretation.stable_features`: which features return in halves of the samples.
         Computed by default where that takes less than ten seconds. False does without.
+    nearness : Nearness or False, optional
+        From `superfactor.interpretation.nearness`: how near the model is to ridge regression and to
+        principal components. Computed by default where that takes less than ten seconds or so. False
+        does without.
     title, target : str, optional
         What the page is called, and what the labels are called.
     ids : sequence of n_samples names, or of n_samples + n_test, optional
@@ -144,6 +149,7 @@ def write_report(
         held_out=held_out,
         features=True,
         stable=stable,
+        near=nearness,
         search=search,
         nested=nested,
         stability=stability,

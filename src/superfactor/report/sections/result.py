@@ -48,6 +48,7 @@ def section(facts: Facts) -> Section:
         "factors": _factors(facts),
         "judged": judged_alone(facts),
         "stable": _stable(facts),
+        "near": _near(facts),
         "beside": beside_of(facts),
         "picture": picture(facts),
         "hidden_factors": max(0, facts.rank - FACTORS_SHOWN),
@@ -159,6 +160,12 @@ def _factors(facts: Facts) -> list[dict[str, Any]]:
 def _stable(facts: Facts) -> str:
     """What is said of the features that return; nothing where nobody looked."""
     found = None if facts.trusted is None else facts.trusted.stable
+    return "" if found is None else label(found.statement, LONGEST_NOTE)
+
+
+def _near(facts: Facts) -> str:
+    """How near the model is to ridge regression and to principal components; nothing where nobody looked."""
+    found = None if facts.trusted is None else facts.trusted.nearness
     return "" if found is None else label(found.statement, LONGEST_NOTE)
 
 
