@@ -4,11 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.interpretation.data import MODELS, classifier, regressor, table
 
+from superfactor import SMFClassifier
+from superfactor.constraints import NonNegative
 from superfactor.interpretation import block_shares, factor_view, supervised_factors
 from superfactor.preprocessing import Adjuster, BlockScaler
 
@@ -20,13 +23,12 @@ def before(blocks=BLOCKS):
     return StandardScaler(), BlockScaler(blocks)
 
 
-def activations(estimator, X):
-    """Predictions of the estimator without its intercept, against their mean over classes; linear in X."""
-    A = np.asarray(estimator.transform(X)) @ estimator.coef_.T
-    if hasattr(estimator, "classes_") and len(estimator.classes_) > 2:
-        A = np.hstack([np.zeros((len(A), 1)), A])
-        A = A - A.mean(axis=1, keepdims=True)
-    return A
+def predictions(estimator, X):
+    """What is predicted of X (n, outputs), against the mean over classes; linear in X."""
+    ask = getattr(estimator, "decision_function", estimator.predict)
+    A = ask(X).reshape(len(X), -1)
+    several = hasattr(estimator, "classes_") and A.shape[1] > 1
+    return A - A.mean(axis=1, keepdims=True) if several else A
 
 
 def only(X, columns):
@@ -42,47 +44,42 @@ def of(shares, block, factor="all"):
 
 
 @pytest.mark.parametrize("kind, classes", [(classifier, 2), (classifier, 4), (regressor, 2)])
+@pytest.mark.parametrize("rotation", ["predictive", "varimax"])
 @pytest.mark.parametrize("model", MODELS)
-def test_shares_are_those_of_explicit_parts(model, kind, classes):
+def test_shares_are_those_of_explicit_parts(model, rotation, kind, classes):
     X, y = table(n=50, classes=classes)
     y = X["gene1"] - X["gene3"] if kind is regressor else y
     fitted = make_pipeline(*before(), kind(model)).fit(X, y)
-    shares, estimator = block_shares(fitted, X), fitted[-1]
+    X = X[:30] * 1.5  # other samples than those of the fit, of other spread
+    shares, estimator = block_shares(fitted, X, rotation=rotation), fitted[-1]
     Z = fitted[:-1].transform(X)
-    view = factor_view(fitted)
-    codes = Z @ np.linalg.pinv(view.weights)
-    whole = activations(estimator, Z)
+    view = factor_view(fitted, rotation=rotation)
+    t = view.scores_of(estimator.transform(Z))
+    whole = predictions(estimator, Z)
     variance = whole.var(axis=0).sum()
+
+    def compare(row, part, used, columns):
+        """Of what a part of the scores predicts (n, outputs), and of features that go with those `used`."""
+        centred = part - part.mean(axis=0)
+        covariance = np.mean(centred * whole, axis=0).sum()
+        assert row["share_of_prediction"] == pytest.approx(covariance / variance, abs=1e-9)
+        alone = part.var(axis=0).sum() / variance
+        assert row["prediction_alone"] == pytest.approx(alone, abs=1e-9)
+        explained = LinearRegression().fit(t[:, used], Z).predict(t[:, used]).var(axis=0)
+        own = explained[columns].sum()
+        assert row["variance_explained"] == pytest.approx(own / Z[:, columns].var(axis=0).sum())
+        assert row["share_of_factor"] == pytest.approx(own / explained.sum())
+
     for name, columns in PARTS.items():
-        own = of(shares, name)
-        assert own["features"] == len(columns)
-        part = activations(estimator, only(Z, columns))
-        covariance = np.mean((part - part.mean(0)) * (whole - whole.mean(0)), axis=0).sum()
-        assert own["share_of_prediction"] == pytest.approx(covariance / variance)
-        assert own["prediction_alone"] == pytest.approx(part.var(axis=0).sum() / variance)
-        fit = codes @ view.weights
-        rest = np.sum((Z - fit)[:, columns] ** 2) / np.sum(Z[:, columns] ** 2)
-        assert own["variance_explained"] == pytest.approx(1 - rest)
-        share = np.sum(fit[:, columns] ** 2) / np.sum(fit**2)
-        assert own["share_of_factor"] == pytest.approx(share)
+        row = of(shares, name)
+        assert row["features"] == len(columns)
+        compare(row, predictions(estimator, only(Z, columns)), [0, 1, 2], columns)
+        # One factor of one block alone: what the block adds to its score.
+        added = only(Z, columns) @ view.weights.T
+        effect = LinearRegression().fit(t, whole).coef_
         for j in range(3):
-            row = of(shares, name, j + 1)
-            fit = np.outer(codes[:, j], view.weights[j])
-            rest = np.sum((Z - fit)[:, columns] ** 2) / np.sum(Z[:, columns] ** 2)
-            assert row["variance_explained"] == pytest.approx(1 - rest)
-            share = np.sum(fit[:, columns] ** 2) / np.sum(fit**2)
-            assert row["share_of_factor"] == pytest.approx(share)
-            # One factor of one block alone: the codes of the others are set to zero.
-            turned = np.asarray(estimator.transform(only(Z, columns))) @ view.turn
-            turned[:, np.arange(3) != j] = 0
-            coef = turned @ np.linalg.inv(view.turn) @ estimator.coef_.T
-            if whole.shape[1] > coef.shape[1]:
-                coef = np.hstack([np.zeros((len(Z), 1)), coef])
-                coef = coef - coef.mean(axis=1, keepdims=True)
-            covariance = np.mean((coef - coef.mean(0)) * (whole - whole.mean(0)), axis=0).sum()
-            assert row["share_of_prediction"] == pytest.approx(covariance / variance, abs=1e-9)
-            alone = coef.var(axis=0).sum() / variance
-            assert row["prediction_alone"] == pytest.approx(alone, abs=1e-9)
+            part = np.outer(added[:, j], effect[:, j])
+            compare(of(shares, name, j + 1), part, [j], columns)
 
 
 @pytest.mark.parametrize("rotation", ["predictive", "variance", "varimax"])
@@ -99,19 +96,15 @@ def test_what_adds_up(model, rotation):
     by_block = single.groupby("block")["share_of_prediction"].sum()
     np.testing.assert_allclose(by_block[total["block"]], total["share_of_prediction"])
     by_factor = single.groupby("factor")["share_of_prediction"].sum()
-    background = supervised_factors(fitted, rotation=rotation)["role"] == "background"
-    assert (by_factor[background.to_numpy()] == 0).all()
-
-
-def test_of_the_filter_model_variance_adds_up_to_that_of_the_factor():
-    X, y = table(n=50)
-    fitted = make_pipeline(*before(), classifier()).fit(X, y)
+    spread = np.sum(factor_view(fitted, rotation=rotation).coef ** 2, axis=0)
+    np.testing.assert_allclose(by_factor, spread / spread.sum(), atol=1e-9)
+    # And the variance explained to the factor's share of the whole.
     Z = fitted[:-1].transform(X)
     size = pd.Series({name: np.sum(Z[:, c] ** 2) for name, c in PARTS.items()}) / np.sum(Z**2)
-    single = block_shares(fitted, X).query("factor != 'all'")
     weighted = single["variance_explained"] * single["block"].map(size)
     found = weighted.groupby(single["factor"]).sum()
-    np.testing.assert_allclose(found, supervised_factors(fitted)["share_of_variance"])
+    shown = supervised_factors(fitted, rotation=rotation)
+    np.testing.assert_allclose(found, shown["share_of_variance"])
 
 
 def test_blocks_may_be_given_by_name():
@@ -171,3 +164,18 @@ def test_a_step_that_changes_columns_after_the_scaler():
     fitted = make_pipeline(BlockScaler(BLOCKS), Adjuster([6]), classifier()).fit(X, y)
     with pytest.raises(ValueError, match="a step after the BlockScaler changes the columns"):
         block_shares(fitted, X)
+
+
+def test_correlated_parts_are_counted_once_together():
+    """Scores of supervised NMF are correlated: all factors together explain less than their sum."""
+    X, y = table(n=50)
+    X = (X - X.min()).to_numpy()
+    fit = SMFClassifier(2, xi=0.1, lam=0.1, solver="bcd", constraint=NonNegative()).fit(X, y)
+    shares = block_shares(fit, X, {"one": [0, 3], "two": slice(4, 7)})
+    codes = fit.transform(X)
+    explained = LinearRegression().fit(codes, X).predict(codes).var(axis=0)
+    for name, columns in PARTS.items():
+        own = explained[columns].sum()
+        row = of(shares, name)
+        assert row["variance_explained"] == pytest.approx(own / X[:, columns].var(axis=0).sum())
+        assert row["share_of_factor"] == pytest.approx(own / explained.sum())

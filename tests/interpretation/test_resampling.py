@@ -1,6 +1,7 @@
 """`stability` against planted factors, and against refits written out."""
 
 import sys
+from itertools import permutations
 
 import joblib
 import numpy as np
@@ -27,31 +28,37 @@ def planted(n=80, p=300, k=4, noise=0.3, seed=0):
     return pd.DataFrame(X, columns=[f"g{j}" for j in range(p)]), np.where(codes[:, 0] > 0, "b", "a")
 
 
-def one_by_one(fit, X, y, parts, n, weight=None):
-    """Frequencies and similarities the slow way: refits to the raw rows, every matching tried."""
-    from itertools import permutations
+def one_by_one(fit, reference, X, y, parts, weight, rotation, by, n):
+    """How often each top feature returns, {(factor, end, rank): frequency}, and similarities, the slow way.
 
-    view = factor_view(fit, rotation="variance")
-    r = len(view.weights)
-    weight = np.ones(len(y)) if weight is None else weight
-    counts, similarity = {}, []
+    Refits to the raw rows, every matching of factors of the same kind tried.
+    """
+    r, tops = len(reference.share), top_features(reference, n, by=by)
+    counts = {
+        key: 0.0 for key in tops[["factor", "end", "rank"]].itertuples(index=False, name=None)
+    }
+    similarity = []
     for rows in parts:
-        scaled = weight[rows] * weight.sum() / weight[rows].sum()
-        refit = clone(fit).set_params(certify=None).fit(X[rows], y[rows], sample_weight=scaled)
-        atoms = refit.components_ / np.linalg.norm(refit.components_, axis=1, keepdims=True)
-        unit = view.weights / np.linalg.norm(view.weights, axis=1, keepdims=True)
-        best = max(
-            permutations(range(r)),
-            key=lambda order: np.abs((unit * atoms[list(order)]).sum(1)).sum(),
+        refit = clone(fit).set_params(certify=None)
+        refit.fit(X[rows], y[rows], sample_weight=weight[rows] * weight.sum() / weight[rows].sum())
+        again = factor_view(refit, rotation=rotation)
+        unit, other = (
+            v.correlations / np.linalg.norm(v.correlations, axis=1, keepdims=True)
+            for v in (reference, again)
         )
-        cosine = (unit * atoms[list(best)]).sum(axis=1)
+        orders = [list(order) for order in permutations(range(r))]
+        if rotation == "predictive":
+            kinds = reference.coef.any(axis=0), again.coef.any(axis=0)
+            orders = [order for order in orders if np.array_equal(kinds[0], kinds[1][order])]
+        best = max(orders, key=lambda order: np.abs((unit * other[order]).sum(axis=1)).sum())
+        cosine = (unit * other[best]).sum(axis=1)
         similarity.append(np.abs(cosine))
-        for j in range(r):
-            order = np.argsort(np.sign(cosine[j]) * atoms[best[j]])
-            for end, tops in (("high", order[-n:]), ("low", order[:n])):
-                for i in tops:
-                    key = (j + 1, end, view.features[i])
-                    counts[key] = counts.get(key, 0) + 1 / len(parts)
+        shown = again.shown(by)[best] * np.sign(cosine)[:, None]
+        for row in tops.itertuples():
+            order = np.argsort(shown[row.factor - 1])
+            after = order[-n:] if row.end == "high" else order[:n]
+            back = row.feature in reference.features[after]
+            counts[row.factor, row.end, row.rank] += back / len(parts)
     return counts, np.array(similarity)
 
 
@@ -87,26 +94,69 @@ def test_features_of_noise_return_as_often_as_chance_has_it():
 def test_table_is_that_of_the_top_features(wide):
     X, y, fit = wide
     found = stability(fit, X, y, 3, n=3).table
-    pd.testing.assert_frame_equal(found.drop(columns="frequency"), top_features(fit, 3))
+    added = ["frequency", "frequency_shuffled"]
+    pd.testing.assert_frame_equal(found.drop(columns=added), top_features(fit, 3))
     assert found["frequency"].between(0, 1).all()
+    weights = stability(fit, X, y, 2, n=3, by="weight", shuffles=0).table
+    pd.testing.assert_frame_equal(weights.drop(columns=added), top_features(fit, 3, by="weight"))
+    assert weights["frequency_shuffled"].isna().all()
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
 @pytest.mark.parametrize("shape", [(30, 60), (60, 12)], ids=["wide", "tall"])
-@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
-def test_same_as_refits_one_by_one(model, shape, weighted):
+@pytest.mark.parametrize(
+    ("rotation", "by", "weighted"),
+    [
+        ("predictive", "correlation", True),
+        ("variance", "weight", False),
+        ("varimax", "correlation", False),
+    ],
+)
+def test_same_as_refits_one_by_one(model, shape, rotation, by, weighted, monkeypatch):
     X, y = planted(*shape, k=2, noise=2.0)
-    X = X.to_numpy()
-    weight = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
-    fit = classifier(model, rank=2, tol=1e-10).fit(X, y, sample_weight=weight)
-    found = stability(fit, X, y, 4, n=3, rotation="variance", sample_weight=weight, random_state=3)
-    ones = np.ones(len(y))
-    parts = list(resampling._resamples(y, ones, 4, 0.8, 2, 3))
-    frequency, similarity = one_by_one(fit, X, y, parts, 3, weight)
+    X, weight = X.to_numpy(), np.ones(len(y))
+    if weighted:
+        weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
+    fit = classifier(model, rank=3, tol=1e-10).fit(X, y, sample_weight=weight)
+    asked, views = [], resampling._Refits.views
+    monkeypatch.setattr(
+        resampling._Refits, "views", lambda *args: asked.append(args[1:]) or views(*args)
+    )
+    how = {"rotation": rotation, "by": by, "n": 3}
+    found = stability(fit, X, y, 4, shuffles=2, sample_weight=weight, random_state=3, **how)
+    (labels, parts), *shuffled = asked
+    np.testing.assert_array_equal(labels, y)
+    assert [len(rows) for rows in parts] == [round(0.8 * len(y))] * 4
+    reference = factor_view(fit, rotation=rotation)
+    frequency, similarity = one_by_one(fit, reference, X, y, parts, weight, **how)
     np.testing.assert_allclose(found.similarity, similarity, atol=1e-5)
+    null, alike = [], []
+    for (labels, everyone), (same, parts) in zip(shuffled[::2], shuffled[1::2], strict=True):
+        assert labels is not y and sorted(labels) == sorted(y) and np.any(labels != y)
+        np.testing.assert_array_equal(labels, same)
+        np.testing.assert_array_equal(everyone, [np.arange(len(y))])
+        assert len(parts) == 2
+        again = clone(fit).set_params(certify=None).fit(X, labels, sample_weight=weight)
+        reference = factor_view(again, rotation=rotation, positive=reference.outputs[0])
+        counts, one = one_by_one(fit, reference, X, labels, parts, weight, **how)
+        null.append(counts)
+        alike.append(one)
+    np.testing.assert_allclose(found.similarity_shuffled, np.concatenate(alike), atol=1e-5)
     for row in found.table.itertuples():
-        expected = frequency.get((row.factor, row.end, row.feature), 0)
-        np.testing.assert_allclose(row.frequency, expected)
+        place = row.factor, row.end, row.rank
+        np.testing.assert_allclose(row.frequency, frequency[place])
+        there = [counts[place] for counts in null if place in counts]
+        np.testing.assert_allclose(row.frequency_shuffled, np.mean(there) if there else np.nan)
+
+
+def test_labels_that_mean_something_show_beside_shuffled_ones():
+    X = np.random.default_rng(0).standard_normal((200, 60))
+    y = X[:, :3].sum(axis=1) > 0
+    model = classifier(rank=1).fit(X, y)
+    found = stability(model, X, y, 10, n=3, positive=True, random_state=0)
+    first = found.table.query("end == 'high'")
+    assert list(first["frequency"]) == [1, 1, 1] and first["frequency_shuffled"].mean() < 0.8
+    assert found.similarity.mean() > found.similarity_shuffled.mean() + 0.05
 
 
 @pytest.mark.parametrize("kind", ["array", "sparse", "constraint"])
@@ -122,10 +172,9 @@ def test_other_ways_to_the_same_answer(wide, kind):
 
 def test_rotation_is_part_of_every_refit(wide):
     X, y, fit = wide
-    found = stability(fit, X, y, 5, n=4, rotation="varimax")
-    pd.testing.assert_frame_equal(
-        found.table.drop(columns="frequency"), top_features(fit, 4, rotation="varimax")
-    )
+    found = stability(fit, X, y, 5, n=4, rotation="varimax", shuffles=0)
+    top = top_features(fit, 4, rotation="varimax")
+    pd.testing.assert_frame_equal(found.table[top.columns], top)
     assert set(found.table["frequency"]) == {1.0}
     assert found.similarity.min() > 0.9
 
@@ -147,7 +196,8 @@ def test_resamples_keep_every_class_and_no_sample_of_weight_zero():
     strata = np.repeat(["a", "b", "c"], [20, 10, 1])
     weight = np.ones(31)
     weight[:10] = 0
-    for rows in resampling._resamples(strata, weight, 20, 0.7, 2, 0):
+    how = {"weight": weight, "fraction": 0.7, "rank": 2, "rng": np.random.default_rng(0)}
+    for rows in resampling._resamples(strata, 20, **how):
         assert len(set(rows)) == len(rows)
         assert list(np.unique(strata[rows], return_counts=True)[1]) == [7, 7, 1]
         assert rows.min() >= 10
@@ -179,8 +229,11 @@ def test_spare_rank_does_no_harm():
 def test_a_function_hears_every_step(wide):
     X, y, fit = wide
     heard = []
-    stability(fit, X, y, 3, progress=lambda done, total: heard.append((done, total)))
+    stability(fit, X, y, 3, shuffles=0, progress=lambda *at: heard.append(at))
     assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    heard.clear()
+    stability(fit, X, y, 3, shuffles=2, progress=lambda *at: heard.append(at))
+    assert heard == [(0, 7), (1, 7), (2, 7), (3, 7), (5, 7), (7, 7)]
 
 
 @pytest.mark.parametrize("progress", [None, False], ids=["none", "false"])
@@ -209,6 +262,8 @@ def test_a_bar_leaves_the_standard_output_alone(wide, capsys, monkeypatch):
     ("options", "error", "words"),
     [
         pytest.param({"n_resamples": 0}, ValueError, "n_resamples=0: an integer", id="resamples"),
+        pytest.param({"shuffles": -1}, ValueError, "shuffles=-1: an integer >= 0", id="shuffles"),
+        pytest.param({"by": "size"}, ValueError, "by='size': 'correlation' or", id="by"),
         pytest.param({"n": 0}, ValueError, "n=0: an integer", id="n"),
         pytest.param({"fraction": 1.0}, ValueError, "fraction=1.0: a number", id="fraction"),
         pytest.param({"fraction": 0.001}, ValueError, "1 samples are too few", id="too-few"),

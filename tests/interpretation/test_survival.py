@@ -30,8 +30,8 @@ def test_factors_are_turned_towards_risk():
     assert view.outputs == ("risk",) and view.classes is None
     assert view.coef[0, 0] > 0 and view.coef[0, 1] == 0
     risk = model.predict(X, covariates=0 * Z)
-    shown = model.transform(X) @ view.turn @ (view.coef[0] / view.codes.std(axis=0))
-    np.testing.assert_allclose(shown - shown.mean(), risk - risk.mean(), atol=1e-10)
+    shown = view.scores_of(model.transform(X)) @ view.coef[0]
+    np.testing.assert_allclose(shown, risk - risk.mean(), atol=1e-10)
     assert list(supervised_factors(model)["role"]) == ["predictive", "background"]
     top = top_features(model, n=1)
     assert list(top.loc[top.factor == 1, "feature"]) == ["gene 0", "gene 1"]

@@ -168,8 +168,9 @@ class _Parts:
         self.pull = view.coef.T @ view.coef  # (r, r)
         self.scores = _centred(X @ self.weights)
         self.patterns = np.asarray(X.T @ self.scores) / X.shape[0]  # (p, r)
-        # Of all factors together: scores of non-negative parts are correlated.
-        self.apart = whitening(self.scores.T @ self.scores / X.shape[0])
+        # Scores of other samples than those of the fit, and of non-negative parts, are correlated.
+        C = self.scores.T @ self.scores / X.shape[0]
+        self.apart, self.spread = whitening(C), np.diag(C)
 
     def of(self, positions: dict[str, Any]) -> dict[str, Any]:
         """For each block rows (1 + r, 4): all factors together, then each; as in the table."""
@@ -198,7 +199,8 @@ class _Parts:
     def _squares(self, columns: Any) -> Any:
         """(1 + r,), the variance of these features that goes with all scores together, and with each."""
         P = self.patterns[columns]
-        return np.array([np.sum((P @ self.apart) ** 2), *np.sum(P**2, axis=0)])
+        each = np.sum(P**2, axis=0) / np.where(self.spread > 0, self.spread, 1.0)
+        return np.array([np.sum((P @ self.apart) ** 2), *each])
 
 
 def _centred(codes: Any) -> Any:
