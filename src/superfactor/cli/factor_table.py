@@ -10,6 +10,8 @@ from superfactor.cli.screen import Screen
 
 # Features shown at each end of a factor, and told to scripts.
 SHOWN, TOLD = 3, 5
+# A correlation smaller than so many standard errors cannot be told from none.
+STANDARD_ERRORS = 2
 #: Of a factor that carries the prediction of the samples fitted, where that was not shown to hold for others.
 NOT_SHOWN = "not shown"
 
@@ -52,6 +54,7 @@ def factor_facts(
     from superfactor.interpretation import supervised_factors, top_features
 
     table, top = supervised_factors(view), top_features(view, n, by=by, markers=markers)
+    top["told_from_none"] = abs(top["correlation"]) * len(view.scores) ** 0.5 >= STANDARD_ERRORS
     roles = _roles(view, held, grade)
     return [
         _plain(number, row, top, role, held)
@@ -221,8 +224,9 @@ def _show_features(factors: list[dict[str, Any]], screen: Screen, by: str, shown
     for end in ("high end", "low end"):
         columns += [(end, "left"), (first, "right"), (second, "right")]
     rows = []
-    for factor in factors:
-        high, low = ([_cells(f, by) for f in factor[end][:shown]] for end in ("high", "low"))
+    ends = [[_some(factor[end], by, shown) for end in ("high", "low")] for factor in factors]
+    for factor, both in zip(factors, ends, strict=True):
+        high, low = ([_cells(feature, by) for feature in end] for end in both)
         for i in range(max(len(high), len(low), 1)):
             name = str(factor["factor"]) if i == 0 else ""
             rows.append([name, *(_at(high, i)), *(_at(low, i))])
@@ -232,10 +236,14 @@ def _show_features(factors: list[dict[str, Any]], screen: Screen, by: str, shown
         ("corr.", "correlation with the factor in the samples fitted"),
         ("weight", "how the factor is computed; the largest is 1"),
     ]
-    ends = [factor[end][:shown] for factor in factors for end in ("high", "low")]
-    if any(feature["disagrees"] for end in ends for feature in end):
+    if any(feature["disagrees"] for both in ends for end in both for feature in end):
         said.append(("*", "weight against correlation: the feature corrects others"))
     screen.legend(said)
+
+
+def _some(features: list[dict[str, Any]], by: str, most: int) -> list[dict[str, Any]]:
+    """The first of those at one end; of what is to go with a factor, none that may not."""
+    return [f for f in features[:most] if by != "correlation" or f["told_from_none"]]
 
 
 def _at(cells: Sequence[list[str]], i: int) -> list[str]:
