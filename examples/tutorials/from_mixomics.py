@@ -30,10 +30,12 @@ used to, what is different, and what is missing?
 #    * - ``auroc``
 #      - ``RocCurveDisplay`` of scikit-learn
 #    * - ``plotIndiv``
-#      - `~superfactor.plotting.SamplesDisplay`, with ellipses
+#      - `~superfactor.plotting.SamplesDisplay`, of held-out samples, with ellipses where it predicts
 #    * - ``plotLoadings``
 #      - `~superfactor.plotting.FactorsDisplay`
-#    * - ``plotVar``, ``biplot``
+#    * - ``plotVar``
+#      - `~superfactor.plotting.CorrelationCircleDisplay`
+#    * - ``biplot``
 #      - `~superfactor.plotting.BiplotDisplay`
 #    * - ``cim``
 #      - `~superfactor.plotting.HeatmapDisplay`
@@ -42,7 +44,8 @@ used to, what is different, and what is missing?
 #    * - ``vip``
 #      - ``model.feature_importances_``, another formula for the same question
 #    * - ``perf(…)$features$stable``
-#      - `~superfactor.interpretation.stability`
+#      - `~superfactor.interpretation.stability`; with a bound on false ones
+#        `~superfactor.interpretation.stable_features`
 #    * - ``withinVariation`` (paired)
 #      - `~superfactor.preprocessing.Adjuster` with the patient as confounder
 #    * - batches (PLSDA-batch)
@@ -82,8 +85,9 @@ plsda = PLSRegression(n_components=2).fit(X, tumour)
 model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
 
 # %%
-# ``plotIndiv``: the samples on the first two components. Supervised factors of training samples
-# look better separated than new samples will be, in either method.
+# ``plotIndiv``: the samples on the first two components. Training samples look better separated than
+# new samples will be, in either method. So `~superfactor.plotting.SamplesDisplay` shows each sample where
+# a model without it puts it, unless asked for training samples as here.
 
 import matplotlib.pyplot as plt
 
@@ -94,7 +98,7 @@ for kind in np.unique(y):
     axes[0].scatter(*plsda.x_scores_[y == kind].T, label=kind, s=18)
 axes[0].set(title="PLS-DA", xlabel="component 1", ylabel="component 2")
 axes[0].legend()
-SamplesDisplay.from_estimator(model, X, y, positive="tumour", ax=axes[1])
+SamplesDisplay.from_estimator(model, X, y, positive="tumour", samples="training", ax=axes[1])
 _ = axes[1].set_title("SMF")
 
 # %%
@@ -134,6 +138,13 @@ supervised_factors(model, positive="tumour").round(2)
 from superfactor.plotting import FactorsDisplay
 
 _ = FactorsDisplay.from_estimator(model, X, y, positive="tumour")
+
+# %%
+# ``plotVar``, with the cutoff that you know:
+
+from superfactor.plotting import CorrelationCircleDisplay
+
+_ = CorrelationCircleDisplay.from_estimator(model, positive="tumour", cutoff=0.5)
 
 # %%
 # Instead of keepX

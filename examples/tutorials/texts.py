@@ -124,7 +124,7 @@ scores["all words"] = accuracy(regression)
 
 from superfactor.plotting import SamplesDisplay
 
-_ = SamplesDisplay.from_estimator(model, texts, y, ellipse=False)
+_ = SamplesDisplay.from_estimator(model, texts, y, ellipses=False)
 
 # %%
 # Real texts with covariates beside them, such as job postings of which some are fraud, are in

@@ -309,11 +309,20 @@ def test_survival_times_are_colours_and_hollow_where_censored():
         assert points.norm.vmax == y[:, 1].max()
     display.figure_.canvas.draw()
     assert len(display.points_["event"].get_facecolor()) == np.sum(y[:, 0])
-    assert len(display.points_["censored"].get_facecolor()) == 0  # hollow
+    hollow = display.points_["censored"]
+    assert len(hollow.get_facecolor()) == 0
+    np.testing.assert_allclose(
+        hollow.get_edgecolor()[:, :3], hollow.cmap(hollow.norm(y[y[:, 0] == 0, 1]))[:, :3]
+    )
     assert "concordance" in display.ax_.get_xlabel()
     flat = SamplesDisplay.from_estimator(model, X, y, factors=1)
     np.testing.assert_array_equal(
         places(flat)[:, 1], np.concatenate([y[y[:, 0] == e, 1] for e in (1, 0)])
+    )
+    shuffled = y[np.random.default_rng(0).permutation(len(y))]
+    nothing = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, shuffled)
+    assert (
+        "not shown to predict the risk." in SamplesDisplay.from_estimator(nothing, X, shuffled).said
     )
     some = y.copy()
     some[:5] = np.nan

@@ -124,7 +124,7 @@ class BiplotDisplay:
         shown = view.shown(by)[[j - 1 for j in chosen]]
         largest = np.argsort(-np.abs(shown), axis=1, kind="stable")[:, :n]
         top = [i for i in dict.fromkeys(largest.ravel().tolist()) if shown[:, i].any()]
-        points = SamplesDisplay.made(
+        points = SamplesDisplay._made(
             model,
             X,
             y,
@@ -158,7 +158,7 @@ class BiplotDisplay:
         own, directions = ax is None, np.reshape(self.directions, (-1, 2))
         self.ax_ = ax = drawing.single(ax, (8.0, max(4.6, 1.1 + sides.height_for(directions))))
         self.figure_ = ax.figure
-        self.samples.draw(ax, ellipses, {"alpha": 0.6} | kwargs)
+        self.samples._draw(ax, ellipses, {"alpha": 0.6} | kwargs)
         drawing.say(ax, [self.samples.said, ARROWS[self.by]], own)
         drawing.settle(ax)
         one = REACH * float(np.abs(self.samples.scores).max())

@@ -109,7 +109,7 @@ def draw_factor(
     labels = ax.get_yticklabels()
     for label in labels[:outputs]:
         label.set_fontweight("bold")
-    ax.set_xlim(-1.05, 1.05)
+    ax.set_xlim(-1.1, 1.1)
     for label, place, row in zip(labels[outputs:], places, rows.itertuples(), strict=True):
         if row.feature in shared.notes:
             label.set_bbox({"boxstyle": "round,pad=0.15", "facecolor": "none", "linewidth": 0.8})
@@ -139,7 +139,7 @@ def _written(value: float, largest: float) -> str:
 
 def _note(ax: Axes, place: float, length: float, mark: float, text: str) -> None:
     """A note in the half that the bar leaves empty, on the wider side of a mark that stands there."""
-    half = lettering.axes_width(ax) / 2.1
+    half = lettering.axes_width(ax) / 2.2
     before, after = abs(mark) * half - 9, (1 - abs(mark)) * half - 9
     start, room = (abs(mark) * half + 5, after) if after >= before else (4.0, before)
     _beside_zero(ax, place, length, lettering.shorten(text, room, 7), 7, start)

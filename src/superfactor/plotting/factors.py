@@ -202,7 +202,7 @@ class FactorsDisplay:
                 room + 0.3,
                 0.48 + drawing.legend_height([*marks], width),
                 0.2,
-                0.48 + 0.17 * caption.count("\n"),
+                0.53 + 0.17 * caption.count("\n"),
             ),
         )
         axes = drawing.panels(ax, cells, size, spacing)

@@ -131,4 +131,5 @@ def _with_verdict(said: str, view: FactorView, predicts: bool | None) -> str:
         return said
     if view.classes is not None:
         return f"{said} The model is not shown to predict the classes, so they are not outlined."
-    return f"{said} The model is not shown to predict {' and '.join(view.outputs)}."
+    what = "the " * (view.outputs == (SMFSurvival._predicted,)) + " and ".join(view.outputs)
+    return f"{said} The model is not shown to predict {what}."

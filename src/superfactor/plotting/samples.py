@@ -150,7 +150,7 @@ class SamplesDisplay:
         display : SamplesDisplay
         """
         drawing.pyplot()  # say that it is missing before the work, not after
-        display = cls.made(
+        display = cls._made(
             model,
             X,
             y,
@@ -165,7 +165,7 @@ class SamplesDisplay:
         return display.plot(ax, ellipses=ellipses, **kwargs)
 
     @classmethod
-    def made(
+    def _made(
         cls,
         model: Any,
         X: Any,
@@ -212,11 +212,11 @@ class SamplesDisplay:
         self
         """
         own = ax is None
-        self.draw(ax, ellipses, kwargs)
+        self._draw(ax, ellipses, kwargs)
         drawing.say(self.ax_, [self.said], own)
         return self
 
-    def draw(self, ax: Axes | None, ellipses: str | bool, kwargs: dict[str, Any]) -> None:
+    def _draw(self, ax: Axes | None, ellipses: str | bool, kwargs: dict[str, Any]) -> None:
         """All but the sentence on what samples these are."""
         if ellipses != "auto" and not isinstance(ellipses, bool):
             raise ValueError(f"ellipses={ellipses!r}: 'auto', True or False is required")
@@ -293,8 +293,9 @@ class SamplesDisplay:
                 style = drawing.point_style(0) | plain if flat else {"c": y[mine]} | look
             points[name] = ax.scatter(scores[mine, 0], height, **style)
             if name == "censored":
-                points[name].set_facecolor("none")  # edges take the colours
-                points[name].set_linewidth(1.0)
+                points[name].set(facecolor="none", linewidth=1.2)
+            if name == "censored" and not flat:
+                points[name].set(edgecolor=None)  # then edges take the colours
         if flat:
             ax.set_ylabel(self.target, parse_math=False)
         else:
@@ -302,7 +303,7 @@ class SamplesDisplay:
             bar.set_label(self.target, fontsize=9, parse_math=False)
             bar.ax.tick_params(labelsize=lettering.SMALL)
         if len(points) > 1:
-            drawing.add_legend(ax, points, beside=False)
+            drawing.add_legend(ax, {name: _handle(name) for name in points}, beside=False)
         return points
 
 
@@ -325,6 +326,15 @@ def _alone(held_out: HeldOut, view: FactorView, j: int) -> str:
     if len(view.outputs) > 1:
         of = f" of {lettering.shorten(held_out.own_of[j], lettering.NAMES, 9)}"
     return f"{held_out.own_name}{of} {value}, held out"
+
+
+def _handle(name: str) -> Any:
+    """The mark of an event, a censored time or none at all, for a legend; colours are the time."""
+    from matplotlib.lines import Line2D
+
+    look: dict[str, Any] = {"marker": "x" if name == "not known" else "o", "color": "0.4"}
+    look["markerfacecolor"] = "none" if name == "censored" else "0.4"
+    return Line2D([], [], linestyle="none", markersize=5, **look)
 
 
 def _draw_ellipse(ax: Axes, points: np.ndarray, color: str) -> Any:
