@@ -40,7 +40,7 @@ def deviance(c, outputs):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", CASES)
 def test_contributions_are_the_deviance_lost_without_each_factor(name, model):
-    """Each factor at its mean in turn, nothing fitted again; if all are too sure, at their best power of ½."""
+    """Each factor at its mean in turn, nothing refitted; if all are too sure, at their best power of ½."""
     c = case(name, model)
     two = len(getattr(c.fit, "classes_", ())) == 2
     view = factor_view(c.fit, positive=c.fit.classes_[1] if two else None)

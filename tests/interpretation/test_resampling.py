@@ -70,25 +70,16 @@ def wide():
 
 def test_planted_features_return_and_others_do_not(wide):
     X, y, fit = wide
-    found = stability(fit, X, y, 20, n=4, random_state=0)
+    found = stability(fit, X, y, 20, n=4, random_state=0, shuffles=0)
     assert found.n_resamples == 20
     assert found.similarity.shape == (20, 2)
     assert found.similarity.min() > 0.8
     assert set(found.table["frequency"]) == {1.0}
-    more = stability(fit, X, y, 20, n=8, fraction=0.5, random_state=0).table
+    more = stability(fit, X, y, 20, n=8, fraction=0.5, random_state=0, shuffles=0).table
     noise = ~more["feature"].isin([f"g{j}" for j in range(16)])
     assert noise.sum() > 5
     assert set(more.loc[more["rank"] <= 4, "frequency"]) == {1.0}
     assert more.loc[noise, "frequency"].mean() < 0.5
-
-
-def test_features_of_noise_return_as_often_as_chance_has_it():
-    rng = np.random.default_rng(4)
-    X, y = rng.standard_normal((300, 40)), np.arange(300) % 2
-    fit = classifier(rank=1, lam=1e4).fit(X, y)
-    # A tenth of the samples tells next to nothing about the rest.
-    found = stability(fit, X, y, 60, n=4, fraction=0.1, random_state=1)
-    assert found.table["frequency"].mean() < 0.3
 
 
 def test_table_is_that_of_the_top_features(wide):
@@ -170,25 +161,16 @@ def test_other_ways_to_the_same_answer(wide, kind):
     assert set(found.table["frequency"]) == {1.0}
 
 
-def test_rotation_is_part_of_every_refit(wide):
-    X, y, fit = wide
-    found = stability(fit, X, y, 5, n=4, rotation="varimax", shuffles=0)
-    top = top_features(fit, 4, rotation="varimax")
-    pd.testing.assert_frame_equal(found.table[top.columns], top)
-    assert set(found.table["frequency"]) == {1.0}
-    assert found.similarity.min() > 0.9
-
-
 def test_random_state_decides(wide):
     X, y, fit = wide
-    first = stability(fit, X, y, 4, random_state=1)
-    again = stability(fit, X, y, 4, random_state=1)
-    other = stability(fit, X, y, 4, random_state=2)
+    first = stability(fit, X, y, 2, random_state=1)
+    again = stability(fit, X, y, 2, random_state=1)
+    other = stability(fit, X, y, 2, random_state=2)
     pd.testing.assert_frame_equal(first.table, again.table)
     np.testing.assert_array_equal(first.similarity, again.similarity)
     assert not np.allclose(first.similarity, other.similarity)
     with joblib.parallel_config("threading"):  # processes are slow to start
-        jobs = stability(fit, X, y, 4, random_state=1, n_jobs=2)
+        jobs = stability(fit, X, y, 2, random_state=1, n_jobs=2)
     pd.testing.assert_frame_equal(first.table, jobs.table)
 
 
@@ -236,17 +218,13 @@ def test_a_function_hears_every_step(wide):
     assert heard == [(0, 7), (1, 7), (2, 7), (3, 7), (5, 7), (7, 7)]
 
 
-@pytest.mark.parametrize("progress", [None, False], ids=["none", "false"])
-def test_silence(wide, progress, capsys):
-    X, y, fit = wide
-    stability(fit, X, y, 2, progress=progress)
-    assert capsys.readouterr() == ("", "")
-
-
 def test_a_bar_leaves_the_standard_output_alone(wide, capsys, monkeypatch):
     pytest.importorskip("rich")
     X, y, fit = wide
-    stability(fit, X, y, 2, progress=True)
+    for silent in (None, False):
+        stability(fit, X, y, 2, shuffles=0, progress=silent)
+        assert capsys.readouterr() == ("", "")
+    stability(fit, X, y, 2, shuffles=0, progress=True)
     out, err = capsys.readouterr()
     assert out == ""
     assert "Refitting on resamples" in err

@@ -54,15 +54,6 @@ def test_criterion_is_that_of_the_textbook_iteration(r, orthonormal):
     )
 
 
-def test_no_rotation_near_or_far_is_better():
-    rng = np.random.default_rng(0)
-    weights = simple(4, 60, rng) + 0.3 * rng.standard_normal((4, 60))
-    best = criterion(varimax(weights).T @ weights)
-    assert best > criterion(weights)
-    for seed in range(50):
-        assert criterion(ortho_group.rvs(4, random_state=seed) @ weights) <= best
-
-
 def test_scale_does_not_matter():
     weights = np.random.default_rng(1).standard_normal((3, 20))
     for unit in (1e-100, 1e100):

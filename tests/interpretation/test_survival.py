@@ -37,12 +37,6 @@ def test_factors_are_turned_towards_risk():
     assert list(top.loc[top.factor == 1, "feature"]) == ["gene 0", "gene 1"]
 
 
-def test_a_risk_has_no_positive_class():
-    model, *_ = example()
-    with pytest.raises(ValueError, match=r"positive='dead'.*None is required"):
-        factor_view(model, positive="dead")
-
-
 def test_covariates_are_hazard_ratios():
     model, X, y, Z = example()
     table = covariate_effects(model, X, y, Z)

@@ -77,6 +77,20 @@ def test_what_is_shown_are_regressions_on_uncorrelated_scores(name, model, rotat
 
 @every_model
 @every_case
+def test_what_the_fit_keeps(name, model):
+    c = case(name, model)
+    codes, w = c.codes(), c.weight
+    mean = np.average(codes, axis=0, weights=w)
+    close(c.fit.score_mean_, mean, name)
+    close(c.fit.score_covariance_, np.cov(codes.T, aweights=w, ddof=0), name)
+    spread = np.sqrt(np.average((c.X - np.average(c.X, axis=0, weights=w)) ** 2, axis=0, weights=w))
+    close(c.fit.feature_scale_, spread, name)
+    close(c.fit.patterns_, LinearRegression().fit(codes, c.X, w).coef_.T, name)
+    np.testing.assert_array_equal(factor_view(c.fit).center, c.fit.score_mean_)
+
+
+@every_model
+@every_case
 def test_all_rotations_reconstruct_and_predict_the_same(name, model):
     first, *others = (view_of(case(name, model), rotation=rotation) for rotation in ROTATIONS)
     for other in others:
@@ -234,13 +248,6 @@ def test_factors_without_effect_have_their_strongest_feature_up():
     assert not view.coef.any() and not view.predictive.any() and not view.contribution.any()
     assert np.all(np.diff(view.share) < 0)
     assert np.all(np.abs(view.correlations).max(axis=1) == view.correlations.max(axis=1))
-
-
-def test_one_factor():
-    X, y = table()
-    for rotation in ROTATIONS:
-        view = factor_view(pipeline(rank=1).fit(X, y), rotation=rotation)
-        assert view.weights.shape == (1, 7) and view.coef.item() > 0
 
 
 def test_parts_are_not_turned():
