@@ -140,8 +140,8 @@ def top_features(
        factor   end            feature
     0       1  high  petal length (cm)
     1       1   low   sepal width (cm)
-    2       2  high   sepal width (cm)
-    3       2   low  sepal length (cm)
+    2       2  high  sepal length (cm)
+    3       2   low   sepal width (cm)
     >>> top_features(model, n=1, markers={"petal length (cm)": "known"})["note"].tolist()
     ['known', '', '', '']
     """

@@ -134,6 +134,8 @@ class FactorView:
         Which model they are of.
     supervised : bool
         False for plain SVD.
+    source : object or None
+        The factors before they are turned, for other rotations of them; None for a part of the factors.
 
     Examples
     --------
