@@ -73,7 +73,7 @@ def _groups_table(results: list[Groups]) -> DataFrame:
         pairs = matched(result.views["supervised"], result.views["unsupervised"])
         numbers = {"supervised": pairs.beside + 1, "unsupervised": pairs.number}
         for kind, view in result.views.items():
-            part = top_features(view, N_TOP, markers=result.notes).rename(
+            part = top_features(view, N_TOP, by="weight", markers=result.notes).rename(
                 columns={"factor": "group", "note": "marker"}
             )
             likeness = dict(zip(numbers[kind], pairs.similarity, strict=True))

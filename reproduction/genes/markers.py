@@ -74,7 +74,7 @@ class Hits:
 
 def top_hits(view: FactorView, notes: dict[str, str], n: int) -> Hits:
     """Markers among the `n` most extreme features at either end of any factor."""
-    top = set(top_features(view, n)["feature"])
+    top = set(top_features(view, n, by="weight")["feature"])
     present = _present(view, notes)
     ranks, _ = best_ranks(view)
     farther = [np.mean(ranks > ranks[i]) + np.mean(ranks == ranks[i]) / 2 for i in present]
@@ -99,8 +99,9 @@ def best_ranks(view: FactorView) -> tuple[Any, Any]:
     ranks : (p,), from the nearer end, 1 being the most extreme; the smallest over all factors
     factors : (p,), positions of the factors that have it
     """
-    high, low = (rankdata(sign * view.scaled, method="min", axis=1) for sign in (-1, 1))
-    ranks = np.where(view.scaled >= 0, high, low).astype(int)
+    weights = view.shown("weight")
+    high, low = (rankdata(sign * weights, method="min", axis=1) for sign in (-1, 1))
+    ranks = np.where(weights >= 0, high, low).astype(int)
     return ranks.min(axis=0), ranks.argmin(axis=0)
 
 
@@ -113,14 +114,15 @@ def places(view: FactorView, notes: dict[str, str]) -> list[dict[str, Any]]:
         that end and its weight there
     """
     ranks, factors = best_ranks(view)
+    weights = view.shown("weight")
     return [
         {
             "feature": view.features[i],
             "marker": notes[view.features[i]],
             "group": int(factors[i]) + 1,
-            "end": "high" if view.scaled[factors[i], i] >= 0 else "low",
+            "end": "high" if weights[factors[i], i] >= 0 else "low",
             "rank": int(ranks[i]),
-            "weight": float(view.scaled[factors[i], i]),
+            "weight": float(weights[factors[i], i]),
         }
         for i in _present(view, notes)
     ]

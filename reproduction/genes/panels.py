@@ -35,20 +35,20 @@ def draw_group(
     n : genes to name at each end
     gap : least distance of two names, the weights reaching from −1 to 1
     """
-    weights = view.scaled[j]
+    weights = view.shown("weight")[j]
     order = np.argsort(weights, kind="stable")
     across = np.empty(len(weights))
     across[order] = np.linspace(0, 1, len(weights))
     ax.axhline(0, xmax=1.05 / WIDTH, color="0.75", linewidth=0.8)
     ax.plot(across[order], weights[order], color="0.45", linewidth=1.6)
-    top = top_features(view, n)
+    top = top_features(view, n, by="weight")
     ends = set(top.loc[top["factor"] == j + 1, "feature"])
     named = {i: name for i, name in enumerate(view.features) if name in ends}
     markers = [i for i, name in enumerate(view.features) if name in notes]
     ax.plot(across[list(named)], weights[list(named)], ".", color="black", markersize=4)
     ring: dict[str, Any] = {"markersize": 7, "markeredgewidth": 1.2, "markerfacecolor": "none"}
     ax.plot(across[markers], weights[markers], "o", color=MARKER, zorder=4, **ring)
-    names = named | {i: notes[view.features[i]] for i in _leading(markers, view, j, notes)}
+    names = named | {i: notes[view.features[i]] for i in _leading(markers, view, weights, notes)}
     _write_names(ax, across, weights, names, set(markers), gap)
     ax.set_xlim(-0.04, WIDTH)
     ax.set_ylim(-1.12, 1.12)
@@ -58,10 +58,12 @@ def draw_group(
     ax.spines["bottom"].set_bounds(0, 1)
 
 
-def _leading(markers: list[int], view: FactorView, j: int, notes: dict[str, str]) -> list[int]:
-    """Of the probes of one gene the most extreme: only that one is named."""
+def _leading(
+    markers: list[int], view: FactorView, weights: Any, notes: dict[str, str]
+) -> list[int]:
+    """Of the probes of one gene that with the most extreme weight (p,): only that one is named."""
     best: dict[str, int] = {}
-    for i in sorted(markers, key=lambda i: -abs(view.scaled[j, i])):
+    for i in sorted(markers, key=lambda i: -abs(weights[i])):
         best.setdefault(notes[view.features[i]], i)
     return list(best.values())
 

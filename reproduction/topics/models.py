@@ -18,7 +18,6 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from reproduction.experiment import Setting
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.constraints import NonNegative
-from superfactor.interpretation import factor_view
 
 __all__ = ["Fit", "Texts", "Topics", "fits"]
 
@@ -142,8 +141,9 @@ def _factorized(model: SMFClassifier, X: Any, Z: Any, *, signed: bool) -> Fit:
     def score(rows: Any) -> Any:
         return model.predict_proba(X[rows], covariates=_part(Z, rows))[:, 1]
 
-    view = factor_view(model, rotation="variance", positive=model.classes_[1])
-    topics = _topics(view.coef[0], view.scaled, signed)
+    # The factors of the fit itself, as the paper shows them: per standard deviation of their codes.
+    spread = np.sqrt(np.diag(model.score_covariance_))
+    topics = _topics(model.factor_coef_[0] * spread, model.components_, signed)
     return Fit(score, topics, f"ξ = {model.xi:.2g}, λ = {model.lam:.2g}")
 
 

@@ -129,7 +129,9 @@ def test_what_is_not_linear_has_none_and_says_why(options, reason):
 def test_words_among_the_columns_have_several():
     table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).assign(sex=np.where(y > 0, "F", "M"))
     fitted = SMFClassifier(2, covariate_columns=["sex"]).fit(table, y)
-    with pytest.raises(AttributeError, match="^coef_: a covariate column of X holds words or gaps"):
+    with pytest.raises(
+        AttributeError, match=r"^coef_: a covariate column of X holds words or gaps"
+    ):
         fitted.coef_  # noqa: B018
 
 

@@ -124,8 +124,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         Standard deviations of the features in the training samples, weighted.
     factor_turn_ : array of shape (n_components, n_components)
         ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors as they are shown
-        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in the
-        training samples, predictive ones first.
+        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in
+        the training samples, predictive ones first.
     factor_contribution_ : array of shape (n_components,)
         Share of the deviance explained by all these factors that is lost without each.
     factor_coef_ : array of shape (1, n_components) or (n_classes, n_components)
@@ -133,13 +133,14 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         otherwise one for each class, zeros for ``classes_[0]``.
     coef_ : array of shape ``(1, n_features_in_)`` or ``(n_classes, n_features_in_)``
         Weights of the columns of X, covariate columns included:
-        ``decision_function(X) == X @ coef_.T + intercept_``. Only where that is linear in X, with the logistic
-        link: the filter model, and the feature model with ``prediction="fast"``.
+        ``decision_function(X) == X @ coef_.T + intercept_``. Only where that is linear in X: with the
+        logistic link, in the filter model, and in the feature model with ``prediction="fast"``.
     feature_importances_ : NumPy array of shape ``(n_features_in_,)``
         How far one unit of a column of X moves the activations of the classes. Columns in units of their
         own are comparable once they are standardised.
     covariate_coef_ : array of shape (1, n_covariates) or (n_classes, n_covariates)
-        γ transposed, rows as in ``factor_coef_``; `covariate_columns` first, then the columns of `covariates`.
+        γ transposed, rows as in ``factor_coef_``; `covariate_columns` first, then the columns of
+        `covariates`.
     covariate_columns_ : list of int
         `covariate_columns` as positions in X.
     n_covariates_in_ : int

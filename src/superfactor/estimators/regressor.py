@@ -113,8 +113,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         Standard deviations of the features in the training samples, weighted.
     factor_turn_ : array of shape (n_components, n_components)
         ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors as they are shown
-        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in the
-        training samples, predictive ones first.
+        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in
+        the training samples, predictive ones first.
     factor_contribution_ : array of shape (n_components,)
         Share of the deviance explained by all these factors that is lost without each.
     factor_coef_ : array of shape (n_targets, n_components)

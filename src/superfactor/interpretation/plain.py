@@ -69,7 +69,7 @@ class Nearness:
         if self.cosine is None:
             return said[0].upper() + said[1:]
         return (
-            f"The direction that predicts has the cosine {self.cosine:.2f} with that of tuned ridge "
+            f"The direction of the prediction has the cosine {self.cosine:.2f} with that of tuned ridge "
             f"regression; {said}"
         )
 

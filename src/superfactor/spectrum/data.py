@@ -165,7 +165,10 @@ class DataMatrix:
                 stop = min(start + _GRAM_ROWS, n)
                 block = wide(X[start:stop, :])
                 weighted = block if weight is None else block * weight[start:stop, None]
-                found = found[0] + xp.sum(weighted, axis=0), found[1] + xp.sum(block * weighted, axis=0)
+                found = (
+                    found[0] + xp.sum(weighted, axis=0),
+                    found[1] + xp.sum(block * weighted, axis=0),
+                )
         return found[0] * self._factor, found[1] * self._factor**2
 
     def sum_of_squares(self) -> float:
