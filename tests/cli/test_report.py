@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 import pytest
-from tests.cli.command import QUICK, SETTING, cohort, refused, roles, superfactor
+from tests.cli.command import ALL, QUICK, SETTING, cohort, refused, roles, superfactor
 
 from superfactor.cli import model_file
 
@@ -130,3 +130,18 @@ def test_the_model_remembers_how_factors_are_shown(table, tmp_path):
     assert content(third) != content(second)
     line = refused("report", out, table, "--out", third, "--positive", "cured")
     assert "--positive cured: one of the labels normal, tumoral is required" in line
+
+
+def test_groups_stay_together_without_the_column_that_named_them(tmp_path):
+    data = cohort().drop(columns=["sex", "age"])
+    patient = data.index // 4  # two samples of each class
+    data.assign(who=[f"W{i}" for i in patient]).to_csv(tmp_path / "t.csv", index=False)
+    out, first, second = tmp_path / "m.skops", tmp_path / "1.html", tmp_path / "2.html"
+    words = ("fit", tmp_path / "t.csv", "--target", "status", "--id", "patient", "--group", "who")
+    assert superfactor(*words, *ALL, "--out", out, "--report", first).code == 0
+    about = model_file.load(out).metadata
+    fold = about["out_of_fold"]["fold"]
+    assert all(len(set(fold[patient == who])) == 1 for who in set(patient))
+    data.to_csv(tmp_path / "t.csv", index=False)
+    assert superfactor("report", out, tmp_path / "t.csv", "--out", second).code == 0
+    assert content(first) == content(second)

@@ -31,8 +31,8 @@ def run(
     screen: Screen,
 ) -> None:
     """Write one row a sample, in the order of the table."""
-    check_table("--out", out)
     loaded, files = open_with(model, source, {"--out": out}, screen)
+    check_table("--out", out)
     with screen.step("read"):
         samples = read_for(loaded, files, identifier, screen)
     with screen.step("predict"), as_user_error():

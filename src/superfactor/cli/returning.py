@@ -79,7 +79,7 @@ def show_stability(stability: Any, screen: Screen, roles: list[str]) -> list[dic
         [(name, "right") for name in names],
         rows,
     )
-    words = "the same where labels mean nothing: what is no higher says nothing of them"
+    words = "labels mean nothing there: what is no higher is not due to them"
     screen.legend([("shuffled", words)])
     return found
 
