@@ -18,7 +18,7 @@ def main():
     matplotlib.use("Agg")
     data = load_t_cells()
     X = pd.DataFrame(data.X, columns=data.features)
-    search = SMFClassifierCV(n_components=3, preprocess="standardize").fit(X, data.y)
+    search = SMFClassifierCV(n_components=3).fit(X, data.y)
     display = FactorsDisplay.from_estimator(search, n=6, positive="CD8")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     # White also where the page is dark; no software version inside, so that equal pictures are equal files.

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 # Of the largest eigenvalue of the scores' correlations: a direction with less is rounding.
 _NO_DIRECTION = 1e-13
-# A prediction that is right but too sure, as of the feature model with codes that know no labels, is no
-# reason to call its factors useless: what they are good for is asked at the best of these shares of it.
-_SHARES = 0.5 ** np.arange(8)
+# A prediction that is right but too sure is no reason to call its factors useless. That of the feature
+# model is, with codes that know no labels. So it is halved as long as that helps, down to this share.
+_LEAST_SHARE = 2**-7
 
 
 @dataclass(frozen=True)
@@ -147,45 +147,42 @@ def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: A
     (scores,), sums = problem.samples.make(Block.scored, V)
     moments = Moments.of(sums, problem.scale)
     C, effect = moments.C, symmetric(beta.T)
-    if are_parts(factors):
+    if are_parts(factors.components, factors.codes):
         turn = parts_turn(C, effect)
     else:
         turn, _ = predictive_turn(C, moments.K.T @ moments.K, effect)
+    each = turn[:, :, None] * effects_of(turn, C, beta.T).T  # (code, factor, κ)
 
-    def deviance(used: Any) -> Any:
-        """(k,), with these shares (k, r) of each factor, the rest of it at its mean."""
-        each = turn[:, :, None] * effects_of(turn, C, beta.T).T  # (code, factor, κ)
-        points = _points(np.einsum("ks,rsc->krc", used, each), moments.score_mean, beta, gamma)
-        points[:, : len(beta) + 1] *= problem.scale
-        return np.asarray(problem.samples.sum(Block.evaluate, Design(scores.place), points)[0])
+    def deviance(used: Any) -> float:
+        """With these shares (r,) of each factor, the rest of it at its mean: one point, to save memory."""
+        coef = np.einsum("s,rsc->rc", used, each)
+        constant = moments.score_mean @ (beta - coef)  # at the mean activations are as in the fit
+        point = np.vstack([coef * problem.scale, constant[None, :] * problem.scale, gamma])
+        return float(problem.samples.sum(Block.evaluate, Design(scores.place), point)[0])
 
-    everything = np.ones((1, len(beta)))
-    *losses, none = deviance(np.vstack([everything * _SHARES[:, None], 0 * everything]))
-    whole, share = min(losses), _SHARES[int(np.argmin(losses))]
-    if not whole < none:
-        return Shown(moments, turn, np.zeros(len(beta)))
-    lost = deviance(share * (1 - np.eye(len(beta)))) - whole
-    return Shown(moments, turn, np.clip(lost / (none - whole), 0.0, 1.0))
+    r, share = len(beta), 1.0
+    none, whole = deviance(np.zeros(r)), deviance(np.ones(r))
+    while share > _LEAST_SHARE and (less := deviance(np.full(r, share / 2))) < whole:
+        whole, share = less, share / 2
+    contribution = np.zeros(r)
+    if whole < none:
+        carrying = np.flatnonzero(np.any(each, axis=(0, 2)))
+        without = [deviance(share * (np.arange(r) != k)) for k in carrying]
+        contribution[carrying] = np.clip((np.array(without) - whole) / (none - whole), 0.0, 1.0)
+    return Shown(moments, turn, contribution)
 
 
-def _points(coef: Any, mean: Any, beta: Any, gamma: Any) -> Any:
-    """Coefficients (k, r + 1 + q, κ) on [codes, 1, covariates]: those of the codes (k, r, κ) are given.
+def are_parts(components: Any, codes: Any) -> bool:
+    """Whether factors are non-negative parts, of supervised NMF, which a turn would spoil.
 
-    At the mean of the codes activations are as in the fit.
+    Components are (p, r) or (r, p), codes (n, r), or None where they are not known.
     """
-    constant = np.einsum("r,krc->kc", mean, beta - coef)[:, None, :]
-    same = np.broadcast_to(gamma, (len(coef), *gamma.shape))
-    return np.concatenate([coef, constant, same], axis=1)
-
-
-def are_parts(factors: Factors) -> bool:
-    """Whether these are non-negative parts, of supervised NMF, which a turn would spoil."""
-    several = factors.beta.shape[0] > 1
-    return several and _none_negative(factors.components) and _none_negative(factors.codes)
+    several = codes is not None and codes.shape[1] > 1
+    return several and _none_negative(components) and _none_negative(codes)
 
 
 def _none_negative(x: Any) -> bool:
-    return x is not None and not bool(namespace(x).any(x < 0))
+    return not bool(namespace(x).any(x < 0))
 
 
 def _numbers(x: Any) -> Any:

@@ -114,7 +114,7 @@ def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
     components = PCA(most, svd_solver=solver, random_state=0).fit(rows)
     total = moments_of(rows, np.zeros((rows.shape[1], 0)))[1].variance * len(data.given.values)
     best = float(np.sum(components.explained_variance_)) * (len(data.given.values) - 1)
-    kept = float(np.sum(view.share)) * total / best if best > 0 else 1.0
+    kept = view.explained * total / best if best > 0 else 1.0
     cosine = None
     if not isinstance(fitted.estimator, SMFSurvival) and np.any(view.coef):
         own = (view.coef @ view.weights).T

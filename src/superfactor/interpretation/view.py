@@ -24,7 +24,14 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import to_numpy
-from superfactor.estimators.scores import effects_of, parts_turn, predictive_turn, principal_turn
+from superfactor.estimators.scores import (
+    are_parts,
+    effects_of,
+    parts_turn,
+    predictive_turn,
+    principal_turn,
+    whitening,
+)
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome, targets_of
 from superfactor.interpretation.rotation import varimax
@@ -174,6 +181,14 @@ class FactorView:
         return self.contribution >= LEAST_CONTRIBUTION
 
     @property
+    def explained(self) -> float:
+        """The share of the variance of X that goes with all scores together, which may be correlated."""
+        if self.source is None:
+            return float(np.sum(self.share))
+        apart = self.source.covariance @ whitening(self.source.C)
+        return float(np.sum(apart**2) / (np.sum(self.source.scale**2) or 1.0))
+
+    @property
     def disagree(self) -> Any:
         """(r, p) bool: features whose weight points the other way than their correlation."""
         return self.weights * self.correlations < 0
@@ -273,7 +288,7 @@ def source_of(estimator: Any, outcome: Outcome) -> Source:
         )
     )
     C, mean, scale, effect, codes = kept
-    parts = len(C) > 1 and not (weights < 0).any() and not (codes < 0).any()
+    parts = are_parts(np.asarray(to_numpy(estimator.components_)), codes)
     return Source(
         weights,
         patterns.T @ C,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.interpretation import FactorView
+from superfactor.interpretation.roles import ROLES, beside
 from superfactor.interpretation.tables import extremes
 from superfactor.report.certificate import in_plain_words
 from superfactor.report.facts import Facts, directions
@@ -16,9 +16,7 @@ from superfactor.report.own import alone, judged_alone
 from superfactor.report.samples import Samples
 from superfactor.report.section import Section
 from superfactor.report.sections.choice import cross_validated
-from superfactor.report.sections.factors import beside_of
 from superfactor.report.sections.samples import picture
-from superfactor.report.verdict import verdict_of
 
 # Of each end of a factor, with correlations of at least so many standard errors of one that is none.
 FEATURES_SHOWN = 4
@@ -36,7 +34,7 @@ def section(facts: Facts) -> Section:
         if s is not None
     )
     told = {
-        "verdict": verdict_of(facts),
+        "verdict": facts.verdict,
         "certified": estimator.certificate_ is not None,
         "proof": in_plain_words(
             estimator.certificate_, facts.rank, completed=facts.filled is not None
@@ -49,27 +47,18 @@ def section(facts: Facts) -> Section:
         "judged": judged_alone(facts),
         "stable": _stable(facts),
         "near": _near(facts),
-        "beside": beside_of(facts),
+        "beside": beside(facts.roles),
         "picture": picture(facts),
         "hidden_factors": max(0, facts.rank - FACTORS_SHOWN),
         "model": estimator.model,
         "steps": [type(step).__name__ for step in facts.steps],
-        "share": explained(facts.view),
+        "share": facts.view.explained,
         "xi": fitted_parameter(estimator, "xi"),
         "lam": fitted_parameter(estimator, "lam"),
         "seconds": estimator.history_["seconds"][-1] if estimator.history_["seconds"] else math.nan,
         "counts": list(zip(facts.classes, training, *held_out, strict=True)),
     }
     return Section("result", "Result", "What was found", told)
-
-
-def explained(view: FactorView) -> float:
-    """The share of the variance of X that goes with all scores together; scores may be correlated."""
-    source = view.source
-    assert source is not None
-    together = view.turn.T @ source.C @ view.turn
-    part = np.trace(np.linalg.pinv(together, hermitian=True) @ view.patterns @ view.patterns.T)
-    return float(part / (np.sum(source.scale**2) or 1.0))
 
 
 def fitted_parameter(estimator: Any, name: str) -> float:
@@ -133,10 +122,10 @@ def _baselines(facts: Facts) -> list[dict[str, Any]]:
 
 def _factors(facts: Facts) -> list[dict[str, Any]]:
     """A row each, predictive ones first."""
-    view, kinds = facts.view, facts.predictive
+    view, roles = facts.view, facts.roles
     least = STANDARD_ERRORS / math.sqrt(len(facts.train) + len(facts.unlabeled or ()))
     towards, by_itself = directions(view, facts.classes), alone(facts)
-    order = sorted(range(facts.rank), key=lambda j: not kinds[j])
+    order = sorted(range(facts.rank), key=lambda j: ROLES.index(roles[j]))
     rows = []
     for j in order[:FACTORS_SHOWN]:
         high, low = (
@@ -146,7 +135,7 @@ def _factors(facts: Facts) -> list[dict[str, Any]]:
         rows.append(
             {
                 "number": j + 1,
-                "predictive": kinds[j],
+                "role": roles[j],
                 "direction": towards[j],
                 "alone": by_itself[j],
                 "share": float(view.share[j]),
