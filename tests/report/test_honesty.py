@@ -3,8 +3,10 @@
 import html
 import json
 import re
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import mannwhitneyu
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -18,12 +20,12 @@ from superfactor.interpretation import (
     feature_effects,
     held_out_scores,
     nearness,
+    progress,
     stable_features,
 )
 from superfactor.report import trusted
 from superfactor.report.own import alone
 from superfactor.report.sections import factors, features, result, samples
-from superfactor.report.verdict import separates
 
 
 @pytest.fixture(scope="module")
@@ -122,13 +124,32 @@ class TestShuffledLabels:
         assert "none of 400 features is shown to differ between the classes" in words
         assert "Without any: ill and well" in words
 
+    def test_nothing_is_called_predictive(self, shuffled, tmp_path):
+        page = shuffled.write(tmp_path / "page.html")
+        words = words_of(page)
+        assert "The prediction rests on" not in words
+        assert "Factor 1 (not shown to predict)" in words
+        held = held_out_scores(shuffled.model, shuffled.X, shuffled.y)
+        facts = facts_of(shuffled.model, shuffled.X, shuffled.y, held_out=held)
+        assert facts.roles == ["not shown", "background"] and facts.view.predictive[0]
+
+    @pytest.mark.parametrize("positive", [None, "class_0", "class_1", "class_2"])
+    def test_whichever_class_is_up_the_classes_are_apart_or_not(self, positive):
+        data = load_wine()
+        X, y = data.data, data.target_names[data.target].astype(str)
+        for labels, expected in ((y, True), (np.random.default_rng(0).permutation(y), False)):
+            model = scaled(n_components=2, lam=1.0).fit(X, labels)
+            held = held_out_scores(model, X, labels, positive=positive)
+            facts = facts_of(model, X, labels, held_out=held, positive=positive)
+            assert facts.separates is expected
+
     def test_the_verdict_decides_where_there_is_one(self, two_classes):
         case = two_classes
         held = held_out_scores(case.model, case.X, case.y)
-        assert separates(facts_of(case.model, case.X, case.y, held_out=held))
+        assert facts_of(case.model, case.X, case.y, held_out=held).separates
         for grade, drawn in (("better", True), ("not shown", False)):
             facts = facts_of(case.model, case.X, case.y, nested=nested_like(grade), held_out=held)
-            assert separates(facts) is drawn
+            assert facts.separates is drawn
             ellipses = samples.section(facts).payload["ellipses"]
             assert all(ellipses) if drawn else not any(ellipses)
 
@@ -158,8 +179,17 @@ class TestShuffledLabels:
         )  # what nobody is shown who has not asked for it
         assert page.locator(".ellipse").count() == 0
         texts = page.locator("[data-figure=samples] svg text").all_text_contents()
-        assert "Factor 1, score in training" in texts
+        assert "Factor 1 (not shown to predict), score in training" in texts
         page.context.close()
+
+
+def test_a_page_of_factors_that_predict_nothing(tmp_path):
+    X, y = table(40, 12, 3)
+    model = SMFClassifier(2, lam=1e300).fit(X, y)
+    for nothing in ({}, {"held_out": False}):
+        words = words_of(Case(model, X, y).write(tmp_path / "page.html", **nothing))
+        assert "background: adds nothing to the prediction0" in words  # and then the area
+        assert "beside factor" not in words
 
 
 @pytest.fixture(scope="module", params=["cancer", "wine", "shuffled wine"])
@@ -201,12 +231,10 @@ class TestWords:
 
     def test_each_factor_has_the_area_of_its_own_on_samples_not_seen(self, real):
         _, y, facts = real
-        for j, (one, kind) in enumerate(zip(alone(facts), facts.predictive, strict=True)):
+        for j, one in enumerate(alone(facts)):
             area = roc_auc_score(y == one.of, facts.train.blind[:, j])
-            if one.word == "against":
-                area = 1 - area
             assert one.area == pytest.approx(area)
-            assert kind or one.area >= 0.5
+            assert facts.view.coef[:, j].any() or one.area >= 0.5
 
     def test_areas_are_of_training_samples_where_there_are_no_others_and_the_page_says_so(
         self, real
@@ -216,7 +244,8 @@ class TestWords:
         assert factors.section(seen).told["judged"] == "training"
         for j, one in enumerate(alone(seen)):
             area = roc_auc_score(y == one.of, seen.train.scores[:, j])
-            assert one.area == pytest.approx(1 - area if one.word == "against" else area)
+            assert one.area == pytest.approx(area)
+            assert one.area >= 0.5  # from the side of the factor's sign
 
 
 class TestFeatures:
@@ -243,6 +272,21 @@ class TestFeatures:
                 expected.loc[name, "correlation"], abs=0.006
             )
 
+    def test_effects_are_computed_once(self, two_classes, monkeypatch):
+        case, calls = two_classes, []
+
+        def counted(*args, **options):
+            calls.append(options)
+            return feature_effects(*args, **options)
+
+        markers = sys.modules["superfactor.interpretation.class_features"]
+        for module in (trusted, markers):
+            monkeypatch.setattr(module, "feature_effects", counted)
+        facts = facts_of(case.model, case.X, case.y, features=True)
+        assert len(calls) == 1
+        expected = markers.class_features(case.model, case.X, case.y)
+        pd.testing.assert_frame_equal(facts.trusted.markers, expected)
+
     def test_names_survive_a_model_without_them(self, two_classes):
         """The page drops names for speed; tables have them all the same."""
         case = two_classes
@@ -268,7 +312,7 @@ class TestFeatures:
     def test_what_takes_long_is_left_out_unasked_and_the_page_says_so(
         self, two_classes, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr(trusted, "MOST_SECONDS", 0)
+        monkeypatch.setattr(progress, "MOST_SECONDS", 0)
         words = words_of(two_classes.write(tmp_path / "page.html", stable=None))
         assert "were left out: it would have taken more than 0 seconds" in words
 
@@ -313,6 +357,6 @@ class TestNearness:
         assert said not in html.unescape(page)
 
     def test_large_tables_are_not_regressed_unasked(self, two_classes, tmp_path, monkeypatch):
-        monkeypatch.setattr(trusted, "MOST_ENTRIES", 1)
+        monkeypatch.setattr(progress, "MOST_ENTRIES", 1)
         monkeypatch.setattr(trusted, "nearness", None)  # which nobody calls
         assert "plain methods:" not in words_of(two_classes.write(tmp_path / "page.html"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.interpretation import feature_effects
+from superfactor.interpretation.class_features import of_every_class, speaks_for
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,20 +33,15 @@ _LEAST = 1e-9
 def statistics(estimator: Any, X: Any, y: Any, groups: Sequence[str]) -> dict[str, DataFrame]:
     """`feature_effects` of each of these groups against the rest, genes in the order of the model."""
     classes = [str(label) for label in estimator.classes_]
-    if len(classes) == 2:  # one row for each gene, seen from either side
-        return {name: feature_effects(estimator, X, y, positive=name) for name in groups}
-    table = feature_effects(estimator, X, y)
+    table = of_every_class(feature_effects(estimator, X, y), classes)
     return {name: table[table["class"] == name] for name in groups}
 
 
 def marker_scores(table: DataFrame) -> np.ndarray:
     """Of every gene for one group (genes,): above 0 for markers of it, below 0 for what it has less of."""
-    difference, correlation = table["difference_in_sd"], table["correlation"]
-    speaks = (correlation > 0) & ~(
-        table["coef_per_sd"] <= 0
-    )  # NaN: predictions that are not linear
-    found = difference * correlation.abs()
-    return np.asarray(found.where((difference <= 0) | speaks, 0.0), dtype=float)
+    difference = table["difference_in_sd"]
+    found = difference * table["correlation"].abs()
+    return np.asarray(found.where((difference <= 0) | speaks_for(table), 0.0), dtype=float)
 
 
 def fold_changes(table: DataFrame, scales: Any, base: float | None) -> np.ndarray:

@@ -14,7 +14,7 @@ from superfactor import __version__
 from superfactor.estimators import SMFClassifier
 from superfactor.estimators.covariates import CovariateEncoder
 from superfactor.interpretation import FactorView, factor_view
-from superfactor.interpretation.tables import ROLES
+from superfactor.interpretation.roles import roles
 from superfactor.losses import resolve_link
 from superfactor.models.coding import FeatureCoding, FilterCoding
 
@@ -47,7 +47,7 @@ def write_model(
         "intercept": np.asarray(estimator.intercept_),
         "variance_ratio": view.share,
         "contribution": view.contribution,
-        "roles": _words(ROLES[bool(carries)] for carries in view.predictive),
+        "roles": _words(roles(view)),
         "objective": float(estimator.objective_),
         "xi": float(estimator.xi_),
         "lam": float(estimator.lam_),

@@ -12,8 +12,6 @@ from superfactor.cli.screen import Screen
 SHOWN, TOLD = 3, 5
 # A correlation smaller than so many standard errors cannot be told from none.
 STANDARD_ERRORS = 2
-#: Of a factor that carries the prediction of the samples fitted, where that was not shown to hold for others.
-NOT_SHOWN = "not shown"
 
 
 def check_shown(
@@ -52,31 +50,20 @@ def factor_facts(
     n : features at each end
     """
     from superfactor.interpretation import supervised_factors, top_features
+    from superfactor.interpretation.roles import roles
+    from superfactor.selection.verdict import BETTER
 
     table, top = supervised_factors(view), top_features(view, n, by=by, markers=markers)
     top["told_from_none"] = abs(top["correlation"]) * len(view.scores) ** 0.5 >= STANDARD_ERRORS
-    roles = _roles(view, held, grade)
+    found = roles(
+        view,
+        None if held is None else held["predictive"],
+        None if grade is None else grade == BETTER,
+    )
     return [
         _plain(number, row, top, role, held)
-        for (number, row), role in zip(table.iterrows(), roles, strict=True)
+        for (number, row), role in zip(table.iterrows(), found, strict=True)
     ]
-
-
-def _roles(view: Any, held: dict[str, Any] | None, grade: str | None) -> list[str]:
-    """By what each factor does for the prediction of samples not seen, or else of those fitted."""
-    from superfactor.interpretation.tables import ROLES
-    from superfactor.interpretation.view import LEAST_CONTRIBUTION
-    from superfactor.selection.verdict import BETTER
-
-    nothing = grade not in (None, BETTER) or (held is not None and not any(held["predictive"]))
-    roles = []
-    for j, carries in enumerate(view.predictive):
-        if carries and nothing:
-            roles.append(NOT_SHOWN)
-        else:
-            use = held is None or held["contribution"][j] >= LEAST_CONTRIBUTION
-            roles.append(ROLES[bool(carries and use)])
-    return roles
 
 
 def _plain(
@@ -94,24 +81,18 @@ def _plain(
         "share_of_variance": float(row["share_of_variance"]),
         "contribution": float(row["contribution"]),
         "contribution_out_of_fold": None if held is None else held["contribution"][int(number) - 1],
-        "alone_out_of_fold": _alone(int(number) - 1, coef, held),
+        "alone_out_of_fold": _alone(int(number) - 1, held),
         "coef": coef,
         "direction": str(row["direction"]),
         **ends,
     }
 
 
-def _alone(j: int, coef: dict[str, float], held: dict[str, Any] | None) -> dict[str, Any] | None:
-    """How factor j goes with a class by itself, on samples not seen; None where that is not known.
-
-    A factor that moves nothing has no side of its own: its figure is that of the class it goes with.
-    """
+def _alone(j: int, held: dict[str, Any] | None) -> dict[str, Any] | None:
+    """How factor j goes with a class by itself, on samples not seen; None where that is not known."""
     if held is None or held["own"] is None:
         return None
-    value, of = held["own"][j], held["own_of"][j]
-    if value < 0.5 and not any(coef.values()):
-        value, of = 1 - value, f"not {of}"
-    return {"name": held["own_name"], "of": of, "value": value}
+    return {"name": held["own_name"], "of": held["own_of"][j], "value": held["own"][j]}
 
 
 def show_factors(
@@ -132,8 +113,10 @@ def show_factors(
     covariates : whether there are some, beside which the factors have to be of use
     shown : features at each end
     """
-    roles = [factor["role"] for factor in factors]
-    if NOT_SHOWN in roles:
+    from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE
+
+    roles = {factor["role"] for factor in factors}
+    if NOT_SHOWN in roles and PREDICTIVE not in roles:
         screen.say()
         screen.say(_nothing(target, covariates), style="bold yellow")
     _show_roles(factors, screen)
@@ -190,6 +173,8 @@ def _says(factor: dict[str, Any], outputs: list[str]) -> str:
 
 def _legend(factors: list[dict[str, Any]], outputs: list[str]) -> list[tuple[str, str]]:
     """What the words of the table mean, of those that are in it."""
+    from superfactor.interpretation.roles import NOT_SHOWN, beside
+
     roles = [factor["role"] for factor in factors]
     said = [("variance", "share of the variance of the features that goes with the factor")]
     if len(outputs) == 1:
@@ -204,18 +189,8 @@ def _legend(factors: list[dict[str, Any]], outputs: list[str]) -> list[tuple[str
         words = "carries the prediction of the samples fitted, not shown to hold for others"
         said.append((NOT_SHOWN, words))
     if "background" in roles:
-        said.append(("background", f"adds nothing to the prediction{_beside(factors)}"))
+        said.append(("background", f"adds nothing to the prediction{beside(roles)}"))
     return said
-
-
-def _beside(factors: list[dict[str, Any]]) -> str:
-    """`` beside factor 1``; nothing where all are background."""
-    others = [str(factor["factor"]) for factor in factors if factor["role"] != "background"]
-    if not others:
-        return ""
-    if len(others) == 1:
-        return f" beside factor {others[0]}"
-    return f" beside factors {', '.join(others[:-1])} and {others[-1]}"
 
 
 def _show_features(factors: list[dict[str, Any]], screen: Screen, by: str, shown: int) -> None:

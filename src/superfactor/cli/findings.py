@@ -169,7 +169,13 @@ def find(
 
 
 def _nearness(model: Any, X: Any, y: Any, screen: Screen) -> Any:
-    from superfactor.interpretation import nearness
+    from superfactor.interpretation import factor_view, nearness, progress
 
+    if not progress.is_quick(X.shape, len(factor_view(model).outputs)):
+        screen.note(
+            "how near the model is to ridge regression and PCA is left out, since tuning ridge regression "
+            "to so large a table takes long: superfactor.interpretation.nearness shows it"
+        )
+        return None
     with screen.step("nearness"), screen.progress("comparing with ridge regression and PCA"):
         return nearness(model, X, y)

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.screen import Progress, Screen
+from superfactor.cli.screen import Screen
 
-# Longer than this nobody waits who has not asked for it.
-MOST_SECONDS = 10
-# So many fits are timed before the rest is estimated.
-_TIMED = 3
 # Features shown.
 _FIRST = 5
-
-
-class _TooLong(Exception):
-    """The rest would take longer than anybody waits."""
 
 
 def resampled(
@@ -101,6 +91,7 @@ def stable_in_halves(
     """
     if wanted is False:
         return None
+    from superfactor.interpretation import progress as pace
     from superfactor.interpretation import stable_features
 
     with (
@@ -108,34 +99,19 @@ def stable_in_halves(
         screen.progress("fitting halves of the samples") as progress,
     ):
         try:
-            report = progress if wanted else _patient(progress)
+            report = progress if wanted else pace.patient(progress)
             options = {"groups": groups, "positive": positive, "random_state": seed}
             return stable_features(model, X, y, progress=report, **options)
         except ValueError as error:
             if wanted:
                 raise UserError(f"--stable: {error}") from error
             screen.note(f"no fits to halves of the samples, to see which features return: {error}")
-        except _TooLong:
+        except pace.TooLong:
             screen.note(
                 "which features return in halves of the samples is left out, since it would take more than "
-                f"{MOST_SECONDS} seconds: --stable shows it"
+                f"{pace.MOST_SECONDS} seconds: --stable shows it"
             )
     return None
-
-
-def _patient(progress: Progress | None) -> Callable[[int, int], None]:
-    """`progress`, but the end of the work as soon as all of it is seen to take too long."""
-    # Time at work: a machine that others use does not change what is shown.
-    begin = time.process_time()
-
-    def report(done: int, total: int) -> None:
-        spent = time.process_time() - begin
-        if done >= _TIMED and spent / done * total > MOST_SECONDS:
-            raise _TooLong
-        if progress is not None:
-            progress(done, total)
-
-    return report
 
 
 def stable_facts(found: Any) -> dict[str, Any] | None:
@@ -171,7 +147,7 @@ def show_stable_facts(told: dict[str, Any] | None, screen: Screen) -> None:
         ]
         for row in told["selected"][:_FIRST]
     ]
-    names = ("half-samples", "shuffled", "corr.", "95 % interval")
+    names = ("half-samples", "shuffled", "corr.", "95 % of halves")
     if rows:
         more = f", the first {_FIRST}" * (len(told["selected"]) > _FIRST)
         columns = [("feature", "left"), *((name, "right") for name in names)]

@@ -5,6 +5,7 @@ file                idea
 =================== ===============================================================================
 ``view``            ``FactorView``: factors in a fixed rotation, order and sign
 ``outcome``         which rows of coefficients are shown, and which class is up
+``roles``           what each factor is good for, in a word
 ``tables``          one row per factor, or per extreme feature
 ``covariates``      one row per covariate beside them: odds ratio or slope, and its interval
 ``blocks``          what each block of features has of the factors and of the prediction
@@ -24,7 +25,7 @@ file                idea
 ``markers``         notes on features a user knows already
 ``models``          what counts as a fitted model, and the names of its features
 ``data``            a user's X and y as the estimator inside a model sees them
-``progress``        silence, a bar, or a function of the user's
+``progress``        silence, a bar, or a function of the user's; what takes too long unasked
 =================== ===============================================================================
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,16 @@ from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.tables import check_count
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
+# Of q.
+LEVEL = 0.05
 _COLUMNS = ["class", "rank", "feature", "mean", "mean_rest", "difference_in_sd", "auc", "q"]
 _COLUMNS += ["correlation", "coef_per_sd"]
 
 
 def class_features(
-    model: Any, X: Any, y: Any, n: int = 10, *, level: float = 0.05, covariates: Any = None
+    model: Any, X: Any, y: Any, n: int = 10, *, level: float = LEVEL, covariates: Any = None
 ) -> DataFrame:
     """Markers of each class: features of which it has more than the rest, and that speak for it in the model.
 
@@ -75,22 +78,34 @@ def class_features(
             "feature_effects has the features of numbers and times"
         )
     table = feature_effects(model, X, y, covariates=covariates)
-    classes = [str(label) for label in estimator.classes_]
-    if len(classes) == 2:
-        table = _with_other(table, classes)
+    return markers_of(table, [str(label) for label in estimator.classes_], n, level)
+
+
+def markers_of(table: DataFrame, classes: Sequence[str], n: int, level: float = LEVEL) -> DataFrame:
+    """`class_features`, made of the table of `feature_effects`; `classes` in the order of the rows."""
+    table = of_every_class(table, classes)
     more = (table["difference_in_sd"] > 0) & (table["auc"] > 0.5) & (table["q"] <= level)
-    speaks = (table["correlation"] > 0) & ~(table["coef_per_sd"] <= 0)
-    markers = table[more & speaks].sort_values("correlation", ascending=False, kind="stable")
+    markers = table[more & speaks_for(table)].sort_values(
+        "correlation", ascending=False, kind="stable"
+    )
     place = markers["class"].map({name: k for k, name in enumerate(classes)})
     markers = markers.iloc[np.argsort(place, kind="stable")].groupby("class", sort=False).head(n)
     markers = markers.assign(rank=markers.groupby("class", sort=False).cumcount() + 1)
     return markers[_COLUMNS].reset_index(drop=True)
 
 
-def _with_other(table: DataFrame, classes: list[str]) -> DataFrame:
-    """The rows of one of two classes, and those of the other: the same figures the other way round."""
+def speaks_for(table: DataFrame) -> Series:
+    """Whether a feature goes with the prediction of the class, and more of it makes the class more likely."""
+    # NaN: predictions that are not linear.
+    return (table["correlation"] > 0) & ~(table["coef_per_sd"] <= 0)
+
+
+def of_every_class(table: DataFrame, classes: Sequence[str]) -> DataFrame:
+    """`feature_effects` with rows of both of two classes: the same figures, the other way round."""
     import pandas as pd
 
+    if len(classes) > 2:
+        return table
     (own,) = set(table["class"])
     (name,) = set(classes) - {own}
     other = table.rename(columns={"mean": "mean_rest", "mean_rest": "mean"})

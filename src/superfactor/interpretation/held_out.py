@@ -62,7 +62,9 @@ class HeldOut:
         Factors that held-out samples show to be of use: more is explained than chance explains, and
         ``contribution`` is 1 % or more.
     own : array of shape (r,)
-        How each factor goes with the outcome by itself: an AUC, a correlation or a concordance.
+        How each factor goes with the outcome by itself: a correlation, a concordance, or the AUC of the class
+        that becomes most likely as the factor goes up. A factor without effect has no direction: its AUC is
+        that of the class that goes with it most.
     own_name : {"AUC", "correlation", "concordance"}
         What ``own`` is.
     own_of : tuple of str
@@ -363,24 +365,24 @@ def _alone(
     if is_classifier(fitted.estimator):
         name = "AUC"
         labels = np.asarray([str(label) for label in y])
+        of, effect = view.classes or (), view.coef
         table = np.array(
-            [
-                [roc_auc_score(labels == c, t, sample_weight=weight) for t in scores.T]
-                for c in view.outputs
-            ]
+            [[roc_auc_score(labels == c, t, sample_weight=weight) for t in scores.T] for c in of]
         )
-        size = np.abs(table - 0.5)
+        if len(of) == 2:
+            effect = np.vstack([effect if c in view.outputs else -effect for c in of])
+        size = table  # the largest is never below ½
     else:
-        name = "correlation"
+        name, of, effect = "correlation", view.outputs, np.abs(view.coef)
         table = np.array(
             [[_correlation(v, t, weight) for t in scores.T] for v in y.reshape(len(y), -1).T]
         )
         size = np.abs(table)
-    # A factor speaks for the class or target it moves most; one that moves none for that it goes with most.
-    effect = np.abs(view.coef)
+    # A factor speaks for the class it raises, or the target it moves, most; one that moves none for that it
+    # goes with most.
     leading = np.where(effect.any(axis=0), effect.argmax(axis=0), size.argmax(axis=0))
     own = table[leading, np.arange(len(leading))]
-    return own, name, tuple(view.outputs[c] for c in leading)
+    return own, name, tuple(of[c] for c in leading)
 
 
 def _correlation(a: Any, b: Any, weight: Any) -> float:

@@ -1,12 +1,45 @@
-"""How far a long computation has come: silence, a bar, or a function of the user's."""
+"""How far a long computation has come, and what takes longer than anybody waits who has not asked for it."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 Report = Callable[[int, int], object]
+
+# Longer than this nobody waits for what was not asked for.
+MOST_SECONDS = 10
+# So many fits are timed before the rest is estimated.
+_TIMED = 3
+# Ridge regression, tuned in folds, takes some ten seconds for such a table.
+MOST_ENTRIES = 10_000_000
+
+
+class TooLong(Exception):
+    """The rest would take longer than anybody waits."""
+
+
+def patient(progress: Report | None = None) -> Report:
+    """`progress`, but TooLong as soon as all of the work is seen to take more than MOST_SECONDS."""
+    # Time at work: a machine that others use does not change what is shown.
+    begin = time.process_time()
+
+    def report(done: int, total: int) -> None:
+        spent = time.process_time() - begin
+        if done >= _TIMED and spent / done * total > MOST_SECONDS:
+            raise TooLong
+        if progress is not None:
+            progress(done, total)
+
+    return report
+
+
+def is_quick(shape: tuple[int, ...], outputs: int) -> bool:
+    """Whether regressions of so many outputs on X of this shape (n, p) are; wide tables count as (n, n)."""
+    n, p = shape
+    return n * min(n, p) * outputs <= MOST_ENTRIES
 
 
 @contextmanager

@@ -11,13 +11,13 @@ import numpy as np
 
 from superfactor._extras import needed_for
 from superfactor.interpretation.markers import read_markers
+from superfactor.interpretation.roles import roles
 from superfactor.interpretation.view import factor_view
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 ENDS = ("high", "low")
-ROLES = {True: "predictive", False: "background"}
 
 
 def supervised_factors(
@@ -66,7 +66,7 @@ def supervised_factors(
 
     view = factor_view(model, rotation=rotation, positive=positive)
     columns: dict[str, Any] = {
-        "role": [ROLES[bool(carries)] for carries in view.predictive],
+        "role": roles(view),
         "share_of_variance": view.share,
         "contribution": view.contribution,
     }

@@ -1,11 +1,11 @@
 """One feature at a time: how it goes with an outcome, and how surely, in dense blocks of columns.
 
-classes  Mann and Whitney's test of each class against the rest, ties corrected, and with it the AUC: the
-chance that
-         a sample of the class has more of the feature than one of the rest. Ranks are the same in all units.
-numbers  Pearson's correlation and its t-test. times    The score test of Cox's model of the feature
-alone, with Breslow's ties: with R_i the samples at risk at
-         the event i, z = Σ_i (x_i − mean over R_i) / √(Σ_i variance over R_i).
+- Classes: Mann and Whitney's test of each class against the rest, ties corrected, and with it the AUC, the
+  chance that a sample of the class has more of the feature than one of the rest. Ranks are the same in all
+  units.
+- Numbers: Pearson's correlation and its t-test.
+- Times: the score test of Cox's model of the feature alone, with Breslow's ties. With R_i the samples at risk
+  at the event i, z = Σ_i (x_i − mean over R_i) / √(Σ_i variance over R_i).
 """
 
 from __future__ import annotations

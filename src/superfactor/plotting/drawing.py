@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.interpretation import FactorView
+from superfactor.interpretation.roles import beside, roles
 from superfactor.interpretation.tables import check_count
 from superfactor.plotting.lettering import SMALL, axes_width, shorten, text_width, wrapped
 
@@ -221,13 +222,11 @@ def called(view: FactorView, j: int) -> str:
 
 def adds_nothing(view: FactorView) -> str:
     """What is true of background factors: "adds nothing to the prediction beside factor 1"."""
-    numbers = [str(j + 1) for j in np.flatnonzero(view.predictive)]
-    if not numbers:
+    others = beside(roles(view))
+    if not others:
         return "adds nothing to the prediction, and no factor does"
-    *others, last = numbers
-    names = f"factors {', '.join(others)} and {last}" if others else f"factor {last}"
     exact = np.all(view.contribution[~view.predictive] < 1e-6)
-    return f"adds {'nothing' if exact else 'less than 1 %'} to the prediction beside {names}"
+    return f"adds {'nothing' if exact else 'less than 1 %'} to the prediction{others}"
 
 
 def how_many(total: int, most: int | None) -> int:

@@ -25,6 +25,8 @@ TRAINING = (
     "and can separate them even where labels mean nothing."
 )
 NEW = "New samples: the model has not seen them."
+# Of scores with unit variance: rounding, that of float32 fits too.
+_NEAR = 1e-6
 GIVEN = "Samples as given: where the model was fitted to them, it has seen their labels."
 
 
@@ -103,9 +105,8 @@ def _is_training(view: FactorView, scores: Any) -> bool:
     """As many samples as the fit had, with their mean, or, where samples had weights, their scores."""
     if scores.shape != view.scores.shape:
         return False
-    near = 1e-6 if view.scores.dtype == np.float64 else 1e-4
-    same = np.abs(scores.mean(axis=0)).max() < near
-    return bool(same or np.allclose(scores, view.scores, atol=near))
+    same = np.abs(scores.mean(axis=0)).max() < _NEAR
+    return bool(same or np.allclose(scores, view.scores, atol=_NEAR))
 
 
 def _are_labels(estimator: Any, view: FactorView, y: Any, rows: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from superfactor.interpretation import FactorView, HeldOut, factor_view
+from superfactor.interpretation.roles import BESIDE_NAME, roles
 from superfactor.plotting import drawing, lettering
 from superfactor.plotting.outcomes import Shown, shown_outcome
 from superfactor.plotting.positions import positions_of
@@ -186,7 +187,7 @@ class SamplesDisplay:
         return cls(
             found.scores[:, [j - 1 for j in chosen]],
             shown.values,
-            factors=axis_names(view, chosen, found.held_out),
+            factors=axis_names(view, chosen, found.held_out, which["predicts"]),
             classes=shown.classes,
             target=shown.name,
             events=shown.events,
@@ -308,13 +309,17 @@ class SamplesDisplay:
 
 
 def axis_names(
-    view: FactorView, chosen: Sequence[int], held_out: HeldOut | None = None
+    view: FactorView,
+    chosen: Sequence[int],
+    held_out: HeldOut | None = None,
+    predicts: bool | None = None,
 ) -> list[str]:
     """Names of the axes of these factors (from 1); on a second line, what each says of held-out samples."""
-    names = []
+    names, found = [], roles(view, None if held_out is None else held_out.predictive, predicts)
     for j in chosen:
         share = f"{drawing.percent(view.share[j - 1])} of variance"
-        role = "" if view.predictive[j - 1] else "background, "
+        said = BESIDE_NAME[found[j - 1]]
+        role = f"{said}, " if said else ""
         alone = "" if held_out is None else f"\n{_alone(held_out, view, j - 1)}"
         names.append(f"factor {j} ({role}{share}){alone}")
     return names
@@ -323,7 +328,7 @@ def axis_names(
 def _alone(held_out: HeldOut, view: FactorView, j: int) -> str:
     """How factor j goes with the outcome by itself: "AUC 0.93" and the like."""
     value, of = f"{held_out.own[j]:.2f}".replace("-", "−"), ""
-    if len(view.outputs) > 1:
+    if view.outputs != (held_out.own_of[j],):
         of = f" of {lettering.shorten(held_out.own_of[j], lettering.NAMES, 9)}"
     return f"{held_out.own_name}{of} {value}, held out"
 

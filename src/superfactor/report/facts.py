@@ -27,12 +27,14 @@ from superfactor.interpretation import (
 from superfactor.interpretation.blocks import blocks_of, shares_of_blocks
 from superfactor.interpretation.confounders import adjusters, confounded
 from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.roles import roles
 from superfactor.report.evaluation import Evaluation, evaluate
 from superfactor.report.formats import LONGEST_CLASS, LONGEST_NOTE, label
 from superfactor.report.gaps import Filled, filled_in
 from superfactor.report.nameless import to_refit, whole, without_names
 from superfactor.report.samples import Samples, labels_of, names_of, parts_of
 from superfactor.report.trusted import Trusted, trusted
+from superfactor.report.verdict import Told, verdict_of
 from superfactor.selection.procedure import difference, procedure_of
 
 
@@ -100,16 +102,23 @@ class Facts:
         assert self.view.classes is not None
         return self.view.classes.index(self.view.outputs[0])
 
-    @property
-    def predictive(self) -> list[bool]:
-        """Which factors the prediction would miss; the others are background.
+    @cached_property
+    def verdict(self) -> Told:
+        """What is said of the model as a whole."""
+        return verdict_of(self)
 
-        Judged by samples not seen where those show that any are of use, else by the training samples.
-        """
-        found = self.view.predictive
-        if self.held_out is not None and self.held_out.predictive.any():
-            found = self.held_out.predictive
-        return [bool(kind) for kind in found]
+    @cached_property
+    def roles(self) -> list[str]:
+        """What each factor is good for."""
+        shown = None if self.held_out is None else self.held_out.predictive
+        return roles(self.view, shown, self.verdict.predicts)
+
+    @property
+    def separates(self) -> bool:
+        """Whether samples not seen show that the factors tell the classes apart; the verdict counts first."""
+        if self.verdict.predicts is not None:
+            return self.verdict.predicts
+        return self.held_out is not None and bool(self.held_out.predictive.any())
 
     @property
     def samples(self) -> Samples:

@@ -20,13 +20,11 @@ class Alone:
     Attributes
     ----------
     area : the AUC of its score, from 0 to 1
-    word : "for", or "against" where high scores speak against the class
     of : the class whose AUC it is
     lost : the share of what all factors explain that is lost without it
     """
 
     area: float
-    word: str
     of: str
     lost: float
 
@@ -34,18 +32,16 @@ class Alone:
 def alone(facts: Facts) -> list[Alone]:
     """Every factor, on samples not seen where there are any, as `judged_alone` says."""
     view, held = facts.view, facts.held_out
-    if held is not None:
-        lost = held.contribution if held.predictive.any() else view.contribution
-        areas = [
-            (float(area), _number(view, of)) for area, of in zip(held.own, held.own_of, strict=True)
-        ]
-    else:
-        lost = view.contribution
+    lost = view.contribution
+    if held is None:
         areas = _areas(view, facts.samples.truth, facts.samples.scores)
-    effects = _of_every_class(view)
+    else:
+        assert view.classes is not None
+        areas = list(zip(held.own, map(view.classes.index, held.own_of), strict=True))
+        lost = held.contribution if held.predictive.any() else lost
     return [
-        Alone(*_towards(facts, area, c, effects[c, j]), float(lost[j]))
-        for j, (area, c) in enumerate(areas)
+        Alone(float(area), facts.classes[c], float(share))
+        for (area, c), share in zip(areas, lost, strict=True)
     ]
 
 
@@ -57,17 +53,15 @@ def judged_alone(facts: Facts) -> str:
 
 
 def _areas(view: FactorView, truth: Any, scores: Any) -> list[tuple[float, int]]:
-    """AUC and class number of each factor: of the class it moves most, else of that it goes with most."""
+    """AUC and class number of each factor: of the class it raises most, else of that it goes with most.
+
+    NaN where all samples are of the class, or none.
+    """
     effects, found = _of_every_class(view), []
     for effect, score in zip(effects.T, scores.T, strict=True):
-        areas = np.array([_area(truth == c, score) for c in range(len(effects))])
-        known = np.flatnonzero(np.isfinite(areas))
-        if not len(known):  # one class only
-            found.append((np.nan, 0))
-            continue
-        size = np.abs(effect) if effect.any() else np.abs(areas - 0.5)
-        c = int(known[np.argmax(size[known])])
-        found.append((float(areas[c]), c))
+        areas = [_area(truth == c, score) for c in range(len(effects))]
+        c = int(np.argmax(effect if effect.any() else np.nan_to_num(areas)))
+        found.append((areas[c], c))
     return found
 
 
@@ -84,18 +78,3 @@ def _of_every_class(view: FactorView) -> Any:
     assert view.classes is not None
     up = view.classes.index(view.outputs[0])
     return effects * np.where(np.arange(2) == up, 1.0, -1.0)[:, None]
-
-
-def _number(view: FactorView, of: str) -> int:
-    assert view.classes is not None
-    return view.classes.index(of)
-
-
-def _towards(facts: Facts, area: float, c: int, effect: float) -> tuple[float, str, str]:
-    """The AUC from the side that it speaks for: a factor that moves nothing has no side of its own."""
-    name = facts.classes[c]
-    if effect > 0 or not area < 0.5:
-        return area, "for", name
-    if len(facts.classes) == 2:
-        return 1 - area, "for", facts.classes[1 - c]
-    return 1 - area, "against", name

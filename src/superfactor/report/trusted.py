@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,21 +11,16 @@ from superfactor.interpretation import (
     FactorView,
     Nearness,
     StableFeatures,
-    class_features,
     factor_view,
     feature_effects,
     nearness,
+    progress,
     stable_features,
 )
+from superfactor.interpretation.class_features import markers_of
 from superfactor.report.formats import LONGEST_NOTE, label
 
-# Longer than this nobody waits for a part of the page that was not asked for.
-MOST_SECONDS = 10
-# So many fits are timed before the rest is estimated.
-_TIMED = 3
 MARKERS_PER_CLASS = 10
-# Ridge regression, tuned in folds, takes some ten seconds for such a table.
-MOST_ENTRIES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -47,10 +41,6 @@ class Trusted:
     stable: StableFeatures | None
     why_not: str
     nearness: Nearness | None
-
-
-class _TooLong(Exception):
-    """The rest would take longer than anybody waits."""
 
 
 def trusted(
@@ -76,22 +66,17 @@ def trusted(
     """
     up = view.outputs[0] if len(view.outputs) == 1 else None
     effects = feature_effects(model, X, y, covariates=covariates, positive=up)
-    markers = class_features(model, X, y, MARKERS_PER_CLASS, covariates=covariates)
+    assert view.classes is not None
+    markers = markers_of(effects, view.classes, MARKERS_PER_CLASS)
     names, why = _Names(model, view), ""
     if stable is None:
         stable, why = _stable(*again, y, covariates, groups)
         if stable is not None:
             stable = replace(stable, table=names.told(stable.table))
-    if near is None and _entries(X, view) <= MOST_ENTRIES:
+    if near is None and progress.is_quick(np.shape(X), len(view.outputs)):
         near = nearness(model, X, y, covariates=covariates)
     tables = names.told(effects), names.told(markers)
     return Trusted(*tables, stable or None, why, near or None)
-
-
-def _entries(X: Any, view: FactorView) -> int:
-    """What the time of regressions on X (n, p) grows with: the short side counts, and every class."""
-    n = np.shape(X)[0]
-    return int(n * min(n, len(view.features)) * len(view.outputs))
 
 
 class _Names:
@@ -112,23 +97,10 @@ def _stable(
     model: Any, X: Any, y: Any, covariates: Any, groups: Any
 ) -> tuple[StableFeatures | None, str]:
     """Features that return in halves of the samples, or None and why there are none."""
-    options = {"covariates": covariates, "groups": groups, "progress": _patience()}
+    options = {"covariates": covariates, "groups": groups, "progress": progress.patient()}
     try:
         return stable_features(model, X, y, **options), ""
-    except _TooLong:
-        return None, f"it would have taken more than {MOST_SECONDS} seconds"
+    except progress.TooLong:
+        return None, f"it would have taken more than {progress.MOST_SECONDS} seconds"
     except ValueError as error:  # too few samples or features
         return None, label(error, LONGEST_NOTE)
-
-
-def _patience() -> Any:
-    """A function of (done, total) that ends the work as soon as all of it is seen to take too long."""
-    # Time at work: what a page shows does not depend on who else uses the machine.
-    begin = time.process_time()
-
-    def report(done: int, total: int) -> None:
-        spent = time.process_time() - begin
-        if done >= _TIMED and spent / done * total > MOST_SECONDS:
-            raise _TooLong
-
-    return report

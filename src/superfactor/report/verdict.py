@@ -7,16 +7,15 @@ show nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-from scipy.stats import mannwhitneyu
-
-from superfactor.report.facts import Facts
 from superfactor.selection.external import external_verdict
+from superfactor.selection.verdict import BETTER, NOT_SHOWN, WORSE
 
-GRADES = ("better", "not shown", "worse")
-# Of out-of-fold scores, where there is no verdict.
-LEVEL = 0.01
+if TYPE_CHECKING:
+    from superfactor.report.facts import Facts
+
+GRADES = (BETTER, NOT_SHOWN, WORSE)
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,11 @@ class Told:
     headline: str
     sentences: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+
+    @property
+    def predicts(self) -> bool | None:
+        """Whether samples not seen show that the model predicts; None without any."""
+        return self.grade == BETTER if self.grade in GRADES else None
 
     @property
     def kind(self) -> str:
@@ -45,25 +49,6 @@ def verdict_of(facts: Facts) -> Told:
     else:
         return _of_training(facts)
     return Told(given.grade, given.headline, tuple(given.sentences), tuple(given.advice))
-
-
-def separates(facts: Facts) -> bool:
-    """Whether samples not seen show that the factors tell the classes apart.
-
-    The verdict says so. Without one out-of-fold scores do: those of a class against all others, on the factor
-    that speaks for it. Folds share training samples, so that the level has to be stricter than usual.
-    """
-    grade = verdict_of(facts).grade
-    if grade in GRADES:
-        return grade == "better"
-    if facts.held_out is None:
-        return False
-    assert facts.view.classes is not None
-    scores, found = facts.train.blind, []
-    for j in np.flatnonzero(facts.predictive):
-        own = facts.train.truth == facts.view.classes.index(facts.held_out.own_of[j])
-        found.append(mannwhitneyu(scores[own, j], scores[~own, j], alternative="greater").pvalue)
-    return bool(min(found) * len(found) <= LEVEL)
 
 
 def _of_training(facts: Facts) -> Told:

@@ -13,8 +13,8 @@ figure("factors", (node, width) => {
   supervised.forEach((_, j) => {
     if (one !== "all" && j + 1 !== Number(one)) return;
     const sides = kinds.map(([, factors]) => factorSide(factors, j, perEnd, side));
-    const kind = supervised[j].kind === "background" ? ", background" : "";
-    const title = show === "plain" ? `SVD factor ${plain[j].number}, beside factor ${j + 1}` : `Factor ${j + 1}${kind}`;
+    const said = supervised[j].said ? `, ${supervised[j].said}` : "";
+    const title = show === "plain" ? `SVD factor ${plain[j].number}, beside factor ${j + 1}` : `Factor ${j + 1}${said}`;
     node.append(html("div", {class: "factor"}, html("h3", {}, title), html("div", {class: "sides"}, ...sides)));
   });
 }, "factor", "per-end", "compare");

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.interpretation.blocks import REST
+from superfactor.interpretation.roles import BACKGROUND
 from superfactor.report.facts import Facts
 from superfactor.report.formats import label
 from superfactor.report.section import Section
@@ -18,7 +19,6 @@ def section(facts: Facts) -> Section | None:
         return None
     together = table[table["factor"] == "all"]
     names = together["block"].tolist()
-    kinds = facts.predictive
     told = {
         "count": len([name for name in names if name != REST]),
         "names": [label(name) for name in names],
@@ -27,8 +27,8 @@ def section(facts: Facts) -> Section | None:
         "explained": _by_factor(facts, "variance_explained"),
         "predicts": [
             row
-            for row, kind in zip(_by_factor(facts, "share_of_prediction"), kinds, strict=True)
-            if kind
+            for row, role in zip(_by_factor(facts, "share_of_prediction"), facts.roles, strict=True)
+            if role != BACKGROUND
         ],
     }
     heading = "What each block of features has of the factors"

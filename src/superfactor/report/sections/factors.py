@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from superfactor.interpretation import FactorView
+from superfactor.interpretation.roles import BESIDE_NAME, beside
 from superfactor.interpretation.tables import extremes
 from superfactor.report.facts import Facts, class_effects, directions
 from superfactor.report.formats import (
@@ -23,7 +24,6 @@ from superfactor.report.formats import (
 from superfactor.report.own import alone, judged_alone
 from superfactor.report.section import Section
 from superfactor.report.sections.covariates import covariates
-from superfactor.report.verdict import separates
 
 # Features kept of each end of a factor, fewer where there are many factors.
 FEATURES_PER_END = 20
@@ -32,12 +32,12 @@ MOST_BARS = 400
 
 def section(facts: Facts) -> Section:
     """Bars of both kinds of factors, and their tables."""
-    plain, kinds, by_itself = facts.plain, facts.predictive, alone(facts)
-    own, beside = _rows(facts.view, facts.classes), _rows(plain.view, facts.classes)
-    for row, kind, one in zip(own, kinds, by_itself, strict=True):
-        row |= {"predictive": kind, "alone": one}
+    plain, by_itself = facts.plain, alone(facts)
+    own, paired = (_rows(view, facts.classes) for view in (facts.view, plain.view))
+    for row, role, one in zip(own, facts.roles, by_itself, strict=True):
+        row |= {"said": BESIDE_NAME[role], "alone": one}
     for row, number, partner, alike in zip(
-        beside, plain.number, plain.beside, plain.similarity, strict=True
+        paired, plain.number, plain.beside, plain.similarity, strict=True
     ):
         row |= {"number": int(number), "beside": int(partner) + 1, "similarity": float(alike)}
     told = {
@@ -47,33 +47,25 @@ def section(facts: Facts) -> Section:
         "against": facts.classes[1 - facts.up] if len(facts.classes) == 2 else "",
         "supervised": own,
         "judged": judged_alone(facts),
-        "beside": beside_of(facts),
-        "separates": separates(facts),
-        "plain": beside,
+        "beside": beside(facts.roles),
+        "separates": facts.separates,
+        "plain": paired,
         "covariates": covariates(facts),
     }
     supervised = _payload(facts.view, facts.markers)
-    for factor, kind, one in zip(supervised, kinds, by_itself, strict=True):
-        factor["kind"] = "predictive" if kind else "background"
-        factor["alone"] = f"{area(one.area)} {one.word} {one.of}"
+    for factor, role, one in zip(supervised, facts.roles, by_itself, strict=True):
+        factor["said"] = BESIDE_NAME[role]
+        factor["alone"] = f"{area(one.area)} for {one.of}"
     payload = {
         "up": facts.up,
         "judged": judged_alone(facts),
         "supervised": supervised,
         "plain": [
             factor | {"number": row["number"], "similarity": similarity(row["similarity"])}
-            for factor, row in zip(_payload(plain.view, facts.markers), beside, strict=True)
+            for factor, row in zip(_payload(plain.view, facts.markers), paired, strict=True)
         ],
     }
     return Section("factors", "Factors", "What the factors are made of", told, payload)
-
-
-def beside_of(facts: Facts) -> str:
-    """The factors that background ones add nothing to: factor 1, or factors 1 and 2."""
-    own = [str(j + 1) for j, kind in enumerate(facts.predictive) if kind]
-    if len(own) == 1:
-        return f"factor {own[0]}"
-    return f"factors {', '.join(own[:-1])} and {own[-1]}"
 
 
 def per_end(rank: int) -> int:

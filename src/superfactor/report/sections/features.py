@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.interpretation.roles import BACKGROUND
 from superfactor.interpretation.tables import ENDS, extremes
 from superfactor.report.facts import Facts
 from superfactor.report.formats import LONGEST_NOTE, NONE, deviations, label
@@ -15,7 +16,6 @@ from superfactor.report.sections.factors import per_end
 from superfactor.report.sections.samples import thinned
 from superfactor.report.sections.single_features import effects, markers, stable
 from superfactor.report.sections.stability import frequencies
-from superfactor.report.verdict import separates
 
 # Of the heat map, at most.
 MOST_ROWS = 40
@@ -55,7 +55,8 @@ def section(facts: Facts) -> Section:
         "returned": bool(returned),
         "shuffled": any(by_chance != NONE for _, by_chance in returned.values()),
         "heat_map": shown["told"],
-        "separates": separates(facts),
+        "but_background": len(set(facts.roles)) > 1 and BACKGROUND in facts.roles,
+        "separates": facts.separates,
     }
     if facts.trusted is not None:
         told |= {"stable": stable(facts), "markers": markers(facts), "effects": effects(facts)}
@@ -100,12 +101,12 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
 
 
 def _heat_features(facts: Facts) -> Any:
-    """Positions of the features: the ends of the predictive factors in turn."""
-    kinds = facts.predictive
+    """Positions of the features: the ends of all factors in turn but of background ones beside others."""
+    wanted = [role != BACKGROUND for role in facts.roles]
     ends = [
         end
-        for row, kind in zip(facts.view.correlations, kinds, strict=True)
-        if kind
+        for row, own in zip(facts.view.correlations, wanted, strict=True)
+        if own or not any(wanted)
         for end in extremes(row, MOST_ROWS // 2)
     ]
     chosen: dict[int, None] = {}

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.interpretation.roles import BESIDE_NAME
 from superfactor.interpretation.tables import extremes
 from superfactor.report.ellipses import Ellipse, ellipse
 from superfactor.report.facts import Facts
 from superfactor.report.formats import compact, correlation, label, probability
 from superfactor.report.samples import Samples
 from superfactor.report.section import Section
-from superfactor.report.verdict import separates
 
 # More points than this hide each other, and make the page heavy.
 MOST_TRAINING = 1200
@@ -73,7 +73,7 @@ def picture(facts: Facts) -> dict[str, Any]:
         "folds": 0 if fold is None else len(np.unique(fold[fold >= 0])),
         "why_not": facts.not_held_out,
         "outlines": any(own is not None for own in _outlines(facts)),
-        "separates": separates(facts),
+        "separates": facts.separates,
     }
 
 
@@ -85,7 +85,7 @@ def positions(samples: Samples, blind: bool = True) -> Any:
 def _outlines(facts: Facts) -> list[Ellipse | None]:
     """Where new samples of each class would lie; None of all where samples not seen show no difference."""
     seen = [s for s in (facts.train, facts.test) if s is not None and s.blind is not None]
-    if not seen or not separates(facts):
+    if not seen or not facts.separates:
         return [None] * len(facts.classes)
     scores, truth = np.vstack([s.blind for s in seen]), np.concatenate([s.truth for s in seen])
     return [ellipse(scores[truth == c]) for c in range(len(facts.classes))]
@@ -104,9 +104,9 @@ def _unlabeled(facts: Facts) -> list[dict[str, Any]]:
 
 
 def factor_names(facts: Facts) -> list[str]:
-    """Factor 1, …; background factors are called so."""
-    kinds = facts.predictive
-    return [f"Factor {j + 1}" + ("" if kind else " (background)") for j, kind in enumerate(kinds)]
+    """Factor 1, …; those that are not predictive are said to be so."""
+    said = [BESIDE_NAME[role] for role in facts.roles]
+    return [f"Factor {j}{f' ({word})' if word else ''}" for j, word in enumerate(said, start=1)]
 
 
 def thinned(truth: Any, most: int) -> Any:

@@ -52,7 +52,7 @@ def stable(facts: Facts) -> dict[str, Any]:
         "Labels shuffled",
         "Selected",
         "Correlation",
-        "95 % interval",
+        "In 95 % of halves",
     ]
     told = {
         "found": True,
