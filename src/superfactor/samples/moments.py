@@ -51,7 +51,7 @@ class Moments:
         mean, score_mean = columns / total, scores / total
         variance = squares / total - mean**2
         variance = np.where(variance > _CONSTANT * (squares / total), variance, 0.0)
-        K = KK / total - np.outer(mean, score_mean)
+        K = (KK.T / total - np.outer(score_mean, mean)).T
         C = CC / total - np.outer(score_mean, score_mean)
         # What is constant goes with nothing.
         K[variance == 0] = 0.0
@@ -111,8 +111,9 @@ def score_sums(X: DataMatrix, V: Array) -> tuple[Array, tuple[Any, ...]]:
     centred = fine - root * mean[None, :]
     corner = centred.T @ centred + total * mean[:, None] * mean[None, :]
     columns, squares = X.column_sums()
-    K = wide(X.transpose_times(centred)) + columns[:, None] * mean[None, :]
-    rounding = eps(scores) ** 2 * xp.sum(squares) * xp.sum(wide(V) ** 2, axis=0)
+    # Column after column, as the product comes: p numbers in a row, and not p times r.
+    K = (wide(X.transpose_times(centred)).T + mean[:, None] * columns[None, :]).T
+    rounding = eps(scores) ** 2 * xp.sum(squares) * xp.linalg.diagonal(wide(V).T @ wide(V))
     return scores, (total, columns, squares, sums, corner, K, rounding)
 
 

@@ -211,8 +211,10 @@ class DataMatrix:
         if self._blocks is not None and self._pool is not None:
             T = self.xp.ascontiguousarray(T)
             out = self.xp.concat(list(self._pool.map(lambda b: b[1] @ T, self._blocks)))
-        else:
+        elif self.is_sparse or self.shape[0] >= self.shape[1]:
             out = self._X @ T
+        else:  # of long rows BLAS makes the transposed product in half the time
+            out = (T.T @ self._X.T).T
         return out if self.root_weight is None else out * self.root_weight
 
     def transpose_times(self, Z: Array) -> Array:
