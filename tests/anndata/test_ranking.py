@@ -9,11 +9,13 @@ import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu
 
 from superfactor import SMFClassifier
+from superfactor.interpretation import feature_effects
 
 anndata = pytest.importorskip("anndata")
 pd = pytest.importorskip("pandas")
 
 import superfactor.anndata as sfa  # noqa: E402
+from superfactor.anndata import ranking  # noqa: E402
 
 N, P = 150, 20
 TYPES = np.array(["B", "NK/T", "T"])
@@ -85,6 +87,20 @@ def test_scores_are_those_of_plain_statistics(n_types, scale):
     assert_ranked(adata, X, y, model, scaled)
     order = ["T", "B", "NK/T"] if n_types == 3 else ["B", "NK/T"]
     assert list(adata.uns["rank_genes_groups"]["names"].dtype.names) == order
+
+
+def test_both_of_two_types_are_ranked_by_one_table(monkeypatch):
+    calls = []
+
+    def counted(*args, **options):
+        calls.append(args)
+        return feature_effects(*args, **options)
+
+    monkeypatch.setattr(ranking, "feature_effects", counted)
+    adata = cells(2)
+    sfa.tl.smf(adata, "kind", n_components=2)
+    sfa.tl.rank_genes_smf(adata)
+    assert len(calls) == 1
 
 
 def test_first_are_the_genes_that_were_planted():

@@ -92,6 +92,33 @@ def test_shuffled_labels_look_like_nothing(model):
     assert abs(apart[0].mean() - apart[1].mean()) > 1
 
 
+@pytest.mark.parametrize("positive", [None, "class_0", "class_1", "class_2"])
+def test_areas_are_seen_from_the_side_of_the_factor(positive):
+    X, y, model = wine()
+    view = factor_view(model, positive=positive)
+    held = held_out_scores(model, X, y, positive=positive)
+    assert len(view.share) == 3
+    for j, (own, of) in enumerate(zip(held.own, held.own_of, strict=True)):
+        display = SamplesDisplay.from_estimator(
+            model, y=y, held_out=held, positive=positive, factors=j + 1
+        )
+        assert f"AUC of {of} {own:.2f}, held out" in display.ax_.get_xlabel()
+        if view.coef[:, j].any():
+            assert of == view.outputs[view.coef[:, j].argmax()]
+        assert own > 0.5
+
+
+def test_axes_say_what_was_not_shown():
+    X, y, model = wine()
+    held = held_out_scores(model, X, y)
+    shown = SamplesDisplay.from_estimator(model, y=y, held_out=held)
+    assert shown.factors[0].startswith("factor 1 (") and "not shown" not in shown.factors[0]
+    useless = replace(held, predictive=np.zeros(3, dtype=bool))
+    for told in ({"held_out": useless}, {"held_out": held, "predicts": False}, {"predicts": False}):
+        display = SamplesDisplay.from_estimator(model, y=y, **told)
+        assert display.factors[0].startswith("factor 1 (not shown to predict, ")
+
+
 def test_a_verdict_of_the_user_counts():
     X, y, model = wine()
     held = held_out_scores(model, X, y)

@@ -1,0 +1,34 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from superfactor.interpretation.roles import beside, roles
+
+P, N, B = "predictive", "not shown", "background"
+
+
+@pytest.mark.parametrize(
+    ("carries", "shown", "predicts", "expected"),
+    [
+        ([1, 1, 0], None, None, [P, P, B]),  # nobody looked at other samples
+        ([1, 1, 0], None, True, [P, P, B]),
+        ([1, 1, 0], None, False, [N, N, B]),
+        ([1, 1, 0], [1, 0, 0], None, [P, N, B]),
+        ([1, 1, 0], [1, 0, 0], True, [P, N, B]),
+        ([1, 1, 0], [1, 0, 0], False, [N, N, B]),
+        ([1, 0, 0], [0, 1, 0], None, [N, P, B]),
+        ([1, 0, 0], [0, 1, 0], False, [N, N, B]),
+        ([0, 0, 0], [0, 0, 0], None, [B, B, B]),
+    ],
+)
+def test_only_what_samples_not_seen_show_is_predictive(carries, shown, predicts, expected):
+    view = SimpleNamespace(predictive=np.array(carries, dtype=bool))
+    shown = None if shown is None else np.array(shown, dtype=bool)
+    assert roles(view, shown, predicts) == expected
+
+
+def test_what_background_adds_nothing_to():
+    assert beside([B, B]) == ""
+    assert beside([P, B]) == " beside factor 1"
+    assert beside([P, N, B, P]) == " beside factors 1, 2 and 4"
