@@ -368,3 +368,16 @@ def test_predictions_as_parquet(model, table, tmp_path):
         assert superfactor("predict", model, table, "--out", tmp_path / name).code == 0
     one, other = (read(tmp_path / name) for name in ("p.parquet", "p.csv"))
     pd.testing.assert_frame_equal(one, other, check_dtype=False)
+
+
+def test_the_other_class_up_turns_every_sign(kept):
+    folder, told = kept
+    (up,) = told["factors"][0]["coef"]
+    (other,) = set(pd.read_csv(folder / "t.csv")["status"].astype(str)) - {up}
+    again = superfactor("factors", folder / "m.skops", "--positive", other, "--json").json
+    signs = {row["feature"]: row["correlation"] for row in told["stable_features"]["selected"]}
+    turned = {row["feature"]: row for row in again["stable_features"]["selected"]}
+    assert signs
+    for feature, correlation in signs.items():
+        assert turned[feature]["correlation"] == pytest.approx(-correlation)
+        assert turned[feature]["low"] <= turned[feature]["high"]

@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 from tests.interpretation.data import MODELS, pipeline, regressor, table
 
-from superfactor.interpretation import factor_view, supervised_factors, top_features
+from superfactor import SMFClassifier
+from superfactor.interpretation import (
+    factor_view,
+    held_out_scores,
+    supervised_factors,
+    top_features,
+)
 from superfactor.interpretation.tables import extremes
 
 
@@ -173,3 +179,16 @@ def test_markers_are_noted(view, tmp_path):
 def test_bad_n(view, n, error):
     with pytest.raises(error, match=f"n={n}: an integer >= 1 is required"):
         top_features(view, n)
+
+
+def test_roles_of_samples_not_seen():
+    """Labels that mean nothing: in the training samples a factor carries them all the same."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 200)), np.arange(40) % 2
+    model = SMFClassifier(2).fit(X, y)
+    assert supervised_factors(model)["role"].tolist() == ["predictive", "background"]
+    held = held_out_scores(model, X, y)
+    table = supervised_factors(model, held_out=held)
+    assert table["role"].tolist() == ["not shown", "background"]
+    np.testing.assert_array_equal(table["AUC"], held.own)
+    np.testing.assert_array_equal(table["held_out_contribution"], held.contribution)

@@ -55,7 +55,10 @@ def run(
     show_factors(
         factors, screen, target=about["target"], by=looks.by, covariates=covariates, shown=n
     )
-    show_stable_facts(about["stable_features"], screen)
+    stable = _stable(
+        about["stable_features"], view, factor_view(loaded.estimator, **_recorded(about))
+    )
+    show_stable_facts(stable, screen)
     if about["verdict"] is not None:
         near = about["nearness"]
         told = SimpleNamespace(**about["verdict"])
@@ -67,12 +70,34 @@ def run(
         {
             "versions": versions(),
             "factors": factors,
-            "stable_features": about["stable_features"],
+            "stable_features": stable,
             "verdict": about["verdict"],
             "nearness": about["nearness"],
             "files": {} if out is None else {"features": str(out)},
         }
     )
+
+
+def _recorded(about: dict[str, Any]) -> dict[str, Any]:
+    """How factors were shown when the model was fitted."""
+    return looks_of(about).shown
+
+
+def _stable(told: dict[str, Any] | None, view: Any, fitted: Any) -> dict[str, Any] | None:
+    """Stable features with the signs of a view; their correlations are with the factors as first shown.
+
+    Parameters
+    ----------
+    told : as in the model file
+    view, fitted : as shown now, and as shown when the model was fitted
+    """
+    if told is None or view.outputs == fitted.outputs:
+        return told
+    turned = [
+        row | {"correlation": -row["correlation"], "low": -row["high"], "high": -row["low"]}
+        for row in told["selected"]
+    ]
+    return told | {"selected": turned}
 
 
 def _all(view: Any) -> Any:

@@ -21,7 +21,7 @@ ENDS = ("high", "low")
 
 
 def supervised_factors(
-    model: Any, *, rotation: str | None = None, positive: Any = None
+    model: Any, *, held_out: Any = None, rotation: str | None = None, positive: Any = None
 ) -> DataFrame:
     """One row per factor: how much of X it holds, and what it says about the outcome.
 
@@ -29,6 +29,10 @@ def supervised_factors(
     ----------
     model : fitted model or FactorView
         As for `factor_view`, which explains order and sign.
+    held_out : HeldOut, optional
+        From `held_out_scores` of the same model, rotation and class. Roles are then those of samples that
+        the model had not seen. Without it they are of the training samples, where a factor also carries a
+        prediction of labels that mean nothing.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`.
     positive : class label, optional
@@ -40,7 +44,8 @@ def supervised_factors(
         Index ``factor`` 1, …, r. Columns:
 
         - ``role``: "predictive", or "background" where a factor adds next to nothing to the prediction
-          beside the others, which does not mean that it has nothing to do with the outcome;
+          beside the others, which does not mean that it has nothing to do with the outcome. With
+          `held_out` also "not shown", where it carries the prediction of the training samples alone;
         - ``share_of_variance``: share of the variance of X that goes with the factor's score;
         - ``contribution``: the share of the deviance explained by all factors that is lost without this
           one, in sample; below 1 % the factor is background;
@@ -48,7 +53,9 @@ def supervised_factors(
           log-odds of the positive class; with three classes or more, of each class against the
           mean of all; or to that target in its units;
         - ``direction`` in words: the class that becomes more likely as the factor goes up, with
-          three classes or more also the one as it goes down; or the target it raises.
+          three classes or more also the one as it goes down; or the target it raises;
+        - with `held_out` ``held_out_contribution``, and ``AUC``, ``correlation`` or ``concordance`` of the
+          factor alone, there.
 
     Examples
     --------
@@ -66,12 +73,15 @@ def supervised_factors(
 
     view = factor_view(model, rotation=rotation, positive=positive)
     columns: dict[str, Any] = {
-        "role": roles(view),
+        "role": roles(view, None if held_out is None else held_out.predictive),
         "share_of_variance": view.share,
         "contribution": view.contribution,
     }
     columns |= {f"coef[{name}]": row for name, row in zip(view.outputs, view.coef, strict=True)}
     columns["direction"] = [direction(column, view.classes, view.outputs) for column in view.coef.T]
+    if held_out is not None:
+        columns["held_out_contribution"] = held_out.contribution
+        columns[held_out.own_name] = held_out.own
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(view.share) + 1, name="factor"))
 
 

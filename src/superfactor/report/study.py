@@ -162,9 +162,7 @@ def _nested(nested: Any) -> str:
         f"choices were made anew within the training part of every fold: {said}."
     )
     differences = [
-        f"{metric_difference(d['mean'], d['metric'])} "
-        f"({metric_difference(d['low'], d['metric']).removesuffix(' points')} to "
-        f"{metric_difference(d['high'], d['metric']).removesuffix(' points')}) against {rival}"
+        f"{metric_difference(d['mean'], d['metric'])} ({_interval(d)}) against {rival}"
         for rival, d in nested.differences.items()
     ]
     if differences:
@@ -174,6 +172,16 @@ def _nested(nested: Any) -> str:
             "95 % intervals corrected for overlapping training sets after Nadeau and Bengio."
         )
     return text
+
+
+def _interval(difference: dict[str, Any]) -> str:
+    ends = [difference[end] for end in ("low", "high")]
+    if any(
+        end is None or not math.isfinite(end) for end in ends
+    ):  # folds that do not vary have none
+        return "the same in every fold"
+    told = [metric_difference(end, difference["metric"]).removesuffix(" points") for end in ends]
+    return " to ".join(told)
 
 
 def _held_out(facts: Study) -> str:
