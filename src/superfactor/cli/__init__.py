@@ -5,6 +5,7 @@ file             idea
 ================ ================================================================================
 ``app``          the commands and their options, with nothing heavy imported
 ``options``      … those that several commands share
+``values``       … what is typed after them
 ``errors``       one clear line and an exit code instead of a traceback
 ``screen``       what people see: tables, notes, progress bars; or one JSON object for scripts
 ``output``       where to write, checked before the work, and how tables are written

@@ -57,6 +57,7 @@ from superfactor.cli.options import (
     Xi,
 )
 from superfactor.cli.screen import Screen
+from superfactor.cli.values import columns_of, repeats_of, settings_of, wishes_of
 
 # typer has its own copy of click's exceptions since 0.26 and no public name for their root.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -69,8 +70,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # two columns of plain text: readable at 80 columns, and sooner there
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# Samples of a class that --drop-rare keeps.
-FEWEST = 3
 # What was typed, to be written into models and pages.
 _command = ["superfactor"]
 
@@ -196,11 +195,11 @@ def fit(
     from superfactor.cli.findings import Looks
     from superfactor.cli.reading import source_of
 
-    times = _repeats(repeats)
+    times = repeats_of(repeats)
     if permutations and not times:
         raise UserError("--permutations needs nested cross-validation: leave out --repeats 0")
     settings = replace(
-        _settings(rank, xi, lam, model, standardize, balance, seed, cv, certify),
+        settings_of(rank, xi, lam, model, standardize, balance, seed, cv, certify),
         test_size=test_size,
         repeats=times,
         permutations=permutations,
@@ -215,8 +214,8 @@ def fit(
         features=features_out,
     )
     source = source_of(table, block, phenotype, layout, sheet, layer)
-    wishes = _wishes(log2, impute, unlabeled, drop_rare, min_class)
-    columns = _columns(target, id, covariates, drop, group, adjust)
+    wishes = wishes_of(log2, impute, unlabeled, drop_rare, min_class)
+    columns = columns_of(target, id, covariates, drop, group, adjust)
     fit.run(source, columns, wishes, settings, outputs, Screen(quiet=quiet, as_json=json))
 
 
@@ -352,10 +351,10 @@ def select(
     from superfactor.cli import select
     from superfactor.cli.reading import source_of
 
-    settings = _settings(rank, xi, lam, model, standardize, balance, seed, cv)
+    settings = settings_of(rank, xi, lam, model, standardize, balance, seed, cv)
     source = source_of(table, block, phenotype, layout, sheet, layer)
-    wishes = _wishes(log2, impute, unlabeled, drop_rare, min_class)
-    columns = _columns(target, id, covariates, drop, group, adjust)
+    wishes = wishes_of(log2, impute, unlabeled, drop_rare, min_class)
+    columns = columns_of(target, id, covariates, drop, group, adjust)
     select.run(source, columns, wishes, settings, out, Screen(quiet=quiet, as_json=json))
 
 
@@ -394,90 +393,3 @@ def report(
     wishes = {"stability": stability, "stable": stable, "by": by, "rotation": rotation}
     wishes |= {"positive": positive}
     report.run(model, source, out, markers, wishes, screen, features_out)
-
-
-# --- from words to values --------------------------------------------------------------------------
-
-
-def _wishes(
-    log2: bool, impute: str, unlabeled: str | None, drop_rare: bool, min_class: int | None
-) -> Any:
-    from superfactor.cli.gaps import WAYS
-    from superfactor.cli.prepare import Wishes
-
-    if impute not in WAYS:
-        raise UserError(f"--impute {impute}: lowrank, mean or none is required")
-    if min_class is not None and min_class < 1:
-        raise UserError(f"--min-class {min_class}: a whole number from 1 is required")
-    fewest = min_class or (FEWEST if drop_rare else 0)
-    return Wishes(log2=log2, impute=impute, unlabeled=unlabeled, min_class=fewest)
-
-
-def _columns(
-    target: str | None,
-    id: str | None,
-    covariates: list[str] | None,
-    drop: list[str] | None,
-    group: str | None,
-    adjust: list[str] | None,
-) -> Any:
-    from superfactor.cli.roles import Columns
-
-    def names(values: list[str] | None) -> tuple[str, ...]:
-        every = (name.strip() for value in values or [] for name in value.split(","))
-        return tuple(dict.fromkeys(name for name in every if name))
-
-    return Columns(target, id, names(covariates), names(drop), group, names(adjust))
-
-
-def _settings(
-    rank: str,
-    xi: str,
-    lam: str,
-    model: str,
-    standardize: bool,
-    balance: bool,
-    seed: int,
-    folds: int | None,
-    certify: str = "residual",
-) -> Any:
-    from superfactor.cli.learning import Settings
-
-    if model not in ("filter", "feature"):
-        raise UserError(f"--model {model}: filter or feature is required")
-    if certify not in ("residual", "ascent"):
-        raise UserError(f"--certify {certify}: residual or ascent is required")
-    return Settings(
-        rank=_choice("--rank", rank, int, lambda n: n >= 1, "auto or a whole number from 1"),
-        xi=_choice("--xi", xi, float, lambda x: 0 < x < float("inf"), "auto or a number above 0"),
-        lam=_choice(
-            "--lam", lam, float, lambda x: 0 <= x < float("inf"), "auto or a number from 0"
-        ),
-        model=model,
-        standardize=standardize,
-        balance=balance,
-        seed=seed,
-        folds=folds,
-        certify=certify,
-    )
-
-
-def _repeats(text: str) -> Any:
-    if text == "auto":
-        return text
-    if not text.isdecimal():
-        raise UserError(f"--repeats {text}: auto or a whole number from 0 is required")
-    return int(text)
-
-
-def _choice(option: str, text: str, kind: Any, allowed: Any, required: str) -> Any:
-    """``auto``, one number, or several with commas between them as a list."""
-    if text == "auto":
-        return text
-    try:
-        values = [kind(word) for word in text.split(",")]
-    except ValueError:
-        values = []
-    if not values or not all(map(allowed, values)):
-        raise UserError(f"{option} {text}: {required} is required, or several with commas between")
-    return values[0] if len(values) == 1 else values
