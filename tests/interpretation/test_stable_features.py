@@ -269,7 +269,7 @@ def test_splits_of_all_samples_cannot_be_repeated():
     search = SMFClassifierCV([2], xi=[0.1], lam=[1.0], cv=splits).fit(X, y)
     with pytest.raises(ValueError, match="search_again=True: the cv of the search lists splits"):
         stable_features(search, X, y, search_again=True)
-    with pytest.raises(ValueError, match="search_again=True: SMFClassifier has no choice"):
+    with pytest.raises(ValueError, match="search_again=True: Pipeline has no choice"):
         stable_features(search.best_estimator_, X, y, search_again=True)
 
 
