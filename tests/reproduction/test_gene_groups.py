@@ -77,7 +77,7 @@ def test_accuracies_are_those_of_predictions_on_the_other_half(outcome, small):
 @pytest.mark.parametrize("found", [0, 1, 3], ids="found={}".format)
 def test_hits_against_all_draws(found):
     view = view_of()
-    top = [i for w in view.scaled for i in (np.argmax(w), np.argmin(w))]
+    top = [i for w in view.shown("weight") for i in (np.argmax(w), np.argmin(w))]
     top, rest = sorted(set(top)), [i for i in range(60) if i not in top]
     marked = [*top[:found], *rest[: 5 - found]]
     hits = markers.top_hits(view, {view.features[i]: f"m{i}" for i in marked}, 1)
@@ -91,7 +91,7 @@ def test_hits_against_all_draws(found):
 
 def test_share_of_genes_farther_from_the_ends_than_the_markers():
     view = view_of()
-    ends = [min(_rank(row, i) for row in view.scaled) for i in range(60)]
+    ends = [min(_rank(row, i) for row in view.shown("weight")) for i in range(60)]
     shares = [np.mean([(e > ends[i]) + (e == ends[i]) / 2 for e in ends]) for i in (3, 40)]
     hits = markers.top_hits(view, {"g3": "A", "g40": "B"}, 5)
     assert hits.farther == pytest.approx(np.mean(shares))
@@ -113,7 +113,7 @@ def test_places_against_sorting():
     view = view_of()
     notes = {"g3": "A", "g40": "B"}
     for place in markers.places(view, notes):
-        weights = view.scaled[:, list(view.features).index(place["feature"])]
+        weights = view.shown("weight")[:, list(view.features).index(place["feature"])]
         ranks = [_rank(row, list(view.features).index(place["feature"])) for row in view.scaled]
         assert place["rank"] == min(ranks)
         assert place["weight"] == weights[place["group"] - 1]
