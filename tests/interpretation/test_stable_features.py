@@ -53,7 +53,8 @@ def test_planted_features_are_selected_and_others_are_not(found):
     assert len(found.table) == 200
     assert found.table["selected"].tolist() == [True] * 6 + [False] * 194
     assert found.table["share"][:6].is_monotonic_decreasing
-    assert found.table["share_shuffled"].max() < 0.5
+    expected = (found.table["share"] >= 0.75) & (found.table["share_shuffled"] < 13 / 200 + 0.25)
+    assert found.table["selected"].equals(expected)
     assert found.n_top == 13  # ⌊√(200/1.05)⌋
     assert found.bound_without_assumption == pytest.approx(13**2 / 200 / 0.5)
     assert found.statement == (

@@ -27,8 +27,8 @@ from superfactor.interpretation.view import FactorView, factor_view
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# A feature whose share with shuffled labels is so much larger than that of a random one does not need the labels:
-# it lies on an axis of X that many fits find. Blocks of words that the same few texts repeat have .3 to .6.
+# A feature whose share with shuffled labels is so much larger than that of a random one does not need the
+# labels: it lies on an axis of X that many fits find. Words that only the same few texts have: .3 to .6.
 WITHOUT_LABELS = 0.25
 # Of the halves, whose correlations lie between ``low`` and ``high``.
 _LEVEL = 0.95
