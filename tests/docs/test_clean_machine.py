@@ -106,7 +106,7 @@ def test_commands_of_the_first_page_work_in_order(site, wheel, tmp_path):
     machine.install(re.sub(r'"[^[]+\[', lambda _: f'"{wheel}[', install))
 
     assert demo == "superfactor demo"
-    assert "91 %" in machine.does(demo)
+    assert "88 %" in machine.does(demo)
     assert (machine.folder / "superfactor-demo" / "report.html").stat().st_size > 10_000
 
     table, malign = load_breast_cancer(return_X_y=True, as_frame=True)

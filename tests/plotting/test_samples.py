@@ -116,7 +116,7 @@ def test_axes_say_what_was_not_shown():
     useless = replace(held, predictive=np.zeros(3, dtype=bool))
     for told in ({"held_out": useless}, {"held_out": held, "predicts": False}, {"predicts": False}):
         display = SamplesDisplay.from_estimator(model, y=y, **told)
-        assert display.factors[0].startswith("factor 1 (not shown to predict, ")
+        assert display.factors[0].startswith("factor 1 (not shown, ")
 
 
 def test_a_verdict_of_the_user_counts():

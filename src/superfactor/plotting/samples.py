@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from superfactor.interpretation import FactorView, HeldOut, factor_view
-from superfactor.interpretation.roles import BESIDE_NAME, roles
+from superfactor.interpretation.roles import PREDICTIVE, roles
 from superfactor.plotting import drawing, lettering
 from superfactor.plotting.outcomes import Shown, shown_outcome
 from superfactor.plotting.positions import positions_of
@@ -318,8 +318,8 @@ def axis_names(
     names, found = [], roles(view, None if held_out is None else held_out.predictive, predicts)
     for j in chosen:
         share = f"{drawing.percent(view.share[j - 1])} of variance"
-        said = BESIDE_NAME[found[j - 1]]
-        role = f"{said}, " if said else ""
+        # A word, since axes are short: the caption says it in full.
+        role = "" if found[j - 1] == PREDICTIVE else f"{found[j - 1]}, "
         alone = "" if held_out is None else f"\n{_alone(held_out, view, j - 1)}"
         names.append(f"factor {j} ({role}{share}){alone}")
     return names
