@@ -33,6 +33,7 @@ class DataMatrix:
     scale : the factor s (a power of two, so that dividing by it loses no digit)
     root_weight : √w of shape (n, 1), or None
     singular_values : σ (p,) where X̃ is known to be UΣ in its own right singular vectors, else None
+    rounding : how far UΣ may be from what it stands for (`spectrum.compression.Rounding`), else None
     """
 
     is_sparse: bool
@@ -49,8 +50,9 @@ class DataMatrix:
         *,
         scale: float = 1.0,
         singular_values: Array | None = None,
+        rounding: Any = None,
     ):
-        self.singular_values = singular_values
+        self.singular_values, self.rounding = singular_values, rounding
         self.is_sparse = sp.issparse(X)
         if self.is_sparse:
             X = sp.csr_array(X)
@@ -128,6 +130,12 @@ class DataMatrix:
             return self._X[index, :] * self._factor
         xp = self.xp
         return xp.take(self._X, xp.asarray(index, device=self.device), axis=0) * self._factor
+
+    def dense(self) -> Array:
+        """X̃ (n, p) as an array of its own."""
+        X = self._X.toarray() if self.is_sparse else self._X
+        X = X * self._factor
+        return X if self.root_weight is None else X * self.root_weight
 
     def row_squares(self) -> Array:
         """‖x̃_i‖² of every row (n,), in float64."""
