@@ -5,6 +5,7 @@ iteration, and if SUPERFACTOR_DATA_DIR says where real tables are, the compariso
 benchmarks pages` writes the kept numbers into docs/benchmarks.md, docs/choose.md, docs/unlabelled.md,
 docs/scaling.md and docs/paper.
 `python -m benchmarks scale [figures]` measures how far it scales, and keeps these numbers in another file.
+`python -m benchmarks trust --problems N --seed S` holds fits of random problems against naive code.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -42,6 +44,7 @@ from benchmarks import (
 from benchmarks.scale import figures
 from benchmarks.scale import page as scale_page
 from benchmarks.tables import show
+from benchmarks.trust import run
 from reproduction.writing import whole
 from superfactor.datasets.files import VARIABLE
 
@@ -78,6 +81,10 @@ ELSEWHERE = {"choose": CHOOSE, "guided": CHOOSE}
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure, print, and keep the numbers with the machine they come from."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["trust"]:  # with options of its own
+        run.main(arguments[1:])
+        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "names",

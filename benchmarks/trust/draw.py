@@ -1,0 +1,234 @@
+"""Problem number `index` of a seed: data, parameters, and the same problem for the naive code."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.trust import outcomes, tables
+from benchmarks.trust.losses import Labels, Numbers, Times
+from benchmarks.trust.naive import Factors, Given
+from superfactor import SMFClassifier, SMFRegressor, SMFSurvival, row_blocks
+
+Array = Any
+
+ESTIMATORS = {
+    "two classes": SMFClassifier,
+    "classes": SMFClassifier,
+    "numbers": SMFRegressor,
+    "times": SMFSurvival,
+}
+STORES = ("dense", "dense", "dense", "dense", "csr", "csc", "rows", "mapped")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data and parameters of one fit.
+
+    Attributes
+    ----------
+    outcome : one of `outcomes.KINDS`
+    X : (n, p), float64 or float32
+    y : (n,), or (n, κ) numbers, or (n, 2) events and times, complete
+    absent : (n,) bool, whose y is not shown to the fit
+    covariates : (n, q) or None
+    sample_weight : (n,) or None
+    parameters : of the estimator
+    store : how X is handed over, one of STORES
+    told : in words
+    """
+
+    outcome: str
+    X: Array
+    y: Array
+    absent: Array
+    covariates: Array
+    sample_weight: Array
+    parameters: Mapping[str, Any]
+    store: str
+    told: str
+
+    @property
+    def model(self) -> str:
+        """The filter or the feature model."""
+        return str(self.parameters["model"])
+
+    @property
+    def weight(self) -> Array:
+        """w (n,), ones where there are none."""
+        return np.ones(len(self.X)) if self.sample_weight is None else self.sample_weight
+
+    def estimator(self, **changed: Any) -> Any:
+        """Not fitted."""
+        return ESTIMATORS[self.outcome](**{**self.parameters, **changed})
+
+    def data(self) -> dict[str, Any]:
+        """What ``fit`` takes."""
+        given = {"X": stored(self.X, self.store), "y": self.shown_y()}
+        if self.covariates is not None:
+            given["covariates"] = self.covariates
+        if self.sample_weight is not None:
+            given["sample_weight"] = self.sample_weight
+        return given
+
+    def shown_y(self) -> Array:
+        """y with None or NaN where it is absent."""
+        if not self.absent.any():
+            return self.y
+        if self.outcome in ("two classes", "classes"):
+            return np.where(self.absent, None, self.y.astype(object))
+        y = self.y.astype(float)
+        y[self.absent] = np.nan
+        if self.outcome == "times":
+            y[self.absent, 0] = 0.0
+        return y
+
+    def naive(self, fitted: Any) -> Given:
+        """The same for the naive code, with the ξ, λ and ρ that the fit says it had."""
+        kept = np.flatnonzero(self.weight > 0)
+        weight, y = self.weight[kept], self.y[kept]
+        omega = np.where(self.absent[kept], 0.0, weight)
+        loss: Any
+        if self.outcome == "numbers":
+            loss = Numbers(y.reshape(len(y), -1).astype(float), omega)
+        elif self.outcome == "times":
+            loss = Times(y[:, 0], y[:, 1], omega)
+        else:
+            codes = np.searchsorted(np.unique(y[omega > 0]), y)
+            if self.parameters.get("class_weight") == "balanced":
+                total = np.bincount(codes, weights=omega)
+                omega = omega * (total.sum() / (len(total) * total))[codes]
+            loss = Labels(codes, omega)
+        Z = np.zeros((len(kept), 0)) if self.covariates is None else self.covariates[kept]
+        if self.X.dtype == np.float32:  # covariates are taken in the type of X
+            Z = Z.astype(np.float32).astype(float)
+        ridge = np.asarray(fitted.lam_covariates_, dtype=float)
+        if self.parameters.get("fit_intercept", self.outcome != "times"):
+            Z, ridge = np.hstack([Z, np.ones((len(kept), 1))]), np.append(ridge, 0.0)
+        X = self.X[kept].astype(np.longdouble)
+        rank = self.parameters["n_components"]
+        return Given(self.model, X, weight, loss, Z, ridge, fitted.xi_, fitted.lam_, rank)
+
+    def factors(self, fitted: Any) -> Factors:
+        """Those that the fit returned."""
+        beta, gamma = fitted.factor_coef_, fitted.covariate_coef_
+        if self.parameters.get("fit_intercept", self.outcome != "times"):
+            gamma = np.hstack([gamma, fitted.intercept_[:, None]])
+        if self.outcome == "classes":  # the row of the base class is zeros
+            beta, gamma = beta[1:], gamma[1:]
+        kept = self.weight > 0
+        parts = (fitted.components_.T, fitted.codes_[kept], beta.T, gamma.T)
+        return Factors(*(np.asarray(part, dtype=np.float64) for part in parts))
+
+
+def stored(X: Array, store: str) -> Any:
+    """X in one of the forms that ``fit`` takes."""
+    if store in ("csr", "csc"):
+        return (sp.csr_array if store == "csr" else sp.csc_array)(X)
+    if store == "rows":
+        return row_blocks(X)
+    if store == "mapped":
+        with tempfile.TemporaryFile() as file:  # which lives as long as it is mapped
+            mapped = np.memmap(file, dtype=X.dtype, mode="w+", shape=X.shape)
+        mapped[:] = X
+        return mapped
+    return X
+
+
+def problem(seed: int, index: int) -> Problem:
+    """Problem number `index` of this seed, whatever was drawn before it."""
+    rng = np.random.default_rng([seed, index])
+    outcome, model = str(rng.choice(outcomes.KINDS)), str(rng.choice(["filter", "feature"]))
+    n, p = tables.shape(rng)
+    plain, entries = tables.entries(rng, n, p)
+    plain, defect = tables.spoiled(rng, plain)
+    X, scale, usual = tables.scaled(rng, plain)
+    y = _outcome(rng, outcome, plain)
+    absent = outcomes.who_has_none(rng, outcome, y)
+    covariates = weight = None
+    if rng.random() < 0.3:
+        covariates = 10 ** rng.uniform(-2, 2) * rng.standard_normal((n, int(rng.integers(1, 3))))
+    if rng.random() < 0.35:
+        weight = _weights(rng, outcome, y, absent)
+    kept = n if weight is None else int((weight > 0).sum())
+    single = rng.random() < 0.15
+    store = str(rng.choice(STORES))
+    certify = str(rng.choice(["residual", "residual", "ascent"]))
+    if store in ("rows", "mapped") and (outcome == "times" or certify == "ascent"):
+        store = "dense"  # rows in passes are refused
+    parameters: dict[str, Any] = {
+        "n_components": int(rng.integers(1, min(4, kept, p) + 1)),
+        "model": model,
+        **_penalties(rng, model, X, usual),
+        "certify": certify,
+    }
+    if outcome != "times" and rng.random() < 0.25:
+        parameters["fit_intercept"] = False
+    if covariates is not None and rng.random() < 0.3:
+        parameters["lam_covariates"] = float(10 ** rng.uniform(-3, 2))
+    if outcome in ("two classes", "classes") and rng.random() < 0.15:
+        parameters["class_weight"] = "balanced"
+    dtype = np.float32 if single else np.float64
+    told = f"{outcome}, {model}, {n} × {p}, entries: {entries}, defect: {defect}, scale: {scale}, {store}"
+    return Problem(
+        outcome,
+        X.astype(dtype),
+        y,
+        absent,
+        covariates,
+        weight,
+        parameters,
+        store,
+        told + (", float32" if single else "") + (", weights" if weight is not None else ""),
+    )
+
+
+def _outcome(rng: np.random.Generator, kind: str, X: Array) -> Array:
+    if kind == "numbers":
+        return outcomes.numbers(rng, X)
+    if kind == "times":
+        return outcomes.times(rng, X)
+    count = 2 if kind == "two classes" else int(rng.integers(3, min(6, len(X) // 2 + 1)))
+    return outcomes.labels(rng, X, count)
+
+
+def _weights(rng: np.random.Generator, kind: str, y: Array, absent: Array) -> Array:
+    """w (n,): whole numbers from 0, or anything positive; somebody of each class counts."""
+    n = len(y)
+    whole = rng.random() < 0.7
+    weight = rng.integers(0, 4, n).astype(float) if whole else 10 ** rng.uniform(-2, 2, n)
+    known = np.flatnonzero(~absent)
+    if kind in ("two classes", "classes"):
+        needed = known[np.unique(y[known], return_index=True)[1]]
+    elif kind == "times":
+        needed = known[np.argsort(y[known, 1])[[0, 1, -1]]]
+    else:
+        needed = known[:2]
+    weight[needed] = np.maximum(weight[needed], 1.0)
+    return weight
+
+
+def _penalties(rng: np.random.Generator, model: str, X: Array, usual: float) -> dict[str, Any]:
+    """ξ and λ: "auto", or over many orders in the units of all of X, or of a usual entry of it."""
+    n, p = X.shape
+    all_of_it = float(np.linalg.norm(X) ** 2)
+    unit = all_of_it if rng.random() < 0.5 else n * p * usual**2
+    xi: float | str = float(10 ** rng.uniform(-5, 3) * n / unit)
+    lam: float | str = float(10 ** rng.uniform(-6, 2))
+    if model == "filter":
+        lam = float(lam * unit / min(n, p))
+    if rng.random() < 0.35:
+        xi = "auto"
+    if rng.random() < 0.35:
+        lam = "auto"
+    return {"xi": xi, "lam": lam}
+
+
+def changed(problem: Problem, told: str, **parts: Any) -> Problem:
+    """The problem with other parts, and how it came about."""
+    return replace(problem, told=f"{problem.told}; {told}", **parts)
