@@ -21,7 +21,6 @@ from superfactor._arrays import (
     Array,
     cast,
     eps,
-    frobenius2,
     moved,
     namespace,
     to_numpy,
@@ -33,7 +32,6 @@ from superfactor.options import Options
 from superfactor.samples import (
     Annotations,
     Block,
-    Design,
     LocalSamples,
     Samples,
     SampleTable,
@@ -49,7 +47,7 @@ from superfactor.spectrum import (
     top_eigenpairs,
     working_memory,
 )
-from superfactor.units import Auto, Weights, largest_square
+from superfactor.units import Auto, Weights, largest_square, null_loss
 
 __all__ = ["Problem", "pose", "state"]
 
@@ -260,6 +258,12 @@ class Problem:
         """σ where X̃ is UΣ in its own right singular vectors, as in a compact problem; else None."""
         values = None if self.whole is None else self.whole.data.singular_values
         return None if values is None else to_numpy(values)
+
+    @property
+    def compression_rounding(self) -> float:
+        """In a compact problem, a bound of ‖X̃ − UΣQᵀ‖; else 0."""
+        known = None if self.whole is None else self.whole.data.rounding
+        return 0.0 if known is None else known.rows
 
     def arrays(self) -> LiftedArrays:
         """The problem as arrays; a ValueError where X is not in memory."""
@@ -535,7 +539,7 @@ def pose(
     if whole is not None:
         whole = replace(whole, data=whole.data.over(scale))
     q = n_covariates + int(fit_intercept)
-    null, slope = samples.sum(Block.evaluate, Design(None), np.zeros((q, n_outputs)))
+    nothing = null_loss(samples, loss, n_outputs, n_covariates, fit_intercept)
     total, telling, of_samples = (float(x) for x in samples.sum(Block.total_weights))
 
     def variation() -> float:
@@ -556,11 +560,9 @@ def pose(
         core = np.full((1, 1), -1 / total)
         return float(top_eigenpairs(squares, s, 1, core)[0][0])
 
-    constant = slope[n_covariates:, :]  # of the intercept, if there is one
-    reference = float(null) - _gained_by_a_constant(loss, constant, total)
     # Of the samples' weight only what tells something of y weighs against λ: labels, or events, may be few.
     xi, lam = weights.of_factors(
-        model, squared, reference, lambda: variation() * telling / of_samples
+        model, squared, nothing.at_best, lambda: variation() * telling / of_samples
     )
     ridge = np.zeros(q)
     ridge[:n_covariates] = weights.of_covariates(samples, n_covariates, lam)
@@ -580,24 +582,13 @@ def pose(
         squared_norm=squared / scale**2,
         smallest_weight=min(low for low, _ in ranges),
         largest_weight=max(high for _, high in ranges),
-        null_loss=float(null),
+        null_loss=nothing.at_zero,
         total_weight=total,
         like=like,
         options=options,
         row_size=row_size,
         whole=whole,
     )
-
-
-def _gained_by_a_constant(loss: Loss, slope: Array, total_weight: float) -> float:
-    """How much lower than at 0 the loss is at its best constant, for a quadratic one: targets have no zero.
-
-    `slope` (1, κ) or (0, κ) is its gradient at 0 in the intercept. Of classes, 0 is what knows nothing.
-    """
-    lowest, highest = loss.curvature_bounds(int(slope.shape[1]))
-    if not 0 < lowest == highest:
-        return 0.0
-    return frobenius2(slope) / (2 * highest * total_weight)
 
 
 def _unit_of(squared: float, like: Array) -> float:

@@ -3,14 +3,19 @@
 ξ and λ have units, so that no fixed number suits all data: on standardised genes ξ = 1 is plain PCA, and a λ
 for genes shrinks the effect of an age, which shares it, to nothing. With t a number without unit:
 
-    ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: n·log(c) with c classes, Σω‖y − ȳ‖² in regression, that of
-                           equal hazards for survival times, whose Σω below counts events only (§16)
+    ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: Σω·log(c) with c classes; in regression Σω‖y − ȳ‖², but
+                           Σω‖y‖² without an intercept; that of equal hazards for survival times (§16)
     λ = t·σ₁(X)²·Σω/Σw     filter model: activations of size 1 along the first factor cost about t·Σω, n where
-                           all samples have a label; σ₁ of X without its mean, which is the intercept's
+                           all samples have a label; Σω counts events only for survival times. σ₁ of X without
+                           its mean, which is the intercept's; of X itself where there is none
     λ = t                  feature model: the price of the activations themselves, whatever the units of X
     ρ_j = 0.08·Var(x'_j)   a covariate: a normal prior with s.d. 2.5 on the log-odds per standard deviation
 
-so that X, 1000·X and every sample twice lead to the same model, and so does a covariate in other units.
+‖X‖² and σ₁ count a sample as often as it weighs, w; ω is its weight in the loss, class weights included.
+
+The unit of X does not matter, nor that of a covariate. Every sample twice, or with weight 2, leaves ξ and
+doubles λ of the filter model, so that F is twice what it was and the model the same. This holds without
+covariates: their prior ρ does not grow with the samples, and against twice the loss it weighs half as much.
 """
 
 from __future__ import annotations
@@ -22,14 +27,17 @@ from typing import Any, Literal
 import numpy as np
 
 from superfactor._arrays import Array
+from superfactor.losses import Loss
 from superfactor.models import Model
-from superfactor.samples import Block, Samples
+from superfactor.samples import Block, Design, Samples
 
 __all__ = [
     "COVARIATE_RIDGE",
+    "Units",
     "Weights",
     "covariate_ridges",
     "largest_square",
+    "null_loss",
     "xi_unit",
 ]
 
@@ -71,6 +79,55 @@ class Weights:
         if given == "auto":
             return covariate_ridges(samples)[:n_covariates] if n_covariates else np.zeros(0)
         return np.full(n_covariates, float(lam if given is None else given))
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """What no model costs: Σ_i ω_i ℓ(y_i, 0), and ℓ₀."""
+
+    at_zero: float
+    at_best: float
+
+
+@dataclass(frozen=True)
+class Units:
+    """What t = 1 stands for.
+
+    Attributes
+    ----------
+    xi : ℓ₀/‖X‖²
+    lam : σ₁(X)²·Σω/Σw, of the filter model
+    """
+
+    xi: float
+    lam: float
+
+    @classmethod
+    def of(cls, problem: Any) -> Units:
+        """Those of a problem of the filter model whose ξ and λ were both "auto"."""
+        xi, lam = problem.users_weights
+        return cls(xi / problem.model.usual_xi, lam / problem.model.usual_lam)
+
+
+def null_loss(
+    samples: Samples, loss: Loss, n_outputs: int, n_covariates: int, intercept: bool
+) -> Nothing:
+    """ℓ₀, the loss of no model, and that of activations 0.
+
+    They differ only for numbers with an intercept, which have no zero of their own: then ℓ₀ is the loss of
+    the best constant. Of classes 0 is what knows nothing, and without an intercept no model says else.
+    """
+    coef = np.zeros((n_covariates + int(intercept), n_outputs))
+    at_zero, slope = samples.sum(Block.evaluate, Design(None), coef)
+    lowest, highest = loss.curvature_bounds(n_outputs)
+    if not intercept or not 0 < lowest == highest:
+        return Nothing(float(at_zero), float(at_zero))
+    total = float(samples.sum(Block.total_weights)[0])
+    # The squared error is a parabola: one step from 0. Its value there is summed up anew, since Σy² − (Σy)²/n
+    # loses the digits of numbers that are far from 0.
+    coef[n_covariates:] = -slope[n_covariates:] / (highest * total)
+    best, _ = samples.sum(Block.evaluate, Design(None), coef)
+    return Nothing(float(at_zero), float(best))
 
 
 def xi_unit(null_loss: float, squared_norm: float) -> float:
