@@ -9,7 +9,9 @@ where the smallest direction that is kept has lost too many digits, X̃ᵀ = QR 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from superfactor._arrays import (
     Array,
@@ -57,6 +59,15 @@ class Compression:
             return xp.astype(self.vectors @ T, self.original.dtype)
         thin = self.rows @ (T / self.values[:, None])
         return self.original.transpose_times(xp.astype(thin, self.original.dtype))
+
+    def coordinates(self, X: Any, products: Callable[[], Array]) -> Array:
+        """X·Q (k, m) of other samples X (k, p): all that a model of these samples can see of them.
+
+        `products` gives XX̃ᵀ (k, n), and is asked where Q = X̃ᵀUΣ⁻¹ was not formed.
+        """
+        if self.vectors is not None:
+            return X @ self.vectors
+        return products() @ (self.rows / self.values[None, :])
 
 
 @dataclass(frozen=True)
