@@ -71,13 +71,31 @@ def test_the_way_back_maps_orthonormal_to_orthonormal():
     np.testing.assert_allclose(expanded.T @ expanded, np.eye(2), atol=1e-10)
 
 
-@pytest.mark.parametrize(("smallest", "kept"), [(3e-5, True), (3e-6, False), (1e-7, False)])
-def test_guard_where_squaring_would_lose_digits(smallest, kept):
-    X = with_values([1, 0.5, smallest], 3, 20)
+@pytest.mark.parametrize("smallest", [3e-3, 3e-4, 3e-5, 3e-6, 1e-7, 1e-9])
+def test_what_squaring_would_lose_is_kept(smallest):
+    found = check_exact(with_values([1, 0.5, smallest], 3, 20), rtol=max(1e-9, 1e-15 / smallest))
+    assert found.data.rounding.rows < 1e-10
+
+
+def test_what_is_dropped_is_known():
+    found = check_exact(with_values([1, 0.5, 1e-12], 3, 20), rank=2)
+    assert 1e-12 <= found.data.rounding.rows < 1e-11
+
+
+@pytest.mark.parametrize("scaled", ["row", "column"])
+@pytest.mark.parametrize("c", [1.0, 1e3, 1e5, 1e7, 1e9])
+def test_its_rounding_bounds_what_is_lost(c, scaled):
+    X = np.random.default_rng(3).standard_normal((8, 30))
+    X[(slice(0, 1), slice(None)) if scaled == "row" else (slice(None), slice(0, 1))] *= c
     found = compress(DataMatrix(X))
-    assert (found is not None) == kept
-    if kept:
-        check_exact(X, rtol=1e-5)
+    rounding = found.data.rounding
+    exact = X.astype(np.longdouble)
+    rows = found.data.times(np.eye(len(found.values))).astype(np.longdouble)
+    assert np.linalg.norm((exact @ exact.T - rows @ rows.T).astype(float)) <= rounding.gram
+    # The nearest X̃ with these rows: rotate rows onto X.
+    U, _, Vt = np.linalg.svd((rows.T @ exact).astype(float), full_matrices=False)
+    off = np.linalg.norm((exact - rows @ (U @ Vt)).astype(float))
+    assert off <= rounding.rows + 1e-14 * np.linalg.norm(X)
 
 
 def test_nothing_to_gain_or_to_find():

@@ -101,12 +101,12 @@ def test_ascent_raises_the_bound_and_stays_below_every_point(model, seed):
     basis = Basis.empty(problem).extended(problem.model.everything(problem.side, 12))[0]
     W = np.linalg.qr(np.random.default_rng(seed).standard_normal((basis.size, 2)))[0]
     found = newton.solve(problem, 2).objective
-    bounds = [ascend(dual, basis, W, found, tol=1e-9, max_iter=m) for m in (0, 5, 150)]
+    bounds = [ascend(dual, basis, W, found, tol=1e-9, max_iter=m).value for m in (0, 5, 150)]
     best = min(found, best_of(P, 2, 4, seed, max_iter=80))
     assert bounds == sorted(bounds)
     assert bounds[-1] > bounds[0] + 1e-3
     assert bounds[-1] <= best * (1 + 1e-9)
     # At the end it meets the relaxation, the most that any dual point can say: from another start the same.
     V = naive.project_rank(np.eye(basis.size), 2)[:, :2]
-    again = ascend(dual, basis, V, found, tol=1e-9, max_iter=150)
+    again = ascend(dual, basis, V, found, tol=1e-9, max_iter=150).value
     assert again == pytest.approx(bounds[-1], rel=1e-3)

@@ -62,7 +62,7 @@ def weights(problem):
 
 def value_at(dual, G, omega):
     """D at dual points G = ω∘g (n, κ), made feasible."""
-    return dual.value(dual.problem.samples.keep(Block.given, G / omega))
+    return dual.value(dual.problem.samples.keep(Block.given, G / omega)).value
 
 
 def entropy(P, a, G):

@@ -229,7 +229,7 @@ class SupervisedFactorization(
         return Stated(problem, everyone, kept)
 
     def _warn(self, solution: Any) -> None:
-        """Say what the answer falls short of: its tolerance, or its constraint."""
+        """Say what the answer falls short of: its tolerance, the digits of a proof, or its constraint."""
         name = type(self).__name__
         proven = self.certificate_ is not None and self.certificate_.is_global
         # Without a tolerance, a number of iterations is what was asked for.
@@ -245,6 +245,9 @@ class SupervisedFactorization(
                 ConvergenceWarning,
                 stacklevel=users_stacklevel(),
             )
+        if self.certificate_ is not None and self.certificate_.lost_to_rounding:
+            reason = self.certificate_.statement.split(". ")[0].rstrip(".")
+            warnings.warn(f"{name}: {reason}", UserWarning, stacklevel=users_stacklevel())
         if self.violation_ > 0 and self.violation_ > VIOLATION_TOLERANCE * fitting.largest_entry(
             model_named(self.model), solution.factors
         ):

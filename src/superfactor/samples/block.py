@@ -555,6 +555,16 @@ class Block:
         total = namespace(g).sum(self.loss.conjugate(g, wide(known.targets)) * weight[:, 0])
         return float(total), wide(known.covariates).T @ (g * weight)
 
+    def dual_sizes(self, dual: Place) -> tuple[float, Array]:
+        """The sizes of what `dual_terms` adds up: Σ_i ω_i(|ℓ*(y_i, g_i)| + |g_i|·|y_i|), |X'|ᵀ(ω∘|g|) (q, κ)."""
+        known = self._annotations()
+        weight, g, Y = wide(known.loss_weight), self._tall(dual), wide(known.targets)
+        xp = namespace(g)
+        terms = xp.abs(self.loss.conjugate(g, Y)) + xp.sum(xp.abs(g * Y), axis=1)
+        return float(xp.sum(terms * weight[:, 0])), xp.abs(wide(known.covariates)).T @ (
+            xp.abs(g) * weight
+        )
+
     def weighted_dual(self, dual: Place) -> Array:
         """ω∘g/√w (n_b, κ), in the type of the block: what `pulled` is at residuals."""
         known = self._annotations()

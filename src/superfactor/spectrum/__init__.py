@@ -4,6 +4,7 @@ from superfactor.spectrum.compression import Compression, compress
 from superfactor.spectrum.data import DataMatrix, power_of_two
 from superfactor.spectrum.eigen import ritz_corrections, top_eigenpairs
 from superfactor.spectrum.projection import project_rank, truncated_svd
+from superfactor.spectrum.rounding import eigen_rounding, product_rounding
 from superfactor.spectrum.rows import (
     RowSource,
     as_rows,
@@ -18,7 +19,9 @@ __all__ = [
     "RowSource",
     "as_rows",
     "compress",
+    "eigen_rounding",
     "power_of_two",
+    "product_rounding",
     "project_rank",
     "ritz_corrections",
     "row_blocks",

@@ -1,9 +1,9 @@
 """Exact compression: when features outnumber samples, X enters through X̃ = U·Σ·Qᵀ only.
 
-The eigenvalues of X̃X̃ᵀ give U and Σ for the price of one product, but they square the condition number: a direction
-that is 1e-8 times as large as the first one is lost in rounding, and may carry the whole label. So the directions
-that XXᵀ cannot tell from rounding are measured by a product with X̃ itself. Where they hold more than rounding, or
-where the smallest direction that is kept has lost too many digits, X̃ᵀ = QR is decomposed instead.
+The eigenvalues of X̃X̃ᵀ give U and Σ for the price of one product, but they square the condition number: a
+direction that is 1e-8 times as large as the first one is lost in rounding, and may carry the whole label. So
+directions that X̃X̃ᵀ cannot tell from rounding are measured by a product with X̃ itself. Where they hold more
+than rounding, or the smallest direction that is kept has lost too many digits, X̃ᵀ = QR is decomposed instead.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from superfactor.options import Options
 from superfactor.spectrum.data import DataMatrix
 from superfactor.spectrum.rounding import eigen_rounding, product_rounding
 
-# Below σ₁·1e-5 fewer than six digits of σ survive in the Gram matrix.
-_LEAST_RELATIVE_VALUE = 1e-5
+# Below σ₁·1e-4 fewer than eight digits of σ² survive in the Gram matrix.
+_LEAST_RELATIVE_VALUE = 1e-4
 # Of ‖X̃‖: directions that hold less than this are dropped. The certificate allows for what they hold.
 _DROPPED = 1e-10
 # A sparse X of more entries than this is not made dense for a QR decomposition.

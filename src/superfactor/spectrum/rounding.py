@@ -1,8 +1,8 @@
 """How much floating-point arithmetic may change: the bounds that certificates allow for (docs/method.md §19).
 
-Rounding errors of a sum of k terms add up like independent ones: their total stays below λ√k·u of the sum of the
-terms' sizes with a probability of at least 1 − 2exp(−λ²/2) (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), u half
-of the distance ε between 1 and the next number. With λ = 4 that is 2√k·ε.
+Rounding errors of a sum of k terms add up like independent ones: their total stays below λ√k·u times the sum
+of the terms' sizes with a probability of at least 1 − 2exp(−λ²/2) (Higham and Mary, SIAM J. Sci. Comput. 41,
+2019), u half of the distance ε between 1 and the next number. With λ = 4 that is 2√k·ε.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from superfactor._arrays import (
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Tall
 from superfactor.subspace import Basis, LossOn, fit_ridge
-from superfactor.theory.dual import Dual
+from superfactor.theory.dual import Bound, Dual
 
 _MEMORY = 8  # the line search compares with the largest of so many recent values
 
@@ -42,12 +42,12 @@ def ascend(
     *,
     tol: float,
     max_iter: int,
-) -> float:
+) -> Bound:
     """The best bound found, starting at the subspace W (k, r) in the coordinates of the basis."""
     problem, rank = dual.problem, int(W.shape[1])
     relaxation = _Relaxation(problem, basis)
 
-    def bound_at(point: _Relaxed) -> float:
+    def bound_at(point: _Relaxed) -> Bound:
         return dual.value(problem.samples.keep(Block.dual_points, point.design, point.coef))
 
     point = relaxation.at(W @ W.T)
@@ -72,10 +72,10 @@ def ascend(
         point = new
         recent.append(point.J)
         bound = bound_at(point)
-        stale = stale + 1 if bound <= best + 1e-3 * tol else 0
-        best = max(best, bound)
+        stale = stale + 1 if bound.value <= best.value + 1e-3 * tol else 0
+        best = max(best, bound, key=lambda each: each.value)
         # J(Π) bounds the relaxation from above: nothing more can be gained when the two meet.
-        if objective - best <= tol or point.J - best <= 0.1 * tol or stale >= 60:
+        if objective - best.value <= tol or point.J - best.value <= 0.1 * tol or stale >= 60:
             break
     return best
 

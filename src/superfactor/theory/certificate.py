@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from superfactor._arrays import eigh_descending, one_blas_thread, to_numpy, wide
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Tall
 from superfactor.solution import Solution
+from superfactor.spectrum import DataMatrix
 from superfactor.subspace import LossOn, fit_ridge
 from superfactor.theory.ascent import ascend
 from superfactor.theory.constants import TheoremConstants, theorem_constants
-from superfactor.theory.dual import Dual
+from superfactor.theory.dual import Bound, Dual
+from superfactor.theory.evaluated import Evaluated
 from superfactor.theory.top_sums import spectrum_of
 
 # A gap this small, relative to what supervision can change, counts as none.
 GLOBAL_TOLERANCE = 1e-6
+_TOO_FEW_DIGITS = "Not proven:"
+# Sizes of columns, or of rows, that differ more than this span many orders of magnitude.
+_WIDE_SPREAD = 1e3
 
 
 @dataclass(frozen=True)
@@ -28,9 +33,11 @@ class Certificate:
     objective : float
         F of the fit.
     lower_bound : float
-        No factorization of this rank has a smaller objective.
+        No factorization of this rank has a smaller objective. It is lowered by `rounding`.
     gap : float
         ``objective − lower_bound``.
+    rounding : float
+        What rounding may have changed in the objective and in the bound, together (docs/method.md §19).
     relative_gap : float
         ``gap/(objective − bound(0))``, bound(0) = ξΣ_{i>r}σ_i² being the part no supervision can change, so
         that a large reconstruction error cannot make the gap look small.
@@ -61,6 +68,7 @@ class Certificate:
     objective: float
     lower_bound: float
     gap: float
+    rounding: float
     relative_gap: float
     is_global: bool
     method: str
@@ -93,6 +101,11 @@ class Certificate:
     def rate(self) -> float:
         """ρ at the best step; below 1 the theorem promises exponential convergence."""
         return self.constants.best_rate
+
+    @property
+    def lost_to_rounding(self) -> bool:
+        """Whether rounding alone is too large for a proof: `statement` then says what helps."""
+        return self.statement.startswith(_TOO_FEW_DIGITS)
 
     def __str__(self) -> str:
         return self.statement
@@ -148,33 +161,83 @@ def certify(
     with one_blas_thread if small.samples.threads > 1 else nullcontext():
         thorough = method == "ascent" and min(small.shape) <= small.options.ascent_side
         spectrum = spectrum_of(small, rank, solution.basis, exact=True if thorough else None)
-        dual, bound = Dual(small, spectrum), 0.0
+        reach = 1.0 + float(abs(to_numpy(solution.factors.gamma)).max(initial=0.0))
+        dual = Dual(small, spectrum, reach)
         points = _residuals(small, solution) if small.can_be_bounded else None
+        evaluated = Evaluated.of(small, solution, points, dual.unsupervised)
+        found = _Gap(evaluated, dual.unsupervised)
         if points is not None:
-            bound = dual.value(points)
-        bound = max(bound, dual.unsupervised)
-        objective = solution.objective
-        relative = _relative(objective, bound, dual.unsupervised, small.epsilon)
-        if points is not None and method == "ascent" and relative > GLOBAL_TOLERANCE:
-            bound = max(bound, _ascended(dual, rank, points, solution, max_iter))
-            relative = _relative(objective, bound, dual.unsupervised, small.epsilon)
+            found = found.closed_by(dual.value(points))
+        if points is not None and method == "ascent" and found.relative > GLOBAL_TOLERANCE:
+            found = found.closed_by(_ascended(dual, rank, points, solution, max_iter))
         largest = None if problem.whole is not None else spectrum.largest()
-        is_global = relative <= GLOBAL_TOLERANCE and problem.loss.convex
-        gap = max(objective - bound, 0.0)
-        in_noise = gap <= 16 * small.epsilon * abs(objective)
+        is_global = found.relative <= GLOBAL_TOLERANCE and problem.loss.convex
         return Certificate(
-            objective=objective,
-            lower_bound=bound,
-            gap=gap,
-            relative_gap=relative,
+            objective=solution.objective,
+            lower_bound=found.bound,
+            gap=found.gap,
+            rounding=found.rounding,
+            relative_gap=found.relative,
             is_global=is_global,
             method=method,
             exact=spectrum.exact,
             constants=theorem_constants(problem, largest=largest),
             profiled=theorem_constants(problem, profiled=True, largest=largest),
-            statement=_statement(problem, rank, relative, is_global, spectrum.exact, in_noise)
+            statement=_statement(problem, rank, found, is_global, spectrum.exact)
             + _compared(solution, is_global),
         )
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """What lies between F and the best bound so far.
+
+    Attributes
+    ----------
+    evaluated : F
+    unsupervised : bound(0), of reconstruction alone
+    best : the best bound at dual points; None where there are none
+    """
+
+    evaluated: Evaluated
+    unsupervised: float
+    best: Bound | None = None
+
+    def closed_by(self, bound: Bound) -> _Gap:
+        """With this bound, if it is higher than the one before."""
+        better = self.best is None or bound.value > self.best.value
+        return replace(self, best=bound) if better else self
+
+    @property
+    def rounding(self) -> float:
+        """Of F and of the bound."""
+        return self.evaluated.rounding + (0.0 if self.best is None else self.best.rounding)
+
+    @property
+    def bound(self) -> float:
+        """The best bound, lowered by what rounding may have taken from F."""
+        best = self.unsupervised if self.best is None else self.best.value
+        return max(max(best, self.unsupervised) - self.evaluated.rounding, 0.0)
+
+    @property
+    def gap(self) -> float:
+        return max(self.evaluated.objective - self.bound, 0.0)
+
+    @property
+    def relative(self) -> float:
+        """The gap against the supervised part."""
+        return self._of_supervised(self.gap)
+
+    @property
+    def too_few_digits(self) -> bool:
+        """Whether rounding alone is too large for a proof."""
+        return self._of_supervised(self.rounding) > GLOBAL_TOLERANCE
+
+    def _of_supervised(self, gap: float) -> float:
+        supervised = self.evaluated.objective - self.unsupervised
+        if gap == 0:
+            return 0.0
+        return gap / supervised if supervised > 0 else float("inf")
 
 
 def _residuals(problem: Problem, solution: Solution) -> Tall:
@@ -187,7 +250,7 @@ def _residuals(problem: Problem, solution: Solution) -> Tall:
     return problem.samples.keep(Block.dual_points, design, gamma)
 
 
-def _ascended(dual: Dual, rank: int, points: Tall, solution: Solution, max_iter: int) -> float:
+def _ascended(dual: Dual, rank: int, points: Tall, solution: Solution, max_iter: int) -> Bound:
     """The bound after ascent from these dual points, in the coordinates of a basis that holds where they
     pull.
     """
@@ -201,15 +264,6 @@ def _ascended(dual: Dual, rank: int, points: Tall, solution: Solution, max_iter:
     return ascend(dual, basis, W, solution.objective, tol=tol, max_iter=max_iter)
 
 
-def _relative(objective: float, bound: float, unsupervised: float, digit: float) -> float:
-    """The gap against the supervised part, and never finer than the last digit of the objective."""
-    gap = max(objective - bound, digit * abs(objective))
-    supervised = objective - unsupervised
-    if gap == 0:
-        return 0.0
-    return gap / supervised if supervised > 0 else float("inf")
-
-
 def _compared(solution: Solution, is_global: bool) -> str:
     """What is known besides bounds: other starts."""
     searched = solution.searched
@@ -220,14 +274,37 @@ def _compared(solution: Solution, is_global: bool) -> str:
     return f" {starts} ended no lower{same}."
 
 
+def _too_few_digits(problem: Problem, rounding: float) -> str:
+    """Why rounding is too large for a proof, and what helps."""
+    if problem.epsilon > 1e-10:
+        return "Not proven: float32 has too few digits; use float64, or scale the columns of X."
+    # That of ξ‖X‖² alone, which no digits of X can mend.
+    if problem.xi * problem.squared_norm * problem.epsilon > 1e-3 * rounding:
+        return (
+            "Not proven: reconstruction outweighs the supervised part so far that rounding hides it; "
+            "a smaller xi helps."
+        )
+    if problem.whole is None or _spread(problem.whole.data) > _WIDE_SPREAD:
+        return "Not proven: X spans too many orders of magnitude; scale its columns."
+    return "Not proven: lam is so small that rounding hides the optimum; a larger lam helps."
+
+
+def _spread(data: DataMatrix) -> float:
+    """The largest by the smallest size of a column of X, or of a row, those that are zero left out."""
+    sizes = (to_numpy(x) for x in (data.column_sums()[1], data.row_squares()))
+    ratios = (part.max() / part[part > 0].min() for part in sizes if (part > 0).any())
+    return max((float(ratio) ** 0.5 for ratio in ratios), default=1.0)
+
+
 def _statement(
     problem: Problem,
     rank: int,
-    relative: float,
+    found: _Gap,
     is_global: bool,
     exact: bool,
-    in_noise: bool,
 ) -> str:
+    """One or two sentences: what is proven, and what stands in the way of a proof."""
+    relative = found.relative
     if not problem.loss.convex:
         return "Nothing is proven: the loss of this link is not convex."
     caveat = "" if exact else " (one singular value was estimated, not bounded)"
@@ -236,16 +313,17 @@ def _statement(
             f"This is a global optimum: no rank-{rank} {problem.model.name} model has an objective lower "
             f"by more than {relative:.1e} of its supervised part{caveat}."
         )
-    if in_noise:
-        return (
-            "The objective meets its lower bound to the last digit, but reconstruction outweighs the "
-            "supervised part so far that nothing more can be told; a smaller xi or scaled X helps."
-        )
     if problem.lam == 0:
         return (
             "Only the reconstruction part is bounded: with lam=0 nothing is proven about the rest; "
             "any lam > 0 gives a bound."
         )
+    at_most = (
+        f"At most {100 * relative:.3g} % of the objective's supervised part can still be gained by any "
+        f"rank-{rank} {problem.model.name} model{caveat}."
+    )
+    if found.too_few_digits:
+        return _too_few_digits(problem, found.rounding) + (f" {at_most}" if relative < 1 else "")
     if relative >= 1:
         # Samples that are read in passes, or kept on a cluster, have no ascent.
         hint = "; certify='ascent' may tighten it" if problem.whole is not None else ""
@@ -253,7 +331,4 @@ def _statement(
             "The optimum is not proven: the bound is not better than that of reconstruction alone"
             f"{caveat}{hint}."
         )
-    return (
-        f"At most {100 * relative:.3g} % of the objective's supervised part can still be gained by any "
-        f"rank-{rank} {problem.model.name} model{caveat}."
-    )
+    return at_most

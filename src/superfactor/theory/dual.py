@@ -8,13 +8,23 @@ An unpenalised intercept asks for Σ_i ω_i g_i = 0. The dual points live with t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from superfactor._arrays import Array
+from superfactor._arrays import Array, namespace
 from superfactor.losses.base import BALANCING_STEPS
 from superfactor.problem import Problem
 from superfactor.samples import Block, Tall
-from superfactor.theory.top_sums import Spectrum
+from superfactor.spectrum import product_rounding
+from superfactor.theory.top_sums import Spectrum, Top
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound of F, and by how much it has been lowered since it was computed in floating point."""
+
+    value: float
+    rounding: float
 
 
 class Dual:
@@ -22,11 +32,13 @@ class Dual:
 
     problem: Problem
     spectrum: Spectrum
+    reach: float
 
-    def __init__(self, problem: Problem, spectrum: Spectrum):
-        self.problem, self.spectrum = problem, spectrum
+    def __init__(self, problem: Problem, spectrum: Spectrum, reach: float = 1.0):
+        """`reach` : about as large as the activations of samples that are hard to tell apart."""
+        self.problem, self.spectrum, self.reach = problem, spectrum, reach
 
-    def value(self, points: Tall) -> float:
+    def value(self, points: Tall) -> Bound:
         """The bound at dual points g (n, κ), after moving them to the nearest that an unpenalised intercept
         allows.
         """
@@ -34,7 +46,35 @@ class Dual:
         points = self._balanced(points)
         conjugate, pulled = samples.sum(Block.dual_terms, points.place)
         top = self.spectrum.with_labels(samples.keep(Block.weighted_dual, points.place))
-        return problem.dual_bound(float(conjugate), pulled, top)
+        value = problem.dual_bound(float(conjugate), pulled, top.value)
+        rounding = self._of_reconstruction(top) + self._of_sums(points, pulled)
+        return Bound(value - rounding, rounding)
+
+    def _of_reconstruction(self, top: Top) -> float:
+        """What rounding may have added to ξ(‖X̃‖² − Σ_{i≤r} eig_i)."""
+        problem = self.problem
+        n, p = problem.shape
+        squares = product_rounding(n * p) * problem.squared_norm
+        return problem.xi * (top.rounding + squares)
+
+    def _of_sums(self, points: Tall, pulled: Array) -> float:
+        """What it may have added to the other two terms, sums over the samples in float64.
+
+        An unpenalised intercept wants Σ_i ω_i g_i = 0, which holds up to rounding too: what is left, spread over
+        the samples, changes Σωℓ* by that times their mean activation.
+        """
+        problem = self.problem
+        terms, sizes = problem.samples.sum(Block.dual_sizes, points.place)
+        each, xp, ridge = (
+            product_rounding(problem.n_samples),
+            namespace(sizes),
+            problem.covariate_ridge,
+        )
+        found = each * float(terms)
+        off = each * sizes
+        held = ridge > 0
+        penalised = (2 * xp.abs(pulled) + off) * off / (4 * xp.where(held, ridge, 1.0)[:, None])
+        return found + float(xp.sum(xp.where(held[:, None], penalised, off * self.reach)))
 
     def _balanced(self, points: Tall) -> Tall:
         samples = self.problem.samples
@@ -48,4 +88,6 @@ class Dual:
     @cached_property
     def unsupervised(self) -> float:
         """bound(0) = ξΣ_{i>r}σ_i²: what reconstruction alone must cost."""
-        return max(self.problem.xi * (self.problem.squared_norm - self.spectrum.alone()), 0.0)
+        top = self.spectrum.alone()
+        found = self.problem.xi * (self.problem.squared_norm - top.value)
+        return max(found - self._of_reconstruction(top), 0.0)

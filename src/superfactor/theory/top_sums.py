@@ -1,9 +1,9 @@
 """Upper bounds of Σ_{i≤r} eig_i(M), M = G + QQᵀ: from what is known of X's
 spectrum.
 
-Sums of eigenvalues are bounded from above, so that rounding and Ritz values can only weaken a
-certificate, never break it. Q = ΦᵀG/(2√(ξλ)) comes from dual points, as `weighted` = G/√w (n, κ), which
-live with the samples.
+Sums of eigenvalues are bounded from above, so that Ritz values can only weaken a certificate, never break it.
+What rounding may have taken from a sum is bounded too, and kept beside it (docs/method.md §19). Q = ΦᵀE·c,
+c = 1/(2√(ξλ)), comes from dual points as `weighted`, E = ω∘g/√w (n, κ), which live with the samples.
 
 ================ ============================================= ==========================================
 class            knows                                         passes over X for a certificate
@@ -19,12 +19,62 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
-from superfactor._arrays import Array, eigh_descending, moved, namespace, wide, zeros_like_of
+from superfactor._arrays import (
+    Array,
+    eigh_descending,
+    frobenius2,
+    moved,
+    namespace,
+    wide,
+    zeros_like_of,
+)
 from superfactor.problem import Problem
 from superfactor.samples import Block, Tall, Vectors
-from superfactor.spectrum import ritz_corrections, top_eigenpairs
+from superfactor.spectrum import (
+    eigen_rounding,
+    product_rounding,
+    ritz_corrections,
+    top_eigenpairs,
+)
 from superfactor.subspace import Basis
+
+# Of the loss of no model: rounding below this share never stands between a fit and its proof.
+_FINE = 1e-9
+
+
+@dataclass(frozen=True)
+class Top:
+    """A sum of leading eigenvalues as computed, and how much larger the true one may be."""
+
+    value: float
+    rounding: float
+
+
+@dataclass(frozen=True)
+class Pull:
+    """How strongly dual points pull: c·E.
+
+    Attributes
+    ----------
+    scale : c
+    gram : EᵀE (κ, κ)
+    """
+
+    scale: float
+    gram: Array
+
+    @cached_property
+    def size(self) -> float:
+        """c‖E‖, the Frobenius norm."""
+        return self.scale * math.sqrt(float(namespace(self.gram).linalg.trace(self.gram)))
+
+    @cached_property
+    def norm(self) -> float:
+        """c‖E‖₂, the largest singular value."""
+        return self.scale * math.sqrt(max(float(eigh_descending(self.gram)[0][0]), 0.0))
 
 
 class Spectrum(ABC):
@@ -40,23 +90,38 @@ class Spectrum(ABC):
         self.problem, self.rank = problem, rank
 
     @abstractmethod
-    def alone(self) -> float:
+    def alone(self) -> Top:
         """Σ_{i≤r} σ_i², or more."""
 
     @abstractmethod
-    def with_labels(self, weighted: Tall) -> float:
+    def with_labels(self, weighted: Tall) -> Top:
         """Σ_{i≤r} eig_i(M), or more."""
 
     @abstractmethod
     def largest(self) -> float:
         """About σ₁², from above."""
 
-    def _rounding(self, size: int, largest: float) -> float:
-        """What rounding may have taken from a sum of eigenvalues of a matrix of this size.
+    def _pull(self, weighted: Tall) -> Pull:
+        return Pull(self.problem.dual_scale(), weighted.inner(weighted))
 
-        The blocks' own floating type counts: sums over them are in float64, products with X are not.
+    @property
+    def _size(self) -> float:
+        """‖X̃‖."""
+        return math.sqrt(self.problem.squared_norm)
+
+    def _products(self, terms: int) -> float:
+        """Of sums of so many products in the type of the blocks: what rounding may change."""
+        return product_rounding(terms, self.problem.epsilon)
+
+    def _rounded(self, value: float, matrix: float, root: float = 0.0) -> Top:
+        """A sum of r eigenvalues of M = KᵀK, computed from M + ΔM or from (K + ΔK)ᵀ(K + ΔK).
+
+        ‖ΔM‖ ≤ `matrix` changes it by at most √r‖ΔM‖. Its root is a norm of K, so that ‖ΔK‖ ≤ `root` changes
+        it by at most 2‖ΔK‖·√sum + ‖ΔK‖².
         """
-        return 4 * self.problem.epsilon * math.sqrt(size) * abs(largest)
+        by_matrix = math.sqrt(self.rank) * matrix
+        by_root = 2 * root * math.sqrt(max(value + by_matrix, 0.0)) + root**2
+        return Top(value, by_matrix + by_root)
 
 
 def spectrum_of(
@@ -83,32 +148,55 @@ class KnownSpectrum(Spectrum):
         super().__init__(problem, rank)
         self._sigma = sigma
 
-    def alone(self) -> float:
+    def alone(self) -> Top:
         top = self._sigma[: self.rank]
-        rounding = self._rounding(self._sigma.shape[0], self.largest())
-        return float(namespace(top).sum(top**2)) + rounding
+        value = float(namespace(top).sum(top**2))
+        return self._compressed(value, eigen_rounding(len(self._sigma)) * self._size**2)
 
-    def with_labels(self, weighted: Tall) -> float:
+    def with_labels(self, weighted: Tall) -> Top:
         sigma, xp = self._sigma, namespace(self._sigma)
-        scale = self.problem.dual_scale()
-        image = self.problem.samples.sum(Block.image, weighted.place) * scale  # X̃ᵀ·weighted
+        pull = self._pull(weighted)
+        image = self.problem.samples.sum(Block.image, weighted.place) * pull.scale  # c·X̃ᵀE
 
         def on_samples() -> Array:
             # UᵀQ, and what Q has outside the range of X, where the Gram matrix is zero.
             within = image / sigma[:, None]
-            inside = weighted.inner(weighted) * scale**2
-            values, V = eigh_descending(inside - within.T @ within)
+            values, V = eigh_descending(pull.gram * pull.scale**2 - within.T @ within)
             outside = xp.sqrt(xp.clip(values, 0.0, None))[:, None] * V.T
             return xp.concat([within, outside])
 
-        root = self.problem.model.phi(lambda: image, on_samples)
+        model = self.problem.model
+        root = model.phi(lambda: image, on_samples)
         missing = zeros_like_of(sigma, root.shape[0] - sigma.shape[0])
         d = xp.concat([wide(sigma) ** 2, missing])
-        rank = min(self.rank, d.shape[0])
+        rank, m, n = min(self.rank, d.shape[0]), d.shape[0], self.problem.n_samples
         values, _, residuals = top_eigenpairs(d, root, rank)
         # A missed direction would lie in the tail, where eigenvalues are below the r-th (interlacing).
-        rounding = self._rounding(d.shape[0], float(values[0]))
-        return float(xp.sum(values) + rank * xp.sum(residuals)) + rounding
+        value = float(xp.sum(values) + rank * xp.sum(residuals))
+        largest = math.sqrt(frobenius2(d[:, None])) + frobenius2(root)
+        matrix = eigen_rounding(m) * largest
+        of_root = self._products(n) * pull.size
+        # The feature model reads E itself; of what it has outside the range of X only the square is known.
+        matrix += model.phi(lambda: 0.0, lambda: 2 * self._products(n) * pull.size**2)
+        of_root *= model.phi(lambda: self._size, lambda: 1.0)
+        pulled = model.phi(lambda: pull.norm, lambda: 0.0)
+        return self._compressed(value, matrix, of_root, pulled)
+
+    def _compressed(
+        self, value: float, matrix: float, root: float = 0.0, pulled: float = 0.0
+    ) -> Top:
+        """With what UΣ may lack of X̃: K = [X̃; c·EᵀX̃] changes by ‖X̃ − UΣQᵀ‖ times √(1 + c²‖E‖²), and the
+        Gram matrix of its rows by that of X̃'s times the square.
+        """
+        known = self.problem.whole.data.rounding if self.problem.whole is not None else None
+        if known is None:
+            return self._rounded(value, matrix, root)
+        grown = math.hypot(1.0, pulled)
+        ways = (
+            self._rounded(value, matrix, root + known.rows * grown),
+            self._rounded(value, matrix + known.gram * grown**2, root),
+        )
+        return min(ways, key=lambda top: top.rounding)
 
     def largest(self) -> float:
         return float(self._sigma[0]) ** 2
@@ -139,39 +227,72 @@ class FullSpectrum(Spectrum):
             self._gram = self._there(gram)
         return self._gram
 
-    def alone(self) -> float:
-        return self._eigenvalue_sum(self._known_gram())
+    @property
+    def _gram_rounding(self) -> float:
+        """What rounding may have changed in the Gram matrix."""
+        return self._products(max(self.problem.shape)) * self._size**2
 
-    def with_labels(self, weighted: Tall) -> float:
-        problem, scale = self.problem, self.problem.dual_scale()
+    def alone(self) -> Top:
+        return self._eigenvalue_sum(self._known_gram(), self._gram_rounding)
+
+    def with_labels(self, weighted: Tall) -> Top:
+        problem, pull = self.problem, self._pull(weighted)
+        scale, of_gram = pull.scale, self._gram_rounding
+        # Of c·X̃ᵀE, and of c²EᵀE.
+        of_image = self._products(problem.n_samples) * pull.size * self._size
+        of_corner = self._products(problem.n_samples) * pull.size**2
         if self._by_samples:
             gram, E = self._known_gram(), wide(weighted.array()) * scale
-            M = problem.model.phi(
-                lambda: _bordered(gram, gram @ E, E.T @ gram @ E), lambda: gram + E @ E.T
+            return problem.model.phi(
+                lambda: self._pulled_samples(weighted, gram, E, pull),
+                lambda: self._eigenvalue_sum(gram + E @ E.T, of_gram + of_corner),
             )
-            return self._eigenvalue_sum(M)
         if self._gram is None:
             gram, image = problem.samples.sum(Block.gram_and_image, weighted.place)
             self._gram = self._there(gram)
         else:
             image = problem.samples.sum(Block.image, weighted.place)
         gram, image = self._gram, self._there(image * scale)
-        M = problem.model.phi(
-            lambda: gram + image @ image.T,
-            lambda: _bordered(gram, image, self._there(weighted.inner(weighted) * scale**2)),
+        return problem.model.phi(
+            lambda: self._eigenvalue_sum(gram + image @ image.T, of_gram, of_image),
+            lambda: self._eigenvalue_sum(
+                _bordered(gram, image, self._there(pull.gram * scale**2)),
+                of_gram + 2 * of_image + of_corner,
+            ),
         )
-        return self._eigenvalue_sum(M)
+
+    def _pulled_samples(self, weighted: Tall, gram: Array, E: Array, pull: Pull) -> Top:
+        """The filter model of few samples: from the Gram matrix of K = [X̃; c·EᵀX̃]; where its rounding would
+        be too large, from the singular values of K.
+        """
+        n = self.problem.n_samples
+        image = gram @ E
+        grown = 1 + pull.norm**2
+        of_gram = (self._gram_rounding + product_rounding(n) * self._size**2) * grown
+        found = self._eigenvalue_sum(_bordered(gram, image, E.T @ image), of_gram)
+        whole = self.problem.whole
+        if whole is None or found.rounding <= _FINE * self.problem.null_loss / self.problem.xi:
+            return found
+        image = self.problem.samples.sum(Block.image, weighted.place) * pull.scale
+        X = wide(whole.data.dense())
+        K = namespace(X).concat([X, self._there(image).T])
+        values = namespace(K).linalg.svdvals(K)[: self.rank]
+        value = float(namespace(values).sum(values**2))
+        size = math.sqrt(frobenius2(K))
+        of_image = self._products(n) * pull.size * self._size
+        return self._rounded(value, 0.0, of_image + eigen_rounding(n) * size)
 
     def largest(self) -> float:
         gram = self._known_gram()
         return float(namespace(gram).linalg.eigvalsh(gram)[-1]) * (1 + 1e-12)
 
-    def _eigenvalue_sum(self, M: Array) -> float:
+    def _eigenvalue_sum(self, M: Array, matrix: float, root: float = 0.0) -> Top:
         xp = namespace(M)
         values = xp.flip(xp.linalg.eigvalsh((M + M.T) / 2))
         top = values[: self.rank]
-        rounding = self._rounding(M.shape[0], float(values[0]))
-        return float(xp.sum(xp.where(top > 0, top, xp.zeros_like(top)))) + rounding
+        value = float(xp.sum(xp.where(top > 0, top, xp.zeros_like(top))))
+        own = eigen_rounding(M.shape[0]) * math.sqrt(frobenius2(values[:, None]))
+        return self._rounded(value, matrix + own, root)
 
 
 class RitzSpectrum(Spectrum):
@@ -187,21 +308,24 @@ class RitzSpectrum(Spectrum):
         super().__init__(problem, rank)
         self._basis = basis
 
-    def alone(self) -> float:
+    def alone(self) -> Top:
         basis = self._basis
         ritz, V = eigh_descending(basis.D)
         V = V[:, : self.rank + 1]
         return self._bound(ritz, self._residuals(basis, V))
 
-    def with_labels(self, weighted: Tall) -> float:
-        problem, scale = self.problem, self.problem.dual_scale()
+    def with_labels(self, weighted: Tall) -> Top:
+        problem, pull = self.problem, self._pull(weighted)
+        scale = pull.scale
         Q = problem.model.pulled_dual(problem.side, weighted)
         basis, _ = self._basis.extended(Q)
         root = basis.coordinates(Q) * scale
         ritz, V = eigh_descending(basis.D + root @ root.T)
         V = V[:, : self.rank + 1]
         R = basis.GS.combined(V, (Q, scale * (root.T @ V)))
-        return self._bound(ritz, _sizes(basis, R))
+        of_root = self._products(problem.n_samples) * pull.size
+        of_root *= problem.model.phi(lambda: self._size, lambda: 1.0)
+        return self._bound(ritz, _sizes(basis, R), of_root)
 
     def largest(self) -> float:
         ritz, V = eigh_descending(self._basis.D)
@@ -211,12 +335,15 @@ class RitzSpectrum(Spectrum):
         """The norms of (I − SSᵀ)GSV (j,)."""
         return _sizes(basis, basis.GS.combined(V))
 
-    def _bound(self, ritz: Array, size: Array) -> float:
+    def _bound(self, ritz: Array, size: Array, of_root: float = 0.0) -> Top:
         """From all Ritz values, and the norms of the first r + 1 residuals."""
         xp, r = namespace(ritz), min(self.rank, int(ritz.shape[0]))
         outside = float(ritz[r] + size[r]) if ritz.shape[0] > r else 0.0
         more = ritz_corrections(ritz[:r] - outside, size[:r])
-        return float(xp.sum(ritz[:r] + more)) + self._rounding(ritz.shape[0], float(ritz[0]))
+        # D = SᵀGS is a sum over the samples, of products in the type of the blocks.
+        matrix = self._products(max(self.problem.shape)) * self._size**2
+        matrix += eigen_rounding(ritz.shape[0]) * float(xp.sum(xp.abs(ritz)))
+        return self._rounded(float(xp.sum(ritz[:r] + more)), matrix, of_root)
 
 
 def _sizes(basis: Basis, R: Vectors) -> Array:

@@ -1,0 +1,69 @@
+"""F of a fit, and how far rounding may have moved it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from superfactor._arrays import namespace, to_numpy, wide
+from superfactor.problem import Problem
+from superfactor.samples import Block, Tall
+from superfactor.solution import Solution
+from superfactor.spectrum import product_rounding
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """An objective with its rounding (docs/method.md §19).
+
+    Attributes
+    ----------
+    objective : F as the solver computed it
+    rounding : how far it may be from F of the factors in exact arithmetic
+    """
+
+    objective: float
+    rounding: float
+
+    @staticmethod
+    def of(
+        problem: Problem, solution: Solution, points: Tall | None, unsupervised: float
+    ) -> Evaluated:
+        """F of a solution of a compact problem.
+
+        Parameters
+        ----------
+        points : the residuals g (n, κ), which say how F changes with the activations; None where nothing can
+            be proven
+        unsupervised : bound(0)
+        """
+        F = float(solution.objective)
+        if points is None:
+            return Evaluated(F, 0.0)
+        samples, epsilon, (n, p) = problem.samples, problem.epsilon, problem.shape
+        weighted = samples.keep(Block.weighted_dual, points.place)
+        gram = weighted.inner(weighted)
+        slope = math.sqrt(float(namespace(gram).linalg.trace(gram)))
+        size, lost = math.sqrt(problem.squared_norm), problem.compression_rounding
+        # λ‖Ã‖² is a part of F, and reconstruction costs bound(0) at least.
+        length = math.sqrt(max(F - unsupervised, 0.0) / problem.lam)
+        # Activations are X̃Ã in the filter model and Ã itself in the feature model: computed in a basis by the
+        # solver, and from the factors by users.
+        off = (
+            2
+            * length
+            * problem.model.phi(
+                lambda: product_rounding(p, epsilon) * size + lost,
+                lambda: product_rounding(problem.n_outputs, epsilon),
+            )
+        )
+        bend = problem.loss.curvature_bounds(problem.n_outputs)[1] * problem.largest_weight
+        gamma = abs(wide(to_numpy(solution.factors.gamma)))
+        _, sizes = samples.sum(Block.dual_sizes, points.place)
+        parts = (
+            slope * off + bend * off**2,
+            product_rounding(problem.n_covariates, epsilon) * float((sizes * gamma).sum()),
+            product_rounding(n, epsilon) * abs(F),
+            problem.xi * size * (product_rounding(n * p, epsilon) * size + 2 * lost),
+        )
+        return Evaluated(F, sum(parts))
