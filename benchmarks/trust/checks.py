@@ -1,8 +1,8 @@
 """One problem: fitted through the public estimator, and held against naive code.
 
 Violations have a kind (one of KINDS), a number and a sentence. Tolerances are 1e-6 of the supervised part
-F − ξΣ_{i>r}σ_i², and what cannot be told: last digits of F, rounding of the naive code's own sums, and what
-rounding of the returned factors to their own precision changes.
+F − ξΣ_{i>r}σ_i², and what cannot be told: last digits of F, rounding of the naive code's own sums, and, where
+the stated objective is compared and not a bound, what rounding in the precision of X changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ KINDS = (
     "exception",
 )
 TOLERANCE = 1e-6
-DIGITS = 8 * np.finfo(float).eps
+#: Last digits of F that may be wrong, of a double for bounds and of the type of X for an objective.
+DIGITS = 8
 #: Starts where the answer is proven, and where it is not.
 STARTS = {True: 8, False: 24}
 #: Shares of the problems that are said otherwise, and whose folds are looked at.
@@ -142,7 +143,7 @@ def _judge(p: Problem, fitted: Any, search: str, result: Result) -> None:
     if sum(found) < best + error:
         best, error = found
     part = max(best - given.floor, 0.0)
-    unsure = TOLERANCE * part + DIGITS * abs(best)
+    unsure = TOLERANCE * part + DIGITS * np.finfo(float).eps * abs(best)
     if not abs(stated - own) <= unsure + own_error + blur:
         result.add(
             "wrong F",
@@ -203,9 +204,11 @@ def search_lowest(
 def blurred(
     given: Given, factors: Factors, own: float, dtype: Any, rng: np.random.Generator
 ) -> float:
-    """What rounding the factors to their own precision may change in F: 16 times the most of four tries."""
+    """What rounding in the precision of X may change in F: its last digits, or 16 times the most of four
+    tries to round the factors.
+    """
     eps = float(np.finfo(dtype).eps)
-    most = 0.0
+    most = DIGITS * eps * abs(own) / 16
     for _ in range(4):
         moved = Factors(
             *(part * (1 + eps * rng.uniform(-1, 1, part.shape)) for part in vars(factors).values())

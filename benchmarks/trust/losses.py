@@ -49,6 +49,13 @@ class Labels:
         slope = self.omega[:, None] * np.where(own, share - 1, share)
         return (self.omega * lost).sum(axis=-1), slope[..., 1:]
 
+    def bends(self, a: Array) -> Array:
+        """About the curvature along the activations of each sample (…, n)."""
+        slope = self(a)[1]
+        share = slope + self.omega[:, None] * np.eye(self.n_outputs + 1)[self.codes][:, 1:]
+        omega = np.where(self.omega > 0, self.omega, 1)[:, None]
+        return (share * np.clip(1 - share / omega, 0, 1)).max(axis=-1)
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -77,6 +84,10 @@ class Numbers:
         """The loss and its slope at a (…, n, κ)."""
         far = a - self.targets
         return (self.omega[:, None] * far * far).sum(axis=(-2, -1)), 2 * self.omega[:, None] * far
+
+    def bends(self, a: Array) -> Array:
+        """The curvature along the activations of each sample (…, n)."""
+        return np.broadcast_to(2 * self.omega, a.shape[:-1])
 
 
 @dataclass(frozen=True)
@@ -117,3 +128,7 @@ class Times:
         value = (d[who] * (log_sum - np.log(tied) - a[..., who, 0])).sum(axis=-1)
         slope = ((d[who, None] * (e / total)).sum(axis=-2) - d)[..., None]
         return value, slope
+
+    def bends(self, a: Array) -> Array:
+        """About the curvature along the activations of each sample (…, n)."""
+        return self(a)[1][..., 0] + self.omega * self.event

@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.multistart import descend
+from benchmarks.trust.descent import descend
 from benchmarks.trust.naive import Factors, Given, objective, orthonormal, with_best_codes
 
 Array = Any
 
+#: Where classes are told apart curvature vanishes; its share of the usual one that units count with at least.
+LEAST_BEND = 1e-4
 #: Iterations of a round, and how many of the best go on after it.
-ROUNDS = ((40, 5), (80, 2), (160, 2))
+ROUNDS = ((40, 6), (100, 3), (200, 2))
 
 
 @dataclass(frozen=True)
@@ -84,15 +86,17 @@ class Coordinates:
 
     def units(self, at: Point) -> Array:
         """Sizes (b, ·) of steps that change F about alike: one over the root of its curvature along each."""
-        given = self.given
+        given, tiny = self.given, np.finfo(float).tiny
         kept = np.einsum("bij,i,bij->bj", at.U, self.d, at.U)
         turns = 2 * given.xi * np.maximum(kept[:, None, :] - self.d[:, None], 0)
-        by_beta = self.bends[:, None] * (at.beta**2).sum(axis=2)[:, None, :]
-        floor = 1e-8 * (given.xi * self.d[0] + given.loss.omega.sum())
-        scores = given.loss.omega @ (self.Phi @ at.U) ** 2
-        beta = given.loss.bend * scores[:, :, None] + 2 * given.lam + np.zeros_like(at.beta)
-        tiny = np.finfo(float).tiny
-        parts = (1 / np.sqrt(turns + by_beta + floor + tiny), 1 / np.sqrt(beta + tiny))
+        usual = given.loss.bend * given.loss.omega
+        bends = given.loss.bends(self.Phi @ (at.U @ at.beta) + self.Z @ at.gamma)
+        bends = np.maximum(bends, LEAST_BEND * usual)[:, :, None]
+        by_beta = ((self.Phi**2).T @ bends + 2 * given.lam) * (at.beta**2).sum(axis=2)[:, None, :]
+        floor = 1e-8 * (given.xi * self.d[0] + given.loss.omega.sum()) + tiny
+        scores = (bends * (self.Phi @ at.U) ** 2).sum(axis=1)[:, :, None]
+        beta = scores + 2 * given.lam + tiny + np.zeros_like(at.beta)
+        parts = (1 / np.sqrt(turns + by_beta + floor), 1 / np.sqrt(beta))
         gamma = np.broadcast_to(self.gamma_unit, at.gamma.shape)
         return np.concatenate([part.reshape(len(at.U), -1) for part in (*parts, gamma)], axis=1)
 

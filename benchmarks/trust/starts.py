@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.multistart import descend
+from benchmarks.trust.descent import descend
 from benchmarks.trust.search import Coordinates, Point
 
 Array = Any

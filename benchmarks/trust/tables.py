@@ -12,7 +12,18 @@ Generator = np.random.Generator
 SHAPES = ("wide", "nearly square", "tall")
 ENTRIES = ("normal", "low rank", "counts", "binary", "shifted")
 DEFECTS = ("none", "none", "equal columns", "equal rows", "constant", "zero column", "rank")
-SCALES = ("none", "none", "none", "column", "columns", "all columns", "row", "rows", "all")
+SCALES = (
+    "none",
+    "none",
+    "none",
+    "column",
+    "column",
+    "columns",
+    "all columns",
+    "row",
+    "rows",
+    "all",
+)
 #: Of scales: 10^−8 to 10^8.
 ORDERS = 8.0
 
@@ -73,6 +84,8 @@ def scaled(rng: Generator, X: Array) -> tuple[Array, str, float]:
     kind = str(rng.choice(SCALES))
     by_column, by_row = np.ones(p), np.ones(n)
     c = 10 ** rng.uniform(-ORDERS, ORDERS)
+    if rng.random() < 0.5:  # one that is large hides all others
+        c = max(c, 1 / c)
     if kind == "column":
         by_column[rng.integers(p)] = c
     elif kind == "columns":
