@@ -3,7 +3,7 @@
 The eigenvalues of X̃X̃ᵀ give U and Σ for the price of one product, but they square the condition number: a
 direction that is 1e-8 times as large as the first one is lost in rounding, and may carry the whole label. So
 directions that X̃X̃ᵀ cannot tell from rounding are measured by a product with X̃ itself. Where they hold more
-than rounding, or the smallest direction that is kept has lost too many digits, X̃ᵀ = QR is decomposed instead.
+than rounding, all that is small is decomposed once more, from X̃.
 """
 
 from __future__ import annotations
@@ -16,11 +16,8 @@ from typing import Any
 from superfactor._arrays import (
     Array,
     eigh_descending,
-    eps,
-    eye_like,
     frobenius2,
     namespace,
-    wide,
 )
 from superfactor.options import Options
 from superfactor.spectrum.data import DataMatrix
@@ -28,9 +25,11 @@ from superfactor.spectrum.rounding import eigen_rounding, product_rounding
 
 # Below σ₁·1e-4 fewer than eight digits of σ² survive in the Gram matrix.
 _LEAST_RELATIVE_VALUE = 1e-4
+# Where some are, all directions below σ₁·1e-2 are decomposed once more.
+_LARGE = 1e-2
 # Of ‖X̃‖: directions that hold less than this are dropped. The certificate allows for what they hold.
 _DROPPED = 1e-10
-# A sparse X of more entries than this is not made dense for a QR decomposition.
+# So many values of small directions of a sparse X, which are dense, may be formed.
 _MOST_DENSE = 2e7
 
 
@@ -38,36 +37,44 @@ _MOST_DENSE = 2e7
 class Compression:
     """X̃ᵀ = Q·(UΣ)ᵀ with orthonormal Q (p, m): the rows of UΣ (n, m) stand for the samples.
 
+    Q is not formed: Q = X̃ᵀL, L = UΣ⁻¹, and where that would lose digits, Q = X̃ᵀL + Q₂V₂.
+
     Attributes
     ----------
+    original : X̃ (n, p)
     values : σ (m,), descending, all positive
     rows : U (n, m)
     data : the n × m matrix UΣ as a DataMatrix, which knows its rounding (`Rounding`)
-    vectors : Q, where it is known
+    combined : L (n, m)
+    small : Q₂ (p, j) and V₂ (j, m), where there are small directions
     """
 
     original: DataMatrix
     values: Array
     rows: Array
     data: DataMatrix
-    vectors: Array | None = None
+    combined: Array
+    small: tuple[Array, Array] | None = None
 
     def expand(self, T: Array) -> Array:
-        """Q·T (p, k) for T (m, k), by one product with X where Q = X̃ᵀUΣ⁻¹ was not formed."""
-        xp = self.original.xp
-        if self.vectors is not None:
-            return xp.astype(self.vectors @ T, self.original.dtype)
-        thin = self.rows @ (T / self.values[:, None])
-        return self.original.transpose_times(xp.astype(thin, self.original.dtype))
+        """Q·T (p, k) for T (m, k), by one product with X."""
+        data, xp = self.original, self.original.xp
+        found = data.transpose_times(xp.astype(self.combined @ T, data.dtype))
+        if self.small is None:
+            return found
+        Q, V = self.small
+        return found + xp.astype(Q @ (V @ T), data.dtype)
 
     def coordinates(self, X: Any, products: Callable[[], Array]) -> Array:
         """X·Q (k, m) of other samples X (k, p): all that a model of these samples can see of them.
 
-        `products` gives XX̃ᵀ (k, n), and is asked where Q = X̃ᵀUΣ⁻¹ was not formed.
+        `products` gives XX̃ᵀ (k, n).
         """
-        if self.vectors is not None:
-            return X @ self.vectors
-        return products() @ (self.rows / self.values[None, :])
+        found = products() @ self.combined
+        if self.small is None:
+            return found
+        Q, V = self.small
+        return found + (X @ Q) @ V
 
 
 @dataclass(frozen=True)
@@ -101,51 +108,57 @@ def compress(
     values, U = eigh_descending(data.gram() if gram is None else gram)
     if float(values[0]) <= 0:
         return None
-    return _from_gram(data, values, U) or _from_triangle(data)
+    return _decomposed(data, values, U)
 
 
-def _from_gram(data: DataMatrix, values: Array, U: Array) -> Compression | None:
-    """From the eigenvalues (n,) and eigenvectors (n, n) of X̃X̃ᵀ; None where these lack digits."""
+def _decomposed(data: DataMatrix, values: Array, U: Array) -> Compression | None:
+    """From the eigenvalues (n,) and eigenvectors (n, n) of X̃X̃ᵀ, and from X̃ itself what these lack."""
     xp, (n, p) = namespace(values), data.shape
-    largest, squared = float(values[0]), float(xp.sum(values))
-    noise = 8 * n * eps(values) * largest
-    rank = int(xp.sum(xp.astype(values > noise, xp.int64)))
-    if float(values[rank - 1]) < _LEAST_RELATIVE_VALUE**2 * largest:
-        return None
-    dropped = 0.0
-    if rank < n:
-        left = data.transpose_times(xp.astype(U[:, rank:], data.dtype))
-        dropped = math.sqrt(frobenius2(wide(left)))
-    if dropped > _DROPPED * math.sqrt(squared):
-        return None
-    sigma, U = xp.sqrt(values[:rank]), U[:, :rank]
-    gram = (product_rounding(p) + eigen_rounding(n)) * squared
+    squared = float(xp.sum(values))
+    size, rank = math.sqrt(squared), _above(values, _LEAST_RELATIVE_VALUE)
     # UΣ²Uᵀ = X̃X̃ᵀ + Δ is the Gram matrix of (I + ½ΔG⁺)X̃, to first order.
-    rounding = Rounding(dropped + gram / float(sigma[-1]), gram + dropped * math.sqrt(squared))
-    rows = DataMatrix(U * sigma[None, :], singular_values=sigma, rounding=rounding)
-    return Compression(data, sigma, U, rows)
+    gram = (product_rounding(p) + eigen_rounding(n)) * squared
+    lost = gram / math.sqrt(float(values[rank - 1]))
+    if rank < n:
+        if data.is_sparse and (n - rank) * p > _MOST_DENSE:
+            return None
+        dropped = math.sqrt(frobenius2(data.precise_transpose_times(U[:, rank:])))
+        if dropped > _DROPPED * size:
+            return _with_small_directions(data, values, U)
+        lost, gram = lost + dropped, gram + 2 * dropped * size
+    sigma, U = xp.sqrt(values[:rank]), U[:, :rank]
+    rows = DataMatrix(U * sigma[None, :], singular_values=sigma, rounding=Rounding(lost, gram))
+    return Compression(data, sigma, U, rows, U / sigma[None, :])
 
 
-def _from_triangle(data: DataMatrix) -> Compression | None:
-    """From X̃ᵀ = QR and the singular value decomposition of R (n, n): all digits that X̃ has."""
-    if data.is_sparse and math.prod(data.shape) > _MOST_DENSE:
-        return None
-    X = wide(data.dense())
-    xp = namespace(X)
-    Q, R = xp.linalg.qr(X.T, mode="reduced")
-    V, sigma, Ut = xp.linalg.svd(R, full_matrices=False)
-    size = math.sqrt(frobenius2(X))
-    noise = eigen_rounding(data.shape[0]) * size
-    rank = int(xp.sum(xp.astype(sigma > noise, xp.int64)))
-    if rank == 0:
-        return None
-    sigma, U, Q = sigma[:rank], Ut.T[:, :rank], Q @ V[:, :rank]
-    scores = U * sigma[None, :]
-    residual = math.sqrt(frobenius2(X - scores @ Q.T))
-    skew = math.sqrt(frobenius2(Q.T @ Q - eye_like(Q, rank)))
-    # The residual and the skew are themselves rounded.
-    row_error = residual + size * (skew + product_rounding(rank))
-    rounding = Rounding(row_error, 2 * row_error * size)
-    return Compression(
-        data, sigma, U, DataMatrix(scores, singular_values=sigma, rounding=rounding), Q
-    )
+def _with_small_directions(data: DataMatrix, values: Array, U: Array) -> Compression:
+    """Large directions from the eigenvalues of X̃X̃ᵀ, small ones from X̃: all digits that X̃ has.
+
+    With U = [U₁, U₂], Q₁ = X̃ᵀU₁Σ₁⁻¹ and the rest X̃ᵀU₂ = Q₁C + Q₂R,
+
+        X̃ᵀ = [Q₁, Q₂]·T,    T = [Σ₁U₁ᵀ + CU₂ᵀ; RU₂ᵀ] = VΣUᵀ  (m, n).
+    """
+    xp, (n, p) = namespace(values), data.shape
+    large = _above(values, _LARGE)
+    first, rest = U[:, :large], U[:, large:]
+    sigma = xp.sqrt(values[:large])
+    left = data.precise_transpose_times(rest)  # (p, n − m₁)
+    C = (first / sigma[None, :]).T @ data.precise_times(left)
+    Q, R = xp.linalg.qr(left - data.precise_transpose_times((first / sigma[None, :]) @ C))
+    T = xp.concat([sigma[:, None] * first.T + C @ rest.T, R @ rest.T])
+    V, found, Ut = xp.linalg.svd(T, full_matrices=False)
+    size = math.sqrt(frobenius2(found[:, None]))
+    rank = _above(found, eigen_rounding(n) * size / float(found[0]), power=1)
+    V, found, U = V[:, :rank], found[:rank], Ut.T[:, :rank]
+    gram = (product_rounding(p) + eigen_rounding(n)) * size**2
+    lost = gram / float(sigma[-1]) + (3 * product_rounding(n) + 2 * eigen_rounding(n)) * size
+    rounding = Rounding(lost, 2 * lost * size)
+    rows = DataMatrix(U * found[None, :], singular_values=found, rounding=rounding)
+    combined = (first / sigma[None, :]) @ V[:large, :]
+    return Compression(data, found, U, rows, combined, (Q, V[large:, :]))
+
+
+def _above(values: Array, share: float, power: int = 2) -> int:
+    """How many of these values, in descending order, are above a share (its square) of the first one."""
+    xp = namespace(values)
+    return int(xp.sum(xp.astype(values > share**power * values[0], xp.int64)))

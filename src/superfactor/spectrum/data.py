@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -132,10 +133,9 @@ class DataMatrix:
         return xp.take(self._X, xp.asarray(index, device=self.device), axis=0) * self._factor
 
     def dense(self) -> Array:
-        """X̃ (n, p) as an array of its own."""
-        X = self._X.toarray() if self.is_sparse else self._X
-        X = X * self._factor
-        return X if self.root_weight is None else X * self.root_weight
+        """X̃ (n, p) as an array of float64."""
+        X = wide(self._X.toarray() if self.is_sparse else self._X)
+        return self._weighted(X * self._factor)
 
     def row_squares(self) -> Array:
         """‖x̃_i‖² of every row (n,), in float64."""
@@ -241,6 +241,36 @@ class DataMatrix:
             out = (Z.T @ self._X).T
         return out * self._factor if self._factor != 1.0 else out
 
+    def precise_times(self, T: Array) -> Array:
+        """X̃T (n, k) in float64, whatever the type of X; T (p, k)."""
+        if not self._single:
+            return self.times(T)
+        parts = (block @ T[start:stop, :] for start, stop, block in self._wide_columns())
+        return self._weighted(sum(parts)) * self._factor
+
+    def precise_transpose_times(self, Z: Array) -> Array:
+        """X̃ᵀZ (p, k) in float64, whatever the type of X; Z (n, k)."""
+        if not self._single:
+            return self.transpose_times(Z)
+        Z = self._weighted(Z) * self._factor
+        return self.xp.concat([(Z.T @ block).T for _, _, block in self._wide_columns()])
+
+    @property
+    def _single(self) -> bool:
+        return bool(self.dtype != self.xp.float64)
+
+    def _weighted(self, Z: Array) -> Array:
+        return Z if self.root_weight is None else Z * wide(self.root_weight)
+
+    def _wide_columns(self) -> Iterator[tuple[int, int, Array]]:
+        """X in float64, so many columns at a time: no copy of X as a whole."""
+        p = self.shape[1]
+        columns = sp.csc_array(self._X) if self.is_sparse else self._X
+        for start in range(0, p, _GRAM_ROWS):
+            stop = min(start + _GRAM_ROWS, p)
+            block = columns[:, start:stop]
+            yield start, stop, block.astype("float64") if self.is_sparse else wide(block)
+
     def gram(self) -> Array:
         """The smaller Gram matrix in float64: X̃X̃ᵀ (n × n) when n ≤ p, X̃ᵀX̃ (p × p) otherwise."""
         n, p = self.shape
@@ -248,7 +278,8 @@ class DataMatrix:
             return self.feature_gram()
         X, weight, xp = self._X, self.root_weight, self.xp
         if self.is_sparse:
-            K = (X @ X.T).toarray().astype("float64")
+            X = X.astype("float64", copy=False)
+            K = (X @ X.T).toarray()
         elif self.dtype == xp.float64:
             K = X @ X.T
         else:  # in blocks along the long side: no float64 copy of X as a whole

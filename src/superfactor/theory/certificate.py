@@ -228,10 +228,9 @@ class _Gap:
         """The gap against the supervised part."""
         return self._of_supervised(self.gap)
 
-    @property
-    def too_few_digits(self) -> bool:
-        """Whether rounding alone is too large for a proof."""
-        return self._of_supervised(self.rounding) > GLOBAL_TOLERANCE
+    def hides_in(self, rounding: float) -> bool:
+        """Whether this rounding alone is too large for a proof."""
+        return self._of_supervised(rounding) > GLOBAL_TOLERANCE
 
     def _of_supervised(self, gap: float) -> float:
         supervised = self.evaluated.objective - self.unsupervised
@@ -274,12 +273,14 @@ def _compared(solution: Solution, is_global: bool) -> str:
     return f" {starts} ended no lower{same}."
 
 
-def _too_few_digits(problem: Problem, rounding: float) -> str:
-    """Why rounding is too large for a proof, and what helps."""
+def _too_few_digits(problem: Problem, found: _Gap) -> str:
+    """Why rounding is too large for a proof, and what helps; nothing where float32 is not the obstacle."""
     if problem.epsilon > 1e-10:
+        if found.gap > 10 * found.rounding:
+            return ""
         return "Not proven: float32 has too few digits; use float64, or scale the columns of X."
     # That of ξ‖X‖² alone, which no digits of X can mend.
-    if problem.xi * problem.squared_norm * problem.epsilon > 1e-3 * rounding:
+    if found.hides_in(problem.xi * problem.squared_norm * problem.epsilon):
         return (
             "Not proven: reconstruction outweighs the supervised part so far that rounding hides it; "
             "a smaller xi helps."
@@ -322,8 +323,10 @@ def _statement(
         f"At most {100 * relative:.3g} % of the objective's supervised part can still be gained by any "
         f"rank-{rank} {problem.model.name} model{caveat}."
     )
-    if found.too_few_digits:
-        return _too_few_digits(problem, found.rounding) + (f" {at_most}" if relative < 1 else "")
+    if found.hides_in(found.rounding):
+        reason = _too_few_digits(problem, found)
+        if reason:
+            return reason + (f" {at_most}" if relative < 1 else "")
     if relative >= 1:
         # Samples that are read in passes, or kept on a cluster, have no ascent.
         hint = "; certify='ascent' may tighten it" if problem.whole is not None else ""

@@ -60,8 +60,8 @@ class Dual:
     def _of_sums(self, points: Tall, pulled: Array) -> float:
         """What it may have added to the other two terms, sums over the samples in float64.
 
-        An unpenalised intercept wants Σ_i ω_i g_i = 0, which holds up to rounding too: what is left, spread over
-        the samples, changes Σωℓ* by that times their mean activation.
+        An unpenalised intercept wants Σ_i ω_i g_i = 0, which holds up to rounding too: what is left, spread
+        over the samples, changes Σωℓ* by that times their mean activation.
         """
         problem = self.problem
         terms, sizes = problem.samples.sum(Block.dual_sizes, points.place)

@@ -60,10 +60,11 @@ class Evaluated:
         bend = problem.loss.curvature_bounds(problem.n_outputs)[1] * problem.largest_weight
         gamma = abs(wide(to_numpy(solution.factors.gamma)))
         _, sizes = samples.sum(Block.dual_sizes, points.place)
+        products = product_rounding(max(n, p), epsilon)  # of X̃ᵀX̃; ‖X̃‖² is added up in float64
         parts = (
             slope * off + bend * off**2,
             product_rounding(problem.n_covariates, epsilon) * float((sizes * gamma).sum()),
             product_rounding(n, epsilon) * abs(F),
-            problem.xi * size * (product_rounding(n * p, epsilon) * size + 2 * lost),
+            problem.xi * size * ((products + product_rounding(n * p)) * size + 2 * lost),
         )
         return Evaluated(F, sum(parts))
