@@ -124,7 +124,10 @@ class SMFSurvival(SupervisedFactorization):
     event_times_ : NumPy array of shape (n_times,)
         The distinct times of events in the training samples, from the first on.
     baseline_ : NumPy array of shape (n_times,)
-        Breslow's cumulative hazard at these times of a sample whose risk is 0.
+        Breslow's cumulative hazard at these times of a sample whose risk is 0; the largest float where it
+        is larger than any.
+    log_baseline_ : NumPy array of shape (n_times,)
+        Its logarithm, which is in range however widely risks differ: curves are computed from it.
     xi_, lam_ : float
         ξ and λ of the fit.
     lam_covariates_ : array of shape (n_covariates,)
@@ -182,6 +185,7 @@ class SMFSurvival(SupervisedFactorization):
     n_events_: int
     event_times_: NumpyArray
     baseline_: NumpyArray
+    log_baseline_: NumpyArray
 
     def __init__(
         self,
@@ -280,7 +284,8 @@ class SMFSurvival(SupervisedFactorization):
         risk = np.asarray(to_numpy(risk), dtype=np.float64)
         mean = np.average(risk, axis=0, weights=loss.weights)
         self.intercept_ = cast(moved(-mean, self.components_), self.components_)
-        self.event_times_, self.baseline_ = loss.cumulative_hazard(risk - mean)
+        self.event_times_, self.log_baseline_ = loss.log_cumulative_hazard(risk - mean)
+        self.baseline_ = _exp(self.log_baseline_)
         return self
 
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
@@ -303,7 +308,7 @@ class SMFSurvival(SupervisedFactorization):
     def predict_cumulative_hazard_function(
         self, X: Any, covariates: Any = None, times: Any = None
     ) -> NumpyArray:
-        """Cumulative hazards by Breslow's estimate: ``baseline_`` times ``exp(predict(X))``.
+        """Cumulative hazards by Breslow's estimate: ``exp(log_baseline_ + predict(X))``.
 
         Parameters
         ----------
@@ -316,9 +321,10 @@ class SMFSurvival(SupervisedFactorization):
         Returns
         -------
         hazard : NumPy array of shape (n_samples, n_times)
+            The largest float where it is larger than any.
         """
         risk = np.asarray(to_numpy(self.predict(X, covariates=covariates)), dtype=np.float64)
-        baseline = self.baseline_
+        baseline = self.log_baseline_
         if times is not None:
             times = inputs.check_numbers(
                 "times", np.atleast_1d(times), ensure_2d=False, ensure_min_samples=0
@@ -328,8 +334,8 @@ class SMFSurvival(SupervisedFactorization):
                     f"times: a number or a list of them is required, got shape {times.shape}"
                 )
             before = np.searchsorted(self.event_times_, times, side="right")
-            baseline = np.concatenate([[0.0], baseline])[before]
-        return np.exp(risk)[:, None] * baseline[None, :]
+            baseline = np.concatenate([[-np.inf], baseline])[before]
+        return _exp(risk[:, None] + baseline)
 
     def predict_survival_function(
         self, X: Any, covariates: Any = None, times: Any = None
@@ -371,3 +377,8 @@ class SMFSurvival(SupervisedFactorization):
         weight = inputs.check_weights(sample_weight, risk)
         event, time = given.labelled.T
         return concordance(event, time, given.of_labelled(risk), given.of_labelled(weight))
+
+
+def _exp(x: NumpyArray) -> NumpyArray:
+    """``e^x``, and the largest float where it is larger than any."""
+    return np.exp(np.minimum(x, np.log(np.finfo(np.float64).max)))

@@ -111,15 +111,16 @@ class CoxPartialLikelihood(Loss):
         """The risk sets at activations of shape ``(…, n, 1)``."""
         return self.risk_sets.at(a[..., 0], self.weights)
 
-    def cumulative_hazard(self, a: Any) -> tuple[Any, Any]:
-        """The distinct times of events, and Breslow's cumulative hazard of ``a = 0`` at them.
+    def log_cumulative_hazard(self, a: Any) -> tuple[Any, Any]:
+        """The distinct times of events, and the log of Breslow's cumulative hazard of ``a = 0`` at them.
 
-        ``a`` are the activations of all samples, NumPy, shape ``(n, 1)``.
+        ``log Σ_k D_k/S_k`` over event times ``k`` until then: finite wherever ``a`` is, however widely risks
+        differ. ``a`` are the activations of all samples, NumPy, shape ``(n, 1)``.
         """
-        hazard = self.deaths * np.exp(-self.at_risk(a).log_sums)  # each event by itself
         happened = self.deaths > 0
-        times, which = np.unique(self.times[happened], return_inverse=True)
-        return times, np.cumsum(np.bincount(which, weights=hazard[happened]))
+        times, which = np.unique(self.times[happened], return_index=True)
+        hazard = (self._log_tied - self.at_risk(a).log_sums)[happened][which]
+        return times, np.logaddexp.accumulate(hazard)
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
         """``α⁺ = Σd/(2·min ω)``: of one event ``diag(p) − ppᵀ``, a variance, is at most ½ anywhere."""
