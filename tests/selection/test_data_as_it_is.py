@@ -288,7 +288,7 @@ def test_missing_ages_are_filled_from_the_training_part(where):
             data, beside, columns = np.column_stack([X, ages]), None, [30]
         search = SMFClassifierCV(**ONE, covariate_columns=columns, preprocess=None)
         ready = prepared(search, data, Y, beside, None, "test")
-        found.append(ready.rows.seen_by(train, Y)[train])
+        found.append(ready.rows.seen_by(train, test, Y)[0])
     np.testing.assert_array_equal(*found)
     assert np.isin(np.nanmedian(age[train]), found[0][:, -2])
 
@@ -303,7 +303,7 @@ def test_the_rank_of_a_completion_is_that_of_the_training_part():
             rest = np.random.default_rng(seed).standard_normal((20, 30))
             data[60:] = np.where(np.isnan(data[60:]), np.nan, rest)
         ready = prepared(SMFClassifierCV(**ONE), data, Y, None, None, "test")
-        found.append(ready.rows._parts(train, Y)[0][train])
+        found.append(ready.rows.seen_by(train, np.arange(60, 80), Y)[0])
     np.testing.assert_array_equal(*found)
 
 

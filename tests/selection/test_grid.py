@@ -8,7 +8,8 @@ from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from tests.estimators.data import MODELS
 
 from superfactor import SMFClassifierCV
-from superfactor.selection import grid, scree
+from superfactor.selection import grid
+from superfactor.units import Units
 
 every_model = pytest.mark.parametrize("model", MODELS)
 
@@ -23,11 +24,9 @@ def numbers(n=45, p=20, seed=0):
 
 def found(X, model="filter", n_components="auto", xi="auto", lam="auto", n=None, **limits):
     options = {"steps": grid.CLASS_STEPS, "n_outputs": 2, "largest": 20, **limits}
-    scale = scree(X, center=False)
     null_loss = (len(X) if n is None else n) * math.log(3)
-    return grid.candidates(
-        n_components, model, xi, lam, scale=scale, null_loss=null_loss, **options
-    )
+    units = Units(null_loss / np.sum(X**2), np.linalg.norm(X, 2) ** 2)
+    return grid.candidates(n_components, model, xi, lam, units=units, **options)
 
 
 def column(points, name):

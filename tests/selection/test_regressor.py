@@ -21,7 +21,6 @@ from tests.selection.brute_force import assert_same_search, grid_search
 from superfactor import SMFClassifierCV, SMFRegressor, SMFRegressorCV
 from superfactor.interpretation import factor_view
 from superfactor.selection import nested_scores
-from superfactor.selection.outcome import RealTargets
 
 # Proven optimal, all of them: brute force compares several starts, and then has no choice either.
 GRIDS = {
@@ -190,17 +189,6 @@ def test_a_transformer_of_ones_own_sees_the_targets_of_the_training_part():
 
 
 # --- grids ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_loss_of_no_model_is_that_of_the_estimator(fit_intercept):
-    """ξ of the estimator's "auto" is its t times that loss over ‖X‖²: it has computed it from its samples."""
-    X, Y = doses(p=8, targets=2)
-    weight = np.random.default_rng(1).uniform(0.5, 2, len(X))
-    model = SMFRegressor(fit_intercept=fit_intercept, certify=None).fit(X, Y, sample_weight=weight)
-    known = RealTargets.of(Y, X, "test", None)
-    unit = known.null_loss(weight, fit_intercept) / np.sum(weight[:, None] * X**2)
-    assert model.xi_ == pytest.approx(0.1 * unit)
 
 
 def test_the_choice_depends_on_no_unit():

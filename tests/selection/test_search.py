@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.selection.brute_force import assert_same_search, grid_search
 
 from superfactor import SMFClassifier, SMFClassifierCV
-from superfactor.selection import coordinates
+from superfactor.spectrum import DataMatrix
 
 # Enough ridge that every candidate is proven optimal: brute force then has no choice of optimum either.
 GRID = {"n_components": [1, 3], "xi": [0.001, 0.01], "lam": [200.0, 50.0]}
@@ -245,18 +245,18 @@ def test_parallel_folds_give_the_same():
 
 
 @pytest.mark.parametrize(
-    ("preprocess", "grams"), [(None, 1), ("center", 1), ("standardize", 3)], ids=str
+    ("preprocess", "grams"), [(None, 1), ("center", 1), ("standardize", 4)], ids=str
 )
 def test_wide_data_are_multiplied_once_and_not_for_every_candidate(preprocess, grams, monkeypatch):
     X, y = genes()
     seen = []
-    original = coordinates.compress
+    original = DataMatrix.gram
     monkeypatch.setattr(
-        coordinates, "compress", lambda data: (seen.append(data.shape), original(data))[1]
+        DataMatrix, "gram", lambda data: (seen.append(data.shape), original(data))[1]
     )
     SMFClassifierCV(**GRID, cv=FOLDS, preprocess=preprocess, refit=False).fit(X, y)
-    # Standardised: one for each of three folds.
-    assert seen.count(X.shape) == grams
+    # Standardised: one for each of three folds, and one for the units of all samples.
+    assert sum(shape[1] == X.shape[1] for shape in seen) == grams
 
 
 def test_rank_deficient_data_and_more_components_than_it_has():

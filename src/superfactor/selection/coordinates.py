@@ -1,8 +1,12 @@
 """Few coordinates in place of many features, with the same inner products between samples.
 
 Everything a fit knows of wide X is its Gram matrix XXᵀ = U·Σ²·Uᵀ (docs/method.md §8). The rows of UΣ, at
-most n numbers a sample, have the same Gram matrix; so folds, centring, fits and predictions on them are
-those on X itself. What changes the inner products, standardising or completing gaps, comes before.
+most n numbers a sample, have the same Gram matrix; so centring, fits and predictions on them are those on
+X itself. What changes the inner products, standardising or completing gaps, comes before.
+
+Folds are sealed: the coordinates of a fold are those of its training rows UΣQᵀ, and any other row x has
+xᵀQ in them. What x has outside the span of Q is nothing to a model of the training rows, whose atoms lie in
+it. So no number in a test row changes a bit of what is learned.
 """
 
 from __future__ import annotations
@@ -16,24 +20,75 @@ from sklearn.utils import _safe_indexing, check_array
 
 from superfactor.estimators import inputs
 from superfactor.estimators.covariates import CovariateEncoder, codes_inside, learn_inside
-from superfactor.selection.preprocessing import fresh, quiet, scaler_of
+from superfactor.estimators.inputs import take
+from superfactor.options import Options
+from superfactor.selection.preprocessing import fresh, has_gaps, quiet, scaler_of
+from superfactor.selection.range import LONGEST, longest_in, shortened, too_long
 from superfactor.spectrum import DataMatrix, compress
 
+# So many columns of a float32 X are multiplied in float64 at a time.
+_COLUMNS = 8192
 
-def short_rows(X: Any) -> Any:
-    """Rows (n, min(n, p)) with the inner products of the rows of X (n, p); X itself where p is small."""
-    compression = compress(DataMatrix(X))
+Pair = tuple[Any, Any]
+
+
+def short_rows(X: Any, gram: Any = None) -> Any:
+    """Rows (n, min(n, p)) with the inner products of the rows of X (n, p); X itself where p is small.
+
+    `gram` is XXᵀ (n, n), where it is known.
+    """
+    return sealed(X, X[:0], gram)[0]
+
+
+def sealed(inside: Any, outside: Any, gram: Any = None, products: Any = None) -> Pair:
+    """Training rows (n, p) and others (k, p) in min(n, p) coordinates that the training rows alone determine.
+
+    These keep their inner products with each other and with the others. Both as they are where p is small, or
+    where what a transformer made of the training rows cannot be squared, which is for the fit to say.
+
+    Parameters
+    ----------
+    inside, outside : NumPy or SciPy-sparse
+    gram : products of the training rows with each other (n, n), where known
+    products : those of the others with them (k, n), likewise
+    """
+    gram = _gram(inside) if gram is None else gram
+    if gram is None or not np.isfinite(np.trace(gram)):
+        return inside, outside
+    compression = compress(DataMatrix(inside), gram=gram)
     if compression is None:
-        return X
-    data = compression.original
-    rows = compression.rows * (compression.values * data.scale)[None, :]
+        return inside, outside
     # As many columns as X could have rank: a model may ask for more components than X has.
-    missing = min(data.shape) - rows.shape[1]
-    return np.pad(rows, ((0, 0), (0, missing))) if missing else rows
+    missing = min(inside.shape) - len(compression.values)
+    known = compression.rows * compression.values[None, :]
+    others = compression.coordinates(
+        outside, lambda: _products(outside, inside) if products is None else products
+    )
+    padded = [np.pad(rows, ((0, 0), (0, missing))) for rows in (known, others)]
+    return padded[0], padded[1]
+
+
+def _gram(X: Any) -> Any:
+    """XXᵀ (n, n) of wide X in float64, else None. An entry depends on two rows only, to the last bit."""
+    n, p = X.shape
+    if p < 2 * n or n > Options.compressed_side:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows that may belong to no fit
+        return DataMatrix(X).gram()
+
+
+def _products(A: Any, B: Any) -> Any:
+    """ABᵀ in float64."""
+    if sp.issparse(A):
+        return (A @ B.T).toarray().astype(np.float64)
+    if A.dtype == np.float64:
+        return A @ B.T
+    parts = [slice(start, start + _COLUMNS) for start in range(0, A.shape[1], _COLUMNS)]
+    return sum(A[:, part].astype(np.float64) @ B[:, part].astype(np.float64).T for part in parts)
 
 
 class FoldRows:
-    """X (n, p) as each fold sees it: preprocessed by its training part, in few coordinates.
+    """X (n, p) as each fold sees it: preprocessed by its training part, in few coordinates of that.
 
     Parameters
     ----------
@@ -63,12 +118,12 @@ class FoldRows:
                 "preprocess='center': centring would make sparse X dense; None and 'standardize', which "
                 "leaves the means of sparse X, are allowed"
             )
-        self.covariates, self.extra = covariates, extra
+        self.X, self.covariates, self.extra = X, covariates, extra
         self.weight, self.preprocess, self.imputer = weight, preprocess, imputer
-        # One Gram matrix for all folds; what folds change needs one each, of X itself.
+        # One Gram matrix for all folds; what folds change needs one each.
         self._changed = preprocess == "standardize" or imputer is not None
-        self.X = X if self._changed else short_rows(X)
-        self.squared_norm = _squared_norm(X)
+        self._gram = None if self._changed else _gram(X)
+        self._long = _all_too_long(X, covariates, extra)
         self.n_factorized = int(X.shape[1])
 
     @property
@@ -92,39 +147,77 @@ class FoldRows:
         return "center" if self.centred else None
 
     def factorized(self, y: Any) -> Any:
-        """All samples (n, m) preprocessed by all of them, without covariates."""
-        return self._parts(np.arange(self.n_samples), y)[0]
+        """All samples (n, m) preprocessed by all of them, without covariates, in few coordinates.
 
-    def seen_by(self, train: Any, y: Any) -> Any:
-        """All samples (n, m + q + q') as a fit on those at `train` sees them, covariates last.
-
-        The labels `y` (n,) are for transformers that ask for them, and only those at `train`.
+        This is no fold: rows that no fit could take are shortened, so that the units of a grid exist.
         """
-        rows, covariates = self._parts(train, y)
-        blocks = [short_rows(rows) if self._changed else rows]
-        beside = (covariates, _filled(self.extra, train))
-        blocks += [block for block in beside if block is not None]
-        if len(blocks) == 1:
-            return blocks[0]
-        return sp.hstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.hstack(blocks)
+        X = shortened(self.X, LONGEST / self.n_samples)
+        _refuse_nothing(X, self.centred)
+        everyone = np.arange(self.n_samples)
+        if self._changed:
+            rows = short_rows(self._preprocessed(X, X[:0], everyone)[0])
+        else:
+            rows = short_rows(X, self._gram if X is self.X else None)
+            rows = self._scaled(rows, rows[:0], everyone)[0]
+        return shortened(rows, longest_in(rows) / self.n_samples)
 
-    def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
-        """The columns to factorize and the covariates among them, as a fit on `train` sees them."""
-        X = self.X
+    def seen_by(self, train: Any, test: Any, y: Any) -> Pair:
+        """The samples at `train` and those at `test` (·, m + q + q') as a fit on the former sees them.
+
+        Covariates are the last columns. The labels `y` (n,) are for transformers that ask for them, and only
+        those at `train`. A row that is too long for any fit (`superfactor.selection.range`) is shortened at
+        `test`, and a ValueError at `train`.
+        """
+        if np.isin(train, self._long).any():
+            raise ValueError(
+                f"X: the root of the sum of squares is above {LONGEST:.0e} in a single row, beyond which "
+                "squares leave the range of float64. Rescale X"
+            )
+        rows, covariates = self._parts(train, test, y)
+        blocks = [rows, covariates, self._of(self.extra, train, test)]
+        inside, outside = zip(*(block for block in blocks if block is not None), strict=True)
+        return _joined(inside), _joined([shortened(block, longest_in(block)) for block in outside])
+
+    def _parts(self, train: Any, test: Any, y: Any) -> tuple[Pair, Pair | None]:
+        """The columns to factorize, in few coordinates, and the covariates among them."""
+        covariates = self._of(self.covariates, train, test)
+        if covariates is not None:
+            covariates = self._scaled(*covariates, train)
+        inside, outside = (take(self.X, at, axis=0) for at in (train, test))
+        short = shortened(outside, LONGEST)
+        if self._changed:
+            inside, outside = self._preprocessed(inside, short, train)
+            return sealed(inside, shortened(outside, LONGEST)), covariates
+        gram = products = None
+        if self._gram is not None:
+            gram, products = (self._gram[np.ix_(at, train)] for at in (train, test))
+            long = np.flatnonzero(np.isin(test, self._long))
+            products[long] = _products(take(short, long, axis=0), inside)
+        return self._scaled(*sealed(inside, short, gram, products), train), covariates
+
+    def _of(self, block: Any, train: Any, test: Any) -> Pair | None:
+        """Covariates at `train` and `test`, missing numbers replaced by the median of those at `train`."""
+        if block is None:
+            return None
+        inside, outside = (take(block, at, axis=0) for at in (train, test))
+        return _filled(inside, shortened(outside, LONGEST))
+
+    def _preprocessed(self, inside: Any, outside: Any, train: Any) -> Pair:
+        """Completed and scaled, as the rows at `train` teach."""
         if self.imputer is not None:
             with quiet():
-                X = clone(self.imputer).set_output(transform="default").fit(X[train]).transform(X)
-        covariates = _filled(self.covariates, train)
-        if covariates is not None:
-            covariates = self._scaled(covariates, train)
-        return self._scaled(X, train), covariates
+                step = clone(self.imputer).set_output(transform="default").fit(inside)
+                inside, outside = (_made_of(step, rows) for rows in (inside, outside))
+        return self._scaled(inside, outside, train)
 
-    def _scaled(self, block: Any, train: Any) -> Any:
+    def _scaled(self, inside: Any, outside: Any, train: Any) -> Pair:
         scaler = scaler_of(self.preprocess, sparse=self._sparse)
         if scaler is None:
-            return block
+            return inside, outside
         weight = None if self.weight is None else self.weight[train]
-        return scaler.fit(block[train], sample_weight=weight).transform(block)
+        with np.errstate(over="ignore", invalid="ignore"):  # the fit says what it cannot take
+            scaler.fit(inside, sample_weight=weight)
+            return tuple(_made_of(scaler, rows) for rows in (inside, outside))
 
 
 class TransformedRows(FoldRows):
@@ -145,24 +238,41 @@ class TransformedRows(FoldRows):
         self.preprocess = self.imputer = None
         self._sparse = False  # what a transformer does to means is its own
         self._columns, self._transformer, self._changed = columns, transformer, True
-        everyone = np.arange(int(X.shape[0]))
-        step, made = self._made(everyone, y)
+        X = shortened(X, LONGEST / self.n_samples)
+        step = self._learned(X, y)
+        with quiet():
+            made = step.transform(X)
         # Levels of words are those of all samples: a rare one may be missing from a fold.
         self._words = learn_inside(made, columns)[1]
-        data, self.covariates = self._split(step, made, everyone)
-        self.squared_norm, self.n_factorized = _squared_norm(data), int(data.shape[1])
+        data, self.covariates = self._split(step, made)
+        self._long = _all_too_long(self.X, extra)
+        self.n_factorized = int(data.shape[1])
 
-    def _made(self, train: Any, y: Any) -> tuple[Any, Any]:
-        """The transformer, fitted to the samples at `train`, and what it makes of all."""
+    def _learned(self, X: Any, y: Any) -> Any:
+        """The transformer, fitted to X and labels (n,)."""
         step = fresh(self._transformer, self.X)
         with quiet():
-            step.fit(_safe_indexing(self.X, train), y[train])
-            return step, step.transform(self.X)
+            return step.fit(X, y)
 
-    def _parts(self, train: Any, y: Any) -> tuple[Any, Any]:
-        return self._split(*self._made(train, y), train)
+    def factorized(self, y: Any) -> Any:
+        """All samples (n, m), transformed by all of them, without covariates, in few coordinates."""
+        X = shortened(self.X, LONGEST / self.n_samples)
+        step = self._learned(X, y)
+        with quiet():
+            rows = self._split(step, step.transform(X))[0]
+        _refuse_nothing(rows, centred=False)
+        return shortened(short_rows(rows), longest_in(rows) / self.n_samples)
 
-    def _split(self, step: Any, made: Any, train: Any) -> tuple[Any, Any]:
+    def _parts(self, train: Any, test: Any, y: Any) -> tuple[Pair, Pair | None]:
+        inside, outside = (_safe_indexing(self.X, at) for at in (train, test))
+        step = self._learned(inside, y[train])
+        with quiet():
+            made = [step.transform(rows) for rows in (inside, shortened(outside, LONGEST))]
+        (inside, own), (outside, others) = (self._split(step, rows) for rows in made)
+        covariates = None if own is None else _filled(own, others)
+        return sealed(inside, shortened(outside, LONGEST)), covariates
+
+    def _split(self, step: Any, made: Any) -> tuple[Any, Any]:
         """The columns to factorize and the covariates of what the transformer made."""
         names = inputs.column_names(made)
         columns = inputs.covariate_indices(self._columns, made.shape[1], names)
@@ -173,10 +283,11 @@ class TransformedRows(FoldRows):
             dtype=[np.float64, np.float32],
             input_name="X",
             ensure_all_finite=False,
+            ensure_min_samples=0,
         )
         rest, inside = inputs.split_columns(data, columns)
         _refuse_gaps(rest, step)
-        return rest, _filled(gaps_again(self._words, self._words.expand(inside)), train)
+        return rest, gaps_again(self._words, self._words.expand(inside))
 
 
 def gaps_again(words: CovariateEncoder, covariates: Any) -> Any:
@@ -191,13 +302,43 @@ def gaps_again(words: CovariateEncoder, covariates: Any) -> Any:
     return found
 
 
-def _filled(block: Any, train: Any) -> Any:
-    """Covariates (n, q), missing numbers replaced by the median of the samples at `train`."""
-    if block is None or not np.isnan(np.sum(block)):
-        return block
+def _all_too_long(*blocks: Any) -> Any:
+    """Positions of the samples that are too long for any fit in one of the blocks."""
+    long = [too_long(block, LONGEST) for block in blocks if block is not None]
+    return np.unique(np.concatenate(long))
+
+
+def _made_of(step: Any, rows: Any) -> Any:
+    """What a fitted step makes of rows; of none, none."""
+    return step.transform(rows) if rows.shape[0] else rows
+
+
+def _refuse_nothing(X: Any, centred: bool) -> None:
+    """Raise a ValueError where preprocessing leaves nothing of X: all of it 0, or all columns constant."""
+    values = X.data if sp.issparse(X) else X
+    high = np.fmax.reduce(values, axis=0, initial=-np.inf)
+    low = np.fmin.reduce(values, axis=0, initial=np.inf)
+    size = np.maximum(np.abs(high), np.abs(low))
+    # Rounding may tell the values of a constant column from each other.
+    spread = high / 2 - low / 2 > 1e-13 * size if centred else (size > 0) & np.isfinite(size)
+    if not np.any(spread):
+        raise ValueError("X: all zero after preprocessing; features that vary are required")
+
+
+def _joined(blocks: Any) -> Any:
+    """Blocks of columns side by side."""
+    if len(blocks) == 1:
+        return blocks[0]
+    return sp.hstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.hstack(blocks)
+
+
+def _filled(inside: Any, outside: Any) -> Pair:
+    """Covariates, missing numbers replaced by the median of those inside."""
+    if not has_gaps(inside) and not has_gaps(outside):
+        return inside, outside
     with np.errstate(all="ignore"), quiet():
-        medians = np.nan_to_num(np.nanmedian(block[train], axis=0))
-    return np.where(np.isnan(block), medians, block)
+        medians = np.nan_to_num(np.nanmedian(inside, axis=0))
+    return tuple(np.where(np.isnan(rows), medians, rows) for rows in (inside, outside))
 
 
 def _refuse_gaps(X: Any, step: Any) -> None:
@@ -212,10 +353,3 @@ def _refuse_gaps(X: Any, step: Any) -> None:
         )
     if np.isinf(values).any():
         raise ValueError(f"preprocess={type(step).__name__}: infinity is in what it makes of X")
-
-
-def _squared_norm(X: Any) -> float:
-    """‖X‖², gaps left out."""
-    if sp.issparse(X) or not np.isnan(np.sum(X)):
-        return DataMatrix(X).sum_of_squares()
-    return float(np.nansum(np.square(X)))

@@ -14,7 +14,6 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from superfactor._arrays import one_blas_thread
-from superfactor.estimators.inputs import take
 from superfactor.selection.coordinates import FoldRows
 from superfactor.selection.outcome import Outcome
 from superfactor.solvers.newton import solve_path
@@ -41,12 +40,11 @@ def score_fold(
     where it says True, the others stay NaN.
     """
     marked = outcome.given.marked
-    rows = samples.seen_by(train, marked)
-    width = int(rows.shape[1])
+    inside, outside = samples.seen_by(train, test, marked)
+    width = int(inside.shape[1])
     base = clone(outcome.for_training(base, train)).set_params(
         covariate_columns=list(range(width - samples.n_covariates, width)) or None, certify=None
     )
-    inside, outside = take(rows, train, axis=0), take(rows, test, axis=0)
     weight = None if samples.weight is None else samples.weight[train]
     extra = {} if score_weight is None else {"sample_weight": score_weight[test]}
     results = np.full((len(points), 3), np.nan)

@@ -12,8 +12,7 @@ from sklearn.utils._param_validation import StrOptions, validate_parameter_const
 
 from superfactor.estimators.parameters import CONSTRAINTS
 from superfactor.models import model_named
-from superfactor.selection.rank import Scree
-from superfactor.units import xi_unit
+from superfactor.units import Units
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,9 @@ def candidates(
     lam: Any,
     *,
     steps: Steps,
-    scale: Scree,
-    null_loss: float,
+    units: Units,
     n_outputs: int,
     largest: int,
-    ridge: float | None = None,
 ) -> list[dict[str, Any]]:
     """Every combination as a dict of parameters, in the order of scikit-learn's ParameterGrid.
 
@@ -57,21 +54,17 @@ def candidates(
     ----------
     n_components, model, xi, lam : one value, a list, or (not `model`) "auto"
     steps : t of "auto"
-    scale : of the preprocessed X, weighted by the samples' weights
-    null_loss : ℓ₀, of the samples that have a label
+    units : of ξ and λ, where t is 1
     n_outputs : κ
     largest : rank that X allows in every fold
-    ridge : the unit of λ in the filter model; default σ₁², as if X were centred and all samples had a label
     """
     ranks = _listed("n_components", n_components)
     if is_auto(n_components):
         ranks = usual_ranks(n_outputs, largest)
     grids = []
-    unit_of_ridge = scale.singular_values[0] ** 2 if ridge is None else ridge
     for name in _listed("model", model):
-        unit = model_named(name).natural_ridge(lambda: unit_of_ridge)
-        null = xi_unit(null_loss, scale.total)
-        weights = [t * null for t in steps.xi[name]] if is_auto(xi) else xi
+        unit = model_named(name).natural_ridge(lambda: units.lam)
+        weights = [t * units.xi for t in steps.xi[name]] if is_auto(xi) else xi
         ridges = [t * unit for t in steps.lam[name]] if is_auto(lam) else lam
         grids.append(
             {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -71,10 +70,6 @@ class Outcome(ABC):
         """What a fitted search says of y."""
         return {}
 
-    @abstractmethod
-    def null_loss(self, weight: Any, fit_intercept: bool) -> float:
-        """ℓ₀, what no model costs (`superfactor.units`); `weight` is of the samples that have a value."""
-
     def check_training(self, k: int, train: Any) -> None:
         """Raise a ValueError where no estimator could learn from the training part of split k."""
         if not len(self.given.among(train).labelled):
@@ -132,9 +127,6 @@ class Classes(Outcome):
     def fitted_attributes(self) -> dict[str, Any]:
         return {"classes_": self.classes}
 
-    def null_loss(self, weight: Any, fit_intercept: bool) -> float:
-        return float(np.sum(weight)) * math.log(len(self.classes))
-
     def check_training(self, k: int, train: Any) -> None:
         super().check_training(k, train)
         present = np.unique(self.given.among(train).labelled)
@@ -174,8 +166,3 @@ class RealTargets(Outcome):
     def n_outputs(self) -> int:
         values = self.given.values
         return 1 if values.ndim == 1 else int(values.shape[1])
-
-    def null_loss(self, weight: Any, fit_intercept: bool) -> float:
-        Y = self.given.labelled.reshape(len(weight), -1)
-        mean = np.average(Y, axis=0, weights=weight) if fit_intercept else 0.0
-        return float(np.sum(weight[:, None] * (Y - mean) ** 2))

@@ -102,10 +102,11 @@ class OuterFold:
         others = strangers(self.unlabelled, self.labelled[test], self.groups)
         y = np.full(self.samples.n_samples, None, dtype=object)
         y[self.labelled] = codes
-        rows = self.samples.seen_by(np.concatenate([self.labelled[train], others]), y)
-        if not len(self.unlabelled):
-            return Seen(rows, rows[:0], others)
-        return Seen(take(rows, self.labelled, axis=0), take(rows, others, axis=0), others)
+        inside, outside = self.samples.seen_by(
+            np.concatenate([self.labelled[train], others]), self.labelled[test], y
+        )
+        known, strange = inside[: len(train)], inside[len(train) :]
+        return Seen(_in_place(known, train, outside, test), strange, others)
 
     def seen_with(self, labels: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
         """What `choice` needs of a fold for each of the shuffled labels, beside them."""
@@ -236,6 +237,13 @@ class SearchFold(OuterFold):
         found = search.predict_proba(take(seen.rows, test, axis=0))
         found = rivals.aligned(found, search.classes_, self.n_classes)
         return found, dict(search.best_params_)
+
+
+def _in_place(inside: Any, train: Any, outside: Any, test: Any) -> Any:
+    """Rows (m, k), each at its position, from those of both parts of a split of all."""
+    order = np.argsort(np.concatenate([train, test]))
+    stack = sp.vstack if sp.issparse(inside) else np.vstack
+    return take(stack([inside, outside]), order, axis=0)
 
 
 def checked_groups(groups: Any, given: Given) -> Any:

@@ -58,24 +58,6 @@ class Prepared:
         known = self.given.known
         return np.empty(0, dtype=int) if known is None else np.flatnonzero(~known)
 
-    @property
-    def labelled_weight(self) -> float:
-        """The weight of the samples that have a label."""
-        return float(np.sum(self._each[self.labelled]))
-
-    @property
-    def total_weight(self) -> float:
-        """The weight of all samples."""
-        return float(np.sum(self._each))
-
-    def null_loss(self, fit_intercept: bool) -> float:
-        """ℓ₀ of the samples that have a label."""
-        return self.outcome.null_loss(self._each[self.labelled], fit_intercept)
-
-    @property
-    def _each(self) -> Any:
-        return np.ones(self.rows.n_samples) if self.weight is None else self.weight
-
     def splits(self, cv: Any, groups: Any) -> list[Split]:
         """Folds of the samples that have a label; those without one are in every training part.
 
@@ -115,6 +97,7 @@ def strangers(unlabelled: Any, test: Any, groups: Any) -> Any:
     return unlabelled[~np.isin(groups[unlabelled], groups[test])]
 
 
+@np.errstate(invalid="ignore")  # who checks huge numbers by their sum meets ∞ − ∞
 def prepared(
     search: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, name: str
 ) -> Prepared:

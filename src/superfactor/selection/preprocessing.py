@@ -47,9 +47,17 @@ def steps_of(transformer: Any, X: Any) -> list[tuple[str, Any]]:
     return list(found.steps) if isinstance(found, Pipeline) else [("preprocess", found)]
 
 
+def has_gaps(X: Any) -> bool:
+    """Whether NaN stands in X, dense or sparse."""
+    values = X.data if sp.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values)  # no copy; NaN also where infinities meet
+    return bool(np.isnan(total) and np.isnan(values).any())
+
+
 def imputer_for(impute: Any, X: Any) -> Any:
     """What completes X (n, p) in every fold, not yet fitted; None where nothing is missing."""
-    if impute is None or sp.issparse(X) or not np.isnan(np.sum(X)):
+    if impute is None or sp.issparse(X) or not has_gaps(X):
         return None
     if is_transformer(impute):
         return clone(impute)

@@ -11,10 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
+from sklearn import config_context
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
+    clone,
 )
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
@@ -40,6 +42,7 @@ from superfactor.selection.progress import SearchProgress
 from superfactor.selection.rank import Scree, scree
 from superfactor.selection.scoring import Fold, score_here, score_in_parallel
 from superfactor.solvers.interruption import deferred_interrupt
+from superfactor.units import Units
 
 # Parameters of every search that its estimator has too, and that are the same in all candidates.
 _SHARED = (
@@ -139,16 +142,15 @@ class Search(
         _check_splits(splits, data.outcome, self.scoring)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
-        self.scree_, variation = self._scree(data, largest)
+        rows = data.rows.factorized(data.given.marked)
+        self.scree_ = _scree(rows, data.weight, largest)
         points = grid.candidates(
             self.n_components,
             self.model,
             self.xi,
             self.lam,
             steps=data.outcome.steps,
-            scale=self.scree_,
-            null_loss=data.null_loss(self.fit_intercept),
-            ridge=variation * data.labelled_weight / data.total_weight,
+            units=_units(base, rows, data),
             n_outputs=data.outcome.n_outputs,
             largest=largest,
         )
@@ -198,24 +200,6 @@ class Search(
             )
         progress.end()
         return self
-
-    def _scree(self, data: Prepared, largest: int) -> tuple[Scree, float]:
-        """Of the X that the final fit will see, weighted; the elbow no larger than a fold allows.
-
-        And σ₁² of that X without its mean, as the unit of λ has it (`superfactor.units`).
-        """
-        samples = data.rows
-        rows = samples.factorized(data.given.marked)
-        if samples.weight is not None:
-            root = np.sqrt(samples.weight)[:, None]
-            rows = rows.multiply(root).tocsr() if hasattr(rows, "multiply") else rows * root
-        found = scree(rows, n_values=min(50, largest), center=False)
-        # Rounding leaves a trace of what has been centred away.
-        if not found.total > 1e-25 * samples.squared_norm:
-            raise ValueError("X: all zero after preprocessing; features that vary are required")
-        centred = samples.centred or not self.fit_intercept
-        about = found if centred else scree(rows, n_values=1, center=True)
-        return found, float(about.singular_values[0] ** 2)
 
     def _score(self, fold: Fold, splits: list[Any], board: Board, progress: SearchProgress) -> bool:
         """Fill the board, until somebody wants to stop: True if that was by Ctrl-C."""
@@ -320,6 +304,21 @@ class Search(
     @property
     def _n_features_out(self) -> int:
         return int(self.best_params_["n_components"])
+
+
+def _scree(rows: Any, weight: Any, largest: int) -> Scree:
+    """Of the X (n, m) that the final fit will see, weighted; the elbow no larger than a fold allows."""
+    if weight is not None:
+        root = np.sqrt(weight)[:, None]
+        rows = rows.multiply(root).tocsr() if hasattr(rows, "multiply") else rows * root
+    return scree(rows, n_values=min(50, largest), center=False)
+
+
+def _units(base: Any, rows: Any, data: Prepared) -> Units:
+    """Those of the estimator itself: the grid is around the weights that its "auto" has for all samples."""
+    alone = clone(base).set_params(n_components=1, model="filter", xi="auto", lam="auto")
+    with config_context(assume_finite=True):  # checked before
+        return Units.of(alone.state(rows, data.given.marked, None, data.weight).problem)
 
 
 def _check_splits(splits: list[Any], outcome: Outcome, scoring: Any) -> None:
