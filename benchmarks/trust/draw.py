@@ -218,13 +218,15 @@ def _penalties(rng: np.random.Generator, model: str, X: Array, usual: float) -> 
     """ξ and λ: "auto", or over many orders in the units of all of X, or of a usual entry of it."""
     n, p = X.shape
     units = (float(np.linalg.norm(X) ** 2), n * p * usual**2)
-    xi: float | str = float(10 ** rng.uniform(-5, 3) * n / units[int(rng.integers(2))])
+    # Most is hidden where what is large is to be reconstructed and what is usual to be regressed on.
+    of_xi, of_lam = units if rng.random() < 0.5 else (units[k] for k in rng.integers(2, size=2))
+    xi: float | str = float(10 ** rng.uniform(-5, 3) * n / of_xi)
     lam: float | str = float(10 ** rng.uniform(-6, 2))
     if model == "filter":
-        lam = float(lam * units[int(rng.integers(2))] / min(n, p))
-    if rng.random() < 0.35:
+        lam = float(lam * of_lam / min(n, p))
+    if rng.random() < 0.3:
         xi = "auto"
-    if rng.random() < 0.35:
+    if rng.random() < 0.3:
         lam = "auto"
     return {"xi": xi, "lam": lam}
 
