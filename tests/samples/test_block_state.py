@@ -27,6 +27,7 @@ QUESTIONS = {
     "digest": (),
     "dual_points": (DESIGN, COEF),
     "dual_terms": (DUAL,),
+    "dual_sizes": (DUAL,),
     "evaluate": (DESIGN, COEF),
     "given": (np.ones((N, 2)),),
     "gram_and_image": (TALL,),
@@ -214,7 +215,7 @@ def test_rows_are_in_the_type_of_the_block(question, dtype):
     assert rows.shape[0] == LAST - 3
 
 
-FINE = {"inner": 0, "dual_points": 0, "rebalanced": 0, "dual_terms": 1}
+FINE = {"inner": 0, "dual_points": 0, "rebalanced": 0, "dual_terms": 1, "dual_sizes": 1}
 
 
 @pytest.mark.parametrize("question", FINE)

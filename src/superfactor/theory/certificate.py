@@ -164,10 +164,10 @@ def certify(
         reach = 1.0 + float(abs(to_numpy(solution.factors.gamma)).max(initial=0.0))
         dual = Dual(small, spectrum, reach)
         points = _residuals(small, solution) if small.can_be_bounded else None
+        # First, since one pass over X gives what bound(0) wants too.
+        bound = None if points is None else dual.value(points)
         evaluated = Evaluated.of(small, solution, points, dual.unsupervised)
-        found = _Gap(evaluated, dual.unsupervised)
-        if points is not None:
-            found = found.closed_by(dual.value(points))
+        found = _Gap(evaluated, dual.unsupervised, bound)
         if points is not None and method == "ascent" and found.relative > GLOBAL_TOLERANCE:
             found = found.closed_by(_ascended(dual, rank, points, solution, max_iter))
         largest = None if problem.whole is not None else spectrum.largest()
