@@ -28,6 +28,7 @@ KINDS = (
     "unequal",
     "unequal folds",
     "exception",
+    "harness",
 )
 TOLERANCE = 1e-6
 #: Last digits of F that may be wrong, of a double for bounds and of the type of X for an objective.
@@ -96,7 +97,10 @@ def check(seed: int, index: int, search: str = "auto") -> Result:
         fitted = _fitted(p, search, result)
         result.overflows = sum(issubclass(w.category, RuntimeWarning) for w in caught)
         if fitted is not None:
-            _judge(p, fitted, search, result)
+            try:
+                _judge(p, fitted, search, result)
+            except Exception as error:  # of the naive code: no reason to lose all other problems
+                result.add("harness", 1.0, f"{type(error).__name__}: {error}")
         if result.generator("folds").random() < LOOKED_AT and folds.suits(p):
             _look_at_folds(p, result)
     result.seconds = time.process_time() - begun
@@ -141,7 +145,8 @@ def _judge(p: Problem, fitted: Any, search: str, result: Result) -> None:
     found = search_lowest(given, factors, STARTS[result.proven], result.generator("starts"))
     if sum(found) < best + error:
         best, error = found
-    part = max(best - given.floor, 0.0)
+    # Never nothing, for shares of it.
+    part = max(best - given.floor, np.finfo(float).eps * abs(best), np.finfo(float).tiny)
     unsure = TOLERANCE * part + DIGITS * np.finfo(float).eps * abs(best)
     if not abs(stated - own) <= unsure + own_error + blur:
         result.add(
@@ -160,7 +165,7 @@ def _judge(p: Problem, fitted: Any, search: str, result: Result) -> None:
         told = f"proven at {stated!r}, a point has F = {best!r}"
         result.add("false proof", (stated - best) / part, told)
     if not result.proven and own - best > error + unsure + blur:
-        result.beaten = float((own - best) / part) if part > 0 else 1.0
+        result.beaten = float((own - best) / part)
     if result.generator("same").random() < SAID_OTHERWISE:
         _compare(
             equal.same(p, result.generator("same")), fitted, unsure + blur, part, search, result
@@ -179,7 +184,7 @@ def _compare(
     far = again.objective_ - fitted.objective_
     if abs(far) <= unsure:
         return
-    amount = abs(far) / part if part > 0 else 1.0
+    amount = abs(far) / part
     if result.proven and again.certificate_.is_global:
         told = f"{other.told.split('; ')[-1]}: {fitted.objective_!r} becomes {again.objective_!r}"
         result.add("unequal", amount, told)

@@ -63,6 +63,9 @@ def main(arguments: Sequence[str]) -> None:
             "seconds": time.perf_counter() - begun,
             **figures,
             "violated": [asdict(result) for result in results if result.violations],
+            "beaten or unequal": [
+                asdict(result) for result in results if result.beaten or result.unequal
+            ],
         }
         with whole(given.out) as part:
             part.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

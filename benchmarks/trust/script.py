@@ -39,7 +39,7 @@ SHOWN = {
     ),
     "exception": ("problem", ""),
 }
-SHOWN["false proof"] = SHOWN["false bound"]
+SHOWN["false proof"] = SHOWN["harness"] = SHOWN["false bound"]
 
 
 def script(result: Result, violation: Violation, search: str) -> str:

@@ -525,6 +525,14 @@ def test_only_a_clear_refusal_is_none_of_its_business(monkeypatch, error, kinds)
     assert (result.refused is None) == bool(kinds)
 
 
+def test_a_failure_of_the_naive_code_is_one_problem_only(monkeypatch, proven):
+    def fail(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(checks, "objective", fail)
+    assert _kinds(proven) == {"harness"}
+
+
 # --- running it -------------------------------------------------------------------------------------
 
 
