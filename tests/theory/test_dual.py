@@ -216,3 +216,23 @@ def test_points_of_several_blocks_are_those_of_one(model, case):
         found.append((value_at(dual, E, omega), E))
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9)
     np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)
+
+
+@pytest.mark.parametrize(("model", "lam"), [("filter", 0.1), ("feature", 0.001)])
+def test_shorter_dual_points_bound_too(model, lam):
+    """Where ξ and λ are small the residuals pull so hard that their own bound is below bound(0)."""
+    problem, P = example(model, 12, 9, 2, seed=5, xi=0.01, lam=lam)
+    found = newton.solve(problem, 1)
+    dual = dual_of(problem, 1)
+    points = problem.samples.keep(Block.dual_points, *_activations_of(problem, found))
+    assert dual.value(points).value < dual.unsupervised
+    shorter = dual.shortened(points)
+    assert dual.unsupervised < shorter.value <= best_of(P, 1, 5)
+    lengths = np.linspace(0.05, 1, 39)
+    values = [value_at(dual, t * points.array(), np.ones(1)) for t in lengths]
+    assert np.all(np.diff(values, 2) <= 1e-9 * abs(found.objective))  # concave in t
+    assert shorter.value >= max(values) - 0.1 * (max(values) - dual.unsupervised)
+
+
+def _activations_of(problem, found):
+    return Design(None, offset=found.signal.place), found.factors.gamma

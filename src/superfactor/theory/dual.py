@@ -18,6 +18,9 @@ from superfactor.samples import Block, Tall
 from superfactor.spectrum import product_rounding
 from superfactor.theory.top_sums import Spectrum, Top
 
+#: How often the step in the length of dual points is halved; each costs two bounds.
+SHORTENINGS = 2
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -49,6 +52,24 @@ class Dual:
         value = problem.dual_bound(float(conjugate), pulled, top.value)
         rounding = self._of_reconstruction(top) + self._of_sums(points, pulled)
         return Bound(value - rounding, rounding)
+
+    def shortened(self, points: Tall) -> Bound:
+        """The best bound among t·g, 0 < t < 1.
+
+        bound(t·g) is concave in t and is bound(0) at t = 0. Where labels pull hard it has its maximum well
+        below t = 1, and bound(g) may be worth nothing.
+        """
+        g, samples = points.array(), self.problem.samples
+
+        def at(t: float) -> tuple[float, Bound]:
+            return t, self.value(samples.keep(Block.given, t * g))
+
+        best, step = at(0.5), 0.25
+        for _ in range(SHORTENINGS):
+            t = best[0]
+            best = max(best, at(t - step), at(t + step), key=lambda each: each[1].value)
+            step /= 2
+        return best[1]
 
     def _of_reconstruction(self, top: Top) -> float:
         """What rounding may have added to ξ(‖X̃‖² − Σ_{i≤r} eig_i)."""

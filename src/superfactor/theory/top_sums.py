@@ -31,6 +31,7 @@ from superfactor._arrays import (
     wide,
     zeros_like_of,
 )
+from superfactor.options import Options
 from superfactor.problem import Problem
 from superfactor.samples import Block, Tall, Vectors
 from superfactor.spectrum import (
@@ -96,6 +97,10 @@ class Spectrum(ABC):
     @abstractmethod
     def with_labels(self, weighted: Tall) -> Top:
         """Σ_{i≤r} eig_i(M), or more."""
+
+    @abstractmethod
+    def operations(self) -> float:
+        """About what `with_labels` costs."""
 
     @abstractmethod
     def largest(self) -> float:
@@ -198,6 +203,10 @@ class KnownSpectrum(Spectrum):
         )
         return min(ways, key=lambda top: top.rounding)
 
+    def operations(self) -> float:
+        m, n = len(self._sigma), self.problem.n_samples
+        return 2.0 * n * m * self.problem.n_outputs + min(m, Options.dense_eigen) ** 3
+
     def largest(self) -> float:
         return float(self._sigma[0]) ** 2
 
@@ -282,6 +291,10 @@ class FullSpectrum(Spectrum):
         of_image = self._products(n) * pull.size * self._size
         return self._rounded(value, 0.0, of_image + eigen_rounding(n) * size)
 
+    def operations(self) -> float:
+        (n, p), side = self.problem.shape, min(self.problem.shape)
+        return 2.0 * n * p * self.problem.n_outputs + 2.0 * side**3
+
     def largest(self) -> float:
         gram = self._known_gram()
         return float(namespace(gram).linalg.eigvalsh(gram)[-1]) * (1 + 1e-12)
@@ -326,6 +339,10 @@ class RitzSpectrum(Spectrum):
         of_root = self._products(problem.n_samples) * pull.size
         of_root *= problem.model.phi(lambda: self._size, lambda: 1.0)
         return self._bound(ritz, _sizes(basis, R), of_root)
+
+    def operations(self) -> float:
+        n, p = self.problem.shape
+        return 4.0 * n * p * self.problem.n_outputs
 
     def largest(self) -> float:
         ritz, V = eigh_descending(self._basis.D)
