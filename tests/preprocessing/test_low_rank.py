@@ -1,6 +1,7 @@
 """LowRankImputer: what it fills, what it leaves, and that it is a scikit-learn transformer."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -297,3 +298,67 @@ def test_words_that_are_not_handed_on_are_refused():
     table = pd.DataFrame({"a": [1.0, np.nan, 2.0], "batch": ["x", "y", "x"]})
     with pytest.raises(ValueError, match="could not convert"):
         LowRankImputer(1).fit(table)
+
+
+# --- errors that are known beforehand ---------------------------------------------------------------------
+
+
+def planted(n, p, rank, noise, share, seed=0):
+    """A table of so many factors of size 1, and which entries are gone."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, p)) / np.sqrt(rank)
+    X += noise * rng.standard_normal((n, p))
+    return X, rng.random((n, p)) < share
+
+
+def estimate_and_truth(X, gone, **parameters):
+    """The imputer, the error of the missing entries in its units, and what it said about its own."""
+    holes = np.where(gone, np.nan, X)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        imputer = LowRankImputer(**parameters).fit(holes)
+    error = ((imputer.transform(holes) - X) / imputer.scale_)[gone]
+    doubt = [str(w.message) for w in said if "may not be the error" in str(w.message)]
+    return imputer, float(np.sqrt(np.mean(error**2))), doubt
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3, 1e-2, 0.03, 0.1, 0.3])
+@pytest.mark.parametrize("shape", [(120, 40), (40, 150), (300, 20)])
+def test_the_error_is_known_beforehand(shape, noise):
+    exact = 3e-3  # below this, in standard deviations, a fill is called exact
+    ratios, warned = [], 0
+    for rank, share in [(1, 0.2), (2, 0.02), (2, 0.4), (4, 0.1), (6, 0.2), (8, 0.1)]:
+        imputer, truth, doubt = estimate_and_truth(*planted(*shape, rank, noise, share))
+        warned += bool(doubt)
+        if not doubt:
+            ratios.append(max(imputer.rms_error_, exact) / max(truth, exact))
+        if noise == 0 and share <= 0.2:
+            assert truth < exact and imputer.n_components_ <= rank + 2
+    assert warned <= 2
+    assert min(ratios) > 1 / 1.5 and max(ratios) < 1.5
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-4, 1e-6])
+def test_no_noise_has_no_more_factors(tol):
+    for seed in range(5):
+        imputer, truth, doubt = estimate_and_truth(*planted(50, 30, 2, 0.0, 0.2, seed), tol=tol)
+        assert imputer.n_components_ == 2 and not doubt
+        assert max(truth, imputer.rms_error_) < 10 * max(tol, 3e-4)
+
+
+def test_says_where_the_error_is_not_known():
+    """As many unknowns as values: whether the factors are found depends on which values are hidden."""
+    _, _, doubt = estimate_and_truth(*planted(50, 30, 8, 0.0, 0.4))
+    assert len(doubt) == 1 and "depending on which are hidden" in doubt[0]
+
+
+def test_errors_count_by_where_values_are_missing():
+    """Half of the columns are noise, which the others say nothing of, and all gaps are there."""
+    X, gone = planted(80, 40, 2, 0.05, 0.2)
+    X[:, 20:] = np.random.default_rng(1).standard_normal((80, 20))
+    for part, least, most in ((slice(20), 0.8, 1.3), (slice(20, None), 0.0, 0.2)):
+        kept = gone.copy()
+        kept[:, part] = False
+        imputer, truth, _ = estimate_and_truth(X, kept, n_components=2)
+        assert least < imputer.rms_error_ < most
+        assert imputer.rms_error_ == pytest.approx(truth, rel=0.3)

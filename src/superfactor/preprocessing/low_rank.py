@@ -17,18 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from superfactor._arrays import Array
 from superfactor.preprocessing.columns import names_of, refuse_large
 from superfactor.preprocessing.completion import Completion, Factors
+from superfactor.preprocessing.hidden import Trials
 from superfactor.spectrum.rows import column_positions
-
-# The share of the observed entries that is hidden to choose the rank,
-_HIDDEN = 0.05
-# drawn again where that is too few entries to go by, but not more often than this.
-_ENOUGH, _MOST_DRAWS = 5000, 10
-# Ranks are compared with steps this small (in standard deviations): a tenth of a percent of the error.
-_PATH_TOL = 1e-3
-# The path ends where the error exceeds the least so far by this share: the factors begin to fit noise.
-_OVERFIT = 0.02
-# Fewer components are preferred where the error is larger by this share at most.
-_AS_GOOD = 0.002
 
 
 class LowRankImputer(TransformerMixin, BaseEstimator):
@@ -43,7 +33,8 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     ----------
     n_components : "auto" or int, default="auto"
         The number of factors at most; 0 fills by the mean. "auto" tries 0, 1, 2, 3, 5, 8, 12, … with 5 %
-        of the observed entries hidden, and takes the fewest whose error there is within 0.2 % of the least.
+        of the observed entries hidden, those between two where the error falls by a fifth, and takes the
+        fewest whose error there is within 0.2 % of the least or below 0.001 (ten times `tol`, if larger).
     max_components : int, default=60
         The largest number that "auto" tries. Of n samples and p features at most min(n − 1, p) − 1 are used.
     passthrough_columns : column name(s), index(es) or boolean mask, optional
@@ -68,10 +59,11 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     components_ : ndarray ``(n_components_, p)``
         Orthonormal, of the standardised columns.
     rms_error_ : float
-        Root mean square error of the hidden entries, in standard deviations of their columns; the mean
-        alone has about 1. NaN where there were too few to hide any.
+        Root mean square error of the hidden entries, filled as new samples are, in standard deviations of
+        their columns, each column counting by its missing entries; the mean alone has about 1. NaN where
+        there were too few to hide any; a warning says where it may not be the error of the missing ones.
     rms_errors_ : dict from int to float
-        The same by the number of components.
+        The same by the number of components, all hidden entries counting alike but for the number taken.
     n_iter_ : int
     n_features_in_, feature_names_in_
         As usual in scikit-learn.
@@ -142,10 +134,9 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         Z, missing = self._take(X)
         refuse_large(Z, self._names_used)
         self.mean_, self.scale_ = _standardise(Z, missing)
-        best, self.rms_errors_ = self._choose_rank(Z, missing)
-        self.rms_error_ = self.rms_errors_.get(best, np.nan)
+        best, fill = self._learn_from_hidden(Z, missing)
         completion = Completion(Z, missing)
-        completion.fill = 0.0
+        completion.fill = fill
         factors = completion.run(best, self.tol, self.max_iter)
         self.n_iter_ = completion.n_iter
         if completion.change > self.tol:
@@ -282,65 +273,33 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         Z.reshape(-1)[missing] = 0.0
         return Z, missing
 
-    def _choose_rank(self, Z: Array, missing: Array) -> tuple[int, dict[int, float]]:
-        """The rank and the error of the hidden entries by rank; only fills of Z change."""
+    def _learn_from_hidden(self, Z: Array, missing: Array) -> tuple[int, Any]:
+        """The rank, and the fill (m,) from which the completion starts; only fills of Z change."""
         limit = max(min(Z.shape[0] - 1, Z.shape[1]) - 1, 0)
-        if self.n_components == "auto":
-            path = _path(min(limit, self.max_components))
-        else:
-            path = [min(int(self.n_components), limit)]
-        count = int(_HIDDEN * (Z.size - len(missing)))
-        if count == 0:
-            return path[0], {}
+        auto = self.n_components == "auto"
+        path = _path(min(limit, self.max_components if auto else int(self.n_components)))
         rng = check_random_state(self.random_state)
-        draws = [
-            _Draw(Z, missing, _draw(Z.size, missing, rng))
-            for _ in range(min(-(-_ENOUGH // count), _MOST_DRAWS))
-        ]
-        errors: dict[int, float] = {}
-        for rank in path:
-            squares = [draw.error(Z, rank, self.max_iter) for draw in draws]
-            errors[rank] = float(np.sqrt(np.mean(squares)))
-            if errors[rank] > (1 + _OVERFIT) * min(errors.values()):
-                break
-        good = (1 + _AS_GOOD) * min(errors.values())
-        return min(rank for rank, error in errors.items() if error <= good), errors
+        trials = Trials(Z, missing, rng, self.tol, self.max_iter)
+        if not trials:
+            self.rms_errors_, self.rms_error_ = {}, np.nan
+            return path[0 if auto else -1], 0.0
+        best, errors = trials.choose(path, fewest=auto)
+        found = trials.settle(best)
+        self.rms_error_, self.rms_errors_ = found.error, errors | {best: found.error}
+        if found.doubt:
+            warnings.warn(
+                f"LowRankImputer: rms_error_={found.error:.2g} may not be the error of the missing "
+                f"values: {found.doubt}",
+                UserWarning,
+                stacklevel=3,
+            )
+        return best, found.fill
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-class _Draw:
-    """Some observed entries hidden, and the fill from which the next rank begins."""
-
-    def __init__(self, Z: Array, missing: Array, hidden: Array):
-        self.hidden, self.truth = hidden, Z.reshape(-1)[hidden]
-        self.gone = np.sort(np.concatenate([missing, hidden]))
-        self.fill: Any = 0.0
-
-    def error(self, Z: Array, rank: int, max_iter: int) -> float:
-        """The mean squared error of the hidden entries at this rank."""
-        completion = Completion(Z, self.gone)
-        completion.fill = self.fill
-        completion.run(rank, _PATH_TOL, max_iter)
-        self.fill = completion.fill
-        error = Z.reshape(-1)[self.hidden] - self.truth
-        self.give_back(Z)
-        return float(np.mean(error**2))
-
-    def give_back(self, Z: Array) -> None:
-        Z.reshape(-1)[self.hidden] = self.truth
-
-
-def _draw(size: int, missing: Array, rng: Any) -> Array:
-    """Positions of about 5 % of the observed entries of a flattened table, ascending, at least one."""
-    # Positions drawn among all, not a permutation of the observed ones, which would be as large as X.
-    drawn = np.unique(rng.randint(size, size=max(int(_HIDDEN * size), 1), dtype=_integers(size)))
-    hidden = np.setdiff1d(drawn, missing, assume_unique=True)
-    return hidden if len(hidden) else _draw(size, missing, rng)
 
 
 def _integers(size: int) -> Any:
