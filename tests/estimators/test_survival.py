@@ -1,7 +1,9 @@
 """SMFSurvival against scikit-survival, brute force and itself."""
 
 import pickle
+import warnings
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -85,6 +87,49 @@ def test_curves_between_and_beyond_the_events():
     np.testing.assert_allclose(found, np.exp(-hazard))
     once = model.predict_survival_function(X[:3], times=float(events[0]))
     np.testing.assert_array_equal(once, at_events[:, :1])
+
+
+def curves(risk, y, weight=None):
+    """Event times, log cumulative hazards and survival (n, times) by Breslow, in many digits."""
+    weight = np.ones(len(y)) if weight is None else weight
+    with mpmath.workdps(60):
+        ratio = [mpmath.exp(mpmath.mpf(float(r))) for r in risk]
+        times, total, hazard = np.unique(y[y[:, 0] == 1, 1]), mpmath.mpf(0), []
+        for t in times:
+            dead = sum(w for w, (event, own) in zip(weight, y, strict=True) if event and own == t)
+            at_risk = (w * r for w, r, own in zip(weight, ratio, y[:, 1], strict=True) if own >= t)
+            total += dead / sum(at_risk)
+            hazard.append(total)
+        found = [[h * r for h in hazard] for r in ratio]
+        logs = np.array([[float(mpmath.log(h)) for h in row] for row in found])
+        chances = np.array([[float(mpmath.exp(-h)) for h in row] for row in found])
+    return times, logs, chances
+
+
+@pytest.mark.parametrize("lam", ["auto", 1e-8, 1e-12])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_curves_however_widely_risks_differ(lam, weighted):
+    """Separable, so that a small ridge leaves risks hundreds or thousands apart."""
+    rng = np.random.default_rng(0)
+    X, time = rng.standard_normal((40, 60)), np.ceil(4 * rng.exponential(size=40)) / 4
+    y = np.column_stack([rng.random(40) < 0.8, time]).astype(float)
+    weight = rng.integers(1, 4, len(X)) if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a ridge that is too small for a proof
+        model = SMFSurvival(2, lam=lam).fit(X, y, sample_weight=weight)
+    risk = model.predict(X)
+    assert lam == "auto" or np.ptp(risk) > 900
+    times, logs, chances = curves(risk, y, weight)
+    np.testing.assert_array_equal(model.event_times_, times)
+    np.testing.assert_allclose(risk[:, None] + model.log_baseline_, logs, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(model.predict_survival_function(X), chances, atol=1e-11)
+    hazard = model.predict_cumulative_hazard_function(X)
+    ordinary = logs < 700
+    np.testing.assert_allclose(hazard[ordinary], np.exp(logs[ordinary]), rtol=1e-9)
+    for found in (model.baseline_, model.log_baseline_, hazard):
+        assert np.isfinite(found).all()
+    before = model.predict_survival_function(X, times=-1.0)
+    np.testing.assert_array_equal(before, np.ones((len(X), 1)))
 
 
 # --- the optimum and its proof -----------------------------------------------------------------------
