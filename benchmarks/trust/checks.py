@@ -68,6 +68,7 @@ class Result:
     index: int
     outcome: str
     model: str
+    scale: str
     told: str
     violations: list[Violation] = field(default_factory=list)
     refused: str | None = None
@@ -90,7 +91,7 @@ class Result:
 def check(seed: int, index: int, search: str = "auto") -> Result:
     """All checks of problem number `index` of this seed."""
     p = problem(seed, index)
-    result = Result(seed, index, p.outcome, p.model, p.told)
+    result = Result(seed, index, p.outcome, p.model, p.scale, p.told)
     begun = time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -41,6 +41,7 @@ class Problem:
     parameters : of the estimator
     store : how X is handed over, one of STORES
     told : in words
+    scale : how columns and rows differ in size, one of `tables.SCALES`
     """
 
     outcome: str
@@ -52,6 +53,7 @@ class Problem:
     parameters: Mapping[str, Any]
     store: str
     told: str
+    scale: str = "none"
 
     @property
     def model(self) -> str:
@@ -186,6 +188,7 @@ def problem(seed: int, index: int) -> Problem:
         parameters,
         store,
         told + (", float32" if single else "") + (", weights" if weight is not None else ""),
+        scale,
     )
 
 

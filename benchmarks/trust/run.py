@@ -22,9 +22,11 @@ from benchmarks.tables import show
 from benchmarks.trust.checks import KINDS, Result, check
 from benchmarks.trust.outcomes import KINDS as OUTCOMES
 from benchmarks.trust.script import script
+from benchmarks.trust.tables import SCALES
 from reproduction.writing import whole
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+MODELS = ("filter", "feature")
 #: Scripts to print of each kind.
 SCRIPTS = 3
 
@@ -95,19 +97,21 @@ def checked(
 
 
 def summary(results: Sequence[Result]) -> dict[str, list[dict[str, Any]]]:
-    """Tables: violations, shares by outcome and model, and what was refused."""
+    """Tables: violations and shares by outcome and model, and by scale; and what was refused."""
     rows = []
-    for outcome, model in product((*OUTCOMES, "all"), ("filter", "feature", "both")):
-        some = [
-            result
-            for result in results
-            if outcome in (result.outcome, "all") and model in (result.model, "both")
-        ]
-        if (outcome == "all") == (model == "both") and some:
+    for outcome, model in product(OUTCOMES, MODELS):
+        some = [result for result in results if (result.outcome, result.model) == (outcome, model)]
+        if some:
             rows.append({"outcome": outcome, "model": model, **_shares(some)})
+    rows.append({"outcome": "all", "model": "both", **_shares(results)})
+    by_scale = []
+    for scale in dict.fromkeys(SCALES):
+        if some := [result for result in results if result.scale == scale]:
+            by_scale.append({"scale": scale, **_shares(some)})
     refused = Counter(result.refused for result in results if result.refused is not None)
     return {
         "trust": rows,
+        "by scale": by_scale,
         "refused": [{"times": n, "message": message} for message, n in refused.most_common()],
     }
 

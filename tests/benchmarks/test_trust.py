@@ -326,7 +326,7 @@ def test_proven_optima_are_found_without_the_answer(model):
     for p in map(partial(problem, 1), range(150)):
         if found == 3:
             break
-        if p.model != model or "scale: none" not in p.told or p.X.dtype == np.float32:
+        if p.model != model or p.scale != "none" or p.X.dtype == np.float32:
             continue
         fitted = p.estimator(certify="residual", search="off").fit(**p.data())
         if fitted.certificate_.is_global:
@@ -345,11 +345,7 @@ def _ordinary(proven):
     """A problem that nothing is wrong with, and whose answer is proven or not."""
     for index in range(SEED, SEED + 200):
         p = problem(0, index)
-        if (
-            "scale: none" not in p.told
-            or p.X.dtype == np.float32
-            or p.parameters["certify"] == "ascent"
-        ):
+        if p.scale != "none" or p.X.dtype == np.float32 or p.parameters["certify"] == "ascent":
             continue
         result = check(0, index)
         if result.proven == proven and not result.violations and result.refused is None:
@@ -451,9 +447,7 @@ def test_equal_problems_that_differ_are_found(monkeypatch, proven):
 def test_problems_said_otherwise_have_the_same_objective(way):
     """By the naive code: at the same factors, moved with the data."""
     rng = np.random.default_rng(0)
-    found = (
-        (p, way(p, rng)) for p in map(partial(problem, 4), range(200)) if "scale: none" in p.told
-    )
+    found = ((p, way(p, rng)) for p in map(partial(problem, 4), range(200)) if p.scale == "none")
     p, other = next(
         (p, other) for p, other in found if other is not None and p.X.dtype == np.float64
     )
@@ -546,7 +540,7 @@ def test_scripts_run(kind, capsys, monkeypatch):
         for i in range(200)
         if folds.suits(problem(0, i)) and problem(0, i).parameters["certify"] != "ascent"
     )
-    result = Result(0, index, "two classes", "filter", problem(0, index).told)
+    result = Result(0, index, "two classes", "filter", "none", problem(0, index).told)
     text = script(result, Violation(kind, 0.5, "so\nwrong"), "auto")
     assert len(text.splitlines()) <= 12
     exec(compile(text, "script", "exec"), {})
@@ -555,7 +549,9 @@ def test_scripts_run(kind, capsys, monkeypatch):
 
 def _as_found(violations):
     def check(seed, index, search="auto"):
-        return Result(seed, index, "numbers", "filter", "told", list(violations), seconds=0.1)
+        return Result(
+            seed, index, "numbers", "filter", "none", "told", list(violations), seconds=0.1
+        )
 
     return check
 
@@ -578,10 +574,10 @@ def test_the_command_says_what_it_found(monkeypatch, capsys, tmp_path):
 
 def test_shares_are_by_outcome_and_model():
     results = [
-        Result(0, 0, "numbers", "filter", "", proven=True),
-        Result(0, 1, "numbers", "filter", "", beaten=0.1),
-        Result(0, 2, "times", "feature", "", refused="X: no"),
-        Result(0, 3, "times", "feature", ""),
+        Result(0, 0, "numbers", "filter", "none", "", proven=True),
+        Result(0, 1, "numbers", "filter", "none", "", beaten=0.1),
+        Result(0, 2, "times", "feature", "row", "", refused="X: no"),
+        Result(0, 3, "times", "feature", "row", ""),
     ]
     *each, everything = run.summary(results)["trust"]
     assert [(row["outcome"], row["unproven"], row["beaten"]) for row in each] == [
@@ -589,6 +585,8 @@ def test_shares_are_by_outcome_and_model():
         ("times", 1.0, 0.0),
     ]
     assert (everything["problems"], everything["refused"], everything["beaten"]) == (4, 1, 0.5)
+    by_scale = {row["scale"]: row["problems"] for row in run.summary(results)["by scale"]}
+    assert by_scale == {"none": 2, "row": 2}
     assert run.summary(results)["refused"] == [{"times": 1, "message": "X: no"}]
 
 
