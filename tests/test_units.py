@@ -5,8 +5,15 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import (
+    SMFClassifier,
+    SMFClassifierCV,
+    SMFRegressor,
+    SMFRegressorCV,
+    SMFSurvival,
+)
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.models import model_named
 from superfactor.problem import state
@@ -174,3 +181,98 @@ def test_age_counts_beside_many_features():
         scores[ridge] = fitted.score(X[50:], y[50:], covariates=age[50:, None])
     assert scores["auto"] >= 0.94
     assert scores[None] < scores["auto"] - 0.1
+
+
+# --- one unit for estimators and searches ---------------------------------------------------------------
+
+
+def weighing(kind, n=60, p=12):
+    """X, not centred, y far from 0, and weights."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, p)) * np.geomspace(3, 1, p) + 1.0
+    y = (np.arange(n) % 3 == 0).astype(int) if kind == "classes" else 50 + X[:, 0]
+    return X, y, rng.uniform(0.2, 5, n)
+
+
+@pytest.mark.parametrize("shape", [(60, 12), (40, 200)], ids=["tall", "wide"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_search_has_the_units_of_its_estimator(kind, intercept, weighted, shape):
+    X, y, weight = weighing(kind, *shape)
+    given = {"sample_weight": weight if weighted else None}
+    own = {"class_weight": {0: 1.0, 1: 5.0}} if kind == "classes" else {}
+    estimator, search = {
+        "classes": (SMFClassifier, SMFClassifierCV),
+        "numbers": (SMFRegressor, SMFRegressorCV),
+    }[kind]
+    fitted = estimator(1, fit_intercept=intercept, certify=None, search="off", **own)
+    fitted.fit(X, y, **given)
+    options = {"preprocess": None, "fit_intercept": intercept, "refit": False, "cv": 3}
+    tried = search(1, **options, **own).fit(X, y, **given).cv_results_
+    steps = search._outcome.steps
+    for name, usual, at in (("xi", 0.1, fitted.xi_), ("lam", 1e-3, fitted.lam_)):
+        lowest = getattr(steps, name)["filter"][0]
+        assert tried[f"param_{name}"].min() / lowest == pytest.approx(at / usual, rel=2e-3)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_loss_of_no_model(intercept):
+    X, y, weight = weighing("numbers")
+    fitted = SMFRegressor(1, fit_intercept=intercept, certify=None, search="off")
+    fitted.fit(X, y, sample_weight=weight)
+    mean = np.average(y, weights=weight) if intercept else 0.0
+    unit = np.sum(weight * (y - mean) ** 2) / np.sum(weight[:, None] * X**2)
+    assert fitted.xi_ == pytest.approx(0.1 * unit, rel=1e-10)
+
+
+def test_numbers_far_from_zero_keep_the_digits_of_their_unit():
+    X, y, _ = weighing("numbers")
+    near, far = (SMFRegressor(1, certify=None, search="off").fit(X, y + c) for c in (0.0, 1e9))
+    assert far.xi_ == pytest.approx(near.xi_, rel=1e-6)
+
+
+def test_times_have_the_loss_of_equal_hazards_and_their_events():
+    X, y, _ = weighing("numbers")
+    events = np.arange(len(y)) % 3 > 0
+    fitted = SMFSurvival(1, certify=None, search="off").fit(X, np.column_stack([events, y]))
+    order = np.argsort(y)
+    at_risk = np.arange(len(y), 0, -1)[np.argsort(order)]
+    unit = np.sum(np.log(at_risk[events])) / np.sum(X**2)
+    assert fitted.xi_ == pytest.approx(0.1 * unit, rel=1e-10)
+    variation = np.linalg.norm(X - X.mean(axis=0), 2) ** 2
+    assert fitted.lam_ == pytest.approx(1e-3 * variation * events.mean(), rel=2e-3)
+
+
+# --- every sample twice ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("kind", ["classes", "numbers", "times"])
+def test_every_sample_twice_is_the_same_model(kind, model):
+    """ξ stays, λ of the filter model doubles and so does F; without covariates the model is the same."""
+    X, y, _ = weighing("classes" if kind == "classes" else "numbers")
+    kinds = {"classes": SMFClassifier, "numbers": SMFRegressor, "times": SMFSurvival}
+    if kind == "times":
+        y = np.column_stack([np.arange(len(y)) % 3 > 0, y])
+    fresh = kinds[kind](1, model=model, search="off", certify=None)  # the same start for both
+    one = clone(fresh).fit(X, y)
+    two = clone(fresh).fit(np.vstack([X, X]), np.concatenate([y, y]))
+    assert two.xi_ == pytest.approx(one.xi_, rel=1e-9)
+    assert two.lam_ == pytest.approx((2 if model == "filter" else 1) * one.lam_, rel=2e-3)
+    assert two.objective_ == pytest.approx(2 * one.objective_, rel=1e-4)
+    np.testing.assert_allclose(two.predict(X), one.predict(X), rtol=1e-3, atol=1e-3)
+
+
+def test_the_prior_of_a_covariate_does_not_grow_with_the_samples():
+    X, y, covariates = numbers()
+    both = [np.vstack([block, block]) for block in (X, covariates)]
+    one = SMFClassifier(1).fit(X, y, covariates=covariates)
+    two = SMFClassifier(1).fit(both[0], np.concatenate([y, y]), covariates=both[1])
+    np.testing.assert_allclose(two.lam_covariates_, one.lam_covariates_, rtol=1e-12)
+    assert abs(two.covariate_coef_[0, 0]) > 1.001 * abs(one.covariate_coef_[0, 0])  # shrunk less
+    # With the paper's ridge, λ for all, it doubles too.
+    one = SMFClassifier(1, lam_covariates=None).fit(X, y, covariates=covariates)
+    paper = SMFClassifier(1, lam_covariates=None)
+    paper.fit(both[0], np.concatenate([y, y]), covariates=both[1])
+    np.testing.assert_allclose(paper.covariate_coef_, one.covariate_coef_, rtol=1e-3)
