@@ -117,13 +117,11 @@ def _fitted(p: Problem, search: str, result: Result) -> Any:
     """A fitted estimator, or None where the fit refused the data or failed."""
     try:
         return p.estimator(search=search).fit(**p.data())
-    except ValueError as error:
-        if "\n" in str(error):
-            result.add("exception", 1.0, f"ValueError: {error}")
-        else:
-            result.refused = str(error)
     except Exception as error:
-        result.add("exception", 1.0, f"{type(error).__name__}: {error}")
+        if folds.refuses(error):
+            result.refused = str(error)
+        else:
+            result.add("exception", 1.0, f"{type(error).__name__}: {error}")
     return None
 
 

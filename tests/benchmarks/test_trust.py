@@ -506,6 +506,7 @@ def test_test_parts_are_all_samples_once():
         (ValueError("X: too large"), set()),
         (ValueError("a\nb"), {"exception"}),
         (IndexError("x"), {"exception"}),
+        (np.linalg.LinAlgError("Singular matrix"), {"exception"}),
     ],
 )
 def test_only_a_clear_refusal_is_none_of_its_business(monkeypatch, error, kinds):
