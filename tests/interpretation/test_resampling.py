@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from tests.interpretation.data import classifier, pipeline, regressor, table
 
-from superfactor import SMFClassifierCV
+from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.constraints import Box
 from superfactor.interpretation import factor_view, resampling, stability, top_features
+from superfactor.interpretation.data import model_data
+from superfactor.interpretation.models import fitted_model
 
 
 def planted(n=80, p=300, k=4, noise=0.3, seed=0):
@@ -282,3 +284,23 @@ def test_places_that_no_shuffle_has_a_feature_at_are_not_counted_as_never():
         assert (end["frequency"] == 1).all()
         assert set(end["frequency_shuffled"].dropna()) == {1.0}
     assert low["frequency_shuffled"].notna().all()
+
+
+@pytest.mark.parametrize("size", [1e7, 1e100])
+def test_a_refit_does_not_see_samples_that_are_left_out(size):
+    """To the last bit, whatever stands in their rows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 90)), np.arange(30) % 2
+    model = SMFClassifier(2).fit(X, y)
+    part, rest = np.arange(24), np.arange(24, 30)
+    found = []
+    for factor in (1.0, size):
+        Z = X.copy()
+        Z[rest] *= factor
+        fitted = fitted_model(model)
+        data = model_data(fitted, Z, y, None, "stability")
+        work = resampling._Refits(fitted, data, np.ones(30), None, None, "correlation", 3, None)
+        (view,) = work.views(y, [part])
+        found.append(view)
+    for name in ("weights", "correlations", "coef"):
+        np.testing.assert_array_equal(getattr(found[0], name), getattr(found[1], name))

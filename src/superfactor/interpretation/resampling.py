@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +30,7 @@ from superfactor.interpretation.view import (
     source_of,
     view_names,
 )
+from superfactor.options import Options
 from superfactor.samples import moments_of
 from superfactor.spectrum import Compression, DataMatrix, compress
 
@@ -111,7 +113,7 @@ def stability(
     shuffled labels, and the figures stand beside the others.
 
     Refits are full fits but for the certificate, other starts included where an optimum is hard to
-    prove; wide X is compressed once for all of them. The time is mostly that of `n_resamples` fits
+    prove; of wide X all of them share the products of samples. The time is mostly that of `n_resamples` fits
     of a small matrix.
 
     Parameters
@@ -227,6 +229,34 @@ def _shuffled(given: Given, rng: np.random.Generator) -> Any:
     return order
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Some of the samples.
+
+    Attributes
+    ----------
+    X : (m, p)
+    data : as the refit sees them, in few coordinates where `small` is not None
+    small : the compression of X
+    """
+
+    X: Any
+    data: ModelData
+    small: Compression | None
+
+    def full(self, source: Source, weight: Any) -> Source:
+        """Of all features: X = ZVᵀ in coordinates Z of its row space, so that XᵀDS = V·ZᵀDS."""
+        if self.small is None:
+            return source
+        none = np.zeros((self.X.shape[1], 0))
+        return replace(
+            source,
+            weights=self.small.expand(source.weights),
+            covariance=self.small.expand(source.covariance),
+            scale=moments_of(self.X, none, weight)[1].feature_scale,
+        )
+
+
 class _Refits:
     """Views of the model fitted to some of the samples, and whether features return in them."""
 
@@ -241,36 +271,45 @@ class _Refits:
         n: int,
         n_jobs: int | None,
     ):
-        self.X, self.weight, self.rotation, self.n_jobs = data.X, weight, rotation, n_jobs
+        self.data, self.weight, self.rotation, self.n_jobs = data, weight, rotation, n_jobs
         self.by, self.n = by, n
         self.outcome = Outcome.of(fitted.estimator, positive)
         self.names = view_names(fitted)
         self.estimator = refittable(fitted.estimator)
-        self.small = _compression(fitted.estimator, data.X, fitted.estimator.n_components)
-        self.data = _compressed(data, self.small)
+        # A constraint is on entries of the original, and does not carry over.
+        self.compresses = fitted.estimator.constraint is None
+        self.gram = _gram(data.X) if self.compresses else None
 
     def views(self, y: Any, parts: list[Any]) -> Iterator[FactorView]:
         """The factors of a fit to each part of the samples."""
         from joblib import Parallel, delayed
 
-        args = (self.estimator, self.data, self.weight, self.outcome)
-        jobs = (delayed(_refit)(*args, y, rows) for rows in parts)
-        sources: Iterator[Source] = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
-        for source, rows in zip(sources, parts, strict=True):
-            yield arrange(self._full(source, rows), self.rotation, self.outcome, self.names)
+        begun: deque[_Part] = deque()
 
-    def _full(self, source: Source, rows: Any) -> Source:
-        """Of all features: X = ZVᵀ in coordinates Z of its row space, so that XᵀDS = V·ZᵀDS."""
-        if self.small is None:
-            return source
-        X = inputs.take(self.X, rows, axis=0)
-        none = np.zeros((X.shape[1], 0))
-        return replace(
-            source,
-            weights=self.small.expand(source.weights),
-            covariance=self.small.expand(source.covariance),
-            scale=moments_of(X, none, self.weight[rows])[1].feature_scale,
-        )
+        def jobs() -> Iterator[Any]:
+            for rows in parts:
+                begun.append(self._part(rows))
+                data, weight = begun[-1].data, self.weight[rows]
+                full = weight * (self.weight.sum() / weight.sum())
+                yield delayed(_refit)(self.estimator, data, full, self.outcome, y[rows])
+
+        sources: Iterator[Source] = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs())
+        for source, rows in zip(sources, parts, strict=True):
+            whole = begun.popleft().full(source, self.weight[rows])
+            yield arrange(whole, self.rotation, self.outcome, self.names)
+
+    def _part(self, rows: Any) -> _Part:
+        """Some of the samples; where X is wide, in coordinates of their own row space, as in a fold."""
+        X, covariates = inputs.take(self.data.X, rows, axis=0), self.data.covariates
+        small = None
+        if self.compresses:
+            gram = None if self.gram is None else self.gram[np.ix_(rows, rows)]
+            small = compress(DataMatrix(X), gram=gram)
+        if small is not None and len(small.values) < self.estimator.n_components:
+            small = None
+        short = X if small is None else small.rows * small.values
+        own = None if covariates is None else covariates[rows]
+        return _Part(X, ModelData(short, self.data.given, own), small)
 
     def returns(
         self, view: FactorView, y: Any, parts: list[Any], report: Callable[[int], Any] | None = None
@@ -326,30 +365,14 @@ def _strata(given: Given, classes: bool) -> Any:
     return given.spread(classes_of(given.labelled)[1], UNLABELLED)
 
 
-def _compression(estimator: Any, X: Any, rank: int) -> Compression | None:
-    """Wide X in coordinates of its row space, where all refits live; None where that may not be.
-
-    A constraint is on entries of the original, and does not carry over.
-    """
-    small = compress(DataMatrix(X)) if estimator.constraint is None else None
-    return small if small is not None and len(small.values) >= rank else None
+def _gram(X: Any) -> Any:
+    """XXᵀ of wide X, NumPy or SciPy-sparse, of which all refits use parts; else None."""
+    n, p = X.shape
+    wide = p >= 2 * n and n <= Options.compressed_side
+    return DataMatrix(X).gram() if wide and not inputs.is_foreign(X) else None
 
 
-def _compressed(data: ModelData, small: Compression | None) -> ModelData:
-    if small is None:
-        return data
-    X = small.rows * (small.values * small.original.scale)
-    return ModelData(X, data.given, data.covariates)
-
-
-def _refit(
-    estimator: Any, data: ModelData, weight: Any, outcome: Outcome, y: Any, rows: Any
-) -> Source:
+def _refit(estimator: Any, data: ModelData, weight: Any, outcome: Outcome, y: Any) -> Source:
     """The factors of a fit to some of the samples."""
-    refit = clone(estimator).fit(
-        inputs.take(data.X, rows, axis=0),
-        y[rows],
-        covariates=None if data.covariates is None else data.covariates[rows],
-        sample_weight=weight[rows] * (weight.sum() / weight[rows].sum()),
-    )
+    refit = clone(estimator).fit(data.X, y, covariates=data.covariates, sample_weight=weight)
     return source_of(refit, outcome)
