@@ -323,7 +323,7 @@ def estimate_and_truth(X, gone, **parameters):
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-3, 1e-2, 0.03, 0.1, 0.3])
-@pytest.mark.parametrize("shape", [(120, 40), (40, 150), (300, 20)])
+@pytest.mark.parametrize("shape", [(50, 30), (120, 40), (40, 150), (300, 20)])
 def test_the_error_is_known_beforehand(shape, noise):
     exact = 3e-3  # below this, in standard deviations, a fill is called exact
     ratios, warned = [], 0
