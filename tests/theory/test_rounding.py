@@ -105,7 +105,7 @@ def test_the_objective_is_that_of_the_factors_up_to_its_rounding(model, shape, c
         )
         expected = loss + xi * squares + lam * ridge
         points = _residuals(small, found)
-        rounding = Evaluated.of(small, found, points, 0.0).rounding
+        rounding = Evaluated.of(small, found, points, 0.0, problem.epsilon).rounding
         assert abs(found.objective - expected) <= rounding
 
 

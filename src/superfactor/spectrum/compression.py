@@ -15,6 +15,7 @@ from typing import Any
 
 from superfactor._arrays import (
     Array,
+    column_norms,
     eigh_descending,
     frobenius2,
     namespace,
@@ -29,6 +30,8 @@ _LEAST_RELATIVE_VALUE = 1e-4
 _LARGE = 1e-2
 # Of ‖X̃‖: directions that hold less than this are dropped. The certificate allows for what they hold.
 _DROPPED = 1e-10
+# Sums in float32 whose terms are so much larger than themselves are computed in float64.
+_MUCH = 50.0
 # So many values of small directions of a sparse X, which are dense, may be formed.
 _MOST_DENSE = 2e7
 
@@ -58,12 +61,18 @@ class Compression:
 
     def expand(self, T: Array) -> Array:
         """Q·T (p, k) for T (m, k), by one product with X."""
-        data, xp = self.original, self.original.xp
-        found = data.transpose_times(xp.astype(self.combined @ T, data.dtype))
-        if self.small is None:
-            return found
-        Q, V = self.small
-        return found + xp.astype(Q @ (V @ T), data.dtype)
+        data, xp, rows = self.original, self.original.xp, self.combined @ T
+        # Of large rows that cancel, float32 would keep few digits.
+        cancel = (
+            float(xp.max(column_norms(rows))) * float(self.values[0]) > _MUCH
+            if T.shape[1]
+            else False
+        )
+        found = data.precise_transpose_times(rows) if cancel else data.transpose_times(rows)
+        if self.small is not None:
+            Q, V = self.small
+            found = found + Q @ (V @ T)
+        return xp.astype(found, data.dtype)
 
     def coordinates(self, X: Any, products: Callable[[], Array]) -> Array:
         """X·Q (k, m) of other samples X (k, p): all that a model of these samples can see of them.

@@ -27,7 +27,11 @@ class Evaluated:
 
     @staticmethod
     def of(
-        problem: Problem, solution: Solution, points: Tall | None, unsupervised: float
+        problem: Problem,
+        solution: Solution,
+        points: Tall | None,
+        unsupervised: float,
+        precision: float,
     ) -> Evaluated:
         """F of a solution of a compact problem.
 
@@ -36,6 +40,7 @@ class Evaluated:
         points : the residuals g (n, κ), which say how F changes with the activations; None where nothing can
             be proven
         unsupervised : bound(0)
+        precision : ε of the type in which users get the factors
         """
         F = float(solution.objective)
         if points is None:
@@ -58,13 +63,17 @@ class Evaluated:
             )
         )
         bend = problem.loss.curvature_bounds(problem.n_outputs)[1] * problem.largest_weight
+        # Rounding the factors to the type of X moves a stationary point: F changes by the square of that.
+        moved = 2 * precision * length * problem.model.phi(lambda: size, lambda: 1.0)
         gamma = abs(wide(to_numpy(solution.factors.gamma)))
         _, sizes = samples.sum(Block.dual_sizes, points.place)
         products = product_rounding(max(n, p), epsilon)  # of X̃ᵀX̃; ‖X̃‖² is added up in float64
         parts = (
-            slope * off + bend * off**2,
+            slope * off + bend * (off**2 + moved**2),
             product_rounding(problem.n_covariates, epsilon) * float((sizes * gamma).sum()),
             product_rounding(n, epsilon) * abs(F),
-            problem.xi * size * ((products + product_rounding(n * p)) * size + 2 * lost),
+            problem.xi
+            * size
+            * ((products + product_rounding(n * p) + precision**2) * size + 2 * lost),
         )
         return Evaluated(F, sum(parts))
