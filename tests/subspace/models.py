@@ -10,7 +10,8 @@ FAR = 1e6  # a radius with no edge within reach
 def dense_model(inside, point, frame, gaps=None):
     """Slope and Hessian of the model in x = (T, v, g), each row by row, every entry written out.
 
-    gaps (k − r, r) take the place of ritz_i − rest_j where they are given.
+    gaps (k − r, r) take the place of ritz_i − rest_j where they are given; in a rough frame, where D is not
+    diagonal on the complement, its other entries come in too.
     """
     problem, turn = inside.problem, frame.turn(inside.problem.n_covariates)
     k, (r, kappa), m = inside.basis.size, frame.beta.shape, turn.shape[0]
@@ -27,6 +28,9 @@ def dense_model(inside, point, frame, gaps=None):
     ridge = np.concatenate([np.full(r, problem.lam), problem.covariate_ridge])
     H = L.T @ inside.loss.curvature(point.coef) @ L
     H += np.diag(np.concatenate([2 * problem.xi * gaps.ravel(), 2 * np.repeat(ridge, kappa)]))
+    if frame.coupled is not None:
+        others = frame.coupled - np.diag(np.diag(frame.coupled))
+        H[: outer * r, : outer * r] -= 2 * problem.xi * np.kron(others, np.eye(r))
     for j, i in np.ndindex(outer, r):
         for c in range(kappa):
             v = outer * r + i * kappa + c
@@ -43,6 +47,12 @@ def flat(step):
     """(T, v, g) as one vector, of a step or of its parts."""
     parts = (step.T, step.v, step.g) if hasattr(step, "v") else step
     return np.concatenate([np.ravel(part) for part in parts])
+
+
+def placed(step):
+    """The same in coordinates of the basis, whatever the frame of the step."""
+    frame = step.frame
+    return flat((frame.complement @ step.T @ frame.W.T, frame.W @ step.v, step.g))
 
 
 def with_options(problem, **sizes):

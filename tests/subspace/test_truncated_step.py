@@ -7,7 +7,7 @@ import pytest
 from tests.problems import MODELS, example, loss_named
 from tests.samples.cutting import cut
 from tests.samples.libraries import LIBRARIES, every_library, plain
-from tests.subspace.models import FAR, dense_model, flat, with_options
+from tests.subspace.models import FAR, dense_model, flat, placed, with_options
 from tests.subspace.points import CASES, near_optimum, random_point, subspace, together
 
 from superfactor.problem import state
@@ -42,8 +42,8 @@ def test_products_solve_the_eliminated_system(model, case, blocks, to_the_end):
         )
         assert not exact.saddle
         assert not found.saddle
-        size = np.linalg.norm(flat(exact))
-        np.testing.assert_allclose(flat(found), flat(exact), atol=1e-6 * size)
+        size = np.linalg.norm(placed(exact))
+        np.testing.assert_allclose(placed(found), placed(exact), atol=1e-6 * size)
         np.testing.assert_allclose(found.decrease, exact.decrease, rtol=1e-8)
 
 
@@ -171,8 +171,8 @@ def test_a_step_in_single_precision_is_nearly_the_same(model, case, to_the_end):
     inside = subspace(with_options(problem, values_worth_coarse=1), 2)
     assert inside.loss.coarse.coarse
     step, exact = module.truncated_step(inside, point, FAR), module._exact_step(inside, point)
-    size = np.linalg.norm(flat(exact))
-    np.testing.assert_allclose(flat(step), flat(exact), atol=1e-3 * size)
+    size = np.linalg.norm(placed(exact))
+    np.testing.assert_allclose(placed(step), placed(exact), atol=1e-3 * size)
     np.testing.assert_allclose(step.decrease, exact.decrease, rtol=1e-4)
 
 
@@ -195,7 +195,8 @@ def test_a_subspace_that_is_everything_has_nothing_to_turn(model, case, to_the_e
 def steps_of(convert, model, loss, kappa, dtype=np.float64):
     """A truncated step and an exact one from one point, truncated ones from several; and where they lead."""
     rng = np.random.default_rng(0)
-    X, covariates = rng.standard_normal((12, 5)).astype(dtype), rng.standard_normal((12, 1))
+    # Square: outside the range of X, in the feature model, rounding decides which basis a frame begins with.
+    X, covariates = rng.standard_normal((12, 12)).astype(dtype), rng.standard_normal((12, 1))
     Y = rng.standard_normal((12, kappa))
     if loss != "squared":
         Y = np.eye(kappa + 1)[np.arange(12) % (kappa + 1)][:, 1:]

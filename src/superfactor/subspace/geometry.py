@@ -79,6 +79,7 @@ class Frame:
     ritz : eigenvalues (…, r) of WᵀDW + (λ/ξ)ββᵀ, descending
     complement : W⊥ (…, k, k−r), turned so that D is diagonal there
     rest : its values there (…, k−r), descending
+    coupled : None; in a frame that is not turned D itself there (…, k−r, k−r), and rest its diagonal
     """
 
     W: Array
@@ -86,6 +87,7 @@ class Frame:
     ritz: Array
     complement: Array
     rest: Array
+    coupled: Array | None = None
 
     @staticmethod
     def of(W: Array, beta: Array, D: Array, root_ratio: float) -> Frame:
@@ -97,6 +99,24 @@ class Frame:
         complement = xp.linalg.qr(W, mode="complete")[0][..., W.shape[-1] :]
         rest, V = eigh_descending(xp.matrix_transpose(complement) @ D @ complement)
         return Frame(W, beta, ritz, complement @ V, rest)
+
+    @staticmethod
+    def unturned(
+        W: Array, beta: Array, values: Array, axes: Array, root_ratio: float | Array
+    ) -> Frame:
+        """The same without eigenvectors in W⊥, which for several points cost more than all the rest.
+
+        In the eigenvectors of D (values (k,), axes (k, k)) W⊥ᵀDW⊥ is diagonal but for a part of rank r.
+        """
+        xp, scaled = namespace(W), root_ratio * beta
+        seen = xp.matrix_transpose(axes) @ W
+        turned = xp.matrix_transpose(seen) @ (values[:, None] * seen)
+        ritz, U = eigh_descending(turned + scaled @ xp.matrix_transpose(scaled))
+        beta = xp.matrix_transpose(U) @ beta
+        complement = xp.linalg.qr(seen @ U, mode="complete")[0][..., W.shape[-1] :]
+        coupled = xp.matrix_transpose(complement) @ (values[:, None] * complement)
+        rest = xp.linalg.diagonal(coupled)
+        return Frame(W @ U, beta, ritz, axes @ complement, rest, coupled)
 
     def turn(self, n_covariates: int) -> Array:
         """[W⊥, W, I] (…, k + q, k + q): coordinates in which a design becomes [ΦW⊥, ΦW, X']."""

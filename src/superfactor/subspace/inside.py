@@ -28,6 +28,8 @@ from superfactor.subspace.ridge import fit_ridge
 
 # Activations of this size, in the mean, leave nothing of the loss of a sample.
 _FAR = 30.0
+# Of the loss without factors: supervision that changes less is not told from none.
+_LEAST = 1e-4
 
 
 class Inside:
@@ -137,6 +139,15 @@ class Inside:
         """The point turned so that the curvature of its reconstruction is diagonal."""
         return Frame.of(point.W, point.beta, self.D, self.root_ratio)
 
+    def rough_frame(self, point: Point) -> Frame:
+        """The point, or several, turned so that it is nearly diagonal, for less."""
+        return Frame.unturned(point.W, point.beta, *self.spectrum, self.root_ratio)
+
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues (k,) of D from the largest down, and its eigenvectors (k, k)."""
+        return eigh_descending(self.D)
+
     # --- one proximal step -----------------------------------------------------------------------
 
     def gradient(self, point: Point) -> Array:
@@ -159,9 +170,26 @@ class Inside:
 
     def supervised(self, point: Point) -> Any:
         """F − bound(0) (…), what supervision can change; separable classes send it to zero, so not quite."""
-        xp, least = namespace(point.W), 1e-4 * self.problem.null_loss
+        xp = namespace(point.W)
         F = xp.asarray(point.F, dtype=point.W.dtype, device=device(point.W))
-        return xp.clip(F - self.pca_value, least, None)
+        change = F - self.pca_value
+        return xp.clip(change, self.least_change(float(xp.min(change))), None)
+
+    def least_change(self, change: float) -> float:
+        """What counts as the least change of F by supervision: a share of the loss without factors.
+
+        Σωℓ(y, 0) is never below that loss and known from the beginning, so only a `change` below a share of
+        it asks the samples. It would not do itself: it grows with the square of a constant added to targets.
+        """
+        null = self.problem.null_loss
+        if change >= _LEAST * null:
+            return _LEAST * null
+        return max(_LEAST * float(self.without_factors.loss), 1e-12 * null)
+
+    @cached_property
+    def without_factors(self) -> Point:
+        """The best point of no factors at all: W (k, 0), and γ alone."""
+        return self.polish(self.problem.zeros(self.basis.size, 0), max_iter=10, tol=1e-6)
 
     def has_no_minimum(self, point: Point) -> bool:
         """Whether coefficients that nothing holds back (λ = 0) have begun to grow for ever: the classes, or
@@ -178,7 +206,7 @@ class Inside:
     @cached_property
     def pca_value(self) -> Any:
         """bound(0) = ξ·Σ_{i>r}σ_i² inside the basis: what reconstruction alone must cost."""
-        values = eigh_descending(self.D)[0][: self.rank]
+        values = self.spectrum[0][: self.rank]
         left = self.problem.squared_norm - float(namespace(values).sum(values))
         return self._weighed(self.xi, left)
 

@@ -37,7 +37,7 @@ from superfactor.subspace.ridge import solve_linear
 # Curvatures smaller than this share of ritz_i are lifted to it: a nearly degenerate pair of directions.
 _SHIFT = 1e-4
 # Operations of a frame and its preconditioner, in units of k³.
-_FRAME = 100.0
+_FRAME = 30.0
 # What truncated steps leave of their residual: at least the first, since the next step repairs it for less,
 # and at most the second, far away.
 _DIGITS = (0.1, 0.3)
@@ -121,14 +121,14 @@ def elimination_pays(inside: Inside) -> bool:
 
 def truncated_step(inside: Inside, point: Point, radius: float | Array) -> NewtonStep:
     """Steps at one or several points (…) by conjugate gradients within a radius (…)."""
-    problem, frame = inside.problem, inside.frame(point)
+    problem, frame = inside.problem, inside.rough_frame(point)
     problem.samples.operations += _FRAME * math.prod(frame.W.shape[:-1]) * inside.basis.size**2
     xp, beta, slopes = namespace(point.W), frame.beta, _Slopes.at(inside, point, frame)
     *points, outer, r = slopes.T.shape
     kappa, q = problem.n_outputs, problem.n_covariates
     turn, bent = frame.turn(q), inside.loss.bent(point.coef)
     back, flat = xp.matrix_transpose(turn), xp.matrix_transpose(beta)
-    gap = 2 * inside.xi * slopes.gaps
+    gap = 2 * inside.xi * (slopes.gaps if frame.coupled is None else frame.ritz[..., None, :])
     lam, rho = inside.lam + zeros_like_of(beta, *points, r, 1), inside.rho
     ridge = xp.concat([lam, rho + zeros_like_of(beta, *points, q, 1)], axis=-2)
     ridge = 2 * ridge + inside.least_curvature  # (…, r + q, 1)
@@ -149,8 +149,9 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
         s = back @ bent.times(moved)
         coupled = xp.matrix_transpose(T) @ slopes.p
         rest = zeros_like_of(w, *points, q, kappa)
+        own = gap * T if frame.coupled is None else gap * T - 2 * inside.xi * (frame.coupled @ T)
         return join(
-            gap * T + s[..., :outer, :] @ flat + slopes.p @ xp.matrix_transpose(w[..., :r, :]),
+            own + s[..., :outer, :] @ flat + slopes.p @ xp.matrix_transpose(w[..., :r, :]),
             ridge * w + s[..., outer:, :] + xp.concat([coupled, rest], axis=-2),
         )
 

@@ -4,13 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.solvers.newton.searching import WAYS, begun, new_run
+from tests.solvers.newton.searching import (
+    WAYS,
+    begun,
+    inside_of,
+    lowest_angle,
+    new_run,
+    of_two_features,
+)
 
 from superfactor.losses import resolve_link
 from superfactor.problem import state
 from superfactor.solvers import newton
 from superfactor.solvers.newton import solve_path
-from superfactor.solvers.newton.path import from_neighbour, reweighted
+from superfactor.solvers.newton.path import from_neighbour, lower_from, reweighted
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.subspace import Inside
 from superfactor.theory import certify
@@ -131,18 +138,58 @@ def test_what_depends_on_X_alone_is_kept(model):
 
 
 def test_nothing_is_solved_before_it_is_asked_for():
+    """But the next one, where an answer is not proven."""
     stated = example("filter", n=20, p=6)
     asked = []
 
     def weights():
-        for lam in (1.0, 0.5, 0.2):
+        for lam in (100.0, 1e-3, 5e-4, 2e-4):
             asked.append(lam)
             yield 0.1, lam
 
-    path = solve_path(stated(1.0, 1.0), 2, weights())
+    path = solve_path(stated(1.0, 1.0), 2, weights(), search="off")
     assert asked == []
     next(path)
-    assert asked == [1.0]
+    assert asked == [100.0]
+    next(path)
+    assert asked == [100.0, 1e-3, 5e-4]
+
+
+LAMBDAS = (1.0, 0.1, 1e-2, 1e-3, 1e-4)
+WEAK_GRID = [(xi, lam) for xi in (1e-3, 1e-2, 0.1) for lam in LAMBDAS]
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_answer_is_above_what_its_neighbours_lead_to(model, seed):
+    """The next in λ, and the same λ at the ξ before: their subspaces, with the best β and γ, are no lower."""
+    problem = example(model, n=14, p=12, seed=seed)(1.0, 1.0)
+    found = list(solve_path(problem, 2, WEAK_GRID, tol=1e-6, search="off"))
+    assert len(found) == len(WEAK_GRID)
+    row = len(LAMBDAS)
+    for i, weights in enumerate(WEAK_GRID):
+        inside = inside_of(problem.restated(*weights), 2)
+        goal = 1e-4 * (found[i].objective - inside.pca_value)
+        neighbours = [j for j in (i + 1, i - row) if 0 <= j < len(WEAK_GRID)]
+        for j in neighbours:
+            factors = found[j].factors
+            span = factors.components if model == "filter" else factors.codes
+            W = np.linalg.qr(inside.basis.S.array().T @ span)[0]
+            assert found[i].objective <= inside.polish(W).F + goal
+
+
+def test_an_answer_is_found_from_a_lower_neighbour():
+    """The poor minimum of two features is left once a neighbour shows the way, and not for a higher one."""
+    run = new_run()
+    problem = of_two_features(0.05)
+    state_ = begun(problem, 1, run)
+    poor = rounds(replace(state_, point=state_.inside.polish(state_.inside.leading())), run)
+    rich = rounds(
+        replace(state_, point=state_.inside.polish(np.array([[0.1], [1.0]]) / 1.01**0.5)), run
+    )
+    assert rich.point.F < poor.point.F - 1
+    assert pytest.approx(lowest_angle(0.05), rel=1e-6) == lower_from(poor, rich, run).point.F
+    assert lower_from(rich, poor, run) is rich
 
 
 # --- many classes ---------------------------------------------------------------------------------------

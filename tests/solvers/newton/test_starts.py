@@ -24,6 +24,7 @@ from tests.solvers.restarts import best_of
 from tests.subspace.points import paper_value
 
 from superfactor.solvers import newton
+from superfactor.solvers.newton.directions import Directions
 from superfactor.solvers.newton.fleet import Fleet
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.starts import (
@@ -166,7 +167,9 @@ def test_every_kind_of_start_is_among_them(model, options):
     problem, _ = example(model, 16, 8, 1, lam=1e-3, options=options)
     inside = inside_of(problem, 2)
     current = inside.polish(inside.leading())
-    starts = list(islice(places(inside, current, np.random.default_rng(0)), 40))
+    starts = list(
+        islice(places(inside, current, Directions.of(inside), np.random.default_rng(0)), 40)
+    )
     pca = inside.leading()
     assert same_span(starts[0].W, pca) and same_span(starts[1].W, pca)
     assert [start.way for start in starts[:2]] == [DATA_FIRST, LABELS_FIRST]
@@ -187,7 +190,7 @@ def test_random_starts_follow_the_generator():
     point = inside.polish(inside.leading())
 
     def sums(seed):
-        starts = places(inside, point, np.random.default_rng(seed))
+        starts = places(inside, point, Directions.of(inside), np.random.default_rng(seed))
         return [float(start.W.sum()) for start in islice(starts, 30)]
 
     first, again, other = (sums(seed) for seed in (0, 0, 1))

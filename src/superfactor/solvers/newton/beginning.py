@@ -44,9 +44,8 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
     elif problem.model.labels_leave_range:  # and where to depends on what is left of them
         point = inside.polish(inside.leading(), max_iter=6, tol=1e-3)
     else:
-        kappa, q = problem.n_outputs, problem.n_covariates
-        none = problem.zeros(inside.rank, kappa), problem.zeros(q, kappa)
-        point = inside.at(inside.leading(), *none)
+        none = problem.zeros(inside.rank, problem.n_outputs)
+        point = inside.at(inside.leading(), none, inside.without_factors.gamma)
     stride, begun = Stride.of(problem), basis.size
     state = State(inside, point, stride, inside.pca_value, whole, begun, capacity)
     if held is None:

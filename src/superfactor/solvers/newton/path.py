@@ -8,7 +8,7 @@ before is the start (docs/method.md §8).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.rounds import descended, rounds
 from superfactor.solvers.newton.solve import DEFAULT_ITERATIONS, solution
 from superfactor.solvers.newton.starts import effort_named, other_starts, ridge_subspace
-from superfactor.solvers.newton.state import GROWING, Run, State
+from superfactor.solvers.newton.state import GROWING, Held, Run, State
 from superfactor.subspace.newton_model import elimination_pays
 
 
@@ -56,7 +56,8 @@ def solve_path(
     Yields
     ------
     solution : Solution
-        One for each pair.
+        One for each pair. One that is not proven optimal waits for the next pair's, from whose subspace it
+        may be found lower.
 
     Examples
     --------
@@ -72,6 +73,8 @@ def solve_path(
     """
     rng = np.random.default_rng(random_state)
     state: State | None = None
+    waiting: Waiting | None = None
+    last_row: dict[float, Held] = {}  # where the same λ led at the ξ before
     effort = effort_named(search)
     for xi, lam in weights:
         here = problem.compact.restated(xi, lam)
@@ -82,10 +85,49 @@ def solve_path(
                 state = rounds(begin(here, rank, run), run)
             else:
                 state = from_neighbour(reweighted(state, here), run)
-            if effort is not None and not run.monitor.stopped and not state.proven(tol):
+            unproven = not run.monitor.stopped and not state.proven(tol)
+            if unproven and lam in last_row and elimination_pays(state.inside):
+                state = lower_from(state, state.back_to(last_row[lam]), run)
+            if effort is not None and unproven:
                 state = other_starts(state, run, effort)
-            found = solution(problem, rank, state, run.monitor)
+            last_row[lam] = state.held()
+            earlier = None if waiting is None else waiting.compared(problem, rank, state)
+            waiting = Waiting(state, run) if unproven and elimination_pays(state.inside) else None
+            found = None if waiting is not None else solution(problem, rank, state, monitor)
+        if earlier is not None:
+            yield earlier
+        if found is not None:
+            yield found
+    if waiting is not None:
+        with one_blas_thread:
+            found = solution(problem, rank, waiting.state, waiting.run.monitor)
         yield found
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An answer that is not proven, until its next neighbour on the path has one too."""
+
+    state: State
+    run: Run
+
+    def compared(self, problem: Problem, rank: int, later: State) -> Solution:
+        """The solution; from the neighbour's subspace, if that is lower here."""
+        state = self.state
+        state = lower_from(state, reweighted(later, state.problem), self.run)
+        return solution(problem, rank, state, self.run.monitor)
+
+
+def lower_from(state: State, neighbour: State, run: Run) -> State:
+    """A state, or where a neighbour's subspace leads at the same weights, if it is lower there at once."""
+    inside, old = neighbour.inside, neighbour.point
+    if run.monitor.stopped:
+        return state
+    point = inside.polish(old.W, old.beta, old.gamma, max_iter=4, tol=1e-4)
+    if state.point.F - state.goal(run.tol) <= point.F:
+        return state
+    better = rounds(replace(neighbour, point=point), run)
+    return better if better.point.F < state.point.F else state
 
 
 def reweighted(state: State, problem: Problem) -> State:

@@ -24,11 +24,11 @@ from superfactor._arrays import (
     full_like_of,
     indices,
     namespace,
-    random_like,
     to_numpy,
 )
 from superfactor.solution import Searched
 from superfactor.solvers.newton.descent import Stride
+from superfactor.solvers.newton.directions import Directions
 from superfactor.solvers.newton.fleet import Fleet
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.state import RESTARTING, Run, State
@@ -41,7 +41,7 @@ DATA_FIRST = ((1e3, 1e3), (1e2, 1e2), (1e1, 1e1))
 STRAIGHT = ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
 STEPS_ON_THE_WAY = 2
 # The share of what is allowed that starts descend side by side for; the rest is for those that had to stop.
-_RACING = 0.7
+_RACING = 0.85
 # So many starts lead to the first answer, where steps are by conjugate gradients.
 _FIRST = 2
 # Of what supervision can change: who has come so close to the end of a valley does not leave it any more.
@@ -51,6 +51,8 @@ _TRUST = 30
 _UNFINISHED = "another start had led lower when the search was stopped"
 # λ times these for starts from ridge regression.
 _RIDGES = (1.0, 1e2, 1e4, 1e6)
+# How far W is bent around a point: tangents of angles.
+_FAR = (0.1, 0.3, 1.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Effort:
     waves : fleets of them
     steps : of each at the problem's own weights, at most
     finished : how many of the lowest, or most hopeful, go on until nothing is left
+    hops : fleets that start near the best until then, after these
+    before : what is spent before all that, and on the same starts as without the rest
     """
 
     allowance: float
@@ -74,11 +78,14 @@ class Effort:
     waves: int
     steps: int
     finished: int
+    hops: int = 0
+    before: Effort | None = None
 
 
+_AUTO = Effort(1.25, 3.5e9, 20, 1, 40, 1, 1)
 EFFORTS = {
-    "auto": Effort(1.25, 2.5e9, 16, 1, 40, 3),
-    "thorough": Effort(math.inf, 0.0, 32, 12, 100, 24),
+    "auto": _AUTO,
+    "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, 6, _AUTO),
 }
 
 
@@ -122,14 +129,16 @@ class Start:
     way: tuple[tuple[float, float], ...] = STRAIGHT
 
 
-def places(inside: Inside, current: Point, rng: np.random.Generator) -> Iterator[Start]:
+def places(
+    inside: Inside, current: Point, directions: Directions, rng: np.random.Generator
+) -> Iterator[Start]:
     """Where to start from: PCA on its two ways, then random subspaces and those of ridge regressions."""
-    xp, problem, (k, r) = namespace(inside.D), inside.problem, current.W.shape
-    none = xp.zeros_like(current.beta), xp.zeros_like(current.gamma)
+    xp, problem, r = namespace(inside.D), inside.problem, inside.rank
+    none = xp.zeros_like(current.beta), directions.gamma
     pca = inside.leading()
 
     def random() -> Start:
-        return Start(xp.linalg.qr(random_like(inside.D, rng, k, r))[0], *none)
+        return Start(directions.subspace(rng, r), *none)
 
     yield Start(pca, *none, DATA_FIRST)
     yield Start(pca, *none, LABELS_FIRST)
@@ -149,6 +158,17 @@ def places(inside: Inside, current: Point, rng: np.random.Generator) -> Iterator
             yield replace(random(), way=way)
 
 
+def nearby(
+    inside: Inside, best: Point, directions: Directions, rng: np.random.Generator
+) -> Iterator[Start]:
+    """Places around a point: one direction of its W is bent towards where labels pull, a little or far."""
+    while True:
+        for far in _FAR:
+            for labels in (True, False):
+                W = directions.near(inside, best, rng, far, labels)
+                yield Start(W, W.T @ best.W @ best.beta, best.gamma)
+
+
 def supervised_start(state: State, run: Run) -> State:
     """Where a search begins once its subspace is there.
 
@@ -161,7 +181,8 @@ def supervised_start(state: State, run: Run) -> State:
         W, A, gamma = ridge_subspace(inside, state.point, state.problem.lam)
         new = inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
         return replace(state, point=new) if new.F < state.point.F else state
-    starts = list(islice(places(inside, state.point, run.rng), _FIRST))
+    directions = Directions.of(inside)
+    starts = list(islice(places(inside, state.point, directions, run.rng), _FIRST))
     race = Race(inside, math.inf, _ROUGHLY * state.supervised)
 
     def record(F: float) -> bool:
@@ -238,6 +259,14 @@ class Race:
                 break
         self._leave(fleet, np.ones(fleet.size, dtype=bool))
 
+    def agreed(self, value: float) -> int:
+        """How many starts have settled at a value."""
+        return sum(abs(F - value) <= 10 * self.goal for F in self.settled)
+
+    def agrees(self, value: float) -> bool:
+        """Whether most of the starts have settled at the lowest value: there is hardly another valley."""
+        return 2 * self.agreed(min(value, *self.settled)) > self.starts if self.settled else False
+
     def go_on(self, steps: int, tired: Callable[[float], bool]) -> None:
         """Let the lowest of those that had to stop, and may still get below what is known, descend alone."""
         hopeful = [end for end in self.found if end[1] < min(self.known, end[0].F) - self.goal]
@@ -257,7 +286,9 @@ class Race:
 
 def other_starts(state: State, run: Run, effort: Effort) -> State:
     """The best of this state and of what other starts inside its subspace lead to."""
-    state = replace(state, phase=RESTARTING)
+    state = replace(state, phase=RESTARTING, searched=None)
+    if effort.before is not None:
+        state = other_starts(state, run, effort.before)
     run.observe(state, True)
     problem, inside = state.problem, state.inside
     samples, begun = problem.samples, problem.samples.operations
@@ -272,13 +303,22 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
 
         return tired
 
-    cheap, starts = elimination_pays(inside), places(inside, state.point, run.rng)
+    directions = Directions.of(inside)
+    cheap, starts = elimination_pays(inside), places(inside, state.point, directions, run.rng)
     if not cheap:  # the first answer came from these
         starts = islice(starts, _FIRST, None)
     count = _side_by_side(inside, effort, allowed)
-    for _ in range(effort.waves):
-        if not tired_after(_RACING)(race.known):
-            race.run(led(inside, list(islice(starts, count))), effort.steps, tired_after(_RACING))
+    fleets = effort.waves + effort.hops
+    for fleet in range(fleets):
+        tired = tired_after(_RACING * (fleet + 1) / fleets)
+        if tired(race.known) or (allowed < math.inf and race.agrees(state.point.F)):
+            continue
+        if fleet == effort.waves:  # and from now on
+            best = min(
+                [state.point, *(point for point, _ in race.found)], key=lambda point: point.F
+            )
+            starts = nearby(inside, best, directions, run.rng)
+        race.run(led(inside, list(islice(starts, count))), effort.steps, tired)
     # Exact steps finish whoever is hopeful; where they are dear, starts go on as they are.
     for _ in range(0 if cheap else effort.finished):
         race.go_on(effort.steps, tired_after(1.0))
@@ -294,7 +334,7 @@ def _best_of(
     tired: Callable[[float], bool],
 ) -> State:
     """The best of a state and of the points of a race; so many that are lower, or hopeful, are finished."""
-    best, finished = state.held(), [state.point.F]
+    first, best, finished = state.point.F, state.held(), [state.point.F]
     ends = sorted(race.found, key=lambda end: end[1] if hopeful else end[0].F)
     rough = replace(state, converged=False, left=math.inf, reason=_UNFINISHED)
     held = [(replace(rough, point=point).held(), hope) for point, hope in ends]
@@ -312,8 +352,11 @@ def _best_of(
             run.observe(state, False)
     if best.state.reason == _UNFINISHED and not run.monitor.stopped:
         best = rounds(state.back_to(best), run).held()
-    agreed = sum(abs(F - best.F) <= 10 * race.goal for F in race.settled)
-    return replace(state.back_to(best), searched=Searched(race.starts, agreed))
+    agreed = race.agreed(best.F)
+    before = state.searched or Searched()
+    if abs(first - best.F) <= 10 * race.goal:
+        agreed += before.agreed
+    return replace(state.back_to(best), searched=Searched(before.starts + race.starts, agreed))
 
 
 def _side_by_side(inside: Inside, effort: Effort, allowed: float) -> int:
@@ -322,5 +365,5 @@ def _side_by_side(inside: Inside, effort: Effort, allowed: float) -> int:
     a_product = 8.0 * loss.rows * loss.columns * inside.problem.n_outputs
     a_question = inside.problem.samples.latency * options.a_question
     products = allowed / (effort.steps * options.expected_products)
-    room = max(products - a_question, 0.5 * a_question)
+    room = max(products - a_question, 0.25 * a_question)
     return int(min(max(room / a_product, 2), effort.most))

@@ -86,7 +86,8 @@ class State:
     @property
     def supervised(self) -> float:
         """F − bound(0), what supervision can change; separable classes may send it to zero, so not quite."""
-        return float(max(self.point.F - self.floor, 1e-4 * self.problem.null_loss))
+        change = float(self.point.F - self.floor)
+        return max(change, self.inside.least_change(change))
 
     def goal(self, tol: float) -> float:
         """tol times what supervision can change, but not below the noise of F itself."""

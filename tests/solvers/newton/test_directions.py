@@ -1,0 +1,174 @@
+"""Equal problems: the same directions, the same starts, and the same value though nothing is proven."""
+
+import numpy as np
+import pytest
+from tests.problems import MODELS
+from tests.solvers.newton.searching import inside_of
+
+from superfactor.losses import CoxPartialLikelihood, SquaredError, resolve_link
+from superfactor.problem import state
+from superfactor.solvers import newton
+from superfactor.solvers.newton.directions import Directions
+
+OUTCOMES = ("two classes", "four classes", "a number", "two numbers", "times")
+every_model = pytest.mark.parametrize("model", MODELS)
+every_outcome = pytest.mark.parametrize("outcome", OUTCOMES)
+
+
+class Data:
+    """A table and its outcome, before anything is stated; every change gives an equal problem."""
+
+    def __init__(self, outcome, seed, n=16, p=9):
+        rng = np.random.default_rng(seed)
+        self.outcome, self.time, self.weight = outcome, None, None
+        self.X = rng.standard_normal((n, p)) * np.exp(-0.2 * np.arange(p))
+        if "class" in outcome:
+            classes = 2 if outcome == "two classes" else 4
+            self.Y = np.eye(classes)[rng.permutation(n) % classes][:, 1:]
+        elif outcome == "times":
+            self.time = rng.exponential(size=n).round(1)
+            self.Y = (rng.random((n, 1)) < 0.7).astype(float)
+        else:
+            self.Y = rng.standard_normal((n, 1 if outcome == "a number" else 2))
+        self.unit = 1.0
+
+    def changed(self, **parts):
+        new = object.__new__(Data)
+        new.__dict__ = {**self.__dict__, **parts}
+        return new
+
+    def rows(self, index):
+        time = None if self.time is None else self.time[index]
+        return self.changed(X=self.X[index], Y=self.Y[index], time=time)
+
+    def stated(self, model, xi=0.03, lam=1e-3):
+        if self.outcome == "times":
+            loss = CoxPartialLikelihood(self.time, self.Y[:, 0], self.weight)
+        elif "class" in self.outcome:
+            loss = resolve_link("logistic", self.Y.shape[1])
+        else:
+            loss = SquaredError()
+        return state(
+            model,
+            self.unit * self.X,
+            self.Y,
+            loss,
+            xi=xi / self.unit**2,
+            lam=lam * (self.unit**2 if model == "filter" else 1.0),
+            fit_intercept=self.outcome != "times",
+            sample_weight=self.weight,
+        )
+
+    def equals(self):
+        """The same problem in other words."""
+        n, p = self.X.shape
+        rng = np.random.default_rng(1)
+        yield "samples in another order", self.rows(rng.permutation(n))
+        yield "features in another order", self.changed(X=self.X[:, rng.permutation(p)])
+        yield "another unit", self.changed(unit=37.0)
+        if "number" in self.outcome:
+            yield "another zero", self.changed(Y=self.Y + 30.0)
+        if self.Y.shape[1] > 1:
+            yield "outputs in another order", self.changed(Y=self.Y[:, ::-1].copy())
+        if self.outcome == "two classes":
+            yield "the classes exchanged", self.changed(Y=1 - self.Y)
+
+    def counted(self):
+        """Samples with weights, and the same samples so many times."""
+        count = np.arange(len(self.X)) % 3 + 1
+        return self.changed(weight=count.astype(float)), self.rows(
+            np.repeat(np.arange(len(count)), count)
+        )
+
+
+def scores(data, inside, W):
+    """The projector onto W as the samples see it, in the units and the order of the samples themselves."""
+    Z = inside.basis.features.array() @ W
+    Z = Z / np.sqrt(data.weight)[:, None] if data.weight is not None else Z
+    return np.linalg.qr(Z)[0]
+
+
+@every_model
+@every_outcome
+def test_random_subspaces_are_those_of_equal_problems(model, outcome):
+    """However features are arranged, in whatever unit and from whatever zero: samples see the same span."""
+    data = Data(outcome, 0)
+
+    def seen(data):
+        inside = inside_of(data.stated(model), 2)
+        directions = Directions.of(inside)
+        W = directions.subspace(np.random.default_rng(3), 2)
+        np.testing.assert_allclose(W.T @ W, np.eye(2), atol=1e-12)
+        return scores(data, inside, W)
+
+    Q = seen(data)
+    other = Data(outcome, 0)
+    for name, equal in other.equals():
+        if name != "samples in another order":
+            same = seen(equal)
+            np.testing.assert_allclose(same @ same.T, Q @ Q.T, atol=1e-6, err_msg=name)
+
+
+@every_model
+def test_directions_are_singular_and_labels_pull_along_theirs(model):
+    data = Data("four classes", 0)
+    inside = inside_of(data.stated(model), 2)
+    found = Directions.of(inside)
+    D = found.data.T @ inside.D @ found.data
+    np.testing.assert_allclose(D, np.diag(np.diag(D)), atol=1e-10)
+    assert np.all(np.diff(np.diag(D)) <= 0) and found.data.shape[1] == 9
+    # Without factors class shares are predicted, and what is left of the labels pulls.
+    E = data.Y.mean(axis=0) - data.Y
+    Phi = inside.basis.features.array()
+    pulled = Phi.T @ E
+    np.testing.assert_allclose(np.linalg.norm(found.labels, axis=0), 1.0)
+    Q = np.linalg.qr(found.labels)[0]
+    assert Q.shape[1] == 3
+    rest = pulled - Q @ (Q.T @ pulled)
+    assert np.linalg.norm(rest) < 1e-5 * np.linalg.norm(pulled)
+    gamma = np.log(data.Y.mean(axis=0) / (1 - data.Y.sum(axis=1).mean()))
+    np.testing.assert_allclose(found.gamma[0], gamma, atol=1e-4)
+
+
+@every_model
+def test_near_is_near(model):
+    inside = inside_of(Data("four classes", 0).stated(model), 2)
+    point, found = inside.polish(inside.leading()), Directions.of(inside)
+    for labels in (True, False):
+        rng, angles = np.random.default_rng(0), []
+        for far in (1e-3, 0.1, 3.0):
+            W = found.near(inside, point, rng, far, labels)
+            np.testing.assert_allclose(W.T @ W, np.eye(2), atol=1e-12)
+            cosines = np.linalg.svd(W.T @ point.W, compute_uv=False)
+            assert cosines[0] == pytest.approx(1.0, abs=1e-9)  # one direction is kept
+            angles.append(np.arccos(np.clip(cosines[1], 0, 1)))
+        assert angles[0] < 2e-3 < angles[1] < 0.2 < angles[2]
+
+
+@every_model
+@every_outcome
+@pytest.mark.parametrize("seed", [0, 1])
+def test_equal_problems_end_at_the_same_value(model, outcome, seed):
+    data = Data(outcome, seed)
+    problem = data.stated(model, lam=1e-5)
+    own = newton.solve(problem, 1)
+    assert own.searched is not None  # nothing is proven
+    size = own.objective - inside_of(problem, 1).pca_value
+    for name, equal in data.equals():
+        found = newton.solve(equal.stated(model, lam=1e-5), 1)
+        assert found.objective == pytest.approx(own.objective, abs=1e-6 * size), name
+    weighted, repeated = (newton.solve(d.stated(model, lam=1e-5), 1) for d in data.counted())
+    assert weighted.objective == pytest.approx(repeated.objective, abs=1e-6 * size)
+
+
+@every_model
+@every_outcome
+@pytest.mark.parametrize("seed", [0, 1])
+def test_thorough_is_never_above_auto(model, outcome, seed):
+    """It begins with the same starts, and goes on."""
+    problem = Data(outcome, seed, n=14, p=7).stated(model, lam=1e-4)
+    auto, thorough = (newton.solve(problem, 2, search=search) for search in ("auto", "thorough"))
+    size = auto.objective - inside_of(problem, 2).pca_value
+    assert thorough.objective <= auto.objective + 1e-9 * size
+    if auto.searched is not None:
+        assert thorough.searched.starts > auto.searched.starts
