@@ -57,12 +57,13 @@ _NO_VARIATION = 1e-12
 
 @dataclass(frozen=True)
 class Whole:
-    """All samples at hand: X̃ (n, p), and what is known besides."""
+    """All samples at hand: X̃ (n, p), and what is known besides, as the user gave it too (`table`)."""
 
     data: DataMatrix
     known: Annotations
     loss: Loss
     options: Options
+    table: SampleTable | None = None
 
     @cached_property
     def threaded(self) -> DataMatrix:
@@ -78,7 +79,13 @@ class Whole:
         found = compress(self.data, self.options.compressed_side)
         if found is None:
             return None
-        known = self.known.like(found.data.xp.empty(0, dtype=found.data.dtype))
+        like = found.data.xp.empty(0, dtype=found.data.dtype, device=found.data.device)
+        # In float64, of what the user gave: in the type of X it may have been rounded.
+        known = (
+            self.known.like(like)
+            if self.table is None
+            else self.table.annotations(slice(None), like)
+        )
         samples = in_memory(found.data, known, self.loss, self.options)
         return Short(replace(self, data=found.data, known=known), samples, found.expand)
 
@@ -429,7 +436,7 @@ def state(
     else:
         data = DataMatrix(X, table.sample_weight)
         like = data.xp.empty(0, dtype=data.dtype, device=data.device)
-        whole = Whole(data, table.annotations(slice(None), like), loss, options)
+        whole = Whole(data, table.annotations(slice(None), like), loss, options, table)
         samples = in_memory(data, whole.known, loss, options)
         row_size = X.nnz / X.shape[0] if sp.issparse(X) else None
     return pose(

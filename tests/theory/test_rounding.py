@@ -178,6 +178,8 @@ def test_other_reasons_have_other_words():
         SMFClassifier(2, xi=1e12, lam=1.0).fit(X, y)
     with pytest.warns(UserWarning, match="lam is so small .* a larger lam helps"):
         SMFClassifier(2, xi=1e-12, lam=1e-18).fit(X, y)
+    with pytest.warns(UserWarning, match="means far larger than their spread; centre them"):
+        SMFClassifier(2, xi=1e-22, lam=1.0).fit(X + 1e9, y)
     X, y = table(1.0, n=50, p=20)
     single = SMFClassifier(2, xi=1.0, lam=5.0).fit(np.float32(X), y)
     assert "float32 has too few digits" in single.certificate_.statement

@@ -23,6 +23,7 @@ from typing import Any
 from superfactor._arrays import (
     Array,
     device,
+    eps,
     eye_like,
     inner,
     namespace,
@@ -160,6 +161,11 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
     masses = xp.linalg.diagonal(gram)[..., :outer]
     own = xp.abs(2 * inside.xi * slopes.lifted(frame, slopes.gaps))
     labels = beta @ bent.mean_above_zero @ flat
+    # Not below the rounding of a block, which could not be inverted; a block of zeros stands for none.
+    size = masses[..., :, None] * xp.linalg.trace(labels)[..., None, None]
+    size = size + xp.max(own, axis=-1, keepdims=True)
+    least = xp.where(size > 0, 16 * eps(beta) * size, xp.ones_like(size))
+    own = xp.where(own > least, own, least)
     blocks = masses[..., :, None, None] * labels[..., None, :, :]
     blocks = blocks + own[..., :, :, None] * eye_like(beta, r)
     inverse = xp.linalg.inv(blocks) if outer else blocks

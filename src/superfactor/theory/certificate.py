@@ -302,6 +302,8 @@ def _too_few_digits(problem: Problem, found: _Gap) -> str:
         )
     if problem.whole is None or _spread(problem.whole.data) > _WIDE_SPREAD:
         return "Not proven: X spans too many orders of magnitude; scale its columns."
+    if _varying(problem.whole.data) < 1 / _WIDE_SPREAD**2:
+        return "Not proven: the columns of X have means far larger than their spread; centre them."
     return "Not proven: lam is so small that rounding hides the optimum; a larger lam helps."
 
 
@@ -310,6 +312,14 @@ def _spread(data: DataMatrix) -> float:
     sizes = (to_numpy(x) for x in (data.column_sums()[1], data.row_squares()))
     ratios = (part.max() / part[part > 0].min() for part in sizes if (part > 0).any())
     return max((float(ratio) ** 0.5 for ratio in ratios), default=1.0)
+
+
+def _varying(data: DataMatrix) -> float:
+    """The share of ‖X‖² that is left without the means of the columns."""
+    sums, squares = (to_numpy(x) for x in data.column_sums())
+    root = data.root_weight
+    total = data.shape[0] if root is None else float((to_numpy(root) ** 2).sum())
+    return float(1 - (sums**2).sum() / total / squares.sum())
 
 
 def _statement(
