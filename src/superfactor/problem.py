@@ -51,6 +51,8 @@ from superfactor.units import Auto, Weights, largest_square, null_loss
 
 __all__ = ["Problem", "pose", "state"]
 
+# Between these a loss can be squared without leaving the range of floats.
+_LOSSES = 1e-150, 1e150
 # Of ‖X‖²: below this share, what is left of X without its mean is rounding.
 _NO_VARIATION = 1e-12
 
@@ -571,9 +573,10 @@ def pose(
     xi, lam = weights.of_factors(
         model, squared, nothing.at_best, lambda: variation() * telling / of_samples
     )
+    own_xi, own_lam = model.own_weights(xi, lam, scale)
+    _refuse_what_leaves_floats(nothing.at_zero, xi=(xi, own_xi), lam=(lam, own_lam))
     ridge = np.zeros(q)
     ridge[:n_covariates] = weights.of_covariates(samples, n_covariates, lam)
-    own_xi, own_lam = model.own_weights(xi, lam, scale)
     return Problem(
         model=model,
         samples=samples,
@@ -596,6 +599,27 @@ def pose(
         row_size=row_size,
         whole=whole,
     )
+
+
+def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -> None:
+    """Raise a ValueError where the loss of no model, or a weight, is beyond what floats can square.
+
+    `weights` are ξ and λ in the user's units, and in the problem's own.
+    """
+    low, high = _LOSSES
+    if nothing and not low < nothing < high:
+        raise ValueError(
+            f"y: the loss without a model is {nothing:.0e}; between {low:.0e} and {high:.0e} is required. "
+            "Rescale y"
+        )
+    for name, both in weights.items():
+        zero = name == "lam" and not any(both)
+        if not (zero or 1e-300 < min(both) <= max(both) < 1e300):
+            users, own = both
+            raise ValueError(
+                f"{name}: {users:.0e}, that is {own:.0e} in units of X, leaves the range of floats. "
+                "Rescale X or y"
+            )
 
 
 def _unit_of(squared: float, like: Array) -> float:

@@ -556,7 +556,9 @@ class Block:
         return float(total), wide(known.covariates).T @ (g * weight)
 
     def dual_sizes(self, dual: Place) -> tuple[float, Array]:
-        """The sizes of what `dual_terms` adds up: Σ_i ω_i(|ℓ*(y_i, g_i)| + |g_iy_i|) and |X'|ᵀ(ω∘|g|) (q, κ)."""
+        """Of the terms that `dual_terms` adds up the sizes: Σ_i ω_i(|ℓ*(y_i, g_i)| + |g_i||y_i|) and
+        |X'|ᵀ(ω∘|g|) (q, κ).
+        """
         known = self._annotations()
         weight, g, Y = wide(known.loss_weight), self._tall(dual), wide(known.targets)
         xp = namespace(g)

@@ -163,7 +163,8 @@ def certify(
     with one_blas_thread if small.samples.threads > 1 else nullcontext():
         thorough = method == "ascent" and min(small.shape) <= small.options.ascent_side
         spectrum = spectrum_of(small, rank, solution.basis, exact=True if thorough else None)
-        reach = 1.0 + float(abs(to_numpy(solution.factors.gamma)).max(initial=0.0))
+        usual = (small.null_loss / max(small.total_weight, 1e-300)) ** 0.5
+        reach = usual + float(abs(to_numpy(solution.factors.gamma)).max(initial=0.0))
         dual = Dual(small, spectrum, reach)
         points = _residuals(small, solution) if small.can_be_bounded else None
         # First, since one pass over X gives what bound(0) wants too.

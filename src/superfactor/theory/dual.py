@@ -38,7 +38,7 @@ class Dual:
     reach: float
 
     def __init__(self, problem: Problem, spectrum: Spectrum, reach: float = 1.0):
-        """`reach` : about as large as the activations of samples that are hard to tell apart."""
+        """`reach` : about as large as activations are."""
         self.problem, self.spectrum, self.reach = problem, spectrum, reach
 
     def value(self, points: Tall) -> Bound:

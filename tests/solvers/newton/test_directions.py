@@ -8,7 +8,7 @@ from tests.solvers.newton.searching import inside_of
 from superfactor.losses import CoxPartialLikelihood, SquaredError, resolve_link
 from superfactor.problem import state
 from superfactor.solvers import newton
-from superfactor.solvers.newton.directions import Directions
+from superfactor.solvers.newton.directions import Directions, own_directions
 
 OUTCOMES = ("two classes", "four classes", "a number", "two numbers", "times")
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -137,7 +137,7 @@ def test_near_is_near(model):
     for labels in (True, False):
         rng, angles = np.random.default_rng(0), []
         for far in (1e-3, 0.1, 3.0):
-            W = found.near(inside, point, rng, far, labels)
+            W = found.near(own_directions(inside, point), rng, far, labels)
             np.testing.assert_allclose(W.T @ W, np.eye(2), atol=1e-12)
             cosines = np.linalg.svd(W.T @ point.W, compute_uv=False)
             assert cosines[0] == pytest.approx(1.0, abs=1e-9)  # one direction is kept

@@ -57,17 +57,20 @@ class Directions:
             everything = xp.concat([everything, random_like(self.data, rng, k, rank)], axis=1)
         return xp.linalg.qr(everything @ random_like(self.data, rng, everything.shape[1], rank))[0]
 
-    def near(
-        self, inside: Inside, point: Point, rng: np.random.Generator, far: float, labels: bool
-    ) -> Array:
-        """W of a point (k, r) with one direction of its span bent towards where labels pull, or anywhere."""
-        frame, xp = inside.frame(point), namespace(point.W)
-        W = _signed(frame.W, inside.rank, frame.beta)
+    def near(self, W: Array, rng: np.random.Generator, far: float, labels: bool) -> Array:
+        """W (k, r) with one direction of its span bent towards where labels pull, or anywhere."""
+        xp, rank = namespace(W), int(W.shape[1])
         around = self.labels if labels else xp.concat([self.data, self.labels], axis=1)
         towards = around @ random_like(W, rng, around.shape[1], 1)
         towards = towards / (xp.linalg.vector_norm(towards) + 1e-300)
-        bent = random_like(W, rng, 1, inside.rank)
+        bent = random_like(W, rng, 1, rank)
         return xp.linalg.qr(W + far * towards @ (bent / xp.linalg.vector_norm(bent)))[0]
+
+
+def own_directions(inside: Inside, point: Point) -> Array:
+    """W (k, r) of a point, turned to its frame, with signs that its coefficients fix."""
+    frame = inside.frame(point)
+    return _signed(frame.W, inside.rank, frame.beta)
 
 
 def _count(values: Array) -> int:

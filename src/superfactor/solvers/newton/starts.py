@@ -28,7 +28,7 @@ from superfactor._arrays import (
 )
 from superfactor.solution import Searched
 from superfactor.solvers.newton.descent import Stride
-from superfactor.solvers.newton.directions import Directions
+from superfactor.solvers.newton.directions import Directions, own_directions
 from superfactor.solvers.newton.fleet import Fleet
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.state import RESTARTING, Run, State
@@ -162,10 +162,11 @@ def nearby(
     inside: Inside, best: Point, directions: Directions, rng: np.random.Generator
 ) -> Iterator[Start]:
     """Places around a point: one direction of its W is bent towards where labels pull, a little or far."""
+    own = own_directions(inside, best)
     while True:
         for far in _FAR:
             for labels in (True, False):
-                W = directions.near(inside, best, rng, far, labels)
+                W = directions.near(own, rng, far, labels)
                 yield Start(W, W.T @ best.W @ best.beta, best.gamma)
 
 
