@@ -73,6 +73,7 @@ class Result:
     violations: list[Violation] = field(default_factory=list)
     refused: str | None = None
     proven: bool = False
+    too_few_digits: bool = False
     beaten: float = 0.0
     unequal: float = 0.0
     overflows: int = 0
@@ -132,6 +133,7 @@ def _judge(p: Problem, fitted: Any, search: str, result: Result) -> None:
         result.add("not finite", 1.0, f"{', '.join(wrong)} of the fit")
     certificate = fitted.certificate_
     result.proven = bool(certificate.is_global)
+    result.too_few_digits = bool(certificate.lost_to_rounding)
     given, factors = p.naive(fitted), p.factors(fitted)
     stated = certificate.objective
     if not all(np.isfinite(part).all() for part in vars(factors).values()) or not np.isfinite(

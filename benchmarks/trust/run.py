@@ -119,7 +119,8 @@ def summary(results: Sequence[Result]) -> dict[str, list[dict[str, Any]]]:
 def _shares(results: Sequence[Result]) -> dict[str, Any]:
     kinds = Counter(kind for result in results for kind in {v.kind for v in result.violations})
     fitted = [r for r in results if r.refused is None]
-    unproven = [r for r in fitted if not r.proven]
+    warned = [r for r in fitted if r.too_few_digits]
+    unproven = [r for r in fitted if not (r.proven or r.too_few_digits)]
     beaten = [r for r in unproven if r.beaten > 0]
     return {
         "problems": len(results),
@@ -127,6 +128,9 @@ def _shares(results: Sequence[Result]) -> dict[str, Any]:
         "refused": len(results) - len(fitted),
         "unproven": len(unproven) / max(len(fitted), 1),
         "beaten": len(beaten) / max(len(unproven), 1),
+        # Those of which the fit itself says that it lacks digits are counted apart.
+        "too few digits": len(warned) / max(len(fitted), 1),
+        "beaten there": sum(r.beaten > 0 for r in warned) / max(len(warned), 1),
         "most": max((r.beaten for r in beaten), default=0.0),
         "unequal, unproven": sum(r.unequal > 0 for r in results),
         "overflows": sum(r.overflows > 0 for r in results),

@@ -42,6 +42,7 @@ class DataMatrix:
     dtype: Any
     device: Any
     root_weight: Array | None
+    _precise_root: Array | None
     scale: float
 
     def __init__(
@@ -63,10 +64,11 @@ class DataMatrix:
         sample = X.data if self.is_sparse else X
         self.xp = namespace(sample)
         self.dtype, self.device = sample.dtype, device(sample)
-        self.root_weight = None
+        self.root_weight = self._precise_root = None
         if sample_weight is not None:
-            weight = self.xp.asarray(sample_weight, dtype=self.dtype, device=self.device)
-            self.root_weight = self.xp.sqrt(weight)[:, None]
+            weight = self.xp.asarray(sample_weight, dtype=self.xp.float64, device=self.device)
+            self._precise_root = self.xp.sqrt(weight)[:, None]
+            self.root_weight = self.xp.astype(self._precise_root, self.dtype, copy=False)
         self._X = X
         self._factor, self.scale = 1 / scale, scale
         self._blocks: list[tuple[slice, Any, Any]] | None = None
@@ -106,8 +108,9 @@ class DataMatrix:
         part = copy.copy(self)
         part.shape = stop - start, self.shape[1]
         part._blocks = part._pool = None
-        if self.root_weight is not None:
+        if self.root_weight is not None and self._precise_root is not None:
             part.root_weight = self.root_weight[start:stop, :]
+            part._precise_root = self._precise_root[start:stop, :]
         X = self._X
         if self.is_sparse:
             first, last = X.indptr[start], X.indptr[stop]
@@ -149,14 +152,14 @@ class DataMatrix:
                 rows = wide(squares @ self.xp.ones(X.shape[1], dtype=X.dtype))
             else:
                 rows = wide(xp.vecdot(X, X, axis=-1))
-        if self.root_weight is not None:
-            rows = rows * wide(self.root_weight)[:, 0] ** 2
+        if self._precise_root is not None:
+            rows = rows * self._precise_root[:, 0] ** 2
         return rows * self._factor**2
 
     def column_sums(self) -> tuple[Array, Array]:
         """Σ_i √w_i·x̃_ij and Σ_i x̃_ij² of every column (p,), in float64: what means and variances take."""
         X, xp, n = self._X, self.xp, self.shape[0]
-        weight = None if self.root_weight is None else wide(self.root_weight)[:, 0] ** 2
+        weight = None if self._precise_root is None else self._precise_root[:, 0] ** 2
         if self.is_sparse:
             each = np.ones(n) if weight is None else weight
             squares = shared(sp.csc_array, X.shape[::-1], (wide(X.data) ** 2, X.indices, X.indptr))
@@ -260,7 +263,7 @@ class DataMatrix:
         return bool(self.dtype != self.xp.float64)
 
     def _weighted(self, Z: Array) -> Array:
-        return Z if self.root_weight is None else Z * wide(self.root_weight)
+        return Z if self._precise_root is None else Z * self._precise_root
 
     def _wide_columns(self) -> Iterator[tuple[int, int, Array]]:
         """X in float64, so many columns at a time: no copy of X as a whole."""
@@ -276,7 +279,7 @@ class DataMatrix:
         n, p = self.shape
         if n > p:
             return self.feature_gram()
-        X, weight, xp = self._X, self.root_weight, self.xp
+        X, weight, xp = self._X, self._precise_root, self.xp
         if self.is_sparse:
             X = X.astype("float64", copy=False)
             K = (X @ X.T).toarray()
@@ -288,7 +291,7 @@ class DataMatrix:
                 block = wide(X[:, start : min(start + _GRAM_ROWS, p)])
                 K += block @ block.T
         if weight is not None:
-            K = K * wide(weight) * wide(weight).T
+            K = K * weight * weight.T
         return K * self._factor**2
 
 

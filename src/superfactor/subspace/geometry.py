@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from superfactor._arrays import (
     Array,
     device,
@@ -22,6 +24,9 @@ from superfactor._arrays import (
     namespace,
     zeros_like_of,
 )
+
+# Of the largest: smaller eigenvalues are rounding.
+_NOTHING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +76,17 @@ class Point:
         return Point(*map(chosen, mine, theirs))
 
 
+def _root(identity: Array, T: Array) -> Array:
+    """L (…, r, r) with LLᵀ = I + TᵀT, for T (…, k, r)."""
+    xp = namespace(T)
+    try:
+        return xp.linalg.cholesky(identity + xp.matrix_transpose(T) @ T)
+    except (np.linalg.LinAlgError, RuntimeError):  # PyTorch's LinAlgError is a RuntimeError
+        # T is so long that I is lost in the rounding of TᵀT.
+        both = xp.concat([xp.broadcast_to(identity, (*T.shape[:-2], *identity.shape)), T], axis=-2)
+        return xp.matrix_transpose(xp.linalg.qr(both)[1])
+
+
 @dataclass(frozen=True)
 class Frame:
     """A point turned so that the curvature of its reconstruction is diagonal (docs/method.md §11).
@@ -106,17 +122,28 @@ class Frame:
     ) -> Frame:
         """The same without eigenvectors in W⊥, which for several points cost more than all the rest.
 
-        In the eigenvectors of D (values (k,), axes (k, k)) W⊥ᵀDW⊥ is diagonal but for a part of rank r.
+        In the eigenvectors of D (values (k,), axes (k, k)) W⊥ᵀDW⊥ is diagonal but for a part of rank r. Where
+        eigenvalues are zero any axes would do: those that W has a part in come first, so that frames of equal
+        problems are equal.
         """
         xp, scaled = namespace(W), root_ratio * beta
         seen = xp.matrix_transpose(axes) @ W
         turned = xp.matrix_transpose(seen) @ (values[:, None] * seen)
         ritz, U = eigh_descending(turned + scaled @ xp.matrix_transpose(scaled))
-        beta = xp.matrix_transpose(U) @ beta
-        complement = xp.linalg.qr(seen @ U, mode="complete")[0][..., W.shape[-1] :]
+        beta, seen = xp.matrix_transpose(U) @ beta, seen @ U
+        kept = int(xp.sum(xp.astype(values > _NOTHING * xp.max(values), xp.int64)))
+        Q = xp.linalg.qr(seen[..., kept:, :], mode="complete")[0]
+        seen = xp.concat(
+            [seen[..., :kept, :], xp.matrix_transpose(Q) @ seen[..., kept:, :]], axis=-2
+        )
+        complement = xp.linalg.qr(seen, mode="complete")[0][..., W.shape[-1] :]
         coupled = xp.matrix_transpose(complement) @ (values[:, None] * complement)
         rest = xp.linalg.diagonal(coupled)
-        return Frame(W @ U, beta, ritz, axes @ complement, rest, coupled)
+        complement = (
+            axes[:, :kept] @ complement[..., :kept, :]
+            + (axes[:, kept:] @ Q) @ (complement[..., kept:, :])
+        )
+        return Frame(W @ U, beta, ritz, complement, rest, coupled)
 
     def turn(self, n_covariates: int) -> Array:
         """[W⊥, W, I] (…, k + q, k + q): coordinates in which a design becomes [ΦW⊥, ΦW, X']."""
@@ -136,7 +163,7 @@ class Frame:
         xp = namespace(T)
         t = xp.asarray(t, dtype=T.dtype, device=device(T))[..., None, None]
         moved = self.W + t * (self.complement @ T)
-        L = xp.linalg.cholesky(eye_like(v, v.shape[-2]) + t * t * (xp.matrix_transpose(T) @ T))
+        L = _root(eye_like(v, v.shape[-2]), t * T)
         W = moved @ xp.matrix_transpose(xp.linalg.inv(L))
         return W, xp.matrix_transpose(L) @ (self.beta + t * v)
 
