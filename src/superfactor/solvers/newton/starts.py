@@ -67,7 +67,7 @@ class Effort:
     most : starts that descend side by side, at most
     waves : fleets of them
     steps : of each at the problem's own weights, at most
-    finished : how many of the lowest, or most hopeful, go on until nothing is left
+    finished : how many that are below the answer are finished, or go on alone where products are dear
     hops : fleets that start near the best until then, after these
     before : what is spent before all that, and on the same starts as without the rest
     """
@@ -82,7 +82,7 @@ class Effort:
     before: Effort | None = None
 
 
-_AUTO = Effort(1.25, 3.5e9, 20, 1, 40, 1, 1)
+_AUTO = Effort(1.25, 2.5e9, 24, 1, 40, 3, 1)
 EFFORTS = {
     "auto": _AUTO,
     "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, 6, _AUTO),
@@ -244,7 +244,7 @@ class Race:
         `tired` hears of the lowest value after every step, and may end it.
         """
         self.starts += fleet.size
-        lowest = self.known
+        lowest = min([self.known, *(point.F for point, _ in self.found)])
         for _ in range(steps):
             fleet = fleet.stepped(self.inside)
             F, left = fleet.F, fleet.left
@@ -252,7 +252,7 @@ class Race:
             settled = fleet.solved & (left <= self.goal)
             behind = fleet.solved & (F - _TRUST * left > lowest + self.goal)
             self.settled.extend(float(value) for value in F[settled])
-            self._leave(fleet, settled & ~behind)
+            self._leave(fleet, settled & ~behind, settled=True)
             fleet = fleet.taken(np.flatnonzero(~(settled | behind)))
             # A first answer is finished alone, by more exact steps.
             alone = fleet.size == 1 and self.known == math.inf and not self.found
@@ -268,6 +268,23 @@ class Race:
         """Whether most of the starts have settled at the lowest value: there is hardly another valley."""
         return 2 * self.agreed(min(value, *self.settled)) > self.starts if self.settled else False
 
+    def hopeful(self, most: int) -> list[Start]:
+        """Those that had to stop, and may still get below what is known, the most hopeful first: taken out of
+        what was found, to go on.
+        """
+        lowest = min([self.known, *(point.F for point, _ in self.found)])
+        ends = [end for end in self.found if end[1] < min(lowest, end[0].F) - self.goal]
+        ends = sorted(ends, key=lambda end: end[1])[:most]
+        chosen = {id(end) for end in ends}
+        self.found = [end for end in self.found if id(end) not in chosen]
+        self.starts -= len(ends)  # they have been counted
+        return [Start(point.W, point.beta, point.gamma) for point, _ in ends]
+
+    def together(self, starts: Sequence[Start], steps: int, tired: Callable[[float], bool]) -> None:
+        """Let starts descend side by side."""
+        if starts:
+            self.run(led(self.inside, starts), steps, tired)
+
     def go_on(self, steps: int, tired: Callable[[float], bool]) -> None:
         """Let the lowest of those that had to stop, and may still get below what is known, descend alone."""
         hopeful = [end for end in self.found if end[1] < min(self.known, end[0].F) - self.goal]
@@ -280,9 +297,10 @@ class Race:
         self.starts -= 1  # it has been counted
         self.run(Fleet.at(self.inside, *parts), steps, tired)
 
-    def _leave(self, fleet: Fleet, who: np.ndarray) -> None:
+    def _leave(self, fleet: Fleet, who: np.ndarray, settled: bool = False) -> None:
         for i in np.flatnonzero(who):
-            self.found.append((fleet.points[int(i)], float(fleet.F[i] - _TRUST * fleet.left[i])))
+            left = 0.0 if settled else _TRUST * fleet.left[i]
+            self.found.append((fleet.points[int(i)], float(fleet.F[i] - left)))
 
 
 def other_starts(state: State, run: Run, effort: Effort) -> State:
@@ -304,6 +322,9 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
 
         return tired
 
+    def agreed() -> bool:
+        return allowed < math.inf and race.agrees(state.point.F)
+
     directions = Directions.of(inside)
     cheap, starts = elimination_pays(inside), places(inside, state.point, directions, run.rng)
     if not cheap:  # the first answer came from these
@@ -312,38 +333,31 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     fleets = effort.waves + effort.hops
     for fleet in range(fleets):
         tired = tired_after(_RACING * (fleet + 1) / fleets)
-        if tired(race.known) or (allowed < math.inf and race.agrees(state.point.F)):
+        if tired(race.known) or agreed():
             continue
-        if fleet == effort.waves:  # and from now on
-            best = min(
-                [state.point, *(point for point, _ in race.found)], key=lambda point: point.F
-            )
+        if fleet >= effort.waves:
+            best = min([state.point, *(point for point, _ in race.found)], key=lambda at: at.F)
             starts = nearby(inside, best, directions, run.rng)
-        race.run(led(inside, list(islice(starts, count))), effort.steps, tired)
-    # Exact steps finish whoever is hopeful; where they are dear, starts go on as they are.
-    for _ in range(0 if cheap else effort.finished):
-        race.go_on(effort.steps, tired_after(1.0))
-    return _best_of(state, race, run, effort.finished, cheap, tired_after(1.0))
+        on = race.hopeful(count // 2) if cheap else []
+        race.together([*on, *islice(starts, count)], effort.steps, tired)
+    # Side by side or, where products are dear, alone: who had to stop goes on.
+    if not cheap:
+        for _ in range(effort.finished):
+            race.go_on(effort.steps, tired_after(1.0))
+    elif not (tired_after(1.0)(race.known) or agreed()):
+        race.together(race.hopeful(count), effort.steps, tired_after(1.0))
+    return _best_of(state, race, run, effort.finished)
 
 
-def _best_of(
-    state: State,
-    race: Race,
-    run: Run,
-    most: int,
-    hopeful: bool,
-    tired: Callable[[float], bool],
-) -> State:
-    """The best of a state and of the points of a race; so many that are lower, or hopeful, are finished."""
+def _best_of(state: State, race: Race, run: Run, most: int) -> State:
+    """The best of a state and of the points of a race; so many of those that are lower are finished."""
     first, best, finished = state.point.F, state.held(), [state.point.F]
-    ends = sorted(race.found, key=lambda end: end[1] if hopeful else end[0].F)
+    points = sorted((point for point, _ in race.found), key=lambda point: point.F)
     rough = replace(state, converged=False, left=math.inf, reason=_UNFINISHED)
-    held = [(replace(rough, point=point).held(), hope) for point, hope in ends]
-    for start, hope in held:
+    for start in [replace(rough, point=point).held() for point in points]:
         again = any(abs(start.F - other) <= race.goal for other in finished)
-        lower = (hope if hopeful else start.F) < best.F - race.goal
-        dear = len(finished) > most or (start.F > best.F and tired(best.F))
-        if again or not lower or dear or run.monitor.stopped:
+        lower = best.F - race.goal > start.F
+        if again or not lower or len(finished) > most or run.monitor.stopped:
             best = min(best, start, key=lambda held: held.F)  # as it is
             continue
         finished.append(start.F)
