@@ -123,7 +123,7 @@ def lower_from(state: State, neighbour: State, run: Run) -> State:
     inside, old = neighbour.inside, neighbour.point
     if run.monitor.stopped:
         return state
-    point = inside.polish(old.W, old.beta, old.gamma, max_iter=4, tol=1e-4)
+    point = inside.polish(old.W, old.beta, old.gamma, max_iter=3, tol=1e-3)
     if state.point.F - state.goal(run.tol) <= point.F:
         return state
     better = rounds(replace(neighbour, point=point), run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -95,8 +96,11 @@ class State:
 
     def proven(self, tol: float) -> bool:
         """Whether the duality gap inside the subspace says that nothing lower is there."""
-        gap = self.inside.duality_gap(self.point)
-        return gap <= 10 * self.goal(tol) + 5e-7 * self.supervised
+        return self._gap <= 10 * self.goal(tol) + 5e-7 * self.supervised
+
+    @cached_property
+    def _gap(self) -> float:
+        return self.inside.duality_gap(self.point)
 
     # --- the same search, seen in another subspace ----------------------------------------------------------
 
