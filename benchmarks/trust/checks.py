@@ -184,7 +184,8 @@ def _compare(
             result.add("unequal", 1.0, f"{other.told}: refused, {result.refused}")
         return
     far = again.objective_ - fitted.objective_
-    if abs(far) <= unsure:
+    rounding = fitted.certificate_.rounding + again.certificate_.rounding
+    if abs(far) <= unsure + rounding:
         return
     amount = abs(far) / part
     if result.proven and again.certificate_.is_global:

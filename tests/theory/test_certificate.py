@@ -210,12 +210,14 @@ def test_ascent_from_a_rough_point_reaches_the_optimum(model, shape):
     ("model", "seed", "lam", "most"), [("filter", 3, 0.1, 0.01), ("filter", 10, 0.1, 0.05)]
 )
 def test_ascent_where_the_residuals_say_nothing(model, seed, lam, most):
-    """λ ≪ ξ: the bound at the residuals is no better than reconstruction alone, the ascended one is."""
+    """λ ≪ ξ: the bound at the residuals is no better than reconstruction alone, and at shorter dual points it is
+    a poor one; the ascended one is good.
+    """
     problem, P = example(model, 14, 7, 1, seed=seed, xi=1.0, lam=lam)
     found = newton.solve(problem, 2)
     residual = certify(problem, 2, found)
     ascent = certify(problem, 2, found, method="ascent")
-    assert residual.relative_gap > 0.5
+    assert residual.relative_gap > 4 * ascent.relative_gap
     assert ascent.relative_gap < most
     assert best_of(P, 2, 10) >= ascent.lower_bound - 1e-9
 
@@ -393,8 +395,9 @@ def test_samples_known_by_their_sums_are_not_promised_an_ascent(model):
     problem, _ = example(model, 40, 8, 1, xi=5.0, lam=1e-4)
     sums = in_blocks(problem, 3)
     whole, asked = (certify(each, 2, newton.solve(each, 2)) for each in (problem, sums))
-    assert whole.relative_gap >= 1 and "certify='ascent'" in whole.statement
+    # Shorter dual points are for arrays in memory, too.
+    assert ("certify='ascent'" in whole.statement) == (whole.relative_gap >= 1)
     assert asked.relative_gap >= 1 and "ascent" not in asked.statement
-    assert asked.lower_bound == pytest.approx(whole.lower_bound, rel=1e-9)
+    assert asked.lower_bound <= whole.lower_bound * (1 + 1e-9)
     with pytest.raises(ValueError, match=r"certify='ascent': 'residual' or None is required"):
         certify(sums, 2, newton.solve(sums, 2), method="ascent")

@@ -151,9 +151,10 @@ def _with_small_directions(data: DataMatrix, values: Array, U: Array) -> Compres
     large = _above(values, _LARGE)
     first, rest = U[:, :large], U[:, large:]
     sigma = xp.sqrt(values[:large])
-    left = data.precise_transpose_times(rest)  # (p, n − m₁)
-    C = (first / sigma[None, :]).T @ data.precise_times(left)
-    Q, R = xp.linalg.qr(left - data.precise_transpose_times((first / sigma[None, :]) @ C))
+    double = data.doubled(_MOST_DENSE)
+    left = double.precise_transpose_times(rest)  # (p, n − m₁)
+    C = (first / sigma[None, :]).T @ double.precise_times(left)
+    Q, R = xp.linalg.qr(left - double.precise_transpose_times((first / sigma[None, :]) @ C))
     T = xp.concat([sigma[:, None] * first.T + C @ rest.T, R @ rest.T])
     V, found, Ut = xp.linalg.svd(T, full_matrices=False)
     size = math.sqrt(frobenius2(found[:, None]))

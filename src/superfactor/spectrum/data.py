@@ -244,6 +244,18 @@ class DataMatrix:
             out = (Z.T @ self._X).T
         return out * self._factor if self._factor != 1.0 else out
 
+    def doubled(self, most: float) -> DataMatrix:
+        """The same in float64 for several precise products, if a copy has at most so many values."""
+        if not self._single or self.is_sparse or self.shape[0] * self.shape[1] > most:
+            return self
+        other = copy.copy(self)
+        other._X, other.dtype, other.root_weight = (
+            wide(self._X),
+            self.xp.float64,
+            self._precise_root,
+        )
+        return other
+
     def precise_times(self, T: Array) -> Array:
         """X̃T (n, k) in float64, whatever the type of X; T (p, k)."""
         if not self._single:

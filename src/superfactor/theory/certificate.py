@@ -169,7 +169,8 @@ def certify(
         points = _residuals(small, solution) if small.can_be_bounded else None
         # First, since one pass over X gives what bound(0) wants too.
         bound = None if points is None else dual.value(points)
-        evaluated = Evaluated.of(small, solution, points, dual.unsupervised, problem.epsilon)
+        sizes = None if bound is None else bound.sizes
+        evaluated = Evaluated.of(small, solution, sizes, dual.unsupervised, problem.epsilon)
         found = _Gap(evaluated, dual.unsupervised, bound)
         if points is not None and _shorter_pays(dual, found):
             found = found.closed_by(dual.shortened(points))

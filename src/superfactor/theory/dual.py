@@ -11,23 +11,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from superfactor._arrays import Array, namespace
+from superfactor._arrays import Array
 from superfactor.losses.base import BALANCING_STEPS
 from superfactor.problem import Problem
 from superfactor.samples import Block, Tall
 from superfactor.spectrum import product_rounding
-from superfactor.theory.top_sums import Spectrum, Top
+from superfactor.theory.top_sums import Pull, Spectrum, Top
 
 #: How often the step in the length of dual points is halved; each costs two bounds.
 SHORTENINGS = 2
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """How large dual points g are, and what is added up with them (`Block.dual_sizes`).
+
+    Attributes
+    ----------
+    terms : Σ_i ω_i(|ℓ*(y_i, g_i)| + |g_i||y_i|)
+    covariates : |X'|ᵀ(ω∘|g|) (q, κ)
+    slope : ‖ω∘g/√w‖
+    """
+
+    terms: float
+    covariates: Array
+    slope: float
+
+
+@dataclass(frozen=True)
 class Bound:
-    """A lower bound of F, and by how much it has been lowered since it was computed in floating point."""
+    """A lower bound of F, how far rounding has lowered it, and the sizes of its dual points."""
 
     value: float
     rounding: float
+    sizes: Sizes
 
 
 class Dual:
@@ -48,10 +65,14 @@ class Dual:
         problem, samples = self.problem, self.problem.samples
         points = self._balanced(points)
         conjugate, pulled = samples.sum(Block.dual_terms, points.place)
-        top = self.spectrum.with_labels(samples.keep(Block.weighted_dual, points.place))
+        weighted = samples.keep(Block.weighted_dual, points.place)
+        pull = Pull(problem.dual_scale(), weighted.inner(weighted))
+        top = self.spectrum.with_labels(weighted, pull)
         value = problem.dual_bound(float(conjugate), pulled, top.value)
-        rounding = self._of_reconstruction(top) + self._of_sums(points, pulled)
-        return Bound(value - rounding, rounding)
+        terms, covariates = samples.sum(Block.dual_sizes, points.place)
+        sizes = Sizes(float(terms), covariates, pull.size / pull.scale)
+        rounding = self._of_reconstruction(top) + self._of_sums(sizes, pulled)
+        return Bound(value - rounding, rounding, sizes)
 
     def shortened(self, points: Tall) -> Bound:
         """The best bound among t·g, 0 < t < 1.
@@ -78,24 +99,18 @@ class Dual:
         squares = product_rounding(n * p) * problem.squared_norm
         return problem.xi * (top.rounding + squares)
 
-    def _of_sums(self, points: Tall, pulled: Array) -> float:
+    def _of_sums(self, sizes: Sizes, pulled: Array) -> float:
         """What it may have added to the other two terms, sums over the samples in float64.
 
         An unpenalised intercept wants Σ_i ω_i g_i = 0, which holds up to rounding too: what is left, spread
         over the samples, changes Σωℓ* by that times their mean activation.
         """
         problem = self.problem
-        terms, sizes = problem.samples.sum(Block.dual_sizes, points.place)
-        each, xp, ridge = (
-            product_rounding(problem.n_samples),
-            namespace(sizes),
-            problem.covariate_ridge,
-        )
-        found = each * float(terms)
-        off = each * sizes
-        held = ridge > 0
+        each, ridge, xp = product_rounding(problem.n_samples), problem.covariate_ridge, problem.xp
+        off, held = each * sizes.covariates, ridge > 0
         penalised = (2 * xp.abs(pulled) + off) * off / (4 * xp.where(held, ridge, 1.0)[:, None])
-        return found + float(xp.sum(xp.where(held[:, None], penalised, off * self.reach)))
+        covariates = xp.where(held[:, None], penalised, off * self.reach)
+        return each * sizes.terms + float(xp.sum(covariates))
 
     def _balanced(self, points: Tall) -> Tall:
         samples = self.problem.samples

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from superfactor._arrays import namespace, to_numpy, wide
+from superfactor._arrays import to_numpy, wide
 from superfactor.problem import Problem
-from superfactor.samples import Block, Tall
 from superfactor.solution import Solution
 from superfactor.spectrum import product_rounding
+from superfactor.theory.dual import Sizes
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Evaluated:
     def of(
         problem: Problem,
         solution: Solution,
-        points: Tall | None,
+        sizes: Sizes | None,
         unsupervised: float,
         precision: float,
     ) -> Evaluated:
@@ -37,18 +37,15 @@ class Evaluated:
 
         Parameters
         ----------
-        points : the residuals g (n, κ), which say how F changes with the activations; None where nothing can
-            be proven
+        sizes : those of the residuals g, which say how F changes with the activations; None where nothing
+            can be proven
         unsupervised : bound(0)
         precision : ε of the type in which users get the factors
         """
         F = float(solution.objective)
-        if points is None:
+        if sizes is None:
             return Evaluated(F, 0.0)
-        samples, epsilon, (n, p) = problem.samples, problem.epsilon, problem.shape
-        weighted = samples.keep(Block.weighted_dual, points.place)
-        gram = weighted.inner(weighted)
-        slope = math.sqrt(float(namespace(gram).linalg.trace(gram)))
+        epsilon, (n, p) = problem.epsilon, problem.shape
         size, lost = math.sqrt(problem.squared_norm), problem.compression_rounding
         # λ‖Ã‖² is a part of F, and reconstruction costs bound(0) at least.
         length = math.sqrt(max(F - unsupervised, 0.0) / problem.lam)
@@ -66,12 +63,13 @@ class Evaluated:
         # Rounding the factors to the type of X moves a stationary point: F changes by the square of that.
         moved = 2 * precision * length * problem.model.phi(lambda: size, lambda: 1.0)
         gamma = abs(wide(to_numpy(solution.factors.gamma)))
-        _, sizes = samples.sum(Block.dual_sizes, points.place)
         products = product_rounding(max(n, p), epsilon)  # of X̃ᵀX̃; ‖X̃‖² is added up in float64
         parts = (
-            slope * off + bend * (off**2 + moved**2),
-            product_rounding(problem.n_covariates, epsilon) * float((sizes * gamma).sum()),
-            product_rounding(n, epsilon) * abs(F),
+            sizes.slope * off + bend * (off**2 + moved**2),
+            product_rounding(problem.n_covariates, epsilon)
+            * float((sizes.covariates * gamma).sum()),
+            # Targets are in the type of X too.
+            epsilon * sizes.terms + product_rounding(n, epsilon) * abs(F),
             problem.xi
             * size
             * ((products + product_rounding(n * p) + precision**2) * size + 2 * lost),

@@ -95,8 +95,8 @@ class Spectrum(ABC):
         """Σ_{i≤r} σ_i², or more."""
 
     @abstractmethod
-    def with_labels(self, weighted: Tall) -> Top:
-        """Σ_{i≤r} eig_i(M), or more."""
+    def with_labels(self, weighted: Tall, pull: Pull) -> Top:
+        """Σ_{i≤r} eig_i(M), or more, for dual points `weighted` and how they pull."""
 
     @abstractmethod
     def operations(self) -> float:
@@ -105,9 +105,6 @@ class Spectrum(ABC):
     @abstractmethod
     def largest(self) -> float:
         """About σ₁², from above."""
-
-    def _pull(self, weighted: Tall) -> Pull:
-        return Pull(self.problem.dual_scale(), weighted.inner(weighted))
 
     @property
     def _size(self) -> float:
@@ -158,9 +155,8 @@ class KnownSpectrum(Spectrum):
         value = float(namespace(top).sum(top**2))
         return self._compressed(value, eigen_rounding(len(self._sigma)) * self._size**2)
 
-    def with_labels(self, weighted: Tall) -> Top:
+    def with_labels(self, weighted: Tall, pull: Pull) -> Top:
         sigma, xp = self._sigma, namespace(self._sigma)
-        pull = self._pull(weighted)
         image = self.problem.samples.sum(Block.image, weighted.place) * pull.scale  # c·X̃ᵀE
 
         def on_samples() -> Array:
@@ -244,8 +240,8 @@ class FullSpectrum(Spectrum):
     def alone(self) -> Top:
         return self._eigenvalue_sum(self._known_gram(), self._gram_rounding)
 
-    def with_labels(self, weighted: Tall) -> Top:
-        problem, pull = self.problem, self._pull(weighted)
+    def with_labels(self, weighted: Tall, pull: Pull) -> Top:
+        problem = self.problem
         scale, of_gram = pull.scale, self._gram_rounding
         # Of c·X̃ᵀE, and of c²EᵀE.
         of_image = self._products(problem.n_samples) * pull.size * self._size
@@ -327,9 +323,8 @@ class RitzSpectrum(Spectrum):
         V = V[:, : self.rank + 1]
         return self._bound(ritz, self._residuals(basis, V))
 
-    def with_labels(self, weighted: Tall) -> Top:
-        problem, pull = self.problem, self._pull(weighted)
-        scale = pull.scale
+    def with_labels(self, weighted: Tall, pull: Pull) -> Top:
+        problem, scale = self.problem, pull.scale
         Q = problem.model.pulled_dual(problem.side, weighted)
         basis, _ = self._basis.extended(Q)
         root = basis.coordinates(Q) * scale

@@ -82,7 +82,7 @@ class Effort:
     before: Effort | None = None
 
 
-_AUTO = Effort(1.25, 2.5e9, 24, 1, 40, 3, 1)
+_AUTO = Effort(1.25, 3e9, 32, 1, 40, 3, 1)
 EFFORTS = {
     "auto": _AUTO,
     "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, 6, _AUTO),
