@@ -45,8 +45,10 @@ def classes_permuted(p: Problem, rng: Generator) -> Problem | None:
 
 
 def shifted(p: Problem, rng: Generator) -> Problem | None:
-    """Numbers further from zero, where there is an intercept."""
+    """Numbers further from zero, where there is an intercept; in float32 that would round them."""
     if p.outcome != "numbers" or not p.parameters.get("fit_intercept", True):
+        return None
+    if p.X.dtype != np.float64:
         return None
     far = 10 ** rng.uniform(0, 3) * np.std(p.y)
     return changed(p, f"y shifted by {far:.3g}", y=p.y + far)

@@ -210,8 +210,8 @@ def test_ascent_from_a_rough_point_reaches_the_optimum(model, shape):
     ("model", "seed", "lam", "most"), [("filter", 3, 0.1, 0.01), ("filter", 10, 0.1, 0.05)]
 )
 def test_ascent_where_the_residuals_say_nothing(model, seed, lam, most):
-    """λ ≪ ξ: the bound at the residuals is no better than reconstruction alone, and at shorter dual points it is
-    a poor one; the ascended one is good.
+    """λ ≪ ξ: the bound at the residuals is no better than reconstruction alone, at shorter dual points it is
+    a poor one, and the ascended one is good.
     """
     problem, P = example(model, 14, 7, 1, seed=seed, xi=1.0, lam=lam)
     found = newton.solve(problem, 2)
