@@ -330,7 +330,9 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     if not cheap:  # the first answer came from these
         starts = islice(starts, _FIRST, None)
     count = _side_by_side(inside, effort, allowed)
-    fleets = effort.waves + effort.hops
+    # With many outputs a fleet more would cost half of the first answer.
+    hops = effort.hops if cheap or allowed == math.inf else 0
+    fleets = effort.waves + hops
     for fleet in range(fleets):
         tired = tired_after(_RACING * (fleet + 1) / fleets)
         if tired(race.known) or agreed():
