@@ -82,7 +82,9 @@ class Effort:
     before: Effort | None = None
 
 
-_AUTO = Effort(1.25, 3e9, 32, 1, 40, 3, 1)
+# Starts by default where products are dear.
+_FEW = 16
+_AUTO = Effort(1.25, 2.5e9, 24, 1, 40, 3, 1)
 EFFORTS = {
     "auto": _AUTO,
     "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, 6, _AUTO),
@@ -329,9 +331,9 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     cheap, starts = elimination_pays(inside), places(inside, state.point, directions, run.rng)
     if not cheap:  # the first answer came from these
         starts = islice(starts, _FIRST, None)
-    count = _side_by_side(inside, effort, allowed)
-    # With many outputs a fleet more would cost half of the first answer.
-    hops = effort.hops if cheap or allowed == math.inf else 0
+    count, hops = _side_by_side(inside, effort, allowed), effort.hops
+    if not cheap and allowed < math.inf:  # more would cost as much as the first answer once more
+        count, hops = min(count, _FEW), 0
     fleets = effort.waves + hops
     for fleet in range(fleets):
         tired = tired_after(_RACING * (fleet + 1) / fleets)
