@@ -189,3 +189,13 @@ def test_blocks_have_the_sums_of_one(model, shape):
             values.append((value_at(dual, E, weights(problem)), dual.unsupervised))
     scale = P.xi * np.sum(P.X**2)
     np.testing.assert_allclose(values, [values[0]] * len(values), atol=1e-9 * scale)
+
+
+@every_model
+def test_as_many_features_as_samples_in_blocks(model):
+    """The Gram matrix that blocks add up is that of the features, on a square X too."""
+    problem, _ = example(model, 8, 8, 2, seed=2, weighted=True)
+    whole, blocks = (
+        certify(each, 2, newton.solve(each, 2)) for each in (problem, in_blocks(problem, 3))
+    )
+    assert blocks.lower_bound == pytest.approx(whole.lower_bound, rel=1e-9)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from superfactor._arrays import to_numpy, wide
 from superfactor.problem import Problem
 from superfactor.solution import Solution
-from superfactor.spectrum import product_rounding
+from superfactor.spectrum import eigen_rounding, product_rounding
 from superfactor.theory.dual import Sizes
 
 
@@ -63,7 +63,8 @@ class Evaluated:
         # Rounding the factors to the type of X moves a stationary point: F changes by the square of that.
         moved = 2 * precision * length * problem.model.phi(lambda: size, lambda: 1.0)
         gamma = abs(wide(to_numpy(solution.factors.gamma)))
-        products = product_rounding(max(n, p), epsilon)  # of X̃ᵀX̃; ‖X̃‖² is added up in float64
+        # Of X̃ᵀX̃ in a basis, which is orthonormal up to rounding too; ‖X̃‖² is added up in float64.
+        products = product_rounding(max(n, p), epsilon) + 2 * eigen_rounding(min(n, p), epsilon)
         parts = (
             sizes.slope * off + bend * (off**2 + moved**2),
             product_rounding(problem.n_covariates, epsilon)

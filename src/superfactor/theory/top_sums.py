@@ -216,16 +216,17 @@ class FullSpectrum(Spectrum):
 
     @property
     def _by_samples(self) -> bool:
-        """Whether the smaller side is the samples."""
-        return self.problem.shape[0] <= self.problem.shape[1]
+        """Whether the Gram matrix is that of the samples: X is at hand, and they are the smaller side."""
+        return self.problem.whole is not None and self.problem.shape[0] <= self.problem.shape[1]
 
     def _there(self, x: Array) -> Array:
         """Where X lives: to decompose a matrix of this size is worth the journey."""
         return moved(x, self.problem.like)
 
     def _known_gram(self) -> Array:
-        if self._gram is None and self._by_samples and self.problem.whole is not None:
-            self._gram = self.problem.whole.data.gram()
+        whole = self.problem.whole
+        if self._gram is None and self._by_samples and whole is not None:
+            self._gram = whole.data.gram()
         elif self._gram is None:
             nothing = self.problem.samples.nothing()
             gram, _ = self.problem.samples.sum(Block.gram_and_image, nothing.place)
