@@ -65,7 +65,10 @@ class Evaluated:
         gamma = abs(wide(to_numpy(solution.factors.gamma)))
         # Of X̃ᵀX̃ in a basis, which is orthonormal up to rounding too; ‖X̃‖² is added up in float64.
         products = product_rounding(max(n, p), epsilon) + 2 * eigen_rounding(min(n, p), epsilon)
+        # Losses that compare samples are differences of activations, however small: all their digits count.
+        compared = epsilon * math.sqrt(problem.total_weight) * size * length
         parts = (
+            2 * compared if problem.loss.couples_samples else 0.0,
             sizes.slope * off + bend * (off**2 + moved**2),
             product_rounding(problem.n_covariates, epsilon)
             * float((sizes.covariates * gamma).sum()),
