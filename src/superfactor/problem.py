@@ -614,7 +614,7 @@ def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -
         )
     for name, both in weights.items():
         zero = name == "lam" and not any(both)
-        if not (zero or 1e-300 < min(both) <= max(both) < 1e300):
+        if not (zero or 1e-306 < min(both) <= max(both) < 1e306):
             users, own = both
             raise ValueError(
                 f"{name}: {users:.0e}, that is {own:.0e} in units of X, leaves the range of floats. "
