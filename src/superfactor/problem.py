@@ -610,7 +610,7 @@ def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -
     if nothing and not low < nothing < high:
         raise ValueError(
             f"y: the loss without a model is {nothing:.0e}; between {low:.0e} and {high:.0e} is required. "
-            "Rescale y"
+            "Rescale y, or sample_weight"
         )
     for name, both in weights.items():
         zero = name == "lam" and not any(both)

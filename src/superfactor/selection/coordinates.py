@@ -80,7 +80,7 @@ def _gram(X: Any) -> Any:
 def _products(A: Any, B: Any) -> Any:
     """ABᵀ in float64."""
     if sp.issparse(A):
-        return (A @ B.T).toarray().astype(np.float64)
+        return (A.astype(np.float64, copy=False) @ B.astype(np.float64, copy=False).T).toarray()
     if A.dtype == np.float64:
         return A @ B.T
     parts = [slice(start, start + _COLUMNS) for start in range(0, A.shape[1], _COLUMNS)]

@@ -129,7 +129,7 @@ def _decomposed(data: DataMatrix, values: Array, U: Array) -> Compression | None
     gram = (product_rounding(p) + eigen_rounding(n)) * squared
     lost = gram / math.sqrt(float(values[rank - 1]))
     if rank < n:
-        if data.is_sparse and (n - rank) * p > _MOST_DENSE:
+        if data.is_sparse and (n - _above(values, _LARGE)) * p > _MOST_DENSE:
             return None
         dropped = math.sqrt(frobenius2(data.precise_transpose_times(U[:, rank:])))
         if dropped > _DROPPED * size:
@@ -159,9 +159,12 @@ def _with_small_directions(data: DataMatrix, values: Array, U: Array) -> Compres
     V, found, Ut = xp.linalg.svd(T, full_matrices=False)
     size = math.sqrt(frobenius2(found[:, None]))
     rank = _above(found, eigen_rounding(n) * size / float(found[0]), power=1)
+    dropped = math.sqrt(frobenius2(found[rank:, None]))
     V, found, U = V[:, :rank], found[:rank], Ut.T[:, :rank]
     gram = (product_rounding(p) + eigen_rounding(n)) * size**2
-    lost = gram / float(sigma[-1]) + (3 * product_rounding(n) + 2 * eigen_rounding(n)) * size
+    lost = (
+        dropped + gram / float(sigma[-1]) + (3 * product_rounding(n) + 2 * eigen_rounding(n)) * size
+    )
     rounding = Rounding(lost, 2 * lost * size)
     rows = DataMatrix(U * found[None, :], singular_values=found, rounding=rounding)
     combined = (first / sigma[None, :]) @ V[:large, :]

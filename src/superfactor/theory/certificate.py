@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from superfactor._arrays import eigh_descending, one_blas_thread, to_numpy, wide
+from superfactor._arrays import Array, eigh_descending, one_blas_thread, to_numpy, wide
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Tall
 from superfactor.solution import Solution
@@ -216,8 +216,10 @@ class _Gap:
 
     @property
     def rounding(self) -> float:
-        """Of F and of the bound."""
-        return self.evaluated.rounding + (0.0 if self.best is None else self.best.rounding)
+        """Of F and of the bound, if that would be worth something without its rounding."""
+        best = self.best
+        useful = best is not None and best.value + best.rounding > self.unsupervised
+        return self.evaluated.rounding + (best.rounding if best is not None and useful else 0.0)
 
     @property
     def bound(self) -> float:
@@ -293,27 +295,35 @@ def _compared(solution: Solution, is_global: bool) -> str:
 def _too_few_digits(problem: Problem, found: _Gap) -> str:
     """Why rounding is too large for a proof, and what helps; nothing where float32 is not the obstacle."""
     if problem.epsilon > 1e-10:
-        if found.gap > 10 * found.rounding:
-            return ""
-        return "Not proven: float32 has too few digits; use float64, or scale the columns of X."
+        few = "Not proven: float32 has too few digits; use float64."
+        return few if found.gap <= 10 * found.rounding else ""
+    if problem.whole is None:
+        return (
+            "Not proven: rounding hides the optimum; scale the columns of X, or take a larger lam."
+        )
+    data = problem.whole.data
+    if _spread(data.column_sums()[1]) > _WIDE_SPREAD:
+        return "Not proven: X spans too many orders of magnitude; scale its columns."
+    if _spread(data.row_squares()) > _WIDE_SPREAD:
+        return (
+            "Not proven: some samples of X are orders of magnitude larger than others; check them."
+        )
+    if _varying(data) < 1 / _WIDE_SPREAD**2:
+        return "Not proven: the columns of X have means far larger than their spread; centre them."
     # That of ξ‖X‖² alone, which no digits of X can mend.
     if found.hides_in(problem.xi * problem.squared_norm * problem.epsilon):
         return (
             "Not proven: reconstruction outweighs the supervised part so far that rounding hides it; "
             "a smaller xi helps."
         )
-    if problem.whole is None or _spread(problem.whole.data) > _WIDE_SPREAD:
-        return "Not proven: X spans too many orders of magnitude; scale its columns."
-    if _varying(problem.whole.data) < 1 / _WIDE_SPREAD**2:
-        return "Not proven: the columns of X have means far larger than their spread; centre them."
     return "Not proven: lam is so small that rounding hides the optimum; a larger lam helps."
 
 
-def _spread(data: DataMatrix) -> float:
-    """The largest by the smallest size of a column of X, or of a row, those that are zero left out."""
-    sizes = (to_numpy(x) for x in (data.column_sums()[1], data.row_squares()))
-    ratios = (part.max() / part[part > 0].min() for part in sizes if (part > 0).any())
-    return max((float(ratio) ** 0.5 for ratio in ratios), default=1.0)
+def _spread(squares: Array) -> float:
+    """The largest by the smallest size of a column, or of a row, from their squares; zeros left out."""
+    sizes = to_numpy(squares)
+    some = sizes[sizes > 0]
+    return float(some.max() / some.min()) ** 0.5 if some.size else 1.0
 
 
 def _varying(data: DataMatrix) -> float:

@@ -44,6 +44,8 @@ from superfactor.subspace import Basis
 
 # Of the loss of no model: rounding below this share never stands between a fit and its proof.
 _FINE = 1e-9
+# X of more entries than this is not copied for its singular values.
+_MOST_DENSE = 2e7
 
 
 @dataclass(frozen=True)
@@ -277,16 +279,17 @@ class FullSpectrum(Spectrum):
         of_gram = (self._gram_rounding + product_rounding(n) * self._size**2) * grown
         found = self._eigenvalue_sum(_bordered(gram, image, E.T @ image), of_gram)
         whole = self.problem.whole
-        if whole is None or found.rounding <= _FINE * self.problem.null_loss / self.problem.xi:
+        enough = found.rounding <= _FINE * self.problem.null_loss / self.problem.xi
+        if whole is None or enough or math.prod(self.problem.shape) > _MOST_DENSE:
             return found
         image = self.problem.samples.sum(Block.image, weighted.place) * pull.scale
-        X = wide(whole.data.dense())
+        X = whole.data.dense()
         K = namespace(X).concat([X, self._there(image).T])
         values = namespace(K).linalg.svdvals(K)[: self.rank]
         value = float(namespace(values).sum(values**2))
         size = math.sqrt(frobenius2(K))
         of_image = self._products(n) * pull.size * self._size
-        return self._rounded(value, 0.0, of_image + eigen_rounding(n) * size)
+        return self._rounded(value, 0.0, of_image + eigen_rounding(min(K.shape)) * size)
 
     def operations(self) -> float:
         (n, p), side = self.problem.shape, min(self.problem.shape)
