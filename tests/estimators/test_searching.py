@@ -55,8 +55,8 @@ def test_the_certificate_says_how_many_starts_there_were(model):
     )
     assert not auto.certificate_.is_global
     assert starts_of(off) is None and "other starts" not in off.certificate_.statement
-    assert 2 <= starts_of(auto)[0] <= 16
-    assert starts_of(thorough)[0] == 384
+    assert 2 <= starts_of(auto)[0] <= 48
+    assert starts_of(thorough)[0] == starts_of(auto)[0] + 384  # begins with those of "auto"
     for each in (auto, thorough):
         starts, agreed = starts_of(each)
         assert 0 <= agreed <= starts
@@ -84,7 +84,7 @@ def test_regressions_search_too(model):
     off, thorough = (SMFRegressor(search=search, **given).fit(X, Y) for search in SEARCHES[::2])
     best = best_of(P, 1, 20, max_iter=100)
     assert thorough.objective_ <= min(off.objective_, best) + 1e-6 * (1 + abs(best))
-    assert thorough.certificate_.is_global or starts_of(thorough)[0] == 384
+    assert thorough.certificate_.is_global or starts_of(thorough)[0] >= 384
 
 
 @pytest.mark.parametrize("solver", ["lpgd", "bcd"])
