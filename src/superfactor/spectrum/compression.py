@@ -103,7 +103,7 @@ class Rounding:
 def compress(
     data: DataMatrix, largest_side: int = Options.compressed_side, gram: Array | None = None
 ) -> Compression | None:
-    """The compression of wide data, or None where it would not pay or would lose digits.
+    """The compression of wide data; None where it would not pay, or small directions would take much room.
 
     Parameters
     ----------

@@ -51,14 +51,11 @@ class Evaluated:
         length = math.sqrt(max(F - unsupervised, 0.0) / problem.lam)
         # Activations are X̃Ã in the filter model and Ã itself in the feature model: computed in a basis by the
         # solver, and from the factors by users.
-        off = (
-            2
-            * length
-            * problem.model.phi(
-                lambda: product_rounding(p, epsilon) * size + lost,
-                lambda: product_rounding(problem.n_outputs, epsilon),
-            )
+        each = problem.model.phi(
+            lambda: product_rounding(p, epsilon) * size + lost,
+            lambda: product_rounding(problem.n_outputs, epsilon),
         )
+        off = 2 * length * each
         bend = problem.loss.curvature_bounds(problem.n_outputs)[1] * problem.largest_weight
         # Rounding the factors to the type of X moves a stationary point: F changes by the square of that.
         moved = 2 * precision * length * problem.model.phi(lambda: size, lambda: 1.0)
