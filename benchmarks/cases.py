@@ -49,9 +49,7 @@ def planted(quick: bool = False) -> Iterator[Case]:
     return (make() for make in (_SMALL if quick else _PAPER))
 
 
-def dense(
-    n: int, p: int, rank: int, held_out: int = 500, balanced: bool = False, classes: int = 2
-) -> Case:
+def dense(n: int, p: int, rank: int, held_out: int = 500, balanced: bool = False, classes: int = 2) -> Case:
     """Low rank and noise, with as many samples held out; `balanced` weighs X like the labels."""
     X, y = data.microarray(n + held_out, p, rank, classes=classes)
     xi = n * np.log(classes) / float((X[:n] ** 2).sum()) if balanced else 1.0
@@ -69,12 +67,7 @@ def sparse(n: int, p: int, rank: int, held_out: int = 2000) -> Case:
 
 def real() -> Iterator[Case]:
     """What is at hand of microarrays, standardised by the half that is learned from, and job postings."""
-    from superfactor.datasets import (
-        DataNotFound,
-        find_microarrays,
-        load_job_postings,
-        load_microarray,
-    )
+    from superfactor.datasets import DataNotFound, find_microarrays, load_job_postings, load_microarray
 
     for name in find_microarrays():
         table = load_microarray(name).log2()
@@ -107,7 +100,4 @@ _PAPER: tuple[Callable[[], Case], ...] = (
     partial(dense, 500, 784, 2),
     partial(dense, 500, 784, 2, balanced=True),
 )
-_SMALL: tuple[Callable[[], Case], ...] = (
-    partial(dense, 40, 400, 2),
-    partial(sparse, 40, 100, 2, 40),
-)
+_SMALL: tuple[Callable[[], Case], ...] = (partial(dense, 40, 400, 2), partial(sparse, 40, 100, 2, 40))

@@ -83,11 +83,7 @@ def guided(quick: bool = False) -> list[dict[str, Any]]:
 
 def tables() -> Iterator[Table]:
     """What is at hand, what takes long last."""
-    for name, load in (
-        ("breast cancer", load_breast_cancer),
-        ("wine", load_wine),
-        ("digits", load_digits),
-    ):
+    for name, load in (("breast cancer", load_breast_cancer), ("wine", load_wine), ("digits", load_digits)):
         yield _table(name, *load(return_X_y=True))
     prostate = load_prostate()
     yield _table("prostate (bundled)", prostate.X, prostate.y)
@@ -104,11 +100,7 @@ def tables() -> Iterator[Table]:
     yield _table("job postings (sparse)", sp.csr_array(postings.X), postings.y)
 
 
-ARRAYS = {
-    "GSE16515": "pancreas",
-    "chowdary": "breast/colon",
-    "singh": "prostate (all genes)",
-}
+ARRAYS = {"GSE16515": "pancreas", "chowdary": "breast/colon", "singh": "prostate (all genes)"}
 
 
 def _cells() -> Table:

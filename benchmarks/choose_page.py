@@ -88,11 +88,7 @@ def _kept(rows: Rows, machine: dict[str, Any]) -> str:
 
 def _guided(rows: Rows, machine: dict[str, Any]) -> str:
     table = [
-        [
-            row["table"],
-            row["rank"],
-            *(_number(row[key], places) for key, places in _COLUMNS.items()),
-        ]
+        [row["table"], row["rank"], *(_number(row[key], places) for key, places in _COLUMNS.items())]
         for row in rows
     ]
     head = ["samples × features", "factors", "balanced accuracy", "variance of held-out X", "CPU s"]
@@ -120,8 +116,7 @@ def _side_by_side(
         cells = [_number(of[name][key], places) or of[name]["note"] or "–" for name in names]
         numbers = [float(cell) for cell in cells if cell[-1].isdigit()]
         shown = [
-            f"**{cell}**" if cell[-1].isdigit() and float(cell) == best(numbers) else cell
-            for cell in cells
+            f"**{cell}**" if cell[-1].isdigit() and float(cell) == best(numbers) else cell for cell in cells
         ]
         table.append([first["table"], first["rank"], *shown])
     return markdown(["samples × features", "factors", *names], table)

@@ -97,9 +97,7 @@ def _run(file: Path, index: int, budget: Budget, goal: Any) -> dict[str, Any]:
     }
 
 
-def _row(
-    case: Case, method: Method, run: dict[str, Any], best: float, base: float
-) -> dict[str, Any]:
+def _row(case: Case, method: Method, run: dict[str, Any], best: float, base: float) -> dict[str, Any]:
     """What is kept of a run; `best` is its model's lowest objective, `base` what no supervision changes."""
     steps, change = run.get("steps"), best - base
     row = {

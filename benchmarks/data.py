@@ -57,11 +57,7 @@ def small_problem(seed: int):
         y, u = np.repeat([0, 1], 10), np.tile([1.0, -1.0], 10)
         return np.c_[3 * u, 2 * y - 1.0], y[:, None].astype(float), 1, 0.05, 0.001, "filter"
     rng = np.random.default_rng(seed)
-    n, p, kappa = (
-        int(rng.integers(8, 40)),
-        int(rng.integers(2, 14)),
-        int(rng.choice([1, 1, 1, 2, 3])),
-    )
+    n, p, kappa = (int(rng.integers(8, 40)), int(rng.integers(2, 14)), int(rng.choice([1, 1, 1, 2, 3])))
     rank = min(int(rng.integers(1, min(n, p) + 1)), 4)
     X = rng.standard_normal((n, p)) * np.exp(rng.standard_normal(p) * rng.choice([0, 1, 2]))
     if rng.random() < 0.3:

@@ -106,10 +106,7 @@ def fit(given: Given, **parameters: Any) -> Any:
 
 
 def fits(
-    collection: str = "hard",
-    subset: Iterable[int] | None = None,
-    dtype: Any = np.float64,
-    **parameters: Any,
+    collection: str = "hard", subset: Iterable[int] | None = None, dtype: Any = np.float64, **parameters: Any
 ) -> list[dict[str, Any]]:
     """A row for each problem: what superfactor finds, and how far above the lowest F known that is.
 
@@ -180,12 +177,7 @@ def _counts(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 #: Every so many problems of a collection are run, by how much is searched: a thorough search takes seconds.
-EVERY = {
-    ("hard", "auto"): 7,
-    ("hard", "thorough"): 31,
-    ("ordinary", "auto"): 1,
-    ("ordinary", "thorough"): 7,
-}
+EVERY = {("hard", "auto"): 7, ("hard", "thorough"): 31, ("ordinary", "auto"): 1, ("ordinary", "thorough"): 7}
 
 
 def hard(quick: bool = False) -> list[dict[str, Any]]:

@@ -14,9 +14,7 @@ def imports(quick: bool = False) -> list[dict[str, Any]]:
         {
             "sklearn.linear_model": measure.import_seconds(base),
             "adds": measure.import_seconds("import superfactor", base),
-            "adds, with SMFClassifier": measure.import_seconds(
-                "from superfactor import SMFClassifier", base
-            ),
+            "adds, with SMFClassifier": measure.import_seconds("from superfactor import SMFClassifier", base),
             "asked at most": 0.2,
         }
     ]

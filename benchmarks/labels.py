@@ -55,9 +55,7 @@ def labels(quick: bool = False, scoring: str = "neg_log_loss") -> list[dict[str,
 def _tables() -> Iterator[tuple[str, Any, Any]]:
     """Name, X in logarithms and class numbers of each microarray in the folder."""
     folder = Path(os.environ.get(VARIABLE, "."))
-    paths = [
-        p for kind in ("GSE*.csv.gz", "chowdary*.csv.gz", "singh*.npz") for p in folder.glob(kind)
-    ]
+    paths = [p for kind in ("GSE*.csv.gz", "chowdary*.csv.gz", "singh*.npz") for p in folder.glob(kind)]
     if not paths:
         raise SystemExit(f"no microarrays in {folder}: set {VARIABLE} to the folder that has them")
     for path in paths:

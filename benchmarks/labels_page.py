@@ -26,9 +26,7 @@ def _labels(rows: Rows, machine: dict[str, Any]) -> str:
         groups.setdefault(row["share"], []).append(row)
     table = []
     for share, group in sorted(groups.items()):
-        named = [
-            (f"{TABLES.get(row['table'], row['table'])}: {row['labels']}", row) for row in group
-        ]
+        named = [(f"{TABLES.get(row['table'], row['table'])}: {row['labels']}", row) for row in group]
         means = {method: mean(row[method] for row in group) for method in methods}
         for name, row in [*named, (f"mean at {share:.0%}", means)]:
             scores = [f"{row[method]:.1f}" for method in methods]

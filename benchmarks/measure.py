@@ -111,9 +111,7 @@ def machine() -> dict[str, Any]:
     processor = platform.processor() or platform.machine()
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo") as lines:
-            names = [
-                line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
-            ]
+            names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
         processor = names[0] if names else processor
     return {
         "processor": processor,

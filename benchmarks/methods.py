@@ -87,9 +87,7 @@ class _Listening:
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None: ...
 
-    def on_fit_task_end(
-        self, estimator: Any, context: Any, *, fitted_estimator: Any = None
-    ) -> bool:
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:
         return context.task_name == "iteration" and self.clock.record(estimator.objective_)
 
 
@@ -175,9 +173,7 @@ def made_dense() -> FunctionTransformer:
 def _shifted(case: Case) -> FunctionTransformer:
     """X less its least entry; what is smaller still in new data becomes 0."""
     least = min(float(case.X.min()), 0.0)
-    return FunctionTransformer(
-        lambda X: X if least == 0 else np.maximum(X - least, 0), accept_sparse=True
-    )
+    return FunctionTransformer(lambda X: X if least == 0 else np.maximum(X - least, 0), accept_sparse=True)
 
 
 def svd_and_regression(rank: int) -> Any:
@@ -191,8 +187,5 @@ METHODS: tuple[Method, ...] = (
     _scikit("TruncatedSVD + LR", lambda case: svd_and_regression(case.rank)),
     _scikit("PLS-DA", lambda case: make_pipeline(made_dense(), PLSDA(case.rank))),
     _scikit("LDA", lambda case: make_pipeline(made_dense(), LinearDiscriminantAnalysis())),
-    _scikit(
-        "NMF + LR",
-        lambda case: make_pipeline(_shifted(case), NMF(case.rank), LogisticRegression()),
-    ),
+    _scikit("NMF + LR", lambda case: make_pipeline(_shifted(case), NMF(case.rank), LogisticRegression())),
 )

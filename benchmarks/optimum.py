@@ -67,9 +67,7 @@ def _compare(name: str, problems, restarts_each: int) -> dict[str, Any]:
         found, proof = solve(X, Y, rank, xi, lam, model, 1e-10)
         settings += 1
         proven += proof.is_global
-        if (
-            proof.is_global
-        ):  # the proof says that no restart can do better; the tests check the proof
+        if proof.is_global:  # the proof says that no restart can do better; the tests check the proof
             continue
         given = Weighted(model, X, Y, xi, lam, intercept=True)
         best = float(random_restarts(given, rank, restarts_each).min())

@@ -46,9 +46,7 @@ def times(rows: Rows) -> list[dict[str, Any]]:
             if name.startswith("200"):  # all of them are balanced, and differ in their classes
                 name = name.replace(", balanced", "") + ("" if "classes" in name else ", 2 classes")
             pipelines = float(f"{row['pipelines']:.3g}")
-            marks.append(
-                {"table": name, "model": row["method"], "times": pipelines, "proven": row["proven"]}
-            )
+            marks.append({"table": name, "model": row["method"], "times": pipelines, "proven": row["proven"]})
     return marks
 
 

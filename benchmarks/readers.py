@@ -134,13 +134,7 @@ def statistic(X: Any, y: Any) -> dict[str, Shown]:
     return {STATISTIC: Shown(values, _ends_of_classes(classes), values)}
 
 
-READERS: tuple[Callable[[Any, Any], dict[str, Shown]], ...] = (
-    superfactor,
-    ridge,
-    pls,
-    pca,
-    statistic,
-)
+READERS: tuple[Callable[[Any, Any], dict[str, Shown]], ...] = (superfactor, ridge, pls, pca, statistic)
 
 
 def n_factors(y: Any) -> int:

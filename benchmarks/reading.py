@@ -78,10 +78,7 @@ def means(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     methods = dict.fromkeys(row["method"] for row in rows)
     return [
         {"method": method}
-        | {
-            key: float(np.mean([row[key] for row in rows if row["method"] == method]))
-            for key in MEASURES
-        }
+        | {key: float(np.mean([row[key] for row in rows if row["method"] == method])) for key in MEASURES}
         for method in methods
     ]
 
@@ -117,9 +114,7 @@ def halves(y: Any, seed: int) -> tuple[Any, Any]:
     return first, second
 
 
-def judged(
-    shown: Shown, again: Shown, Z: Any, y: Any, q: Any, n: int = N_SHOWN
-) -> tuple[float, ...]:
+def judged(shown: Shown, again: Shown, Z: Any, y: Any, q: Any, n: int = N_SHOWN) -> tuple[float, ...]:
     """The MEASURES of what one half shows, by `again` and the samples Z (n, p), y of the other half."""
     features, directions, signs = shown.top(n)
     returned = np.isin(features, again.top(n)[0])

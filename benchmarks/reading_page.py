@@ -40,9 +40,7 @@ def by_table(rows: Rows, machine: dict[str, Any]) -> str:
         of = {row["method"]: row for row in rows if row["case"] == case}
         cells = [f"{of[method]['returned']:.0%}" for method in methods]
         best = max(cells, key=_number)
-        gain = round(
-            of[OURS]["returned"] - of[WEIGHTS]["returned"], 9
-        )  # means of counts: no rounding
+        gain = round(of[OURS]["returned"] - of[WEIGHTS]["returned"], 9)  # means of counts: no rounding
         more, less = more + (gain > 0), less + (gain < 0)
         shown = [f"**{cell}**" if cell == best else cell for cell in cells]
         table.append([case, of[methods[0]]["classes"], *shown])

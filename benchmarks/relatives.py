@@ -215,11 +215,7 @@ class Guided(ClassifierMixin, BaseEstimator):
 
 def _ours(rank: int, folds: Any, sparse: bool) -> Any:
     return SMFClassifierCV(
-        rank,
-        preprocess=None if sparse else "center",
-        class_weight="balanced",
-        scoring=SCORING,
-        cv=folds,
+        rank, preprocess=None if sparse else "center", class_weight="balanced", scoring=SCORING, cv=folds
     )
 
 

@@ -169,9 +169,7 @@ def _held_out(case: Case, model: Any, make: Callable[[Case], Any]) -> float:
     """Accuracy on the samples held out, or on a quarter by a fit to the others where none are."""
     if len(case.y_test):
         return float(accuracy_score(case.y_test, model.predict(case.X_test)))
-    X, X_test, y, y_test = train_test_split(
-        case.X, case.y, test_size=0.25, random_state=0, stratify=case.y
-    )
+    X, X_test, y, y_test = train_test_split(case.X, case.y, test_size=0.25, random_state=0, stratify=case.y)
     return float(accuracy_score(y_test, make(case).fit(X, y).predict(X_test)))
 
 
@@ -191,9 +189,7 @@ def searches(quick: bool = False) -> list[dict[str, Any]]:
     if not quick:
         tables = {
             "digits, 1,797 × 64": data.real("digits"),
-            "700 × 765, 10 unequal classes": _scaled(
-                *data.microarray(700, 765, 10, classes=10, uneven=0.3)
-            ),
+            "700 × 765, 10 unequal classes": _scaled(*data.microarray(700, 765, 10, classes=10, uneven=0.3)),
             "2,000 × 200, 20 classes": _scaled(*data.microarray(2000, 200, 10, classes=20)),
         }
     rows = []

@@ -49,8 +49,7 @@ python_maximum_signature_line_length = 88
 
 # What comes in which order; a script that is not named comes last in its section.
 TUTORIALS = (
-    "genes texts single_cells survival few_labels pipelines cluster gpu from_pca from_mixomics"
-    " from_the_paper"
+    "genes texts single_cells survival few_labels pipelines cluster gpu from_pca from_mixomics from_the_paper"
 )
 GALLERY = {
     "factors": (

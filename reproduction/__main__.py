@@ -85,9 +85,7 @@ def _run(given: argparse.Namespace) -> None:
     options = {} if given.markers is None else {"markers": _markers(given.markers, names)}
     missing = [name for name in ("matplotlib", "pandas") if find_spec(name) is None]
     if missing:
-        raise BadInput(
-            f'{" and ".join(missing)} missing; pip install "superfactor[plot,data]" brings all'
-        )
+        raise BadInput(f'{" and ".join(missing)} missing; pip install "superfactor[plot,data]" brings all')
     for name in names:
         with _shown(name) as shown:
             setting = Setting(given.data_dir, given.quick, given.seed, options, **shown)
@@ -107,9 +105,7 @@ def _names(name: str | None) -> tuple[str, ...]:
 def _check_folders(out: Path, data_dir: Path | None) -> None:
     """Say now, and not after the work, what could be neither read nor written."""
     if data_dir is not None and not data_dir.is_dir():
-        wrong = (
-            "a file; the name of a folder is required" if data_dir.exists() else "no such folder"
-        )
+        wrong = "a file; the name of a folder is required" if data_dir.exists() else "no such folder"
         raise BadInput(f"--data-dir {data_dir}: {wrong}")
     there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
     if not there.is_dir():

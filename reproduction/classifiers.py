@@ -101,9 +101,7 @@ def methods(
     return [
         *rows,
         Method("MF-LR", tuned(factors, {"lr__C": C})),
-        Method(
-            "NB", tuned(GaussianNB(priors=equal), {"var_smoothing": SMOOTHING}), needs_genes=True
-        ),
+        Method("NB", tuned(GaussianNB(priors=equal), {"var_smoothing": SMOOTHING}), needs_genes=True),
         # At the smallest C a support vector machine of samples this long says one class of all.
         Method("SVM", tuned(SVC(**weighted), {"kernel": ["linear", "rbf"], "C": C[1:]})),
         Method("RF", forest, needs_genes=True),

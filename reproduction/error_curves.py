@@ -99,9 +99,7 @@ def _panel(ax: Axes, table: pd.DataFrame, slopes: pd.DataFrame, name: str) -> No
     tidy(ax)
     low_end, high_end = ax.get_ylim()
     ax.set_ylim(low_end, high_end * (high_end / low_end) ** 0.45)  # room for the exponents
-    ax.legend(
-        fontsize=SMALL, loc="upper left", frameon=False, ncols=2, columnspacing=0.8, handlelength=1
-    )
+    ax.legend(fontsize=SMALL, loc="upper left", frameon=False, ncols=2, columnspacing=0.8, handlelength=1)
 
 
 def exponent_text(slope: float, error: float) -> str:
@@ -114,9 +112,7 @@ def signed(slope: float) -> str:
     return f"{round(slope, 2) + 0.0:+.2f}".replace("-", "−")
 
 
-def _curve(
-    ax: Axes, fits: pd.DataFrame, quantity: str, label: str, color: str, marker: str
-) -> float:
+def _curve(ax: Axes, fits: pd.DataFrame, quantity: str, label: str, color: str, marker: str) -> float:
     """Median, quartiles as a band, points filled where L/μ < 3 in most draws; the first median."""
     grouped = fits.groupby("n")
     low, middle, high = (grouped[quantity].quantile(share) for share in (0.25, 0.5, 0.75))

@@ -61,9 +61,7 @@ class Setting:
     def __post_init__(self) -> None:
         whole = isinstance(self.seed, Integral) and not isinstance(self.seed, bool)
         if not whole or not 0 <= self.seed <= LARGEST_SEED:
-            raise ValueError(
-                f"seed={self.seed!r}: a whole number from 0 to {LARGEST_SEED} is required"
-            )
+            raise ValueError(f"seed={self.seed!r}: a whole number from 0 to {LARGEST_SEED} is required")
 
 
 @dataclass(frozen=True)

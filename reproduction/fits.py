@@ -33,14 +33,7 @@ _SOLVERS: dict[str, Any] = {"default": newton, "lpgd": lpgd, "bcd": bcd}
 
 
 def state(
-    model: str,
-    X: Any,
-    Y: Any,
-    *,
-    xi: float,
-    lam: float,
-    covariates: Any = None,
-    intercept: bool = False,
+    model: str, X: Any, Y: Any, *, xi: float, lam: float, covariates: Any = None, intercept: bool = False
 ) -> Problem:
     """The logistic problem; the paper has no intercept but among the covariates, where it bears a penalty.
 
@@ -52,17 +45,13 @@ def state(
     intercept : whether to add one without a penalty
     """
     link = resolve_link("logistic", Y.shape[1])
-    return state_problem(
-        model, X, Y, link, xi=xi, lam=lam, covariates=covariates, fit_intercept=intercept
-    )
+    return state_problem(model, X, Y, link, xi=xi, lam=lam, covariates=covariates, fit_intercept=intercept)
 
 
 def activations(found: Solution, covariates: Any = None) -> Any:
     """a (n, κ) at a solution; covariates (n, q) as they were given to `state`."""
     a = found.signal.array()
-    return (
-        a if covariates is None else a + covariates @ found.factors.gamma[: covariates.shape[1], :]
-    )
+    return a if covariates is None else a + covariates @ found.factors.gamma[: covariates.shape[1], :]
 
 
 def solve(problem: Problem, rank: int, solver: str = "default", **options: Any) -> Solution:

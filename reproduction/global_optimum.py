@@ -28,15 +28,7 @@ from numpy.typing import NDArray
 
 from reproduction.experiment import Outcome, Setting
 from reproduction.fits import Problem, certify, solve, state
-from reproduction.optimum_maps import (
-    ASCENT,
-    BEATEN,
-    CERTIFICATE,
-    PRINTED,
-    PROFILED,
-    UNPROVEN,
-    draw,
-)
+from reproduction.optimum_maps import ASCENT, BEATEN, CERTIFICATE, PRINTED, PROFILED, UNPROVEN, draw
 from reproduction.restarts import Weighted, random_restarts
 
 if TYPE_CHECKING:
@@ -97,8 +89,7 @@ def run(setting: Setting) -> Outcome:
             setting.progress(len(rows), 2 * len(sets) * len(cases))
     table = pd.DataFrame(rows)
     figures = {
-        "" if k == 0 else data.name: draw(table[table["data"] == data.name])
-        for k, data in enumerate(sets)
+        "" if k == 0 else data.name: draw(table[table["data"] == data.name]) for k, data in enumerate(sets)
     }
     return Outcome(figures, {"": table}, compare(table))
 

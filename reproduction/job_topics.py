@@ -64,15 +64,8 @@ def run(setting: Setting) -> Outcome:
         learn, tune, test = parts(texts.y, setting.seed + split)
         found = fits(texts, learn, rank, setting)
         for (method, used), fit in found.items():
-            about = {
-                "split": split + 1,
-                "method": method,
-                "covariates": used,
-                "weights": fit.weights,
-            }
-            measured = scores(
-                texts.y[test], fit.score(test), thresholds(texts.y[tune], fit.score(tune))
-            )
+            about = {"split": split + 1, "method": method, "covariates": used, "weights": fit.weights}
+            measured = scores(texts.y[test], fit.score(test), thresholds(texts.y[tune], fit.score(tune)))
             rows += [about | {"metric": name, "value": value} for name, value in measured.items()]
             if split == 0 and not used and fit.topics is not None:
                 topics[method] = fit.topics
@@ -107,9 +100,7 @@ def thinned(y: Any, share: float, most: int | None, seed: int) -> Any:
 
 
 def _texts(postings: Postings, kept: Any) -> Texts:
-    return Texts(
-        postings.X[kept], postings.counts[kept], postings.y[kept], postings.covariates[kept]
-    )
+    return Texts(postings.X[kept], postings.counts[kept], postings.y[kept], postings.covariates[kept])
 
 
 def _described(y: Any) -> str:

@@ -96,9 +96,7 @@ def run(setting: Setting) -> Outcome:
 
 def compared(races: Sequence[Race]) -> str:
     """Where each solver ends, who ends below whom, and the default solver's share of LPGD's time."""
-    lines = [
-        "The paper: LPGD converges significantly faster than BCD. F − F* at the end (mean over starts):"
-    ]
+    lines = ["The paper: LPGD converges significantly faster than BCD. F − F* at the end (mean over starts):"]
     for race in races:
         ends = ", ".join(f"{solver} {_excess(race, solver)}" for solver in race.curves)
         lines.append(f"{_name(race)}: {ends}.")
@@ -114,9 +112,7 @@ def compared(races: Sequence[Race]) -> str:
             shares = [race.share_of_time(rival) for race in met]
             own = [race.share_of_time(rival, until_there=True) for race in met]
             iterations = met[0].curves[rival][0].iterations
-            verdict = (
-                "all" if max(shares) < 0.01 else f"{sum(s < 0.01 for s in shares)} of {len(shares)}"
-            )
+            verdict = "all" if max(shares) < 0.01 else f"{sum(s < 0.01 for s in shares)} of {len(shares)}"
             lines.append(
                 f"The default solver is where {rival} ends after {iterations:,} iterations in this share of "
                 f"its time: {_shares(met, shares)}; under 1 % in {verdict}. Of the time until {rival} is "

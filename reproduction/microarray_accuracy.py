@@ -231,9 +231,7 @@ def _figure(numbers: pd.DataFrame, ranks: pd.DataFrame, splits: int) -> Figure:
         ax.grid(axis="x", color="0.92", zorder=0)
         ax.set_axisbelow(True)
     if summary["paper"].notna().any():
-        figure.legend(
-            [dots, rings], ["this run", "paper"], loc="outside lower left", fontsize=8, ncols=2
-        )
+        figure.legend([dots, rings], ["this run", "paper"], loc="outside lower left", fontsize=8, ncols=2)
     figure.suptitle(
         f"Accuracy on held-out halves, log2 expression, mean ± sd of {splits} splits, best in bold;\n"
         f"rank r by the scree (SMF: {FACTORS} r), all weights by the same folds of the learning half,\n"
@@ -267,13 +265,9 @@ def _comparison(numbers: pd.DataFrame, ranks: pd.DataFrame) -> str:
     ]
     for table, rows in numbers.dropna(subset="paper").groupby("table", sort=False):
         means = rows.groupby("method", sort=False)[["accuracy", "paper"]].mean()
-        pairs = ", ".join(
-            f"{row.Index} {row.accuracy:.3f} ({row.paper:.3f})" for row in means.itertuples()
-        )
+        pairs = ", ".join(f"{row.Index} {row.accuracy:.3f} ({row.paper:.3f})" for row in means.itertuples())
         sentences.append(f"{table}, in brackets the paper's: {pairs}.")
     missing = [name for name in PAPER if name not in set(numbers["table"])]
     if missing:
-        sentences.append(
-            f"Not at hand, so not compared with the paper's numbers: {' and '.join(missing)}."
-        )
+        sentences.append(f"Not at hand, so not compared with the paper's numbers: {' and '.join(missing)}.")
     return "\n".join(sentences)

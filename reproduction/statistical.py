@@ -26,15 +26,7 @@ from numpy.typing import NDArray
 
 from reproduction.error_curves import draw, signed
 from reproduction.experiment import Outcome, Setting
-from reproduction.fits import (
-    Problem,
-    TheoremConstants,
-    activations,
-    certify,
-    solve,
-    state,
-    theorem_constants,
-)
+from reproduction.fits import Problem, TheoremConstants, activations, certify, solve, state, theorem_constants
 from superfactor.datasets import Simulation, simulate
 from superfactor.losses import resolve_link
 
@@ -75,9 +67,7 @@ REGIMES = (
     Regime("filter", "σ² = 1/n, λ = 1", lambda n: 1 / n, lambda n, xi: 1.0),
     Regime("filter", "σ² = 1/n, λ = ξ", lambda n: 1 / n, lambda n, xi: xi),
     Regime("filter", f"σ² = {FIXED}, λ = 1", lambda n: FIXED, lambda n, xi: 1.0),
-    Regime(
-        "filter", "σ² = 5/n, λ = 1, r = p", lambda n: 5 / n, lambda n, xi: 1.0, rank=P, signal=0.25
-    ),
+    Regime("filter", "σ² = 5/n, λ = 1, r = p", lambda n: 5 / n, lambda n, xi: 1.0, rank=P, signal=0.25),
     Regime("feature", "σ² = 1/(√n log²n), λ = ξ", _between, lambda n, xi: xi),
     Regime("feature", "σ² = 1/(√n log²n), λ = 1/n", _between, lambda n, xi: 1 / n),
     Regime("feature", "σ² = 1/n, λ = 1/n", lambda n: 1 / n, lambda n, xi: 1 / n),
@@ -97,15 +87,11 @@ def run(setting: Setting) -> Outcome:
             for repeat in range(repeats):
                 seed = np.random.default_rng([setting.seed, k, n, repeat])
                 found = measure(regime, n, seed)
-                rows.append(
-                    {"model": regime.model, "regime": regime.label, "repeat": repeat} | found
-                )
+                rows.append({"model": regime.model, "regime": regime.label, "repeat": repeat} | found)
                 setting.progress(len(rows), len(REGIMES) * len(sizes) * repeats)
     table = pd.DataFrame(rows)
     slopes = exponents(table)
-    return Outcome(
-        {"": draw(table, slopes)}, {"": table, "exponents": slopes}, compare(table, slopes)
-    )
+    return Outcome({"": draw(table, slopes)}, {"": table, "exponents": slopes}, compare(table, slopes))
 
 
 def measure(regime: Regime, n: int, rng: np.random.Generator | int) -> dict[str, Any]:
@@ -129,11 +115,7 @@ def measure(regime: Regime, n: int, rng: np.random.Generator | int) -> dict[str,
     largest = float(max(np.max(np.abs(truth.activations)), np.max(np.abs(fitted))))
     constants = theorem_constants(problem, radius=largest)
     L = factors.components if regime.model == "filter" else factors.codes
-    estimate = {
-        "A": L @ factors.beta,
-        "B": factors.codes @ factors.components.T,
-        "gamma": factors.gamma,
-    }
+    estimate = {"A": L @ factors.beta, "B": factors.codes @ factors.components.T, "gamma": factors.gamma}
     true = {"A": truth.A, "B": truth.B, "gamma": truth.gamma}
     error = {part: float(np.linalg.norm(estimate[part] - true[part])) for part in PARTS}
     size = {part: float(np.linalg.norm(true[part])) for part in PARTS}
@@ -235,9 +217,7 @@ def compare(table: pd.DataFrame, slopes: pd.DataFrame) -> str:
         verdict = "L/μ ≥ 3"
         if share > 0.5:
             needed = slope[model, regime, "needed_constant"]
-            verdict = (
-                f"L/μ < 3 at the largest n; the constant c it would need goes like n^{needed:.2f}"
-            )
+            verdict = f"L/μ < 3 at the largest n; the constant c it would need goes like n^{needed:.2f}"
         lines.append(f"- {model}, {regime}: {three} ({verdict})")
     feature = table[table["model"] == "feature"]
     lines.append(

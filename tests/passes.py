@@ -67,10 +67,7 @@ def counted(stated: Callable[[Options], Problem], passes: Callable[[], int]) -> 
     assert grown.size == basis.size + steps * RANK
     assert found["chains"] % steps == 0
     found["Krylov step of a round"] = found.pop("chains") // steps
-    certificates = {
-        "certificate, Gram matrix summed": ALL,
-        "certificate, through the basis": BY_BASIS,
-    }
+    certificates = {"certificate, Gram matrix summed": ALL, "certificate, through the basis": BY_BASIS}
     for name, options in certificates.items():
         posed = stated(options)
         solution = solve(posed, RANK)
@@ -94,11 +91,7 @@ def counted(stated: Callable[[Options], Problem], passes: Callable[[], int]) -> 
         begin(some, RANK, run(), Beginning.of(few))
 
     count("beginning with a subsample", from_some)
-    wholes = {
-        "whole fit": ALL,
-        "whole fit, begun with a subsample": SHARE,
-        "whole fit, p ≤ 64": FEW,
-    }
+    wholes = {"whole fit": ALL, "whole fit, begun with a subsample": SHARE, "whole fit, p ≤ 64": FEW}
     for name, options in wholes.items():
         count(name, partial(_fitted, stated, options))
     return found

@@ -34,10 +34,7 @@ ROOMS = {
 INSIDE = {"cli", "estimators", "models", "samples", "spectrum", "subspace", "units"}
 
 #: Modules without ``__all__`` that export what they define, but for what only the solvers use.
-EXPORTED = {
-    "superfactor.solution": ["Solution"],
-    "superfactor.solvers.bcd": ["solve"],
-}
+EXPORTED = {"superfactor.solution": ["Solution"], "superfactor.solvers.bcd": ["solve"]}
 
 
 def names(room: str) -> list[str]:
@@ -57,7 +54,5 @@ def rooms_of_the_package() -> set[str]:
 
 def _defined_in(module: ModuleType) -> list[str]:
     return [
-        name
-        for name, value in vars(module).items()
-        if getattr(value, "__module__", None) == module.__name__
+        name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__
     ]

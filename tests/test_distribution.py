@@ -110,11 +110,7 @@ def test_one_place_names_the_home_of_the_project():
     """It may have to change, and a forgotten place would lead to somebody else."""
     address = SOURCE.removeprefix("https://")
     known = {".cff", ".cfg", ".md", ".py", ".rst", ".svg", ".toml", ".yaml", ".yml"}
-    found = (
-        path
-        for folder in ("src", "docs", "tools", ".github")
-        for path in (ROOT / folder).rglob("*")
-    )
+    found = (path for folder in ("src", "docs", "tools", ".github") for path in (ROOT / folder).rglob("*"))
     pages = [path for path in (*ROOT.glob("*"), *found) if path.suffix in known]
     assert len(pages) > 100
     named = [path for path in pages if address in path.read_text(encoding="utf-8")]

@@ -57,9 +57,7 @@ def _takes_nothing_else(value):
         return True
     fields = getattr(value, "__dataclass_fields__", getattr(value, "_fields", None))
     said = NumpyDocString(inspect.getdoc(value))["Attributes"]
-    return fields is not None and set(fields) <= {
-        name for entry in said for name in entry.name.split(", ")
-    }
+    return fields is not None and set(fields) <= {name for entry in said for name in entry.name.split(", ")}
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -107,8 +107,7 @@ def test_any_unit_of_X_is_the_same_problem(model, unit):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "source"])
 @pytest.mark.parametrize(
-    ("dtype", "unit"),
-    [(np.float64, 1e-160), (np.float64, 1e140), (np.float32, 1e-18), (np.float32, 1e18)],
+    ("dtype", "unit"), [(np.float64, 1e-160), (np.float64, 1e140), (np.float32, 1e-18), (np.float32, 1e18)]
 )
 def test_units_whose_squares_have_no_number_are_refused(kind, dtype, unit, tmp_path):
     X = (np.random.default_rng(0).standard_normal((9, 4)) * unit).astype(dtype)
@@ -118,18 +117,14 @@ def test_units_whose_squares_have_no_number_are_refused(kind, dtype, unit, tmp_p
         "sparse": sp.csr_array(X),
         "source": as_rows(np.load(tmp_path / "X.npy", mmap_mode="r")),
     }[kind]
-    message = (
-        rf"^X: the root of its sum of squares is .*range of {np.dtype(dtype).name}\. Rescale X$"
-    )
+    message = rf"^X: the root of its sum of squares is .*range of {np.dtype(dtype).name}\. Rescale X$"
     with pytest.raises(ValueError, match=message):
         state("filter", given, np.arange(9) % 2, resolve_link("logistic", 1), xi=1.0, lam=1.0)
 
 
 @every_model
 def test_zero_data_have_a_problem(model):
-    problem = state(
-        model, np.zeros((6, 3)), np.arange(6) % 2, resolve_link("logistic", 1), xi=1.0, lam=1.0
-    )
+    problem = state(model, np.zeros((6, 3)), np.arange(6) % 2, resolve_link("logistic", 1), xi=1.0, lam=1.0)
     assert (problem.scale, problem.squared_norm) == (1.0, 0.0)
 
 
@@ -234,9 +229,7 @@ def test_dual_bound_is_its_formula_and_bounds(model, case):
     arrays = problem.arrays()
     rng = np.random.default_rng(1)
     A = rng.standard_normal((arrays.side, arrays.n_outputs))
-    signal = problem.samples.keep(
-        Block.given, problem.model.activations(arrays.data, arrays.known, A)
-    )
+    signal = problem.samples.keep(Block.given, problem.model.activations(arrays.data, arrays.known, A))
     design = Design(None, offset=signal.place)
     loss = LossOn(problem, design, problem.n_covariates)
     start = problem.zeros(problem.n_covariates, problem.n_outputs)
@@ -281,9 +274,7 @@ def assert_same_answer(one, other, rtol=1e-9):
 
 @every_model
 def test_compressed_side(model):
-    (problem, found), (other, expected) = (
-        solved(model, 12, 30, compressed_side=side) for side in (12, 11)
-    )
+    (problem, found), (other, expected) = (solved(model, 12, 30, compressed_side=side) for side in (12, 11))
     assert problem.compact.shape == (12, 12)
     assert other.compact is other
     assert_same_answer(found, expected)
@@ -291,9 +282,7 @@ def test_compressed_side(model):
 
 @every_model
 def test_rows_a_block(model):
-    (problem, found), (other, expected) = (
-        solved(model, 40, 6, rows_a_block=rows) for rows in (4, 40)
-    )
+    (problem, found), (other, expected) = (solved(model, 40, 6, rows_a_block=rows) for rows in (4, 40))
     assert len(problem.samples.blocks) == 10 or problem.samples.threads == 1
     assert len(other.samples.blocks) == 1
     assert_same_answer(found, expected)
@@ -329,9 +318,7 @@ def test_dense_systems_or_conjugate_gradients(model, way, monkeypatch):
     asked = []
     summed = problem.samples.summed
     monkeypatch.setattr(
-        problem.samples,
-        "summed",
-        lambda call, *rest: (asked.append(call.name), summed(call, *rest))[1],
+        problem.samples, "summed", lambda call, *rest: (asked.append(call.name), summed(call, *rest))[1]
     )
     found = newton.solve(problem, 2, tol=1e-10, search="off")
     assert ("curvature" in asked) == (way == "dense")
@@ -356,15 +343,10 @@ def test_values_worth_coarse(model):
 @every_model
 def test_curvature_of_some_of_the_samples(model):
     few = {"rows_a_column": 1, "fewest_curvature_rows": 30, "curvature_gradients": 0}
-    (problem, found), (other, expected) = (
-        solved(model, 300, 6, **options) for options in (few, {})
-    )
+    (problem, found), (other, expected) = (solved(model, 300, 6, **options) for options in (few, {}))
     shares = [
         Inside(
-            Basis.empty(each).extended(each.model.random(each.side, np.random.default_rng(0), 4))[
-                0
-            ],
-            2,
+            Basis.empty(each).extended(each.model.random(each.side, np.random.default_rng(0), 4))[0], 2
         ).loss.share
         for each in (problem, other)
     ]
@@ -390,17 +372,11 @@ def test_subsample_ratio(model):
         pytest.param({}, None, id="few samples"),
         pytest.param({"fewest_subsample": 40}, 50, id="one in eight"),
         pytest.param({"fewest_subsample": 51}, None, id="too few of them"),
+        pytest.param({"fewest_subsample": 1, "enough_subsample": 30, "enough_a_feature": 1}, 30, id="enough"),
         pytest.param(
-            {"fewest_subsample": 1, "enough_subsample": 30, "enough_a_feature": 1}, 30, id="enough"
+            {"fewest_subsample": 1, "enough_subsample": 1, "enough_a_feature": 7}, 42, id="by features"
         ),
-        pytest.param(
-            {"fewest_subsample": 1, "enough_subsample": 1, "enough_a_feature": 7},
-            42,
-            id="by features",
-        ),
-        pytest.param(
-            {"fewest_subsample": 1, "subsample_memory": 1e-6}, 1.048576 / 48 * 1000, id="memory"
-        ),
+        pytest.param({"fewest_subsample": 1, "subsample_memory": 1e-6}, 1.048576 / 48 * 1000, id="memory"),
         pytest.param({"fewest_subsample": 1, "subsample_memory": 1e-9}, None, id="no memory"),
     ],
 )
@@ -507,10 +483,7 @@ def test_what_products_cost_instead():
 )
 def test_many_outputs_go_by_products(rows, columns, outputs, dense):
     options = Options()
-    costs = (
-        way(rows, columns, outputs)
-        for way in (options.dense_operations, options.product_operations)
-    )
+    costs = (way(rows, columns, outputs) for way in (options.dense_operations, options.product_operations))
     first, second = costs
     assert (first <= second) == dense
 

@@ -58,6 +58,4 @@ def test_the_code_for_a_paper_makes_a_page(tmp_path, monkeypatch):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     (code,) = re.findall("^```python\n(.*?)^```", (ROOT / "docs/paper.md").read_text(), re.M | re.S)
     exec(code, {"X": X[:60], "y": y[:60].map({0: "tumour", 1: "normal"})})
-    assert (
-        "We predicted tissue from 30 features in 60 samples" in (tmp_path / "page.html").read_text()
-    )
+    assert "We predicted tissue from 30 features in 60 samples" in (tmp_path / "page.html").read_text()

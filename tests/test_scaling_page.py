@@ -12,17 +12,13 @@ ROOT = Path(__file__).parents[1]
 def _code(page: str) -> dict[str, str]:
     """What is to be run under every heading of a page."""
     parts = re.split("^## ", (ROOT / page).read_text(), flags=re.M)[1:]
-    code = {
-        part.splitlines()[0]: re.findall("^```python\n(.*?)^```", part, re.M | re.S)
-        for part in parts
-    }
+    code = {part.splitlines()[0]: re.findall("^```python\n(.*?)^```", part, re.M | re.S) for part in parts}
     return {heading: "".join(blocks) for heading, blocks in code.items() if blocks}
 
 
 CODE = _code("docs/scaling.md")
 CASES = [
-    pytest.param(name, marks=[pytest.mark.slow] if "Client(" in code else [])
-    for name, code in CODE.items()
+    pytest.param(name, marks=[pytest.mark.slow] if "Client(" in code else []) for name, code in CODE.items()
 ]
 
 

@@ -7,13 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from superfactor import (
-    SMFClassifier,
-    SMFClassifierCV,
-    SMFRegressor,
-    SMFRegressorCV,
-    SMFSurvival,
-)
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFRegressorCV, SMFSurvival
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.models import model_named
 from superfactor.problem import state
@@ -35,9 +29,7 @@ def test_weights_of_a_classifier(model):
     fitted = SMFClassifier(model=model).fit(X, y, covariates=covariates)
     usual = model_named(model)
     unit = np.linalg.norm(X - X.mean(axis=0), 2) ** 2 if model == "filter" else 1.0
-    assert fitted.xi_ == pytest.approx(
-        usual.usual_xi * len(X) * math.log(2) / np.sum(X**2), rel=1e-12
-    )
+    assert fitted.xi_ == pytest.approx(usual.usual_xi * len(X) * math.log(2) / np.sum(X**2), rel=1e-12)
     assert fitted.lam_ == pytest.approx(usual.usual_lam * unit, rel=1e-9)
     np.testing.assert_allclose(fitted.lam_covariates_, 0.08 * covariates.var(axis=0), rtol=1e-12)
 
@@ -83,9 +75,7 @@ def test_other_units_lead_to_the_same_model(estimator, model):
     np.testing.assert_allclose(
         other.predict(1000 * X, covariates=moved), one.predict(X, covariates=covariates), atol=1e-6
     )
-    np.testing.assert_allclose(
-        other.covariate_coef_ * [[1000.0, 1e-3]], one.covariate_coef_, rtol=1e-5
-    )
+    np.testing.assert_allclose(other.covariate_coef_ * [[1000.0, 1e-3]], one.covariate_coef_, rtol=1e-5)
     assert other.objective_ == pytest.approx(one.objective_, rel=1e-8)
 
 
@@ -116,9 +106,7 @@ def test_a_far_covariate_keeps_the_digits_of_its_variance():
 def test_the_unit_of_the_ridge_is_about_the_largest_singular_value(shape):
     rng = np.random.default_rng(0)
     X = rng.standard_normal(shape) * np.geomspace(1, 0.01, shape[1])
-    problem = state(
-        "filter", X, np.arange(shape[0]) % 2, resolve_link("logistic", 1), xi=1.0, lam="auto"
-    )
+    problem = state("filter", X, np.arange(shape[0]) % 2, resolve_link("logistic", 1), xi=1.0, lam="auto")
     lam = problem.users_weights[1]
     centred = X - X.mean(axis=0)
     assert lam == pytest.approx(1e-3 * np.linalg.norm(centred, 2) ** 2, rel=1e-3)
@@ -144,9 +132,7 @@ def test_what_all_samples_share_is_the_intercepts(shape, sparse, weighted):
 
 def test_nothing_but_a_mean_has_a_ridge_all_the_same():
     X = np.tile(np.arange(1.0, 5.0), (12, 1))
-    problem = state(
-        "filter", X, np.arange(12) % 2, resolve_link("logistic", 1), xi="auto", lam="auto"
-    )
+    problem = state("filter", X, np.arange(12) % 2, resolve_link("logistic", 1), xi="auto", lam="auto")
     assert problem.users_weights[1] == 1e-3
 
 
@@ -170,9 +156,7 @@ def test_covariates_keep_their_ridge_at_other_weights():
 def test_age_counts_beside_many_features():
     """Its effect is not shrunk away by a ridge that suits them; the paper's one ridge for all does that."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((100, 10)) @ rng.standard_normal((10, 3000)) + rng.standard_normal(
-        (100, 3000)
-    )
+    X = rng.standard_normal((100, 10)) @ rng.standard_normal((10, 3000)) + rng.standard_normal((100, 3000))
     y = np.arange(100) % 2
     age = 0.50 + 0.10 * rng.standard_normal(100) + 0.40 * y  # centuries
     scores = {}

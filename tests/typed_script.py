@@ -60,9 +60,7 @@ assert_type(survival.predict(X), NDArray[Any])
 assert_type(survival.predict_survival_function(X, times=[1.0]), NDArray[Any])
 assert_type(survival.baseline_, NDArray[Any])
 
-assert_type(
-    superfactor.SMFClassifier().fit(X, y), SMFClassifier
-)  # loaded on first use, and known before
+assert_type(superfactor.SMFClassifier().fit(X, y), SMFClassifier)  # loaded on first use, and known before
 assert_type(superfactor.__version__, str)
 
 # Mistakes that a checker has to find: a comment that silences nothing is an error.

@@ -20,11 +20,7 @@ STATIONS = [
     ("problem", "problem.py", "Problem: model, samples, loss, weights; units of its own"),
     ("begin", "solvers/newton/beginning.py", "State: a subspace, and the best point in it"),
     ("rounds", "solvers/newton/rounds.py", "State: descend inside, bound outside, grow"),
-    (
-        "other starts",
-        "solvers/newton/starts.py, fleet.py",
-        "State: only where nothing is proven yet",
-    ),
+    ("other starts", "solvers/newton/starts.py, fleet.py", "State: only where nothing is proven yet"),
     ("solution", "solvers/newton/solve.py", "Solution: factors in the user's units"),
     ("adopt", "estimators/base.py", "components_, coef_, codes_, history_, …"),
     ("certify", "theory/certificate.py", "certificate_: no such model is lower than …"),
@@ -86,8 +82,7 @@ def _room(title: str, purpose: str, first: int, last: int) -> list[str]:
     bottom = _top(last) + HIGH
     middle = (_top(first) + bottom) / 2 if first == last else y + 32
     parts = [
-        f'<rect x="{x}" y="{middle - 30}" width="400" height="60" rx="9" fill="#fff6e5" '
-        'stroke="#b98217"/>',
+        f'<rect x="{x}" y="{middle - 30}" width="400" height="60" rx="9" fill="#fff6e5" stroke="#b98217"/>',
         _text(x + 16, middle - 6, title, 15, "#5c3d00", "600"),
         _text(x + 16, middle + 16, purpose, 12, "#5c3d00"),
     ]
@@ -102,13 +97,7 @@ def _room(title: str, purpose: str, first: int, last: int) -> list[str]:
 
 
 def _text(
-    x: float,
-    y: float,
-    text: str,
-    size: float,
-    fill: str,
-    weight: str = "400",
-    anchor: str = "start",
+    x: float, y: float, text: str, size: float, fill: str, weight: str = "400", anchor: str = "start"
 ) -> str:
     return (
         f'<text x="{x}" y="{y}" font-size="{size}" fill="{fill}" font-weight="{weight}" '

@@ -16,20 +16,12 @@ def main():
         import pypandoc
         import typst
     except ImportError as error:
-        sys.exit(
-            f"{error}: pip install pypandoc-binary typst, or make paper, which does it in .venv-paper"
-        )
+        sys.exit(f"{error}: pip install pypandoc-binary typst, or make paper, which does it in .venv-paper")
     source = PAPER.with_suffix(".typ")  # beside the figures, whose paths are relative
     template = ROOT / "tools" / "paper.typ"
-    options = [
-        "--citeproc",
-        f"--template={template}",
-        f"--bibliography={PAPER.with_suffix('.bib')}",
-    ]
+    options = ["--citeproc", f"--template={template}", f"--bibliography={PAPER.with_suffix('.bib')}"]
     try:
-        pypandoc.convert_file(
-            PAPER, "typst", format="markdown", outputfile=source, extra_args=options
-        )
+        pypandoc.convert_file(PAPER, "typst", format="markdown", outputfile=source, extra_args=options)
         typst.compile(source, output=PAPER.with_suffix(".pdf"), root=PAPER.parent)
     finally:
         source.unlink(missing_ok=True)

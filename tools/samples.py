@@ -56,9 +56,7 @@ def _as_people_have_them(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     names = [f"P{i:03}" for i in range(n)]
     genes = pd.DataFrame(X.T, index=pd.Index(data.features, name="probe"), columns=names).round(3)
     tissue = np.where(rng.random(n) < 0.9, data.y, "")
-    people = pd.DataFrame(
-        {"patient": names, "tissue": tissue, "batch": np.array(["A", "B"])[batch]}
-    )
+    people = pd.DataFrame({"patient": names, "tissue": tissue, "batch": np.array(["A", "B"])[batch]})
     return genes, people.drop(index=[3, 50])
 
 

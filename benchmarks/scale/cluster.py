@@ -45,11 +45,7 @@ def cluster(quick: bool = False) -> Iterator[Row]:
             row = {"s": spent[workers], "iterations": model.n_iter_, "objective": model.objective_}
             row["relative difference"] = abs(model.objective_ / objective - 1)
             yield {"who": who, **size, **row, "asked at most": APART}
-        yield {
-            "who": "2 workers against 1",
-            "times faster": spent[1] / spent[2],
-            "asked at least": FASTER,
-        }
+        yield {"who": "2 workers against 1", "times faster": spent[1] / spent[2], "asked at least": FASTER}
         yield {"who": "overhead", **overhead(client, repeats=2 if quick else 7)}
 
 

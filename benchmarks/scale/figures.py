@@ -18,9 +18,7 @@ FIGURES = ("growth", "memory", "million", "precision", "cluster", "faults")
 def measured(name: str, quick: bool, keep: Callable[[list[Row]], None]) -> None:
     """Measure one figure; `keep(rows)` is called with all rows so far whenever there is another."""
     # Only here: of all figures, two need Dask.
-    figure: Callable[[bool], Iterator[Row]] = getattr(
-        import_module(f"benchmarks.scale.{name}"), name
-    )
+    figure: Callable[[bool], Iterator[Row]] = getattr(import_module(f"benchmarks.scale.{name}"), name)
     rows: list[Row] = []
     start = time.perf_counter()
     with threadpool_limits(1, user_api="blas"):

@@ -60,9 +60,7 @@ def gpu(size: dict[str, int], device: str, libraries: tuple[str, ...]) -> Iterat
             }
 
 
-def best(
-    estimator: SMFClassifier, X: Any, y: np.ndarray, times: int
-) -> tuple[float, SMFClassifier]:
+def best(estimator: SMFClassifier, X: Any, y: np.ndarray, times: int) -> tuple[float, SMFClassifier]:
     """The least seconds of some whole fits after a first one, until the device is done; the model."""
     spent = []
     for _ in range(times + 1):

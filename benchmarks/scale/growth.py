@@ -63,9 +63,7 @@ def _series(
 def exponents(axis: str, rows: list[Row]) -> Row:
     """The exponent of each cost along the axis."""
     sizes = np.log([row[axis] for row in rows])
-    return {
-        cost: float(np.polyfit(sizes, np.log([row[cost] for row in rows]), 1)[0]) for cost in COSTS
-    }
+    return {cost: float(np.polyfit(sizes, np.log([row[cost] for row in rows]), 1)[0]) for cost in COSTS}
 
 
 def measured(source: planted.Dense | planted.Sparse, n: int, budget: float) -> Row:
@@ -81,9 +79,7 @@ def measured(source: planted.Dense | planted.Sparse, n: int, budget: float) -> R
 
 def _fit(X: Any, y: np.ndarray) -> Row:
     with ledger.kept(len(y)) as asked, warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ConvergenceWarning
-        )  # eight iterations are what is asked for
+        warnings.simplefilter("ignore", ConvergenceWarning)  # eight iterations are what is asked for
         start = time.perf_counter()
         model = SMFClassifier(RANK, xi=1.0, lam=1.0, certify=None, max_iter=ITERATIONS).fit(X, y)
         seconds = time.perf_counter() - start

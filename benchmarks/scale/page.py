@@ -52,28 +52,20 @@ def _memory(rows: Rows, machine: dict[str, Any]) -> str:
     peaks = "anonymous MB, less codes and y", "resident MB, less codes and y"
     columns = (*peaks, "codes and y MB", "scratch MB")
     sizes = [row for row in rows if "n" in row]
-    table = [
-        [row["storage"], f"{row['n']:,}", *(f"{row[key]:,.0f} MB" for key in columns)]
-        for row in sizes
-    ]
+    table = [[row["storage"], f"{row['n']:,}", *(f"{row[key]:,.0f} MB" for key in columns)] for row in sizes]
     spread = max(row[peaks[0]] for row in rows if "n" not in row)
     return told(
         f"Measured: peak memory of a whole process, {sizes[0]['p']} features, float32, 64 MiB of "
         "`working_memory`, codes and y taken off. Without mapped pages the largest is "
         f"{100 * spread:.0f} % above the smallest. {_on(machine)}:",
-        markdown(
-            ["storage", "n", "peak", "mapped pages included", "codes and y", "temporary files"],
-            table,
-        ),
+        markdown(["storage", "n", "peak", "mapped pages included", "codes and y", "temporary files"], table),
     )
 
 
 def _million(rows: Rows, machine: dict[str, Any]) -> str:
     by = {row["X"]: row for row in rows}
     file, memory = by["file"], by.get("memory")
-    table = [
-        ["file", _seconds(file["s"]), f"{file['passes']:.3g}", _seconds(file["s beyond reading"])]
-    ]
+    table = [["file", _seconds(file["s"]), f"{file['passes']:.3g}", _seconds(file["s beyond reading"])]]
     if memory is not None:
         table.append(["memory", _seconds(memory["s"]), "", _seconds(memory["s"])])
     return told(

@@ -31,10 +31,7 @@ def precision(quick: bool = False) -> Iterator[Row]:
         row[f"{kind} objective"] = model.objective_
         row[f"{kind} objective, by NumPy"] = objective(model, X, y)
     exact = row["float64 objective"]
-    yield row | {
-        "relative difference": abs(row["float32 objective"] / exact - 1),
-        "asked at most": ASKED,
-    }
+    yield row | {"relative difference": abs(row["float32 objective"] / exact - 1), "asked at most": ASKED}
 
 
 def objective(model: SMFClassifier, X: Any, y: np.ndarray) -> float:

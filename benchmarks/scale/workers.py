@@ -31,9 +31,7 @@ def cluster(workers: int) -> Iterator[Client]:
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     try:
         with (
-            LocalCluster(
-                host="127.0.0.1", dashboard_address="127.0.0.1:0", env=one, **options
-            ) as processes,
+            LocalCluster(host="127.0.0.1", dashboard_address="127.0.0.1:0", env=one, **options) as processes,
             Client(processes, set_as_default=False, timeout=START) as client,
         ):
             enlarged(client, workers)

@@ -18,13 +18,4 @@ from benchmarks.trust.equal import same
 from benchmarks.trust.folds import differences
 from benchmarks.trust.naive import objective
 
-__all__ = [
-    "check",
-    "differences",
-    "generator",
-    "not_finite",
-    "objective",
-    "problem",
-    "same",
-    "search_lowest",
-]
+__all__ = ["check", "differences", "generator", "not_finite", "objective", "problem", "same", "search_lowest"]

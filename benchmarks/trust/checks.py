@@ -136,9 +136,7 @@ def _judge(p: Problem, fitted: Any, search: str, result: Result) -> None:
     result.too_few_digits = bool(certificate.lost_to_rounding)
     given, factors = p.naive(fitted), p.factors(fitted)
     stated = certificate.objective
-    if not all(np.isfinite(part).all() for part in vars(factors).values()) or not np.isfinite(
-        stated
-    ):
+    if not all(np.isfinite(part).all() for part in vars(factors).values()) or not np.isfinite(stated):
         return
     own, own_error = objective(given, factors)
     blur = blurred(given, factors, own, p.X.dtype, result.generator("rounding"))
@@ -151,32 +149,22 @@ def _judge(p: Problem, fitted: Any, search: str, result: Result) -> None:
     unsure = TOLERANCE * part + DIGITS * np.finfo(float).eps * abs(best)
     # What the certificate says that rounding may have changed is no error.
     if not abs(stated - own) <= unsure + own_error + blur + certificate.rounding:
-        result.add(
-            "wrong F",
-            (stated - own) / part,
-            f"objective {stated!r}, that of the factors is {own!r}",
-        )
+        result.add("wrong F", (stated - own) / part, f"objective {stated!r}, that of the factors is {own!r}")
     if stated != fitted.objective_:
         result.add("wrong F", 1.0, f"certificate: {stated!r}, objective_: {fitted.objective_!r}")
     bound = certificate.lower_bound
     if not bound <= best + error + unsure:
-        result.add(
-            "false bound", (bound - best) / part, f"bound {bound!r}, a point has F = {best!r}"
-        )
+        result.add("false bound", (bound - best) / part, f"bound {bound!r}, a point has F = {best!r}")
     if result.proven and not stated <= best + error + unsure:
         told = f"proven at {stated!r}, a point has F = {best!r}"
         result.add("false proof", (stated - best) / part, told)
     if not result.proven and own - best > error + unsure + blur:
         result.beaten = float((own - best) / part)
     if result.generator("same").random() < SAID_OTHERWISE:
-        _compare(
-            equal.same(p, result.generator("same")), fitted, unsure + blur, part, search, result
-        )
+        _compare(equal.same(p, result.generator("same")), fitted, unsure + blur, part, search, result)
 
 
-def _compare(
-    other: Problem, fitted: Any, unsure: float, part: float, search: str, result: Result
-) -> None:
+def _compare(other: Problem, fitted: Any, unsure: float, part: float, search: str, result: Result) -> None:
     """The same problem said otherwise must have the same objective."""
     again = _fitted(other, search, result)
     if again is None:
@@ -217,9 +205,7 @@ def search_lowest(
     return value, error
 
 
-def blurred(
-    given: Given, factors: Factors, own: float, dtype: Any, rng: np.random.Generator
-) -> float:
+def blurred(given: Given, factors: Factors, own: float, dtype: Any, rng: np.random.Generator) -> float:
     """What rounding in the precision of X may change in F: its last digits, or 16 times the most of four
     tries to round the factors.
     """

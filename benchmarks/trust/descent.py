@@ -72,9 +72,7 @@ def _inverse_hessian(moves: list[tuple[Array, Array, Array]], g: Array) -> Array
     return q
 
 
-def _shorter(
-    objective: Any, x: Array, value: Array, slope: Array, step: Array
-) -> tuple[Array, Array, Array]:
+def _shorter(objective: Any, x: Array, value: Array, slope: Array, step: Array) -> tuple[Array, Array, Array]:
     """The ends of steps, halved until the value falls as much as it should; else the old points."""
     along = (step * slope).sum(axis=1)
     new, new_value, new_slope = x.copy(), value.copy(), slope.copy()
@@ -84,11 +82,7 @@ def _shorter(
         trial_value, trial_slope = objective(trial)
         falls = trial_value <= value[left] + 1e-4 * t * along[left]
         done = left[falls]
-        new[done], new_value[done], new_slope[done] = (
-            trial[falls],
-            trial_value[falls],
-            trial_slope[falls],
-        )
+        new[done], new_value[done], new_slope[done] = (trial[falls], trial_value[falls], trial_slope[falls])
         left, t = left[~falls], t / 2 if t > 1e-2 else t / 8
         if not len(left):
             break

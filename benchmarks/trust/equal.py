@@ -38,9 +38,7 @@ def classes_permuted(p: Problem, rng: Generator) -> Problem | None:
     if p.outcome not in ("two classes", "classes"):
         return None
     present = np.unique(p.y)
-    new = (
-        present[::-1] if len(present) == 2 else np.append(present[0], rng.permutation(present[1:]))
-    )
+    new = present[::-1] if len(present) == 2 else np.append(present[0], rng.permutation(present[1:]))
     return changed(p, "classes permuted", y=new[np.searchsorted(present, p.y)])
 
 

@@ -87,8 +87,6 @@ def differences(p: Problem, rng: np.random.Generator) -> list[tuple[str, str]]:
                 found.append(("unequal folds", told))
         if not np.array_equal(before.predictions[other], after.predictions[other]):
             far = np.abs(before.predictions[other] - after.predictions[other]).max()
-            found.append(
-                ("unequal folds", f"probabilities of fold {k} move by {far:.2g} {with_it}")
-            )
+            found.append(("unequal folds", f"probabilities of fold {k} move by {far:.2g} {with_it}"))
         break
     return found

@@ -65,9 +65,7 @@ def main(arguments: Sequence[str]) -> None:
             "seconds": time.perf_counter() - begun,
             **figures,
             "violated": [asdict(result) for result in results if result.violations],
-            "beaten or unequal": [
-                asdict(result) for result in results if result.beaten or result.unequal
-            ],
+            "beaten or unequal": [asdict(result) for result in results if result.beaten or result.unequal],
         }
         with whole(given.out) as part:
             part.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -75,9 +73,7 @@ def main(arguments: Sequence[str]) -> None:
         sys.exit(1)
 
 
-def checked(
-    indices: Iterable[int], seed: int, search: str = "auto", jobs: int = 1
-) -> Iterable[Result]:
+def checked(indices: Iterable[int], seed: int, search: str = "auto", jobs: int = 1) -> Iterable[Result]:
     """Results in the order of the indices, whoever computes them."""
     one = partial(check, seed, search=search)
     if jobs == 1:

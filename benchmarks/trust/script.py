@@ -51,7 +51,5 @@ def script(result: Result, violation: Violation, search: str) -> str:
     for name, value in fields.items():
         body = body.replace(f"{{{name}}}", str(value))
     body = body.replace("{search!r}", repr(search))
-    fit = FIT.format(
-        names=names, seed=result.seed, index=result.index, words=result.told, search=search
-    )
+    fit = FIT.format(names=names, seed=result.seed, index=result.index, words=result.told, search=search)
     return f"# {violation.kind}, {violation.amount:.2g} of the supervised part: {told}\n{fit}{body}"

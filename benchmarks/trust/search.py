@@ -61,9 +61,7 @@ class Coordinates:
         omega = given.loss.omega
         self.bends = given.loss.bend * (omega @ self.Phi**2) + 2 * given.lam
         tiny = np.finfo(float).tiny
-        self.gamma_unit = 1 / np.sqrt(
-            given.loss.bend * (omega @ self.Z**2)[:, None] + 2 * self.ridge + tiny
-        )
+        self.gamma_unit = 1 / np.sqrt(given.loss.bend * (omega @ self.Z**2)[:, None] + 2 * self.ridge + tiny)
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -80,9 +78,7 @@ class Coordinates:
         """The parts of rows x (b, ·)."""
         cuts = np.cumsum([a * b for a, b in self.shapes])[:-1]
         parts = np.split(x, cuts, axis=1)
-        return [
-            part.reshape(len(x), *shape) for part, shape in zip(parts, self.shapes, strict=True)
-        ]
+        return [part.reshape(len(x), *shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
     def units(self, at: Point) -> Array:
         """Sizes (b, ·) of steps that change F about alike: one over the root of its curvature along each."""
@@ -103,9 +99,7 @@ class Coordinates:
     def joined(self, at: Point) -> Array:
         """Rows for `descend`: a point in its own units, and these units beside it, which do not move."""
         units = self.units(at)
-        x = np.concatenate(
-            [part.reshape(len(units), -1) for part in (at.U, at.beta, at.gamma)], axis=1
-        )
+        x = np.concatenate([part.reshape(len(units), -1) for part in (at.U, at.beta, at.gamma)], axis=1)
         return np.concatenate([x / units, units], axis=1)
 
     def point(self, rows: Array) -> Point:
@@ -161,9 +155,7 @@ class Coordinates:
         return Point(Q[None], (R @ factors.beta[: self.rank])[None], factors.gamma[None])
 
 
-def lowest(
-    given: Given, starts: Point, coordinates: Coordinates
-) -> tuple[float, float, Factors | None]:
+def lowest(given: Given, starts: Point, coordinates: Coordinates) -> tuple[float, float, Factors | None]:
     """The lowest F that descents from these starts end at, how far rounding may have moved it, and where."""
     at = starts
     for iterations, best in ROUNDS:

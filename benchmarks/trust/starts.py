@@ -28,11 +28,7 @@ def starts(c: Coordinates, count: int, rng: np.random.Generator) -> Point:
         directions = np.linalg.svd(A, full_matrices=False)[0]
         for j in {min(r, kappa), 1}:
             # Filled up with the leading directions that A leaves out, or with all.
-            first = (
-                [order, np.roll(order, -dropped, axis=1)][int(rng.integers(2))]
-                if dropped
-                else order
-            )
+            first = [order, np.roll(order, -dropped, axis=1)][int(rng.integers(2))] if dropped else order
             W = np.linalg.qr(np.hstack([directions[:, :j], first]))[0][:, :r]
             points.append((W, W.T @ A, gamma))
     size = np.sqrt(c.d / max(c.d[0], np.finfo(float).tiny)) if N else c.d

@@ -77,9 +77,7 @@ def orthogonal_rows(R: Array, Q: Array) -> tuple[Array, Array]:
         for _ in range(len(seats) - 1):
             half = len(seats) // 2
             pairs = [
-                (i, j)
-                for i, j in zip(seats[:half], seats[: half - 1 : -1], strict=True)
-                if max(i, j) < m
+                (i, j) for i, j in zip(seats[:half], seats[: half - 1 : -1], strict=True) if max(i, j) < m
             ]
             turned |= _turn(both, n, *np.array(pairs, dtype=int).reshape(-1, 2).T)
             seats = [seats[0], seats[-1], *seats[1:-1]]

@@ -12,18 +12,7 @@ Generator = np.random.Generator
 SHAPES = ("wide", "nearly square", "tall")
 ENTRIES = ("normal", "low rank", "counts", "binary", "shifted")
 DEFECTS = ("none", "none", "equal columns", "equal rows", "constant", "zero column", "rank")
-SCALES = (
-    "none",
-    "none",
-    "none",
-    "column",
-    "column",
-    "columns",
-    "all columns",
-    "row",
-    "rows",
-    "all",
-)
+SCALES = ("none", "none", "none", "column", "column", "columns", "all columns", "row", "rows", "all")
 #: Of scales: 10^−8 to 10^8.
 ORDERS = 8.0
 

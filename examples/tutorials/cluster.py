@@ -17,12 +17,7 @@ are other ones.
 
 from distributed import Client, LocalCluster
 
-cluster = LocalCluster(
-    n_workers=2,
-    threads_per_worker=1,
-    processes=False,
-    dashboard_address=None,
-)
+cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
 client = Client(cluster)
 print(len(client.nthreads()), "workers")
 

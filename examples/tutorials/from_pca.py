@@ -41,15 +41,11 @@ for name, model in {"PCA + LR": before, "SMF": after}.items():
 import matplotlib.pyplot as plt
 
 ranks = (1, 2, 3, 5, 10, 20, 40)
-scores = pd.DataFrame(
-    index=pd.Index(ranks, name="factors"), columns=["PCA + LR", "SMF"], dtype=float
-)
+scores = pd.DataFrame(index=pd.Index(ranks, name="factors"), columns=["PCA + LR", "SMF"], dtype=float)
 for rank in ranks:
     before.set_params(pca__n_components=rank)
     after.set_params(smfclassifier__n_components=rank, smfclassifier__certify=None)
-    scores.loc[rank] = [
-        100 * cross_val_score(model, X, y, cv=folds).mean() for model in (before, after)
-    ]
+    scores.loc[rank] = [100 * cross_val_score(model, X, y, cv=folds).mean() for model in (before, after)]
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 scores.plot(ax=ax, marker="o", logx=True, ylabel="accuracy, %")

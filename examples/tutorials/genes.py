@@ -50,9 +50,7 @@ print(genes.shape, y.value_counts().to_dict(), f"gaps: {genes.isna().sum().sum()
 from superfactor import SMFClassifierCV
 from superfactor.selection import nested_scores
 
-search = SMFClassifierCV(
-    n_components=2, preprocess="standardize", scoring="neg_log_loss", random_state=0
-)
+search = SMFClassifierCV(n_components=2, preprocess="standardize", scoring="neg_log_loss", random_state=0)
 nested = nested_scores(search, genes, y, covariates=covariates, n_repeats=1, random_state=0)
 print(nested.verdict)
 

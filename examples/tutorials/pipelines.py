@@ -39,9 +39,7 @@ from sklearn.preprocessing import StandardScaler
 from superfactor import SMFClassifier
 
 columns = make_column_transformer(
-    (StandardScaler(), genes),
-    remainder="passthrough",
-    verbose_feature_names_out=False,
+    (StandardScaler(), genes), remainder="passthrough", verbose_feature_names_out=False
 ).set_output(transform="pandas")
 model = make_pipeline(columns, SMFClassifier(2, covariate_columns=["age", "size", "grade"]))
 model.fit(X_train, y_train)
@@ -125,9 +123,7 @@ _ = RocCurveDisplay.from_estimator(quick, X_test, y_test, ax=axes[1], plot_chanc
 
 from sklearn.inspection import permutation_importance
 
-found = permutation_importance(
-    quick, X_test, y_test, scoring="neg_log_loss", n_repeats=2, random_state=0
-)
+found = permutation_importance(quick, X_test, y_test, scoring="neg_log_loss", n_repeats=2, random_state=0)
 importance = pd.Series(found.importances_mean, X_test.columns).sort_values(ascending=False)
 importance.head(6).round(3)
 

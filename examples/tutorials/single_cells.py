@@ -41,10 +41,7 @@ from sklearn.model_selection import train_test_split
 import superfactor.anndata as sfa
 
 known, new = train_test_split(
-    adata.obs_names,
-    test_size=0.3,
-    stratify=adata.obs["bulk_labels"],
-    random_state=0,
+    adata.obs_names, test_size=0.3, stratify=adata.obs["bulk_labels"], random_state=0
 )
 known, new = adata[known].copy(), adata[new].copy()
 

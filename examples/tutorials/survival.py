@@ -62,10 +62,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
 
 model.set_params(smfsurvival__xi=100 * first.xi_)
-grid = {
-    "smfsurvival__n_components": [2, 3],
-    "smfsurvival__lam": [10 * first.lam_, 100 * first.lam_],
-}
+grid = {"smfsurvival__n_components": [2, 3], "smfsurvival__lam": [10 * first.lam_, 100 * first.lam_]}
 quick = {"certify": None, "search": "off", "tol": 1e-4}  # candidates need no proof
 candidate = clone(model).set_params(**{f"smfsurvival__{name}": quick[name] for name in quick})
 inner = KFold(3, shuffle=True, random_state=0)

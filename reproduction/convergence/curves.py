@@ -13,17 +13,7 @@ from numpy.typing import NDArray
 
 from reproduction.fits import Factors, Problem, Solution, certify, solve
 
-__all__ = [
-    "Curve",
-    "Decay",
-    "Optimum",
-    "fit_decay",
-    "follow",
-    "objective_at",
-    "on_clock",
-    "optimum",
-    "rises",
-]
+__all__ = ["Curve", "Decay", "Optimum", "fit_decay", "follow", "objective_at", "on_clock", "optimum", "rises"]
 
 Floats = NDArray[np.float64]
 
@@ -58,9 +48,7 @@ class Curve:
 
 
 def follow(
-    state: Callable[[], Problem],
-    solve: Callable[[Problem], Solution],
-    first: float | None = None,
+    state: Callable[[], Problem], solve: Callable[[Problem], Solution], first: float | None = None
 ) -> Curve:
     """Run a solver with the clock on from the raw data: stating the problem is part of it.
 

@@ -49,9 +49,7 @@ def draw(runs: Sequence[Runs], title: str) -> Figure:
             ax.tick_params(which="minor", labelsize=drawing.SMALL)
     axes[0, 0].set_ylabel("training loss F (mean ± sd over starts)")
     axes[1, 0].set_ylabel("F − F* (geometric mean and sd)")
-    entries: dict[str, Any] = {
-        f"ξ = {xi:g}": Line2D([], [], color=COLORS[xi], linewidth=2) for xi in xis
-    }
+    entries: dict[str, Any] = {f"ξ = {xi:g}": Line2D([], [], color=COLORS[xi], linewidth=2) for xi in xis}
     if any(each.step == WINDOW for each in runs):
         entries["τ = 2/(μ+L), inside the theorem's window (where L/μ < 3)"] = Line2D(
             [], [], color="black", linestyle=(0, (4, 2))
@@ -88,9 +86,7 @@ def _excess(ax: Axes, runs: Runs, look: dict[str, Any]) -> None:
     times, logs = times[shown], logs[:, shown]
     mean, sd = logs.mean(axis=0), logs.std(axis=0)
     ax.plot(times, np.exp(mean), **look)
-    ax.fill_between(
-        times, np.exp(mean - sd), np.exp(mean + sd), color=look["color"], alpha=0.2, linewidth=0
-    )
+    ax.fill_between(times, np.exp(mean - sd), np.exp(mean + sd), color=look["color"], alpha=0.2, linewidth=0)
 
 
 def _log_excess(runs: Runs) -> tuple[Any, Any]:

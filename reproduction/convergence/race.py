@@ -91,9 +91,7 @@ class Race:
     @property
     def best(self) -> float:
         """The least F any solver has seen."""
-        every = [
-            curve for curves in (*self.curves.values(), *self.lpgd.values()) for curve in curves
-        ]
+        every = [curve for curves in (*self.curves.values(), *self.lpgd.values()) for curve in curves]
         return min(float(np.nanmin(curve.objective)) for curve in every)
 
     def final(self, solver: str) -> float:
@@ -111,21 +109,14 @@ class Race:
         """
         pairs = zip(self.curves[DEFAULT], self.curves[solver], strict=True)
         shares = [
-            one.reaches(other.end)
-            / (other.reaches(other.end) if until_there else other.seconds[-1])
+            one.reaches(other.end) / (other.reaches(other.end) if until_there else other.seconds[-1])
             for one, other in pairs
         ]
         return float(np.median(shares))
 
 
 def run_race(
-    study: Study,
-    model: str,
-    xi: float,
-    length: Length,
-    *,
-    released: bool,
-    step: Callable[[], None],
+    study: Study, model: str, xi: float, length: Length, *, released: bool, step: Callable[[], None]
 ) -> Race:
     """One after the other in this process; `step` is called after each solver."""
     starts = range(study.starts)
@@ -134,10 +125,7 @@ def run_race(
         return study.problem(model, xi)
 
     taus = {PAPER: TAU, SAFE: 1 / theorem_constants(state()).L}
-    lpgd = {
-        name: [descend(study, model, xi, tau, number) for number in starts]
-        for name, tau in taus.items()
-    }
+    lpgd = {name: [descend(study, model, xi, tau, number) for number in starts] for name, tau in taus.items()}
     lowest = min(curve.end for curves in lpgd.values() for curve in curves)
     better = min(taus, key=lambda name: _rank(lpgd[name], lowest))
     step()

@@ -98,9 +98,7 @@ class Released(ABC):
         p, n = self.X.shape
         self.y = np.asarray(y, dtype=float)
         if self.y.shape != (n,) or not np.isin(self.y, (0.0, 1.0)).all():
-            raise ValueError(
-                f"y: {n} labels 0 or 1 are required; the release knows two classes only"
-            )
+            raise ValueError(f"y: {n} labels 0 or 1 are required; the release knows two classes only")
         if model not in ("filter", "feature"):
             raise ValueError(f"model={model!r}: 'filter' or 'feature' is required")
         self.rank, self.model, self.xi, self.lam = rank, model, float(xi), float(lam)
@@ -261,10 +259,7 @@ class ReleasedBCD(Released):
         schedule: dict[str, Any] = {"beta": None}
         if self.radius is not None:
             # Each call is its first iteration, where it divides by log 2.
-            schedule = {
-                "beta": 1,
-                "search_radius_const": self.radius / t * np.log(2) / np.log(t + 1),
-            }
+            schedule = {"beta": 1, "search_radius_const": self.radius / t * np.log(2) / np.log(t + 1)}
         with contextlib.suppress(_IterationDone):
             self.solver.fit(option=self.model, iter=1, **schedule)
         self.solver.ini_code = self.solver.code
@@ -328,9 +323,7 @@ def _one_iteration(kind: type) -> type:
         self.__dict__["code"] = codes
         raise _IterationDone
 
-    return type(
-        kind.__name__, (kind,), {"code": property(lambda self: self.__dict__["code"], keep)}
-    )
+    return type(kind.__name__, (kind,), {"code": property(lambda self: self.__dict__["code"], keep)})
 
 
 def _loading(start: Factors) -> list[Floats]:

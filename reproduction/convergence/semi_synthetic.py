@@ -44,9 +44,7 @@ class SemiSynthetic:
     codes: NDArray[np.float64]
 
 
-def semi_synthetic(
-    images: Images, *, n: int = 500, sigma: float = 0.5, seed: int = 0
-) -> SemiSynthetic:
+def semi_synthetic(images: Images, *, n: int = 500, sigma: float = 0.5, seed: int = 0) -> SemiSynthetic:
     """Draw n samples with noise of standard deviation `sigma`."""
     rng = np.random.default_rng(seed)
 
@@ -56,8 +54,7 @@ def semi_synthetic(
         return mean
 
     atoms, label_atoms = (
-        np.stack([atom(digit) for digit in digits], axis=1)
-        for digits in (FEATURE_DIGITS, LABEL_DIGITS)
+        np.stack([atom(digit) for digit in digits], axis=1) for digits in (FEATURE_DIGITS, LABEL_DIGITS)
     )
     codes = rng.random((n, 2))
     X = codes @ atoms.T + sigma * rng.standard_normal((n, len(atoms)))

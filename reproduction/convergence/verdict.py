@@ -97,12 +97,8 @@ def _optimum(runs: Sequence[Runs]) -> str:
     if estimated:
         text += f" and at {estimated} but for one singular value that was estimated"
     if open_:
-        gaps = ", ".join(
-            f"{model} ξ = {xi:g}: {value.gap:.3g}" for (model, xi), value in open_.items()
-        )
-        text += (
-            f"; at the others it is the least value known, and at most this much too large: {gaps}"
-        )
+        gaps = ", ".join(f"{model} ξ = {xi:g}: {value.gap:.3g}" for (model, xi), value in open_.items())
+        text += f"; at the others it is the least value known, and at most this much too large: {gaps}"
     return text + "."
 
 

@@ -24,9 +24,7 @@ WIDTH = 1.95  # the same units, up to the right edge of a panel
 LONGEST = 16  # letters of a name
 
 
-def draw_group(
-    ax: Axes, view: FactorView, j: int, notes: dict[str, str], n: int, gap: float
-) -> None:
+def draw_group(ax: Axes, view: FactorView, j: int, notes: dict[str, str], n: int, gap: float) -> None:
     """Factor `j` of a view.
 
     Parameters
@@ -58,9 +56,7 @@ def draw_group(
     ax.spines["bottom"].set_bounds(0, 1)
 
 
-def _leading(
-    markers: list[int], view: FactorView, weights: Any, notes: dict[str, str]
-) -> list[int]:
+def _leading(markers: list[int], view: FactorView, weights: Any, notes: dict[str, str]) -> list[int]:
     """Of the probes of one gene that with the most extreme weight (p,): only that one is named."""
     best: dict[str, int] = {}
     for i in sorted(markers, key=lambda i: -abs(weights[i])):
@@ -104,9 +100,7 @@ def draw(results: list[Groups]) -> Figure:
     from matplotlib.figure import Figure
 
     shape = (len(results), 2 * SHOWN)
-    size, spacing = drawing.spread(
-        shape, panel=(2.35, HEIGHT), gaps=(0.3, 1.4), edges=(0.5, 0.45, 0.1, 1.35)
-    )
+    size, spacing = drawing.spread(shape, panel=(2.35, HEIGHT), gaps=(0.3, 1.4), edges=(0.5, 0.45, 0.1, 1.35))
     figure = Figure(figsize=size)
     grid = figure.add_gridspec(shape[0], shape[1], **spacing)
     gap = 0.145 * 2.24 / HEIGHT  # 0.145 inches from name to name; weights take 2.24 in all

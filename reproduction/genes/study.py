@@ -161,17 +161,13 @@ def _folds(seed: int) -> StratifiedKFold:
 
 
 def _supervised(rank: int, seed: int) -> SMFClassifierCV:
-    return SMFClassifierCV(
-        rank, preprocess="standardize", cv=_folds(seed), scoring=SCORING, certify=None
-    )
+    return SMFClassifierCV(rank, preprocess="standardize", cv=_folds(seed), scoring=SCORING, certify=None)
 
 
 def _unsupervised(rank: int, seed: int) -> Any:
     """Plain SVD and logistic regression on its codes, in units in which one grid fits all."""
     grid = {"C": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]}
-    regression = GridSearchCV(
-        LogisticRegression(max_iter=5000), grid, cv=_folds(seed), scoring=SCORING
-    )
+    regression = GridSearchCV(LogisticRegression(max_iter=5000), grid, cv=_folds(seed), scoring=SCORING)
     return make_pipeline(
         StandardScaler(), TruncatedSVD(rank, random_state=seed), StandardScaler(), regression
     )

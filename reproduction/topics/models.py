@@ -109,17 +109,13 @@ def _part(Z: Any, rows: Any) -> Any:
 
 
 def _smf(texts: Texts, Z: Any, train: Any, rank: int, setting: Setting) -> SMFClassifier:
-    search = SMFClassifierCV(
-        rank, preprocess=None, cv=_folds(setting.seed), scoring=SCORING, certify=None
-    )
+    search = SMFClassifierCV(rank, preprocess=None, cv=_folds(setting.seed), scoring=SCORING, certify=None)
     search.fit(texts.X[train], texts.y[train], covariates=_part(Z, train))
     best: SMFClassifier = search.best_estimator_
     return best
 
 
-def _non_negative(
-    texts: Texts, Z: Any, train: Any, smf: SMFClassifier, setting: Setting
-) -> SMFClassifier:
+def _non_negative(texts: Texts, Z: Any, train: Any, smf: SMFClassifier, setting: Setting) -> SMFClassifier:
     """With the λ of `smf`, and a ξ at which no topics cost `READABLE` times as much as no classifier."""
     unit = len(train) * math.log(2) / float(sp.linalg.norm(texts.X[train]) ** 2)
     model = SMFClassifier(
@@ -157,10 +153,7 @@ def _topics(coef: Any, weights: Any, signed: bool) -> Topics:
 def _codes(name: str, texts: Texts, train: Any, rank: int, setting: Setting) -> tuple[Any, Any]:
     """Codes (n, r) of all texts, one standard deviation of `train` being 1, and the topics (r, p)."""
     if name == "NMF":
-        data, model = (
-            texts.X,
-            NMF(rank, init="nndsvda", max_iter=1000, tol=1e-3, random_state=setting.seed),
-        )
+        data, model = (texts.X, NMF(rank, init="nndsvda", max_iter=1000, tol=1e-3, random_state=setting.seed))
     else:
         passes = 3 if setting.quick else 20
         data, model = (

@@ -56,9 +56,7 @@ def draw(
             height = _row_title(figure, ax, "Scores on held-out postings")
             look: dict[str, Any] = {"frameon": False, "fontsize": drawing.SMALL, "ncols": 2}
             place = (1.0, height)
-            figure.legend(
-                marks.values(), marks.keys(), loc="lower right", bbox_to_anchor=place, **look
-            )
+            figure.legend(marks.values(), marks.keys(), loc="lower right", bbox_to_anchor=place, **look)
     drawing.caption(figure, caption)
     return figure
 

@@ -109,9 +109,7 @@ class Options:
         """
         unknowns = max(columns * n_outputs, 1)
         fewest = self.fewest_curvature_rows / min(n_outputs, 4)  # a row counts once for each output
-        rows = max(
-            self.rows_a_column * columns, self.curvature_gradients * n_samples / unknowns, fewest
-        )
+        rows = max(self.rows_a_column * columns, self.curvature_gradients * n_samples / unknowns, fewest)
         return rows / n_samples if 2 * rows < n_samples else 1.0
 
     def dense_operations(self, rows: float, columns: int, n_outputs: int) -> float:

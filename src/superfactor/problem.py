@@ -17,15 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor._arrays import (
-    Array,
-    cast,
-    eps,
-    moved,
-    namespace,
-    to_numpy,
-    zeros_like_of,
-)
+from superfactor._arrays import Array, cast, eps, moved, namespace, to_numpy, zeros_like_of
 from superfactor.losses import Loss
 from superfactor.models import LiftedArrays, Model, Side, model_named
 from superfactor.options import Options
@@ -39,14 +31,7 @@ from superfactor.samples import (
     in_passes,
     subsample,
 )
-from superfactor.spectrum import (
-    DataMatrix,
-    RowSource,
-    compress,
-    power_of_two,
-    top_eigenpairs,
-    working_memory,
-)
+from superfactor.spectrum import DataMatrix, RowSource, compress, power_of_two, top_eigenpairs, working_memory
 from superfactor.units import Auto, Weights, largest_square, null_loss
 
 __all__ = ["Problem", "pose", "state"]
@@ -83,11 +68,7 @@ class Whole:
             return None
         like = found.data.xp.empty(0, dtype=found.data.dtype, device=found.data.device)
         # In float64, of what the user gave: in the type of X it may have been rounded.
-        known = (
-            self.known.like(like)
-            if self.table is None
-            else self.table.annotations(slice(None), like)
-        )
+        known = self.known.like(like) if self.table is None else self.table.annotations(slice(None), like)
         samples = in_memory(found.data, known, self.loss, self.options)
         return Short(replace(self, data=found.data, known=known), samples, found.expand)
 
@@ -570,9 +551,7 @@ def pose(
         return float(top_eigenpairs(squares, s, 1, core)[0][0])
 
     # Of the samples' weight only what tells something of y weighs against λ: labels, or events, may be few.
-    xi, lam = weights.of_factors(
-        model, squared, nothing.at_best, lambda: variation() * telling / of_samples
-    )
+    xi, lam = weights.of_factors(model, squared, nothing.at_best, lambda: variation() * telling / of_samples)
     own_xi, own_lam = model.own_weights(xi, lam, scale)
     _refuse_what_leaves_floats(nothing.at_zero, xi=(xi, own_xi), lam=(lam, own_lam))
     ridge = np.zeros(q)

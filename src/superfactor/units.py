@@ -109,9 +109,7 @@ class Units:
         return cls(xi / problem.model.usual_xi, lam / problem.model.usual_lam)
 
 
-def null_loss(
-    samples: Samples, loss: Loss, n_outputs: int, n_covariates: int, intercept: bool
-) -> Nothing:
+def null_loss(samples: Samples, loss: Loss, n_outputs: int, n_covariates: int, intercept: bool) -> Nothing:
     """ℓ₀, the loss of no model, and that of activations 0.
 
     They differ only for numbers with an intercept, which have no zero of their own: then ℓ₀ is the loss of

@@ -17,17 +17,7 @@ import superfactor.anndata as sfa  # noqa: E402
 from superfactor import SMFClassifier  # noqa: E402
 from superfactor.interpretation import factor_view  # noqa: E402
 
-FIELDS = (
-    "correlations",
-    "patterns",
-    "weights",
-    "coef",
-    "share",
-    "contribution",
-    "scores",
-    "turn",
-    "center",
-)
+FIELDS = ("correlations", "patterns", "weights", "coef", "share", "contribution", "scores", "turn", "center")
 COLORS = ["#ff0000", "#00ff00", "#0000ff"]
 
 
@@ -102,9 +92,7 @@ def test_cells_have_the_colours_of_scanpy_and_grey_without_label(adata):
     for name, color in zip("abc", COLORS, strict=True):
         points = display.points_[name]
         np.testing.assert_allclose(points.get_facecolor()[0, :3], to_rgb(color))
-        np.testing.assert_allclose(
-            points.get_offsets(), adata.obsm["X_smf"][kinds == name][:, [0, 2]]
-        )
+        np.testing.assert_allclose(points.get_offsets(), adata.obsm["X_smf"][kinds == name][:, [0, 2]])
     assert len(display.points_["unlabelled"].get_offsets()) == 20
 
 
@@ -125,8 +113,7 @@ def test_along_one_factor_cells_without_a_label_have_a_row_of_their_own(adata):
     display = sfa.pl.samples(adata, color="age", factors=2)
     assert drawn(display) == {"all": adata.n_obs - 30, "unlabelled": 30}
     np.testing.assert_allclose(
-        np.ma.getdata(display.points_["unlabelled"].get_offsets())[:, 0],
-        adata.obsm["X_smf"][:30, 1],
+        np.ma.getdata(display.points_["unlabelled"].get_offsets())[:, 0], adata.obsm["X_smf"][:30, 1]
     )
 
 

@@ -38,9 +38,7 @@ def table_of(adata, group, key="rank_genes_groups"):
     """One group of what was written, genes in the order of ``var``."""
     columns = ("names", "scores", "logfoldchanges", "pvals", "pvals_adj")
     table = pd.DataFrame({name: adata.uns[key][name][group] for name in columns})
-    return table.set_index("names").loc[
-        [name for name in adata.var_names if name in set(table["names"])]
-    ]
+    return table.set_index("names").loc[[name for name in adata.var_names if name in set(table["names"])]]
 
 
 def expected_of(X, y, group, log_odds, weights):

@@ -59,9 +59,7 @@ def centred(scores):
 @pytest.mark.parametrize("model", ["filter", "feature"])
 @pytest.mark.parametrize("covariates", [(), ["age", "donor"]], ids=["alone", "covariates"])
 def test_what_is_written_is_the_estimators(adata, model, covariates):
-    assert (
-        sfa.tl.smf(adata, "cell_type", n_components=3, model=model, covariates=covariates) is None
-    )
+    assert sfa.tl.smf(adata, "cell_type", n_components=3, model=model, covariates=covariates) is None
     table = adata.obs[list(covariates)] if covariates else None
     plain = fitted(adata.X, adata, model=model, covariates=table)
     view = factor_view(plain)
@@ -100,9 +98,7 @@ def test_genes_have_their_correlations_with_the_scores(adata, model, rotation):
 def test_scores_of_the_filter_model_are_products(adata):
     sfa.tl.smf(adata, "cell_type", n_components=3, scale=True)
     scaled = StandardScaler(with_mean=False).fit(adata.X).transform(adata.X)
-    np.testing.assert_allclose(
-        centred(scaled @ adata.varm["SMF_weights"]), adata.obsm["X_smf"], atol=1e-4
-    )
+    np.testing.assert_allclose(centred(scaled @ adata.varm["SMF_weights"]), adata.obsm["X_smf"], atol=1e-4)
 
 
 def test_lam_is_in_units_of_what_varies(adata):
@@ -156,9 +152,7 @@ def test_everything_survives_a_file(adata, model, tmp_path):
     read = anndata.read_h5ad(tmp_path / "fitted.h5ad")
     assert (read.obs["smf_predicted"] == adata.obs["smf_predicted"]).all()
     assert list(read.uns["smf_predicted_colors"]) == ["red", "green", "blue"]
-    assert (
-        read.uns["smf"]["certificate"]["statement"] == adata.uns["smf"]["certificate"]["statement"]
-    )
+    assert read.uns["smf"]["certificate"]["statement"] == adata.uns["smf"]["certificate"]["statement"]
     assert read.uns["smf"]["params"]["class_weight"] == "{'B': 2.0}"
     for reference in (adata, read, read.uns["smf"]):
         new = adata[::-1, ::-1].copy()
@@ -174,10 +168,7 @@ def test_everything_survives_a_file(adata, model, tmp_path):
 def test_what_version_1_0_wrote_is_refused(adata):
     sfa.tl.smf(adata, "cell_type", n_components=3)
     kept = adata.uns["smf"]["model"]
-    kept["arrays"] = {
-        "coef": kept["arrays"]["factor_coef"][1:],
-        "components": kept["arrays"]["components"],
-    }
+    kept["arrays"] = {"coef": kept["arrays"]["factor_coef"][1:], "components": kept["arrays"]["components"]}
     message = r"uns\['smf'\]: superfactor .* wrote it, without .* has to fit again"
     for job in (
         lambda: sfa.tl.project(adata, adata),
@@ -207,9 +198,7 @@ def test_highly_variable_genes_are_those_used(adata):
     sfa.tl.smf(adata, "cell_type", n_components=3)
     for place in ("SMF", "SMF_weights"):
         assert not adata.varm[place][1::2].any() and adata.varm[place][::2].all()
-    np.testing.assert_allclose(
-        centred(adata.X @ adata.varm["SMF_weights"]), adata.obsm["X_smf"], atol=1e-4
-    )
+    np.testing.assert_allclose(centred(adata.X @ adata.varm["SMF_weights"]), adata.obsm["X_smf"], atol=1e-4)
     every = adata.copy()
     sfa.tl.smf(every, "cell_type", n_components=3, mask_var=None)
     assert every.varm["SMF"].all()
@@ -276,9 +265,7 @@ def test_cells_without_a_label_are_predicted(adata, kind, missing, tmp_path):
     assert (adata.obs["smf_predicted"].astype(str) == truth)[::4].mean() > 0.8
     labels = np.asarray(adata.obs["label"], dtype=float if kind == "numbers" else object)
     same = SMFClassifier(3, lam=adata.uns["smf"]["lam"]).fit(adata.X, labels)
-    np.testing.assert_allclose(
-        adata.obsm["smf_probabilities"], same.predict_proba(adata.X), atol=1e-5
-    )
+    np.testing.assert_allclose(adata.obsm["smf_probabilities"], same.predict_proba(adata.X), atol=1e-5)
     adata.write_h5ad(tmp_path / "some.h5ad")
 
 

@@ -16,9 +16,7 @@ def test_cells_are_sparse_counts_of_every_type():
     assert set(types) == set(range(cells.TYPES))
     assert 0.027 < X.nnz / (800 * 20_000) < 0.033
     assert np.array_equal(X.data, np.round(X.data)) and X.data.min() >= 1
-    np.testing.assert_allclose(
-        np.expm1(cells.log_normalised(X).toarray()).sum(axis=1), 1e4, rtol=1e-4
-    )
+    np.testing.assert_allclose(np.expm1(cells.log_normalised(X).toarray()).sum(axis=1), 1e4, rtol=1e-4)
 
 
 def test_a_fit_is_measured(tmp_path):

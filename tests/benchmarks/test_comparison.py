@@ -87,9 +87,7 @@ def test_a_method_that_hangs_is_a_note():
 def test_the_unsupervised_part_is_what_plain_svd_leaves(make):
     case = make()
     X = case.X.toarray() if hasattr(case.X, "toarray") else case.X
-    assert case.unsupervised() == pytest.approx(
-        case.xi * np.sum(np.linalg.svd(X, compute_uv=False)[3:] ** 2)
-    )
+    assert case.unsupervised() == pytest.approx(case.xi * np.sum(np.linalg.svd(X, compute_uv=False)[3:] ** 2))
 
 
 def test_the_balanced_case_weighs_both_terms_the_same():

@@ -15,9 +15,7 @@ def test_shares(gaps, share):
 
 def test_rows(monkeypatch):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 30)) + 0.3 * rng.standard_normal(
-        (40, 30)
-    )
+    X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 30)) + 0.3 * rng.standard_normal((40, 30))
     y = (X[:, 0] > 0).astype(int)
     monkeypatch.setattr(missing, "_small", lambda: ("made up", X, y))
     rows = missing.missing(quick=True)

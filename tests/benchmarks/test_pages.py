@@ -54,8 +54,7 @@ def _kept():
         }
     ]
     classes = [
-        {"classes": 9, "n": 1234, "model": "filter", "proven": False}
-        | {"fit s": 24.6, "pipeline s": 0.02}
+        {"classes": 9, "n": 1234, "model": "filter", "proven": False} | {"fit s": 24.6, "pipeline s": 0.02}
     ]
     search = [
         {"pipeline fits": 9.4, "pipeline fits, 2 jobs": 6.2},
@@ -133,9 +132,7 @@ def _pipelines(part):
     """What fits took of the pipeline's time, in cases with this in their names."""
     rows = json.loads(RESULTS.read_text())["rivals"]["rows"]
     return [
-        row["pipelines"]
-        for row in rows
-        if part in row["case"] and row["method"] in ("filter", "feature")
+        row["pipelines"] for row in rows if part in row["case"] and row["method"] in ("filter", "feature")
     ]
 
 

@@ -131,13 +131,7 @@ def test_two_workers_have_the_objective_of_a_plain_process():
     from benchmarks.scale.cluster import APART, cluster
 
     rows = {row["who"]: row for row in cluster(quick=True)}
-    assert list(rows) == [
-        "plain process",
-        "1 worker",
-        "2 workers",
-        "2 workers against 1",
-        "overhead",
-    ]
+    assert list(rows) == ["plain process", "1 worker", "2 workers", "2 workers against 1", "overhead"]
     for who in ("1 worker", "2 workers"):
         assert rows[who]["relative difference"] <= APART
     steps = rows["overhead"]

@@ -19,16 +19,12 @@ ROWS = {
         {"storage": "npy", "asked at most": 0.2} | dict.fromkeys(PEAKS, 0.07),
     ],
     "million": [
-        {"X": "file", **SIZE, "s": 9.0, "bare pass s": 4e-4, "passes": 11.0}
-        | {"s beyond reading": 8.5},
+        {"X": "file", **SIZE, "s": 9.0, "bare pass s": 4e-4, "passes": 11.0} | {"s beyond reading": 8.5},
         {"X": "memory", **SIZE, "s": 7.0},
     ],
-    "precision": [
-        {**SIZE, "float32 s": 3.0, "float64 s": 6.5, "relative difference": 2e-6},
-    ],
+    "precision": [{**SIZE, "float32 s": 3.0, "float64 s": 6.5, "relative difference": 2e-6}],
     "gpu": [
-        {"library": "torch", "type": "float64", "model": "filter", **SIZE}
-        | {"s without certificate": 5.5},
+        {"library": "torch", "type": "float64", "model": "filter", **SIZE} | {"s without certificate": 5.5},
         {"library": "cupy", "type": "float32", "model": "feature", **SIZE}
         | {"s without certificate": 1.5, "s": 2.5, "relative difference": 4e-6},
     ],
@@ -36,8 +32,7 @@ ROWS = {
         {"who": "plain process", **SIZE, "s": 40.0, "objective": 1.0},
         {"who": "1 worker", **SIZE, "s": 42.0, "objective": 1.0, "relative difference": 3e-12},
         {"who": "2 workers against 1", "times faster": 1.75},
-        {"who": "overhead", "n": 2_000, "ms a question, alone": 1.5}
-        | {"ms a question, whole fit": 2.5},
+        {"who": "overhead", "n": 2_000, "ms a question, alone": 1.5} | {"ms a question, whole fit": 2.5},
     ],
     "faults": [
         {"fit": 0, "s": 2.0, "objective": 1.0},

@@ -58,11 +58,7 @@ def test_problems_are_of_every_kind():
     assert (shapes[:, 1] >= 3).all() and (shapes[:, 1] <= 80).all()
     wide, tall = shapes[:, 1] >= 2 * shapes[:, 0], shapes[:, 1] < shapes[:, 0]
     assert min(wide.mean(), tall.mean(), (~wide & ~tall).mean()) > 0.2
-    spread = [
-        np.ptp(np.log10(norms[norms > 0]))
-        for p in drawn
-        if (norms := np.abs(p.X).max(axis=0)).any()
-    ]
+    spread = [np.ptp(np.log10(norms[norms > 0])) for p in drawn if (norms := np.abs(p.X).max(axis=0)).any()]
     assert max(spread) > 14
 
 
@@ -94,16 +90,12 @@ def test_singular_values_are_those_of_more_digits():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((6, 9)) * 10 ** rng.uniform(-8, 8, 9)
     with mpmath.workdps(60):
-        exact = [
-            float(value) for value in mpmath.svd_r(mpmath.matrix(X.tolist()), compute_uv=False)
-        ]
+        exact = [float(value) for value in mpmath.svd_r(mpmath.matrix(X.tolist()), compute_uv=False)]
     np.testing.assert_allclose(accurate_svd(X)[1].astype(float), exact, rtol=1e-14)
 
 
 def test_a_rank_that_is_exact_is_found():
-    X = np.random.default_rng(0).integers(-3, 4, (10, 2)) @ np.random.default_rng(1).integers(
-        -3, 4, (2, 7)
-    )
+    X = np.random.default_rng(0).integers(-3, 4, (10, 2)) @ np.random.default_rng(1).integers(-3, 4, (2, 7))
     X = X * 10.0 ** np.arange(-3, 4)
     assert len(accurate_svd(X)[1]) == 2
     assert len(accurate_svd(np.zeros((4, 3)))[1]) == 0
@@ -127,9 +119,7 @@ def test_slopes_of_losses_are_those_of_differences(kind):
     for i, c in np.ndindex(a.shape):
         step = np.zeros_like(a)
         step[i, c] = 1e-6
-        assert slope[i, c] == pytest.approx(
-            (loss(a + step)[0] - loss(a - step)[0]) / 2e-6, abs=1e-8
-        )
+        assert slope[i, c] == pytest.approx((loss(a + step)[0] - loss(a - step)[0]) / 2e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["labels", "numbers", "times"])
@@ -151,9 +141,7 @@ def test_times_are_compared_as_the_page_says():
     for i in range(14):
         if loss.event[i] and loss.omega[i] > 0:
             at_risk = [j for j in range(14) if loss.time[j] >= loss.time[i]]
-            tied = sum(
-                loss.omega[j] * loss.event[j] for j in range(14) if loss.time[j] == loss.time[i]
-            )
+            tied = sum(loss.omega[j] * loss.event[j] for j in range(14) if loss.time[j] == loss.time[i])
             S = sum(loss.omega[j] * np.exp(a[j, 0]) for j in at_risk)
             total += loss.omega[i] * (np.log(S / tied) - a[i, 0])
     assert loss(a)[0] == pytest.approx(total, rel=1e-13)
@@ -165,9 +153,7 @@ def _given(model, kind="labels", rank=2, n=14, p=6, seed=0):
     loss = _loss(kind, n)
     loss = replace(loss, omega=weight if kind == "labels" else loss.omega)
     Z = np.hstack([rng.standard_normal((n, 1)), np.ones((n, 1))])
-    return Given(
-        model, rng.standard_normal((n, p)), weight, loss, Z, np.array([0.3, 0.0]), 0.7, 0.3, rank
-    )
+    return Given(model, rng.standard_normal((n, p)), weight, loss, Z, np.array([0.3, 0.0]), 0.7, 0.3, rank)
 
 
 def _points(coordinates, count=6):
@@ -300,20 +286,10 @@ def test_one_large_column_hides_no_optimum():
         p = _one_large_column(c)
         Z = np.ones((20, 1))
         given = Given(
-            "filter",
-            p.X,
-            np.ones(20),
-            Labels(p.y, np.ones(20)),
-            Z,
-            np.zeros(1),
-            1e-2 / c**2,
-            1.0,
-            2,
+            "filter", p.X, np.ones(20), Labels(p.y, np.ones(20)), Z, np.zeros(1), 1e-2 / c**2, 1.0, 2
         )
         coordinates = Coordinates(given)
-        value, error, _ = lowest(
-            given, starts(coordinates, 8, np.random.default_rng(0)), coordinates
-        )
+        value, error, _ = lowest(given, starts(coordinates, 8, np.random.default_rng(0)), coordinates)
         assert error < 1e-9 * value
         found.append(value)
     # By a penalised regression that leaves the large column to a factor of its own.
@@ -393,22 +369,16 @@ def test_a_proof_that_is_none_is_found(monkeypatch, unproven):
     true = Problem.estimator
     # An answer after one iteration is beaten.
     monkeypatch.setattr(
-        Problem,
-        "estimator",
-        lambda p, **changed: true(p, **changed | {"search": "off", "max_iter": 1}),
+        Problem, "estimator", lambda p, **changed: true(p, **changed | {"search": "off", "max_iter": 1})
     )
     _with_certificate(monkeypatch, lambda c: {"is_global": True})
     assert "false proof" in _kinds(unproven)
 
 
-def test_an_answer_that_is_beaten_and_does_not_claim_otherwise_is_counted_only(
-    monkeypatch, unproven
-):
+def test_an_answer_that_is_beaten_and_does_not_claim_otherwise_is_counted_only(monkeypatch, unproven):
     true = Problem.estimator
     monkeypatch.setattr(
-        Problem,
-        "estimator",
-        lambda p, **changed: true(p, **changed | {"search": "off", "max_iter": 1}),
+        Problem, "estimator", lambda p, **changed: true(p, **changed | {"search": "off", "max_iter": 1})
     )
     result = check(0, unproven)
     assert result.beaten > 1e-6
@@ -425,9 +395,7 @@ def test_what_is_not_finite_is_found():
     p = problem(0, 0)
     fitted = p.estimator().fit(**p.data())
     assert not_finite(fitted) == []
-    fitted.patterns_ = np.where(
-        fitted.patterns_ == fitted.patterns_.max(), np.inf, fitted.patterns_
-    )
+    fitted.patterns_ = np.where(fitted.patterns_ == fitted.patterns_.max(), np.inf, fitted.patterns_)
     fitted.history_ = {**fitted.history_, "step": [np.nan]}
     assert not_finite(fitted) == ["history_", "patterns_"]
 
@@ -436,9 +404,7 @@ def test_equal_problems_that_differ_are_found(monkeypatch, proven):
     monkeypatch.setattr(checks, "SAID_OTHERWISE", 1.0)
     assert "unequal" not in _kinds(proven)
     other = replace(problem(0, proven), X=2 * problem(0, proven).X)
-    monkeypatch.setattr(
-        equal, "same", lambda p, rng: replace(other, parameters={**p.parameters, "lam": 1e3})
-    )
+    monkeypatch.setattr(equal, "same", lambda p, rng: replace(other, parameters={**p.parameters, "lam": 1e3}))
     result = check(0, proven)
     assert result.unequal > 0 or "unequal" in {violation.kind for violation in result.violations}
 
@@ -448,9 +414,7 @@ def test_problems_said_otherwise_have_the_same_objective(way):
     """By the naive code: at the same factors, moved with the data."""
     rng = np.random.default_rng(0)
     found = ((p, way(p, rng)) for p in map(partial(problem, 4), range(200)) if p.scale == "none")
-    p, other = next(
-        (p, other) for p, other in found if other is not None and p.X.dtype == np.float64
-    )
+    p, other = next((p, other) for p, other in found if other is not None and p.X.dtype == np.float64)
     options = {"certify": None, "search": "off"}
     one, two = (x.estimator(**options).fit(**x.data()) for x in (p, other))
     part = one.objective_ - p.naive(one).floor
@@ -469,9 +433,7 @@ def _foldable():
 
 
 def test_folds_that_are_sealed_are_not_accused(monkeypatch):
-    monkeypatch.setattr(
-        folds, "SMFClassifierCV", lambda *_, **__: DummyClassifier(strategy="prior")
-    )
+    monkeypatch.setattr(folds, "SMFClassifierCV", lambda *_, **__: DummyClassifier(strategy="prior"))
     assert folds.differences(_foldable(), np.random.default_rng(0)) == []
 
 
@@ -482,14 +444,10 @@ def test_folds_that_leak_are_found(monkeypatch):
         scores = true(search, X, y, **options)
         size = np.abs(X).max()
         return replace(
-            scores,
-            predictions=scores.predictions * size,
-            chosen=tuple({"xi": size} for _ in scores.chosen),
+            scores, predictions=scores.predictions * size, chosen=tuple({"xi": size} for _ in scores.chosen)
         )
 
-    monkeypatch.setattr(
-        folds, "SMFClassifierCV", lambda *_, **__: DummyClassifier(strategy="prior")
-    )
+    monkeypatch.setattr(folds, "SMFClassifierCV", lambda *_, **__: DummyClassifier(strategy="prior"))
     monkeypatch.setattr(folds, "nested_scores", leaking)
     kinds = [kind for kind, _ in folds.differences(_foldable(), np.random.default_rng(0))]
     assert kinds == ["unequal folds", "unequal folds"]
@@ -533,9 +491,7 @@ def test_a_failure_of_the_naive_code_is_one_problem_only(monkeypatch, proven):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_scripts_run(kind, capsys, monkeypatch):
-    monkeypatch.setattr(
-        folds, "SMFClassifierCV", lambda *_, **__: DummyClassifier(strategy="prior")
-    )
+    monkeypatch.setattr(folds, "SMFClassifierCV", lambda *_, **__: DummyClassifier(strategy="prior"))
     index = next(
         i
         for i in range(200)
@@ -550,9 +506,7 @@ def test_scripts_run(kind, capsys, monkeypatch):
 
 def _as_found(violations):
     def check(seed, index, search="auto"):
-        return Result(
-            seed, index, "numbers", "filter", "none", "told", list(violations), seconds=0.1
-        )
+        return Result(seed, index, "numbers", "filter", "none", "told", list(violations), seconds=0.1)
 
     return check
 

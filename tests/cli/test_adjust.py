@@ -28,16 +28,7 @@ def shifted(seed=0, batches=("May", "June", "July")):
 def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("adjusted")
     shifted().to_csv(folder / "t.csv", index=False)
-    words = (
-        "fit",
-        folder / "t.csv",
-        *ROLES,
-        *ALL,
-        "--adjust",
-        "batch",
-        "--out",
-        folder / "m.skops",
-    )
+    words = ("fit", folder / "t.csv", *ROLES, *ALL, "--adjust", "batch", "--out", folder / "m.skops")
     return folder, superfactor(*words, "--report", folder / "r.html", "--json")
 
 

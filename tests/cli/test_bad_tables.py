@@ -80,9 +80,7 @@ def test_target_is_required(table, tmp_path):
 
 def test_one_column_cannot_be_two_things(table, tmp_path):
     words = ("--target", "status", "--drop", "sex", "--covariates", "sex", "--out", tmp_path / "m")
-    assert "column 'sex' is given both as --covariates and as --drop" in refused(
-        "fit", table, *words
-    )
+    assert "column 'sex' is given both as --covariates and as --drop" in refused("fit", table, *words)
 
 
 @pytest.mark.parametrize("rank", ["13", "2,40"])
@@ -129,9 +127,7 @@ def test_files(command, name, text, message, tmp_path):
 def test_a_folder_is_no_table(tmp_path):
     folder = tmp_path / "x.csv"
     folder.mkdir()
-    assert "a folder without matrix.mtx" in refused(
-        "fit", folder, "--target", "b", "--out", tmp_path / "m"
-    )
+    assert "a folder without matrix.mtx" in refused("fit", folder, "--target", "b", "--out", tmp_path / "m")
 
 
 def test_a_line_stays_one_line_whatever_columns_are_called(tmp_path):
@@ -189,10 +185,7 @@ def test_markers_are_not_overwritten(option, table, tmp_path):
     outputs = {"--out": tmp_path / "m.skops", option: markers}
     pairs = [w for pair in outputs.items() for w in pair]
     line = refused("fit", table, *roles(), *QUICK, "--markers", markers, *pairs)
-    assert (
-        line
-        == f"error: {option} {markers}: this would overwrite what is read; another name is required\n"
-    )
+    assert line == f"error: {option} {markers}: this would overwrite what is read; another name is required\n"
     assert markers.read_text() == "gene0,known\n"
 
 

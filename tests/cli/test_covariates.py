@@ -35,9 +35,9 @@ def test_as_many_digits_as_it_takes(estimate, low, high, shown):
     assert _with_interval(row) == (shown, "1.62")
 
 
-CELLS = pd.DataFrame(
-    {"sex": ["F", None, "M", "nan"], "age": [1.0, 2.0, 3.0, 4.0]}, dtype=object
-).astype({"age": float})
+CELLS = pd.DataFrame({"sex": ["F", None, "M", "nan"], "age": [1.0, 2.0, 3.0, 4.0]}, dtype=object).astype(
+    {"age": float}
+)
 
 
 def test_what_is_missing_is_no_reference():
@@ -64,9 +64,7 @@ def test_missing_numbers_are_the_median_and_an_indicator():
 def test_numbers_missing_from_new_samples_only_are_the_median_and_said():
     table = CELLS.assign(age=[1.0, np.nan, 3.0, 8.0]).rename_axis("line")
     encoding = learn_encoding("t.csv", CELLS, ["age"])
-    with pytest.warns(
-        UserWarning, match=r"covariate 'age' is empty for 1 sample.*line 1; none was"
-    ):
+    with pytest.warns(UserWarning, match=r"covariate 'age' is empty for 1 sample.*line 1; none was"):
         found = encode("t.csv", table, encoding)
     np.testing.assert_array_equal(found.ravel(), [1, 2.5, 3, 8])
 
@@ -79,9 +77,7 @@ def test_a_fit_with_empty_ages(tmp_path):
     middle = data["age"].median()
     assert f"covariate 'age': empty cells take the median {middle:g}" in done.err
     assert f"age: missing vs median {middle:g}" in " ".join(done.out.split())
-    done = superfactor(
-        "predict", tmp_path / "m.skops", tmp_path / "t.csv", "--out", tmp_path / "p.csv"
-    )
+    done = superfactor("predict", tmp_path / "m.skops", tmp_path / "t.csv", "--out", tmp_path / "p.csv")
     assert done.code == 0
     assert len(pd.read_csv(tmp_path / "p.csv")) == len(data)
 
@@ -115,10 +111,7 @@ def test_a_constant_is_noted_and_has_no_row(tmp_path):
     cohort().assign(age=0.1).to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     done = superfactor(*words)
-    assert (
-        done.err
-        == "note: covariate 'age' is the same for every sample with a label: it says nothing\n"
-    )
+    assert done.err == "note: covariate 'age' is the same for every sample with a label: it says nothing\n"
     assert "sex: F vs M" in done.out and "age (per unit)" not in done.out
     assert "with 95 % interval" in done.out
     # Where no table has an interval, no heading promises one.

@@ -55,11 +55,7 @@ def test_the_paragraph_for_a_paper_is_its_own(demo):
 
 def test_leaves_table_model_and_page(demo):
     folder, _ = demo
-    assert sorted(p.name for p in folder.iterdir()) == [
-        "model.skops",
-        "report.html",
-        "t_cells.csv",
-    ]
+    assert sorted(p.name for p in folder.iterdir()) == ["model.skops", "report.html", "t_cells.csv"]
     data = load_t_cells()
     written = pd.read_csv(folder / "t_cells.csv")
     np.testing.assert_array_equal(written.iloc[:, 1:].to_numpy(), data.X)
@@ -68,13 +64,9 @@ def test_leaves_table_model_and_page(demo):
 
 def test_says_what_tells_the_cells_apart_and_beside_what(demo):
     words = " ".join(demo[1].split())
-    ours, plain = (
-        int(found) for found in re.findall(r"(?:T cells in|components reach) (\d+) %", words)
-    )
+    ours, plain = (int(found) for found in re.findall(r"(?:T cells in|components reach) (\d+) %", words))
     assert ours > plain + 5
-    higher, lower = re.search(
-        r"CD8 cells have more ([^;]*); CD4 cells have more ([^.]*)\.", words
-    ).groups()
+    higher, lower = re.search(r"CD8 cells have more ([^;]*); CD4 cells have more ([^.]*)\.", words).groups()
     data = load_t_cells()
     cd8 = data.y == "CD8"
     difference = data.X[cd8].mean(axis=0) - data.X[~cd8].mean(axis=0)
@@ -85,13 +77,7 @@ def test_says_what_tells_the_cells_apart_and_beside_what(demo):
 
 def test_what_it_leaves_can_be_used(demo, tmp_path):
     folder, _ = demo
-    words = (
-        "predict",
-        folder / "model.skops",
-        folder / "t_cells.csv",
-        "--out",
-        tmp_path / "p.csv",
-    )
+    words = ("predict", folder / "model.skops", folder / "t_cells.csv", "--out", tmp_path / "p.csv")
     assert superfactor(*words).code == 0
     predicted = pd.read_csv(tmp_path / "p.csv")["predicted"]
     assert (predicted == load_t_cells().y).mean() > 0.95

@@ -52,8 +52,7 @@ def test_shuffled_labels_are_not_better(model, other, tmp_path):
 def test_samples_of_the_fit_are_noted(model, table):
     done = superfactor("evaluate", model, table)
     assert (
-        "note: 30 of 40 samples have the values or names of samples that the model was fitted to"
-        in done.err
+        "note: 30 of 40 samples have the values or names of samples that the model was fitted to" in done.err
     )
 
 

@@ -68,9 +68,7 @@ def test_correlations_are_those_of_the_scores(kept):
     folder, told = kept
     X, _ = numbers(cohort())
     model = model_file.load(folder / "m.skops").estimator
-    scores = factor_view(model).scores_of(
-        model.transform(pd.DataFrame(X, columns=model.feature_names_in_))
-    )
+    scores = factor_view(model).scores_of(model.transform(pd.DataFrame(X, columns=model.feature_names_in_)))
     for factor in told["factors"]:
         t = scores[:, factor["factor"] - 1]
         for end, sign in (("high", 1), ("low", -1)):
@@ -106,9 +104,7 @@ def test_weights_first_for_those_who_ask(kept, table, tmp_path):
     folder, _ = kept
     by_weight = superfactor("factors", folder / "m.skops", "--by", "weight", "--json").json
     expected = top_features(model_file.load(folder / "m.skops").estimator, 5, by="weight")
-    names = [
-        f["feature"] for factor in by_weight["factors"] for e in ("high", "low") for f in factor[e]
-    ]
+    names = [f["feature"] for factor in by_weight["factors"] for e in ("high", "low") for f in factor[e]]
     assert names == expected["feature"].tolist()
     out = tmp_path / "m.skops"
     words = ("fit", table, *roles(), *QUICK, "--out", out, "--by", "weight")
@@ -173,9 +169,7 @@ def test_factors_shown_otherwise_than_when_they_were_measured(kept):
     assert other["factors"][0]["high"][0]["feature"] == told["factors"][0]["low"][0]["feature"]
     turned = superfactor("factors", folder / "m.skops", "--rotation", "variance", "--json").json
     assert turned["factors"][0]["contribution_out_of_fold"] is None
-    assert "cured: one of the labels" in refused(
-        "factors", folder / "m.skops", "--positive", "cured"
-    )
+    assert "cured: one of the labels" in refused("factors", folder / "m.skops", "--positive", "cured")
 
 
 def test_several_classes(tmp_path):
@@ -222,9 +216,7 @@ def test_stable_features_are_the_library_s(kept):
     assert told["stable_features"]["statement"] == found.statement
     selected = found.table[found.table["selected"]]
     assert [row["feature"] for row in told["stable_features"]["selected"]] == found.selected
-    for row, expected in zip(
-        told["stable_features"]["selected"], selected.to_dict("records"), strict=True
-    ):
+    for row, expected in zip(told["stable_features"]["selected"], selected.to_dict("records"), strict=True):
         for name in ("share", "share_shuffled", "correlation", "low", "high"):
             assert row[name] == pytest.approx(expected[name], abs=1e-6)
     said = " ".join(superfactor("factors", folder / "m.skops").out.split())
@@ -265,23 +257,11 @@ def test_halves_are_left_out_where_they_would_take_long(table, tmp_path, monkeyp
 
 def test_too_few_samples_for_halves(tmp_path):
     cohort(n=12).to_csv(tmp_path / "t.csv", index=False)
-    words = (
-        "fit",
-        tmp_path / "t.csv",
-        *PLAIN,
-        "--rank",
-        "7",
-        "--repeats",
-        "0",
-        "--out",
-        tmp_path / "m",
-    )
+    words = ("fit", tmp_path / "t.csv", *PLAIN, "--rank", "7", "--repeats", "0", "--out", tmp_path / "m")
     done = superfactor(*words)
     assert done.code == 0, done
     assert "note: no fits to halves of the samples" in done.err
-    assert "--stable: X: halves of 6 samples are too few for 7 factors" in refused(
-        *words, "--stable"
-    )
+    assert "--stable: X: halves of 6 samples are too few for 7 factors" in refused(*words, "--stable")
 
 
 # --- all of it on disk ------------------------------------------------------------------------------
@@ -328,16 +308,7 @@ def test_tables_in_the_format_of_the_name(name, tmp_path):
 
 
 def test_the_fit_writes_them_too(table, tmp_path):
-    words = (
-        "fit",
-        table,
-        *roles(),
-        *QUICK,
-        "--out",
-        tmp_path / "m",
-        "--features-out",
-        tmp_path / "f.csv",
-    )
+    words = ("fit", table, *roles(), *QUICK, "--out", tmp_path / "m", "--features-out", tmp_path / "f.csv")
     assert superfactor(*words).code == 0
     written = read(tmp_path / "f.csv")
     assert written["feature"].tolist() == [f"gene{j}" for j in range(12)]  # covariates are none

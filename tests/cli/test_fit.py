@@ -92,9 +92,7 @@ def test_quiet_says_nothing(table, tmp_path):
 
 
 def test_all_samples_where_none_are_held_out(table, tmp_path):
-    done = superfactor(
-        "fit", table, *roles(), *QUICK, "--test-size", "0", "--out", tmp_path / "m.skops"
-    )
+    done = superfactor("fit", table, *roles(), *QUICK, "--test-size", "0", "--out", tmp_path / "m.skops")
     assert "all of them" in done.out
     assert "optimistic, and nothing was measured" in " ".join(done.out.split())
     assert len(model_file.load(tmp_path / "m.skops").metadata["training_ids"]) == 40
@@ -104,9 +102,7 @@ def test_cumida_needs_no_options(tmp_path):
     data = cohort().drop(columns=["sex", "age"])
     data = data.rename(columns={"patient": "samples", "status": "type"})
     data.to_csv(tmp_path / "cumida.csv", index=False)
-    done = superfactor(
-        "fit", tmp_path / "cumida.csv", *QUICK, "--out", tmp_path / "m.skops", "--json"
-    )
+    done = superfactor("fit", tmp_path / "cumida.csv", *QUICK, "--out", tmp_path / "m.skops", "--json")
     assert done.json["table"]["target"] == "type"
     about = model_file.load(tmp_path / "m.skops").metadata
     assert about["id"] == "samples"
@@ -149,9 +145,7 @@ def test_log2_of_what_is_at_least_one(tmp_path):
     superfactor("fit", tmp_path / "raw.csv", *words, tmp_path / "a.skops", "--log2")
     superfactor("fit", tmp_path / "logged.csv", *words, tmp_path / "b.skops")
     superfactor("predict", tmp_path / "a.skops", tmp_path / "raw.csv", "--out", tmp_path / "a.csv")
-    superfactor(
-        "predict", tmp_path / "b.skops", tmp_path / "logged.csv", "--out", tmp_path / "b.csv"
-    )
+    superfactor("predict", tmp_path / "b.skops", tmp_path / "logged.csv", "--out", tmp_path / "b.csv")
     a, b = pd.read_csv(tmp_path / "a.csv"), pd.read_csv(tmp_path / "b.csv")
     np.testing.assert_allclose(a["probability[tumoral]"], b["probability[tumoral]"], rtol=1e-6)
 
@@ -188,41 +182,17 @@ def test_empty_covariate_cells_are_a_level_and_noted(tmp_path):
     data.to_csv(tmp_path / "t.csv", index=False)
     done = superfactor("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     assert done.err == "note: covariate 'sex': empty cells count as a level of their own\n"
-    assert model_file.load(tmp_path / "m.skops").metadata["covariates"]["sex"] == [
-        "M",
-        "F",
-        "(empty)",
-    ]
+    assert model_file.load(tmp_path / "m.skops").metadata["covariates"]["sex"] == ["M", "F", "(empty)"]
 
 
 def test_markers_are_shown(table, tmp_path):
     (tmp_path / "known.csv").write_text("feature,note\ngene0,KRAS\n")
-    words = (
-        "fit",
-        table,
-        *roles(),
-        *QUICK,
-        "--markers",
-        tmp_path / "known.csv",
-        "--out",
-        tmp_path / "m",
-    )
+    words = ("fit", table, *roles(), *QUICK, "--markers", tmp_path / "known.csv", "--out", tmp_path / "m")
     assert "gene0 [KRAS]" in superfactor(*words).out
 
 
 def test_feature_model_and_folds(table, tmp_path):
-    words = (
-        "fit",
-        table,
-        *roles(),
-        *QUICK,
-        "--model",
-        "feature",
-        "--cv",
-        "3",
-        "--out",
-        tmp_path / "m",
-    )
+    words = ("fit", table, *roles(), *QUICK, "--model", "feature", "--cv", "3", "--out", tmp_path / "m")
     told = superfactor(*words, "--json").json
     assert told["params"]["model"] == "feature"
     assert told["selection"]["folds"] == 3
@@ -230,13 +200,9 @@ def test_feature_model_and_folds(table, tmp_path):
 
 def test_small_classes_make_fewer_folds(tmp_path):
     data = cohort()
-    data = data[
-        (data["status"] == "normal") | (data.index < 8)
-    ]  # four tumours, three to learn from
+    data = data[(data["status"] == "normal") | (data.index < 8)]  # four tumours, three to learn from
     data.to_csv(tmp_path / "t.csv", index=False)
-    done = superfactor(
-        "fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m", "--json"
-    )
+    done = superfactor("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m", "--json")
     assert done.json["selection"]["folds"] == 3
 
 
@@ -250,9 +216,7 @@ def test_results_do_not_change_from_run_to_run(table, tmp_path):
     told = []
     for name in ("a", "b"):
         done = superfactor("fit", table, *roles(), *QUICK, "--out", tmp_path / name, "--json")
-        told.append(
-            {k: v for k, v in done.json.items() if k not in ("seconds", "files", "command")}
-        )
+        told.append({k: v for k, v in done.json.items() if k not in ("seconds", "files", "command")})
     assert told[0] == told[1]
 
 
@@ -269,14 +233,7 @@ def test_beside_saying_always_the_same(table, tmp_path):
 def test_markers_that_are_no_features_are_noted(table, tmp_path):
     (tmp_path / "m.csv").write_text("feature,note\ngene1,known\nTP53,famous\n")
     done = superfactor(
-        "fit",
-        table,
-        *roles(),
-        *QUICK,
-        "--markers",
-        tmp_path / "m.csv",
-        "--out",
-        tmp_path / "m.skops",
+        "fit", table, *roles(), *QUICK, "--markers", tmp_path / "m.csv", "--out", tmp_path / "m.skops"
     )
     assert "note: --markers: 1 of 2 are features of this table\n" in done.err
 

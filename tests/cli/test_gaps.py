@@ -83,17 +83,13 @@ def test_a_model_of_complete_samples_fills_in_its_means(model, tmp_path):
     complete = cohort(seed=4)
     gone = complete.assign(gene3=complete["gene3"].where(complete.index > 2))
     gone.to_csv(tmp_path / "gone.csv", index=False)
-    done = superfactor(
-        "predict", model, tmp_path / "gone.csv", "--out", tmp_path / "gone", "--json"
-    )
+    done = superfactor("predict", model, tmp_path / "gone.csv", "--out", tmp_path / "gone", "--json")
     assert done.json["missing"]["impute"] == "training means"
     (scaler,) = (s for _, s in model_file.load(model).estimator.steps if hasattr(s, "mean_"))
     filled = complete.assign(gene3=gone["gene3"].fillna(scaler.mean_[3]))
     filled.to_csv(tmp_path / "filled.csv", index=False)
     superfactor("predict", model, tmp_path / "filled.csv", "--out", tmp_path / "filled")
-    one, other = (
-        pd.read_csv(tmp_path / name).filter(like="probability") for name in ("gone", "filled")
-    )
+    one, other = (pd.read_csv(tmp_path / name).filter(like="probability") for name in ("gone", "filled"))
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
@@ -117,7 +113,5 @@ def test_means_and_nothing(tmp_path):
 
 def test_report_of_a_table_with_gaps(fitted, tmp_path):
     folder, _, _ = fitted
-    done = superfactor(
-        "report", folder / "m.skops", folder / "t.csv", "--out", tmp_path / "r.html", "--json"
-    )
+    done = superfactor("report", folder / "m.skops", folder / "t.csv", "--out", tmp_path / "r.html", "--json")
     assert done.json["samples"] == {"fitted": 40, "held_out": 0}

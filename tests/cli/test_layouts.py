@@ -11,20 +11,7 @@ from superfactor import SMFClassifier
 from superfactor.cli import model_file
 
 anndata = pytest.importorskip("anndata")
-GENES = [
-    "TP53",
-    "BRCA1",
-    "EGFR",
-    "MYC",
-    "KRAS",
-    "PTEN",
-    "RB1",
-    "CDK4",
-    "AKT1",
-    "MTOR",
-    "ESR1",
-    "VHL",
-]
+GENES = ["TP53", "BRCA1", "EGFR", "MYC", "KRAS", "PTEN", "RB1", "CDK4", "AKT1", "MTOR", "ESR1", "VHL"]
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +55,7 @@ def two_sheets(data, folder):
 
 def features(data, folder):
     genes_in_rows(data).to_csv(folder / "genes.tsv", sep="\t", index=False)
-    data[["patient", "status"]].sample(frac=1, random_state=0).to_csv(
-        folder / "people.csv", index=False
-    )
+    data[["patient", "status"]].sample(frac=1, random_state=0).to_csv(folder / "people.csv", index=False)
     return (folder / "genes.tsv", "--phenotype", folder / "people.csv", "--id", "patient")
 
 
@@ -160,9 +145,7 @@ def _refuse_to_write_out(self, *args, **kwargs):
     return sp.csr_array(self).toarray()
 
 
-@pytest.mark.parametrize(
-    "more", [(), ("--covariates", "batch"), ("--adjust", "batch"), ("--log2",)]
-)
+@pytest.mark.parametrize("more", [(), ("--covariates", "batch"), ("--adjust", "batch"), ("--log2",)])
 def test_pages_of_sparse_data(more, counts, tmp_path):
     words = ("fit", counts[0], "--target", "type", *ALL, *more, "--out", tmp_path / "m.skops")
     done = superfactor(*words, "--report", tmp_path / "r.html")
@@ -182,9 +165,7 @@ def test_a_matrix_without_names_is_in_the_order_of_the_labels(counts, tmp_path):
     done = superfactor(*beside, *words)
     assert done.code == 0, done
     assert done.json["certificate"]["objective"] == pytest.approx(named, rel=1e-9)
-    assert (
-        "t.npz has no names of samples: they are in the order of people.csv" in done.json["notes"]
-    )
+    assert "t.npz has no names of samples: they are in the order of people.csv" in done.json["notes"]
     people.head(80).to_csv(tmp_path / "people.csv", index=False)
     line = refused(*beside, *words[:-1])
     assert "90 rows without names of samples" in line

@@ -23,12 +23,7 @@ def test_is_the_library_on_the_same_samples(measured):
     _, told, _ = measured
     data = cohort()
     X = data.filter(like="gene").assign(M=data["sex"] == "M", age=data["age"]).to_numpy(dtype=float)
-    search = SMFClassifierCV(
-        *(2,),
-        xi=0.1,
-        lam=1.0,
-        covariate_columns=[12, 13],
-    )
+    search = SMFClassifierCV(*(2,), xi=0.1, lam=1.0, covariate_columns=[12, 13])
     y = data["status"].to_numpy(dtype=str)
     found = nested_scores(search, X, y, n_repeats=1, covariate_names=("sex", "age"))
     assert told["nested"]["summary"] == found.summary
@@ -117,15 +112,7 @@ class TestGroups:
 
     @pytest.mark.parametrize("size", [0.4, 0.7])
     def test_as_large_a_share_of_the_groups_as_asked(self, visits, tmp_path, size):
-        words = (
-            "fit",
-            visits,
-            "--target",
-            "status",
-            "--group",
-            "patient",
-            *ALL,
-        )
+        words = ("fit", visits, "--target", "status", "--group", "patient", *ALL)
         told = superfactor(*words, "--test-size", str(size), "--out", tmp_path / "m", "--json").json
         assert told["scores"]["held_out"]["samples"] / 60 == pytest.approx(size, abs=0.1)
 
@@ -164,7 +151,5 @@ def test_ctrl_c_ends_in_one_line(table, tmp_path, monkeypatch):
 
 
 def test_permutations_need_something_to_compare(table, tmp_path):
-    line = refused(
-        "fit", table, *roles(), "--repeats", "0", "--permutations", "20", "--out", tmp_path / "m"
-    )
+    line = refused("fit", table, *roles(), "--repeats", "0", "--permutations", "20", "--out", tmp_path / "m")
     assert "--permutations needs nested cross-validation" in line

@@ -19,9 +19,7 @@ from superfactor.cli import model_file
 def test_the_same_predictions_to_the_last_bit(kind, table, tmp_path, monkeypatch):
     kept = {}
     save = model_file.save
-    monkeypatch.setattr(
-        model_file, "save", lambda *given: kept.update(model=given[1]) or save(*given)
-    )
+    monkeypatch.setattr(model_file, "save", lambda *given: kept.update(model=given[1]) or save(*given))
     words = ("fit", table, *roles(), *QUICK, "--model", kind, "--out", tmp_path / "m.skops")
     assert superfactor(*words).code == 0
     loaded = model_file.load(tmp_path / "m.skops").estimator
@@ -109,11 +107,7 @@ def impostors(tmp_path, model):
     made["truncated"].write_bytes(model.read_bytes()[:-500])
     skops.io.dump(LogisticRegression(), made["estimator"])
     skops.io.dump({"a": 1}, made["dict"])
-    right = {
-        "superfactor_model": model_file.FORMAT,
-        "estimator": LogisticRegression(),
-        "metadata": {},
-    }
+    right = {"superfactor_model": model_file.FORMAT, "estimator": LogisticRegression(), "metadata": {}}
     skops.io.dump(right | {"superfactor_model": 99}, made["format"])
     skops.io.dump(right, made["inside"])
     skops.io.dump(right | {"estimator": model_file.load(model).estimator}, made["bare"])
@@ -121,15 +115,11 @@ def impostors(tmp_path, model):
     zipped(made["system"], schema_json=schema("os", "system", "FunctionNode", **call))
     call = {"content": {"module_path": "superfactor.cli.output", "function": "write_bytes"}}
     zipped(
-        made["function"],
-        schema_json=schema("superfactor.cli.output", "write_bytes", "FunctionNode", **call),
+        made["function"], schema_json=schema("superfactor.cli.output", "write_bytes", "FunctionNode", **call)
     )
     content = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "__id__": 2}
     content |= {"is_json": True, "content": '"x"'}
-    zipped(
-        made["foreign-class"],
-        schema_json=schema("subprocess", "Popen", "ObjectNode", content=content),
-    )
+    zipped(made["foreign-class"], schema_json=schema("subprocess", "Popen", "ObjectNode", content=content))
     return made, trap
 
 
@@ -143,10 +133,7 @@ def impostors(tmp_path, model):
         ("truncated", "not a superfactor model"),
         ("estimator", "a skops file, but not a superfactor model"),
         ("dict", "a skops file, but not a superfactor model"),
-        (
-            "format",
-            "saved by another superfactor, in another way (format 99; this version reads 2)",
-        ),
+        ("format", "saved by another superfactor, in another way (format 99; this version reads 2)"),
         ("inside", "not a superfactor model (LogisticRegression inside)"),
         ("bare", "not a complete superfactor model (its description is missing)"),
         ("system", "types that are not superfactor's: os.system"),

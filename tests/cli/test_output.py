@@ -132,10 +132,7 @@ def test_an_internal_error_is_one_line(table, tmp_path, monkeypatch):
     words = ("fit", table, *roles(), *QUICK, "-q", "--out", tmp_path / "m.skops")
     done = superfactor(*words)
     assert done.code == 1
-    assert (
-        done.err
-        == "error: internal error: TypeError: a bug of ours (SUPERFACTOR_DEBUG=1 shows where)\n"
-    )
+    assert done.err == "error: internal error: TypeError: a bug of ours (SUPERFACTOR_DEBUG=1 shows where)\n"
     monkeypatch.setenv("SUPERFACTOR_DEBUG", "1")
     with pytest.raises(TypeError, match="a bug"):
         superfactor(*words)
@@ -207,9 +204,7 @@ def test_the_model_is_saved_even_if_nobody_reads_on(table, tmp_path):
     out = tmp_path / "m.skops"
     words = [str(word) for word in ("fit", table, *roles(), *QUICK, "--out", out)]
     run = subprocess.Popen(
-        [sys.executable, "-m", "superfactor.cli", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [sys.executable, "-m", "superfactor.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     run.stdout.close()  # as `| head` does
     assert run.stderr.read() == b""

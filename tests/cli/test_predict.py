@@ -12,9 +12,7 @@ from superfactor.cli import model_file
 def predict(model, tmp_path):
     def run(data, *words):
         data.to_csv(tmp_path / "new.csv", index=False)
-        done = superfactor(
-            "predict", model, tmp_path / "new.csv", "--out", tmp_path / "p.csv", *words
-        )
+        done = superfactor("predict", model, tmp_path / "new.csv", "--out", tmp_path / "p.csv", *words)
         assert done.code == 0, done
         return pd.read_csv(tmp_path / "p.csv", dtype={0: str})
 
@@ -163,9 +161,7 @@ def test_names_of_training_samples_with_other_values(model, table, tmp_path):
     found = pd.read_csv(tmp_path / "p.csv").set_index("patient")["trained_on"]
     assert set(found[found == "same name"].index) == names_of(model)
     assert set(found) == {"same name", "no"}
-    assert done.err.startswith(
-        "note: 30 of these 40 samples have the name of a training sample and"
-    )
+    assert done.err.startswith("note: 30 of these 40 samples have the name of a training sample and")
 
 
 def test_numbers_of_rows_are_no_names(predict):

@@ -65,18 +65,14 @@ def test_order_of_the_samples_does_not_matter(model, table, tmp_path):
     for path, name in ((table, "1.html"), (shuffled, "2.html")):
         assert superfactor("report", model, path, "--out", tmp_path / name).code == 0
     pages = [content(tmp_path / name) for name in ("1.html", "2.html")]
-    accuracy = [
-        re.search(r"On 10 held-out samples: accuracy [\d.]+ %", page).group() for page in pages
-    ]
+    accuracy = [re.search(r"On 10 held-out samples: accuracy [\d.]+ %", page).group() for page in pages]
     assert accuracy[0] == accuracy[1]
 
 
 def test_further_samples_count_as_held_out(model, tmp_path):
     more = cohort(n=6, seed=9).assign(patient=[f"Q{i}" for i in range(6)])
     pd.concat([cohort(), more]).to_csv(tmp_path / "more.csv", index=False)
-    done = superfactor(
-        "report", model, tmp_path / "more.csv", "--out", tmp_path / "r.html", "--json"
-    )
+    done = superfactor("report", model, tmp_path / "more.csv", "--out", tmp_path / "r.html", "--json")
     assert done.json["samples"] == {"fitted": 30, "held_out": 16}
 
 

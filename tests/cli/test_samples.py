@@ -42,9 +42,7 @@ def test_every_page_with_samples_is_tested():
 def test_shapes_forget_digits_names_and_widths_only():
     one = "factor   coef.   high end\n──────\n     1   +8.81   probe_118\n"
     same = "factor    coef.   high end\n────────\n     1   -10.2   probe_10677\n"
-    assert (
-        samples.shape(one) == samples.shape(same) == ["factor coef. high end", "─", "0 0 feature"]
-    )
+    assert samples.shape(one) == samples.shape(same) == ["factor coef. high end", "─", "0 0 feature"]
     assert samples.shape(one) != samples.shape(one + "     2   +1.50   probe_7\n")
 
 

@@ -13,11 +13,7 @@ GRID = ("--rank", "1,2", "--xi", "0.1,1", "--lam", "0.1,1")
 def searched(**options):
     data = cohort()
     return SMFClassifierCV(
-        [1, 2],
-        xi=[0.1, 1.0],
-        lam=[0.1, 1.0],
-        cv=StratifiedKFold(5, shuffle=True, random_state=0),
-        **options,
+        [1, 2], xi=[0.1, 1.0], lam=[0.1, 1.0], cv=StratifiedKFold(5, shuffle=True, random_state=0), **options
     ).fit(data.filter(like="gene").to_numpy(), data["status"].to_numpy(dtype=str))
 
 

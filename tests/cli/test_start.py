@@ -61,8 +61,7 @@ def test_help_imports_nothing_heavy():
 @pytest.mark.parametrize("missing", ["typer", "rich", "pandas", "skops"])
 def test_missing_packages_are_named_at_once(missing, tmp_path):
     code = (
-        f"import sys; sys.modules[{missing!r}] = None\n"
-        "from superfactor.cli import main; main(sys.argv[1:])"
+        f"import sys; sys.modules[{missing!r}] = None\nfrom superfactor.cli import main; main(sys.argv[1:])"
     )
     done = python(code, "fit", "no-such-table.csv", "--out", str(tmp_path / "m.skops"))
     assert done.returncode == 2
@@ -75,10 +74,7 @@ def test_missing_packages_are_named_at_once(missing, tmp_path):
         (["fits"], "No such command 'fits'"),
         (["fit"], "Missing option '--out'"),
         (["fit", "--out", "m"], "Missing argument 'TABLE', or --block name=FILE"),
-        (
-            ["fit", "a.csv", "--out", "m", "--block", "b.csv"],
-            "--block b.csv: name=FILE is required",
-        ),
+        (["fit", "a.csv", "--out", "m", "--block", "b.csv"], "--block b.csv: name=FILE is required"),
         (["fit", "a.csv", "--out", "m", "--block", "a=b.csv"], "TABLE is a block of that name"),
         (["fit", "a.csv", "--out", "m", "--layout", "x"], "--layout x: auto, samples or features"),
         (["fit", "a.csv", "--out", "m", "--impute", "x"], "--impute x: lowrank, mean or none"),

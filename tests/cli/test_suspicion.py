@@ -28,18 +28,7 @@ def test_counted_samples_whatever_the_name(values):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "id",
-        "ID",
-        "patient",
-        "Patient_ID",
-        "patientId",
-        "job_id",
-        "sample no.",
-        "Unnamed: 0",
-        "index",
-    ],
+    "name", ["id", "ID", "patient", "Patient_ID", "patientId", "job_id", "sample no.", "Unnamed: 0", "index"]
 )
 def test_names_that_say_so(name):
     accession = 3_000_000 + 7 * SHUFFLED
@@ -50,9 +39,7 @@ def test_names_that_say_so(name):
     assert found(**{name: accession + 0.5}) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["ID1", "ID2", "NID", "acid", "index_of_refraction", "age", "rowan"]
-)
+@pytest.mark.parametrize("name", ["ID1", "ID2", "NID", "acid", "index_of_refraction", "age", "rowan"])
 def test_features_with_distinct_whole_numbers(name):
     assert found(**{name: 3_000_000 + 7 * SHUFFLED}) == []
 

@@ -85,9 +85,7 @@ def test_what_was_filled_in_is_beside_each_prediction(fit, tmp_path):
 
 def test_names_of_two_files_that_are_not_alike(tmp_path):
     data = cohort()
-    data[["patient", *GENES]].rename(columns={"patient": ""}).to_csv(
-        tmp_path / "g.csv", index=False
-    )
+    data[["patient", *GENES]].rename(columns={"patient": ""}).to_csv(tmp_path / "g.csv", index=False)
     data.assign(patient=data["patient"].str.lower())[["patient", "status"]].to_csv(
         tmp_path / "p.csv", index=False
     )

@@ -63,9 +63,7 @@ def test_they_are_counted_and_predicted(data, fitted):
 
 def test_they_are_no_new_samples_and_no_old_ones(data, fitted):
     folder, _, _ = fitted
-    done = superfactor(
-        "predict", folder / "m.skops", folder / "t.csv", "--out", folder / "all.csv", "--json"
-    )
+    done = superfactor("predict", folder / "m.skops", folder / "t.csv", "--out", folder / "all.csv", "--json")
     assert done.json["trained_on"] == {"without its label": 6, "yes": 34}
     cohort().to_csv(folder / "known.csv", index=False)
     done = superfactor("evaluate", folder / "m.skops", folder / "known.csv", "--json")
@@ -74,9 +72,7 @@ def test_they_are_no_new_samples_and_no_old_ones(data, fitted):
 
 def test_evaluate_leaves_them_out(data, model, tmp_path):
     other = cohort(seed=5).assign(patient=[f"Q{i}" for i in range(40)])
-    other.assign(status=other["status"].where(other.index > 3)).to_csv(
-        tmp_path / "t.csv", index=False
-    )
+    other.assign(status=other["status"].where(other.index > 3)).to_csv(tmp_path / "t.csv", index=False)
     done = superfactor("evaluate", model, tmp_path / "t.csv", "--json")
     assert done.json["samples"] == 36
     assert "4 of 40 samples have no label; they are left out" in done.json["notes"]
@@ -93,12 +89,8 @@ def test_a_value_that_stands_for_none(classes, value, data, fitted, tmp_path):
     done = superfactor(*words, "--out", tmp_path / "m.skops", "--json")
     own, same = done.json, fitted[1].json
     assert set(own["table"]["classes"]) == set(classes)
-    assert own["certificate"]["objective"] == pytest.approx(
-        same["certificate"]["objective"], rel=1e-9
-    )
-    done = superfactor(
-        "report", tmp_path / "m.skops", tmp_path / "t.csv", "--out", tmp_path / "r.html"
-    )
+    assert own["certificate"]["objective"] == pytest.approx(same["certificate"]["objective"], rel=1e-9)
+    done = superfactor("report", tmp_path / "m.skops", tmp_path / "t.csv", "--out", tmp_path / "r.html")
     assert done.code == 0, done
 
 

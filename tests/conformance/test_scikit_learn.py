@@ -20,10 +20,7 @@ ESTIMATORS = [
     SMFRegressor(model="feature", lam=0.1),
 ]
 # Two folds and one candidate: many of the checks have ten samples.
-SEARCHES = [
-    SMFClassifierCV(2, xi=0.1, lam=1.0, cv=2),
-    SMFRegressorCV(2, xi=0.1, lam=1.0, cv=2),
-]
+SEARCHES = [SMFClassifierCV(2, xi=0.1, lam=1.0, cv=2), SMFRegressorCV(2, xi=0.1, lam=1.0, cv=2)]
 # Few iterations and no certificates: these checks are about the contract, not the optimum. An
 # intercept slows Algorithm 1 down (its step is 1/L, and L then grows with the number of samples),
 # and in the filter model it is too slow for the accuracy that scikit-learn asks of regressors.
@@ -70,9 +67,7 @@ def test_other_solvers(estimator, check):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_no_check_has_gone_missing(estimator):
     """Tags can switch checks off: as many as scikit-learn 1.9.1 has for these, and the telling ones."""
-    names = [
-        getattr(check, "func", check).__name__ for _, check in estimator_checks_generator(estimator)
-    ]
+    names = [getattr(check, "func", check).__name__ for _, check in estimator_checks_generator(estimator)]
     assert len(names) >= (50 if BEFORE_1_9 else 85)
     for expected in (
         "check_sample_weight_equivalence_on_dense_data",

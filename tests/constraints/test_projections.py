@@ -9,15 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from tests.libraries import LIBRARIES
 
-from superfactor.constraints import (
-    Box,
-    FrobeniusBall,
-    NonNegative,
-    Product,
-    UserSet,
-    WholeSpace,
-    norm,
-)
+from superfactor.constraints import Box, FrobeniusBall, NonNegative, Product, UserSet, WholeSpace, norm
 
 SHAPES = ((4, 2), (4, 5), (3, 2))  # A, B, γ
 
@@ -53,9 +45,7 @@ def inner(Z, other):
 
 @settings(max_examples=120, deadline=None)
 @given(
-    convex_set=st.sampled_from(list(SETS.values())),
-    seed=st.integers(0, 2**31),
-    scale=st.floats(1e-3, 1e3),
+    convex_set=st.sampled_from(list(SETS.values())), seed=st.integers(0, 2**31), scale=st.floats(1e-3, 1e3)
 )
 def test_projection_is_the_nearest_point(convex_set, seed, scale):
     Z, other = triple(seed, scale), triple(seed + 1, scale)

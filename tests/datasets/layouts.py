@@ -72,20 +72,11 @@ def _series(table, path):
     values, samples = _values(table), table["patient"]
     about = [[f"{LABEL}: {label}", f"age: {40 + row}"] for row, label in enumerate(table[LABEL])]
     about[1].reverse()  # not every sample has its characteristics in the same order
-    lines = [
-        '!Series_title\t"A series"',
-        "",
-        line("!Sample_title", [f"tissue of {s}" for s in samples]),
-    ]
-    lines += [
-        line("!Sample_geo_accession", samples),
-        line("!Sample_taxid_ch1", ["9606"] * len(samples)),
-    ]
+    lines = ['!Series_title\t"A series"', "", line("!Sample_title", [f"tissue of {s}" for s in samples])]
+    lines += [line("!Sample_geo_accession", samples), line("!Sample_taxid_ch1", ["9606"] * len(samples))]
     lines += [line("!Sample_characteristics_ch1", [cells[k] for cells in about]) for k in range(2)]
     lines += ["!series_matrix_table_begin", line('"ID_REF"', samples)]
-    lines += [
-        "\t".join([f'"{name}"', *map(repr, column.tolist())]) for name, column in values.items()
-    ]
+    lines += ["\t".join([f'"{name}"', *map(repr, column.tolist())]) for name, column in values.items()]
     lines += ["!series_matrix_table_end", ""]
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
 

@@ -52,11 +52,7 @@ def test_layers_and_sparse(make, tmp_path):
     few.layers["counts"] = make(data.X[:, :2])
     few.raw = raw
     few.write_h5ad(tmp_path / "a.h5ad")
-    for layer, expected in (
-        (None, 3 * data.X[:, :2]),
-        ("counts", data.X[:, :2]),
-        ("raw", 3 * data.X),
-    ):
+    for layer, expected in ((None, 3 * data.X[:, :2]), ("counts", data.X[:, :2]), ("raw", 3 * data.X)):
         table = open_table(tmp_path / "a.h5ad", layer=layer)
         assert table.matrix.format == "csr"
         np.testing.assert_array_equal(table.matrix.toarray(), expected)

@@ -45,8 +45,7 @@ def test_what_pandas_writes_comes_back(tmp_path):
 def test_cells_of_all_kinds(tmp_path):
     day = datetime.datetime(2026, 3, 1)
     path = saved(
-        tmp_path,
-        [["id", "day", "ok", "g", "h"], [7, day, True, 1.5, "NA"], ["08", day, False, 2, "#N/A"]],
+        tmp_path, [["id", "day", "ok", "g", "h"], [7, day, True, 1.5, "NA"], ["08", day, False, 2, "#N/A"]]
     )
     table = read_table(path, text=["id"])
     assert table["id"].tolist() == ["7", "08"]

@@ -109,9 +109,7 @@ def test_a_download_that_fails_leaves_nothing(page, reason, web, cache):
     assert list(cache.iterdir()) == []
 
 
-def test_without_pooch_files_on_disk_are_read_and_downloads_say_what_to_install(
-    tmp_path, monkeypatch
-):
+def test_without_pooch_files_on_disk_are_read_and_downloads_say_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_can_download", lambda: False)
     (tmp_path / "a.txt").write_text("here")
     assert files.find(["a.txt"], tmp_path) == tmp_path / "a.txt"

@@ -174,14 +174,7 @@ def test_nothing_at_hand(tmp_path):
         load_job_postings(tmp_path)
     message = str(error.value)
     assert "\n" not in message
-    for part in (
-        FULL,
-        "kaggle",
-        "50,061,601",
-        "59253295129d",
-        "--data-dir",
-        "SUPERFACTOR_DATA_DIR",
-    ):
+    for part in (FULL, "kaggle", "50,061,601", "59253295129d", "--data-dir", "SUPERFACTOR_DATA_DIR"):
         assert part in message
 
 

@@ -42,9 +42,7 @@ def test_the_same_numbers_and_the_same_model(kind, prostate, objective, tmp_path
     np.testing.assert_array_equal(dense, expected.to_numpy())
     assert dense.dtype == np.float64
     assert features == list(expected.columns)
-    assert sparse.issparse(X) == (
-        kind in ("layers.h5ad", "sparse.npz", "filtered_feature_bc_matrix")
-    )
+    assert sparse.issparse(X) == (kind in ("layers.h5ad", "sparse.npz", "filtered_feature_bc_matrix"))
     names = table.frame["row name" if "row name" in table.frame else "patient"]
     assert names.tolist() == prostate["patient"].tolist()
     assert (LABEL in table.frame) == (kind not in WITHOUT_LABELS)

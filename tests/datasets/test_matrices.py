@@ -44,9 +44,7 @@ def test_names_tell_which_way_round(tmp_path):
     folder = ten_x(tmp_path, matrix=COUNTS.T)
     np.testing.assert_array_equal(open_table(folder).matrix.toarray(), COUNTS.toarray())
     (folder / "barcodes.tsv").write_text("A\nB\n")
-    with pytest.raises(
-        ValueError, match="matrix is 5 × 3, but beside it are names of 3 features, 2"
-    ):
+    with pytest.raises(ValueError, match="matrix is 5 × 3, but beside it are names of 3 features, 2"):
         open_table(folder)
 
 

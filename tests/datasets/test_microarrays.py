@@ -121,9 +121,7 @@ def test_where_they_are_looked_for(small, tmp_path, cache, monkeypatch):
 
 
 def test_a_download_from_cumida(web, cache):
-    web[f"{SITE}Liver/GSE14520_U133A/Liver_GSE14520_U133A.csv"] = (
-        table().to_csv(index=False).encode()
-    )
+    web[f"{SITE}Liver/GSE14520_U133A/Liver_GSE14520_U133A.csv"] = table().to_csv(index=False).encode()
     data = load_microarray("Liver_GSE14520_U133A")
     np.testing.assert_array_equal(data.X, table().iloc[:, 2:])
     web.clear()
@@ -197,9 +195,7 @@ def test_unusable_tables(change, message, tmp_path):
         load_microarray("a", tmp_path)
 
 
-@pytest.mark.parametrize(
-    "arrays", [{"y": np.array(["a"])}, {"X": np.ones(6)}], ids=["labels", "a-vector"]
-)
+@pytest.mark.parametrize("arrays", [{"y": np.array(["a"])}, {"X": np.ones(6)}], ids=["labels", "a-vector"])
 def test_arrays_that_do_not_fit(arrays, tmp_path):
     write_arrays(tmp_path / "a.npz", **arrays)
     with pytest.raises(ValueError, match=r"a\.npz: X .*, y .*, feature_names"):

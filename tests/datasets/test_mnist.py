@@ -28,9 +28,7 @@ def test_pixels_and_digits(small):
     data = load_mnist(small)
     pixels = np.frombuffer(unpacked(small / IMAGES), np.uint8, offset=16).reshape(-1, 784)
     np.testing.assert_array_equal(np.round(255 * data.images), pixels)
-    np.testing.assert_array_equal(
-        data.digits, np.frombuffer(unpacked(small / LABELS), np.uint8, offset=8)
-    )
+    np.testing.assert_array_equal(data.digits, np.frombuffer(unpacked(small / LABELS), np.uint8, offset=8))
     assert data.images.dtype == np.float64
     assert 0 <= data.images.min() < data.images.max() <= 1
     assert np.all(np.bincount(data.digits) >= 60)

@@ -91,9 +91,7 @@ def test_links():
     np.testing.assert_allclose(d.probabilities[:, 1], norm.cdf(d.activations[:, 0]), rtol=1e-8)
     link = CustomLink(lambda a: 2 * a, lambda a: 0 * a + 2, lambda a: 0 * a)
     d = simulate("feature", 50, 5, 2, link=link, random_state=4)
-    np.testing.assert_allclose(
-        d.probabilities[:, 1], 1 / (1 + np.exp(-2 * d.activations[:, 0])), rtol=1e-10
-    )
+    np.testing.assert_allclose(d.probabilities[:, 1], 1 / (1 + np.exp(-2 * d.activations[:, 0])), rtol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,7 @@ def test_columns_asked_for_stay_as_written(tmp_path):
     table = read_table(path, text=["id", "label", "not there"])
     assert table["id"].tolist() == ["007", "010"]
     assert table["label"].tolist() == ["1", "0"]
-    pd.DataFrame({"id": [7, 10], "g": [1.5, 2.5], "ok": [True, False]}).to_parquet(
-        tmp_path / "b.parquet"
-    )
+    pd.DataFrame({"id": [7, 10], "g": [1.5, 2.5], "ok": [True, False]}).to_parquet(tmp_path / "b.parquet")
     table = read_table(tmp_path / "b.parquet", text=["id", "ok"])
     assert table["id"].tolist() == ["7", "10"]
     assert table["ok"].tolist() == ["True", "False"]

@@ -56,9 +56,7 @@ def test_both_are_refused_with_both_places(text, place, tmp_path):
 )  # fmt: skip
 def test_separators_of_thousands_are_refused(text, tmp_path):
     path = written(tmp_path, "a.txt", text)
-    with pytest.raises(
-        ValueError, match=r"line \d, column 'a': .1.*. has a separator of thousands"
-    ):
+    with pytest.raises(ValueError, match=r"line \d, column 'a': .1.*. has a separator of thousands"):
         read_table(path)
     assert read_table(path, text=["a"])["b"].tolist()[-1] == 2
 

@@ -105,9 +105,7 @@ def test_classifier_is_that_in_memory(client, case, model):
 
 
 @every_model
-@pytest.mark.parametrize(
-    "targets", [SCORES[:, 0], SCORES[:, :2]], ids=["one-target", "two-targets"]
-)
+@pytest.mark.parametrize("targets", [SCORES[:, 0], SCORES[:, :2]], ids=["one-target", "two-targets"])
 def test_regressor_is_that_in_memory(client, targets, model):
     made, fit = options_of("weights", model)
     made["xi"] = 1.0
@@ -128,13 +126,7 @@ def test_predictions_are_lazy_and_those_in_memory(client, model):
     clf = DaskSMFClassifier(client=client, **made).fit(LAZY, LABELS, **fit)
     local = clf.to_local()
     assert type(local) is SMFClassifier
-    for method in (
-        "predict",
-        "predict_proba",
-        "predict_log_proba",
-        "decision_function",
-        "transform",
-    ):
+    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform"):
         found = getattr(clf, method)(LAZY, covariates=COVARIATES)
         expected = getattr(local, method)(X, covariates=COVARIATES)
         assert isinstance(found, da.Array)
@@ -210,9 +202,7 @@ def test_partitions_without_samples(client):
     table = dd.from_pandas(frame.assign(y=LABELS[100:]), npartitions=4)
     filtered = table[table["x0"].notnull() & (table.index >= 60)]
     full = DaskSMFClassifier(**EASY, client=client).fit(LAZY, LABELS, sample_weight=weights)
-    less = DaskSMFClassifier(**EASY, client=client).fit(
-        filtered[list(frame.columns)], filtered["y"]
-    )
+    less = DaskSMFClassifier(**EASY, client=client).fit(filtered[list(frame.columns)], filtered["y"])
     assert full.codes_.shape == (N, 3)
     for found, rows in ((full, slice(100, None)), (less, slice(160, None))):
         expected = SMFClassifier(**EASY).fit(X[rows], LABELS[rows])
@@ -224,9 +214,7 @@ def test_more_components_than_X_has(client, model):
     thin = X[:, :2] @ np.ones((2, 5))
     made = {**MODELS[model], "model": model}
     expected = SMFClassifier(**made).fit(thin, LABELS)
-    found = DaskSMFClassifier(**made, client=client).fit(
-        da.from_array(thin, chunks=(80, 5)), LABELS
-    )
+    found = DaskSMFClassifier(**made, client=client).fit(da.from_array(thin, chunks=(80, 5)), LABELS)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-7)
     assert found.components_.shape == expected.components_.shape
     assert computed(client, found.codes_).shape == (N, 3)

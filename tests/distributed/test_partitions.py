@@ -48,8 +48,7 @@ def test_numbers_of_rows_of_dataframes_are_counted(client):
     table = dd.from_pandas(frame, npartitions=3)
     table = table[table["a"] >= 20]  # the first partition has no rows left
     partitions = cut(
-        client,
-        {"X": table[["a", "b"]], "y": table["y"], "covariates": None, "sample_weight": None},
+        client, {"X": table[["a", "b"]], "y": table["y"], "covariates": None, "sample_weight": None}
     )
     assert sum(partitions.rows) == 10
     assert partitions.arrays["X"].shape == (10, 2)
@@ -76,9 +75,7 @@ def test_different_lengths(client):
     "values",
     [
         pytest.param(pd.Series(["a", "b"]), id="series"),
-        pytest.param(
-            dd.from_pandas(pd.Series(["a", "b"], dtype="category"), npartitions=1), id="categories"
-        ),
+        pytest.param(dd.from_pandas(pd.Series(["a", "b"], dtype="category"), npartitions=1), id="categories"),
         pytest.param(["a", "b"], id="list"),
         pytest.param(da.from_array(np.array(["a", "b"])), id="array"),
     ],

@@ -76,9 +76,7 @@ def test_a_classifier_keeps_what_describes_its_factors(client, model, case):
         activations = scores[:, used] @ effect[:, used].T + constant
         odds = np.exp(activations - activations.max(axis=1, keepdims=True))
         chances = (odds / odds.sum(axis=1, keepdims=True))[labelled]
-        return log_loss(
-            LABELS[labelled], chances, sample_weight=weight[labelled], labels=local.classes_
-        )
+        return log_loss(LABELS[labelled], chances, sample_weight=weight[labelled], labels=local.classes_)
 
     whole, none = deviance([0, 1, 2]), deviance([])
     lost = [deviance([k for k in range(3) if k != j]) - whole for j in range(3)]

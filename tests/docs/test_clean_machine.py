@@ -70,12 +70,7 @@ class _Machine:
 
     def run(self, command):
         return subprocess.run(
-            command,
-            shell=True,
-            cwd=self.folder,
-            env=self.variables,
-            capture_output=True,
-            encoding="utf-8",
+            command, shell=True, cwd=self.folder, env=self.variables, capture_output=True, encoding="utf-8"
         )
 
     def does(self, command):

@@ -25,9 +25,7 @@ def test_every_display_and_every_table_has_a_picture():
     from superfactor import interpretation, plotting
 
     wanted = set(plotting.__all__)
-    wanted |= {
-        name for name in interpretation.__all__ if inspect.isfunction(getattr(interpretation, name))
-    }
+    wanted |= {name for name in interpretation.__all__ if inspect.isfunction(getattr(interpretation, name))}
     assert len(wanted) > 15
     assert wanted - set().union(*map(_used, SCRIPTS)) == set()
 

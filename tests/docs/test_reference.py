@@ -39,8 +39,7 @@ def test_the_reference_has_every_public_name_once():
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["ξ (xi)", "λ (lambda)", "Filter model", "Feature model", "Certificate", "Predictive factor"],
+    "word", ["ξ (xi)", "λ (lambda)", "Filter model", "Feature model", "Certificate", "Predictive factor"]
 )
 def test_the_glossary_has_the_word_and_leads_on(word):
     entries = re.split("^### ", (DOCS / "glossary.md").read_text(), flags=re.M)

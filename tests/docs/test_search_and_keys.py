@@ -13,9 +13,7 @@ def test_the_search_finds(window, look):
     page = window.open("index.html")
     window.look(*look)
     page.locator("button.search-button__button:visible, button.search-button:visible").first.click()
-    box = page.locator(
-        "dialog input[type=search]:visible, .search-button__search-container input:visible"
-    )
+    box = page.locator("dialog input[type=search]:visible, .search-button__search-container input:visible")
     box.first.fill(word)
     box.first.press("Enter")
     page.locator(f"#search-results li a[href*='{found}']").first.click()
@@ -24,9 +22,7 @@ def test_the_search_finds(window, look):
     assert window.wrong == []
 
 
-@pytest.mark.parametrize(
-    "name", ["start.html", "tutorials/single_cells.html", "gallery/index.html"]
-)
+@pytest.mark.parametrize("name", ["start.html", "tutorials/single_cells.html", "gallery/index.html"])
 def test_keys_lead_everywhere(window, name):
     page = window.open(name)
     window.look(1400, "light")

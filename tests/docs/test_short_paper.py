@@ -29,9 +29,7 @@ def test_project_and_paper_have_the_same_title_and_authors():
     front = yaml.safe_load(FRONT)
     cited = yaml.safe_load((FOLDER.parents[1] / "CITATION.cff").read_text(encoding="utf-8"))
     assert front["title"] == cited["title"]
-    assert [author["name"] for author in front["authors"]] == [
-        author["name"] for author in cited["authors"]
-    ]
+    assert [author["name"] for author in front["authors"]] == [author["name"] for author in cited["authors"]]
 
 
 def test_the_sections_of_the_journal_are_there_in_its_order():
@@ -71,9 +69,7 @@ def test_the_figure_shows_the_kept_numbers():
 
 
 def _between(part, places=2):
-    times = [
-        mark["times"] for mark in paper_page.times(KEPT["rivals"]) if re.match(part, mark["table"])
-    ]
+    times = [mark["times"] for mark in paper_page.times(KEPT["rivals"]) if re.match(part, mark["table"])]
     return f"{min(times):.{places}g} to {max(times):.{places}g}"
 
 

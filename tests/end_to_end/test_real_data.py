@@ -119,9 +119,7 @@ def test_exact_coding_sample_by_sample(digits):
 
             energies.append(minimize(energy, start, method="BFGS", options={"gtol": 1e-8}).fun)
         expected = np.exp(-np.asarray(energies))
-        np.testing.assert_allclose(
-            clf.predict_proba(X[i : i + 1])[0], expected / expected.sum(), atol=1e-6
-        )
+        np.testing.assert_allclose(clf.predict_proba(X[i : i + 1])[0], expected / expected.sum(), atol=1e-6)
 
 
 @pytest.mark.parametrize("model", MODELS)

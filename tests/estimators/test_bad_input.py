@@ -35,24 +35,12 @@ FIT = [
     (X, y, {"covariates": Z[:-1]}, ValueError, r"covariates: 39 samples, but X has 40"),
     (X, y, {"covariates": changed(Z, 0, np.inf)}, ValueError, r"covariates contains infinity"),
     (X, y, {"covariates": Z[None]}, ValueError, r"dim 3"),
-    (
-        X,
-        y,
-        {"covariates": np.full((40, 1), "a")},
-        ValueError,
-        r"covariates: column 0 is 'a' for every",
-    ),
+    (X, y, {"covariates": np.full((40, 1), "a")}, ValueError, r"covariates: column 0 is 'a' for every"),
     (X, y, {"sample_weight": np.ones(39)}, ValueError, r"sample_weight: 39 samples, but X has 40"),
     (X, y, {"sample_weight": changed(np.ones(40), 5, -1)}, ValueError, r"sample_weight: Negative"),
     (X, y, {"sample_weight": -1.0}, ValueError, r"sample_weight: Negative .*smallest -1\.0"),
     (X, y, {"sample_weight": np.zeros(40)}, ValueError, r"sample_weight: .*non-zero"),
-    (
-        X,
-        y,
-        {"sample_weight": changed(np.ones(40), 5, np.nan)},
-        ValueError,
-        r"weight contains",
-    ),
+    (X, y, {"sample_weight": changed(np.ones(40), 5, np.nan)}, ValueError, r"weight contains"),
     (X, y, {"sample_weight": np.ones((40, 2))}, ValueError, r"sample_weight: .*must be 1D"),
 ]
 
@@ -78,9 +66,7 @@ def test_one_class_only(model):
 def test_labels_must_be_labels():
     with pytest.raises(ValueError, match="continuous"):
         SMFClassifier().fit(X, X[:, 0])
-    with pytest.raises(
-        TypeError, match=r"y: labels of one kind .* are required, got int, str; make"
-    ):
+    with pytest.raises(TypeError, match=r"y: labels of one kind .* are required, got int, str; make"):
         SMFClassifier().fit(X, np.array(["a", 1] * 20, dtype=object))
     with pytest.raises(ValueError, match=r"y should be a 1d array"):
         SMFClassifier().fit(X, np.c_[y, y])
@@ -195,9 +181,7 @@ class Annotated:
 
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, SMFClassifierCV])
 def test_annotated_data_are_refused_with_what_to_pass(estimator):
-    expected = (
-        r"^X: Annotated holds .*; superfactor\.anndata\.tl\.smf\(.*, or pass adata\.X as X .* as y$"
-    )
+    expected = r"^X: Annotated holds .*; superfactor\.anndata\.tl\.smf\(.*, or pass adata\.X as X .* as y$"
     with pytest.raises(TypeError, match=expected):
         estimator().fit(Annotated(), "y")
     fitted = estimator(2, xi=1.0, lam=1.0).fit(Annotated.X, Annotated.obs["y"])
@@ -206,9 +190,7 @@ def test_annotated_data_are_refused_with_what_to_pass(estimator):
 
 
 def test_a_table_may_have_columns_of_these_names():
-    table = pd.DataFrame(X).set_axis(
-        ["X", "obs", *(f"x{j}" for j in range(X.shape[1] - 2))], axis=1
-    )
+    table = pd.DataFrame(X).set_axis(["X", "obs", *(f"x{j}" for j in range(X.shape[1] - 2))], axis=1)
     assert SMFClassifier().fit(table, y).n_features_in_ == X.shape[1]
 
 
@@ -221,7 +203,5 @@ def test_the_name_of_a_column_is_no_target(estimator):
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, SMFClassifierCV, SMFRegressorCV])
 def test_survival_times_are_for_another_estimator(estimator):
     times = np.array([(True, 1.5)] * 40, dtype=[("event", bool), ("time", float)])
-    with pytest.raises(
-        ValueError, match=r"one value a sample .*\['event', 'time'\].* SMFSurvival$"
-    ):
+    with pytest.raises(ValueError, match=r"one value a sample .*\['event', 'time'\].* SMFSurvival$"):
         estimator().fit(X, times)

@@ -304,17 +304,13 @@ def test_in_the_columns_of_a_search(preprocess):
     expected = SMFClassifierCV(covariate_columns=range(6, 11), **grid).fit(numbers, Y)
     for name in ("mean_test_score", "split0_test_score"):
         np.testing.assert_allclose(search.cv_results_[name], expected.cv_results_[name])
-    np.testing.assert_allclose(
-        search.predict_proba(both), expected.predict_proba(numbers), rtol=1e-6
-    )
+    np.testing.assert_allclose(search.predict_proba(both), expected.predict_proba(numbers), rtol=1e-6)
     assert search.n_features_in_ == 10
     effects = covariate_effects(search, both, Y).set_index("covariate")
     assert list(effects.index) == [
-        *("age (per unit)", "sex: F vs M", "site: a vs c", "site: b vs c", "smoker: True vs False"),
+        *("age (per unit)", "sex: F vs M", "site: a vs c", "site: b vs c", "smoker: True vs False")
     ]
-    np.testing.assert_allclose(
-        effects["coef"], covariate_effects(expected, numbers, Y)["coef"], rtol=1e-5
-    )
+    np.testing.assert_allclose(effects["coef"], covariate_effects(expected, numbers, Y)["coef"], rtol=1e-5)
     moved = search.decision_function(both.assign(age=both["age"] + 1))
     np.testing.assert_allclose(
         moved - search.decision_function(both), effects.loc["age (per unit)", "coef"], atol=1e-9
@@ -325,9 +321,7 @@ def test_in_the_columns_of_a_search(preprocess):
 
 def test_in_the_cross_validation_of_scikit_learn():
     both = pd.concat([X, GIVEN], axis=1)
-    found = cross_val_score(
-        SMFClassifier(2, covariate_columns=list(GIVEN), **PARAMS), both, Y, cv=3
-    )
+    found = cross_val_score(SMFClassifier(2, covariate_columns=list(GIVEN), **PARAMS), both, Y, cv=3)
     expected = cross_val_score(
         SMFClassifier(2, covariate_columns=range(6, 11), **PARAMS), np.c_[X, by_hand()], Y, cv=3
     )

@@ -20,11 +20,7 @@ def made(seed=0):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(N, 6))).add_prefix("gene")
     people = pd.DataFrame(
-        {
-            "age": rng.normal(60, 9, N),
-            "sex": rng.choice(["F", "M"], N),
-            "bmi": rng.normal(26, 3, N),
-        }
+        {"age": rng.normal(60, 9, N), "sex": rng.choice(["F", "M"], N), "bmi": rng.normal(26, 3, N)}
     )
     y = (X["gene0"] + (people["age"] - 60) / 9 + rng.normal(size=N) > 0).to_numpy()
     return X, people.mask(rng.random((N, 3)) < [0.2, 0, 0]), y
@@ -75,9 +71,7 @@ def test_in_columns_of_x(kind):
         model.predict_proba(both), expected.predict_proba(features, covariates=beside), rtol=1e-4
     )
     assert model.predict_proba(both).dtype == dtype
-    pd.testing.assert_frame_equal(
-        pd.DataFrame(both), pd.DataFrame(kept)
-    )  # nothing changed in place
+    pd.testing.assert_frame_equal(pd.DataFrame(both), pd.DataFrame(kept))  # nothing changed in place
 
 
 def test_gaps_that_fit_has_not_seen_take_the_median_and_are_said():
@@ -87,9 +81,7 @@ def test_gaps_that_fit_has_not_seen_take_the_median_and_are_said():
     within = SMFClassifier(2, covariate_columns=["age", "bmi"], **PARAMS).fit(inside, Y)
     gone = numbers.assign(bmi=numbers["bmi"].where(numbers.index != 7))
     filled = numbers.assign(bmi=gone["bmi"].fillna(numbers["bmi"].median()))
-    said = (
-        r"column 'bmi' has 1 missing value\(s\), the first at position 7; none was missing at fit"
-    )
+    said = r"column 'bmi' has 1 missing value\(s\), the first at position 7; none was missing at fit"
     with pytest.warns(UserWarning, match=f"covariates: {said}"):
         found = beside.predict_proba(X, covariates=gone)
     np.testing.assert_allclose(found, beside.predict_proba(X, covariates=filled), rtol=1e-12)
@@ -119,9 +111,7 @@ def test_in_a_search(preprocess):
     expected = SMFClassifierCV(covariate_columns=range(6, 9), **grid).fit(numbers, Y)
     for name in ("mean_test_score", "split0_test_score"):
         np.testing.assert_allclose(search.cv_results_[name], expected.cv_results_[name], rtol=1e-3)
-    np.testing.assert_allclose(
-        search.predict_proba(both), expected.predict_proba(numbers), rtol=1e-6
-    )
+    np.testing.assert_allclose(search.predict_proba(both), expected.predict_proba(numbers), rtol=1e-6)
     effects = covariate_effects(search, both, Y)
     assert list(effects["covariate"]) == [
         "age (per unit)",
@@ -150,9 +140,7 @@ def test_units_of_the_effects_behind_a_scaler():
         np.testing.assert_allclose(moved[~known], 0, atol=1e-9)
     at_median = both.assign(age=both["age"].fillna(GIVEN["age"].median()))
     gone = both["age"].isna()
-    np.testing.assert_allclose(
-        (before - model.decision_function(at_median))[gone], coef[1], rtol=1e-6
-    )
+    np.testing.assert_allclose((before - model.decision_function(at_median))[gone], coef[1], rtol=1e-6)
 
 
 def test_indicator_columns_leave_the_gaps_of_features():

@@ -52,14 +52,11 @@ def test_pipelines_route_covariates():
     pipe = make_pipeline(StandardScaler(), requested(SMFClassifier()))
     pipe.fit(X, y, covariates=Z)
     np.testing.assert_array_equal(
-        pipe.predict(X, covariates=Z),
-        direct.predict(StandardScaler().fit_transform(X), covariates=Z),
+        pipe.predict(X, covariates=Z), direct.predict(StandardScaler().fit_transform(X), covariates=Z)
     )
     assert pipe.score(X, y, covariates=Z) > 0.6
     # As a transformer in the middle.
-    features = make_pipeline(
-        requested(SMFClassifier(3)), SMFRegressor(2).set_fit_request(covariates=False)
-    )
+    features = make_pipeline(requested(SMFClassifier(3)), SMFRegressor(2).set_fit_request(covariates=False))
     features.fit(X, y, covariates=Z)
     assert features[1].n_features_in_ == 3
 

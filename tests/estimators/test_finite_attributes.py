@@ -50,9 +50,7 @@ def infinite(name, value):
 def test_attributes_are_finite(table, outcome, lam, model):
     (estimator, y), X = OUTCOMES[outcome], TABLES[table]
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # a tiny ridge is hard to prove and slow to reach
+        warnings.simplefilter("ignore", UserWarning)  # a tiny ridge is hard to prove and slow to reach
         fitted = estimator(2, model=model, lam=lam).fit(X, y)
     names = [name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")]
     names = [name for name in names if hasattr(fitted, name)]

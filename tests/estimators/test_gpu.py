@@ -95,9 +95,7 @@ def test_the_optimum_of_numpy_and_results_of_the_same_kind(extra, estimator, mod
         value, truth = getattr(found, name), getattr(expected, name)
         assert type(value) is type(there)
         assert on_gpu(value)
-        np.testing.assert_allclose(
-            host(value), truth, atol=1e-4 * (1 + np.abs(truth).max(initial=0))
-        )
+        np.testing.assert_allclose(host(value), truth, atol=1e-4 * (1 + np.abs(truth).max(initial=0)))
     proof, truth = found.certificate_, expected.certificate_
     assert proof.is_global == truth.is_global
     assert proof.lower_bound <= expected.objective_ * (1 + 1e-12)
@@ -220,9 +218,7 @@ def test_transfers_are_seen():
 @every_model
 @every_estimator
 @pytest.mark.parametrize("share", [False, True], ids=["all", "a share first"])
-def test_no_array_of_all_samples_travels_during_the_search(
-    share, estimator, model, route, monkeypatch
-):
+def test_no_array_of_all_samples_travels_during_the_search(share, estimator, model, route, monkeypatch):
     n = 20_000  # more than any matrix of features by features has entries
     X, y, _ = numbers(n=n)
     there = torch_cuda(X)

@@ -69,9 +69,7 @@ def test_columns_of_a_sparse_matrix():
     for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix):
         sparse = SMFClassifier(covariate_columns=[0, 1]).fit(kind(wide), y)
         assert_same_fit(sparse, dense)
-        np.testing.assert_allclose(
-            sparse.predict_proba(kind(wide)), dense.predict_proba(wide), rtol=1e-6
-        )
+        np.testing.assert_allclose(sparse.predict_proba(kind(wide)), dense.predict_proba(wide), rtol=1e-6)
 
 
 def test_columns_at_an_edge_are_split_without_a_copy():
@@ -113,12 +111,8 @@ def test_weight_two_is_twice_and_weight_zero_is_never(estimator, model):
     assert_same_fit(weighted, repeated)
     assert weighted.codes_.shape == (40, 2)
     first = np.concatenate([[0], np.cumsum(times)[:-1]])[times > 0]
-    np.testing.assert_allclose(
-        weighted.codes_[times > 0], repeated.codes_[first], rtol=1e-5, atol=1e-6
-    )
-    np.testing.assert_allclose(
-        weighted.codes_[times == 0], weighted.transform(X)[times == 0], rtol=1e-10
-    )
+    np.testing.assert_allclose(weighted.codes_[times > 0], repeated.codes_[first], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(weighted.codes_[times == 0], weighted.transform(X)[times == 0], rtol=1e-10)
 
 
 def test_weights_of_one_are_no_weights():

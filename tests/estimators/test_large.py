@@ -65,9 +65,7 @@ def zarr(X, folder):
 def parquet(X, folder):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({f"f{j}": X[:, j] for j in range(X.shape[1])})
-    pytest.importorskip("pyarrow.parquet").write_table(
-        table, folder / "x.parquet", row_group_size=300
-    )
+    pytest.importorskip("pyarrow.parquet").write_table(table, folder / "x.parquet", row_group_size=300)
     return row_blocks(folder / "x.parquet")
 
 
@@ -133,9 +131,7 @@ def agree(found, expected, X, predict=True, **options):
     for name in ("components_", "codes_", "factor_coef_", "covariate_coef_", "intercept_"):
         truth = getattr(expected, name)
         assert host[name].shape == truth.shape
-        np.testing.assert_allclose(
-            host[name], truth, atol=1e-5 * (1 + np.abs(truth).max(initial=0))
-        )
+        np.testing.assert_allclose(host[name], truth, atol=1e-5 * (1 + np.abs(truth).max(initial=0)))
     shares = expected.explained_variance_ratio_
     np.testing.assert_allclose(host["explained_variance_ratio_"], shares, rtol=1e-5)
     proof, truth = found.certificate_, expected.certificate_
@@ -436,11 +432,7 @@ def test_curvature_from_a_share_ends_at_the_same_optimum(model, tmp_path, scratc
 
 # --- what needs X as a whole -------------------------------------------------------------------------
 
-WHOLE = {
-    "ascent": {"certify": "ascent"},
-    "lpgd": {"solver": "lpgd"},
-    "bcd": {"solver": "bcd"},
-}
+WHOLE = {"ascent": {"certify": "ascent"}, "lpgd": {"solver": "lpgd"}, "bcd": {"solver": "bcd"}}
 whole = pytest.mark.parametrize("parameters", WHOLE.values(), ids=WHOLE)
 
 
@@ -474,9 +466,7 @@ def test_memmaps_are_arrays_there(parameters, tmp_path, scratch, stated):
     found = SMFClassifier(**make).fit(memmap(X, tmp_path), y)
     assert stated == [(1, "memory")] * 2
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-12)
-    assert found.certificate_.lower_bound == pytest.approx(
-        expected.certificate_.lower_bound, rel=1e-9
-    )
+    assert found.certificate_.lower_bound == pytest.approx(expected.certificate_.lower_bound, rel=1e-9)
 
 
 def test_cross_validation_of_a_memmap(tmp_path, scratch):

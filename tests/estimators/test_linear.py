@@ -96,9 +96,7 @@ def test_a_linear_decision_is_its_coefficients(model, classes, covariates):
 @pytest.mark.parametrize("model", MODELS)
 def test_so_is_a_prediction_of_numbers_and_of_times(model):
     targets = np.column_stack([y, X[:, 0]]).astype(float)
-    times = np.array(
-        [(True, t) for t in 1 + X[:, 0] ** 2], dtype=[("event", bool), ("time", float)]
-    )
+    times = np.array([(True, t) for t in 1 + X[:, 0] ** 2], dtype=[("event", bool), ("time", float)])
     for estimator, target in ((SMFRegressor, targets), (SMFSurvival, times)):
         fitted = estimator(2, model=model, lam=0.1).fit(X, target)
         linear = np.squeeze(X @ fitted.coef_.T + fitted.intercept_)
@@ -129,9 +127,7 @@ def test_what_is_not_linear_has_none_and_says_why(options, reason):
 def test_words_among_the_columns_have_several():
     table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).assign(sex=np.where(y > 0, "F", "M"))
     fitted = SMFClassifier(2, covariate_columns=["sex"]).fit(table, y)
-    with pytest.raises(
-        AttributeError, match=r"^coef_: a covariate column of X holds words or gaps"
-    ):
+    with pytest.raises(AttributeError, match=r"^coef_: a covariate column of X holds words or gaps"):
         fitted.coef_  # noqa: B018
 
 
@@ -140,9 +136,7 @@ def test_a_search_has_those_of_its_model():
     linear = WINE.to_numpy() @ search.coef_.T + search.intercept_
     np.testing.assert_allclose(search.decision_function(WINE), linear, atol=1e-10)
     scaled = SMFClassifierCV([2], lam=[0.1], xi=[0.1], preprocess="standardize").fit(WINE, wine)
-    with pytest.raises(
-        AttributeError, match=r"^coef_: X is preprocessed first; best_estimator_\[-1\].coef_"
-    ):
+    with pytest.raises(AttributeError, match=r"^coef_: X is preprocessed first; best_estimator_\[-1\].coef_"):
         scaled.coef_  # noqa: B018
 
 

@@ -8,11 +8,7 @@ from superfactor import SMFClassifier, SMFRegressor
 from superfactor.constraints import Box, FrobeniusBall, NonNegative, Product, WholeSpace
 from superfactor.estimators.parameters import choose_solver, seed_of
 
-COUNT, POSITIVE, NONNEGATIVE = (
-    r"an int in .*\[1, inf\)",
-    r"a float in .*\(0\.0, inf\)",
-    r"\[0\.0, inf\)",
-)
+COUNT, POSITIVE, NONNEGATIVE = (r"an int in .*\[1, inf\)", r"a float in .*\(0\.0, inf\)", r"\[0\.0, inf\)")
 
 
 def refused(name, allowed, got):
@@ -114,11 +110,7 @@ def test_bad_values_are_named(estimator, model, parameters, kind, message):
         ({"class_weight": "even"}, ValueError, r"class_weight='even': None, 'balanced' or a dict"),
         ({"class_weight": 2.0}, TypeError, r"class_weight=2\.0: None, 'balanced' or a dict"),
         ({"class_weight": {5: 1.0}}, ValueError, r"class_weight=\{5: 1\.0\}: 5 is no class of y"),
-        (
-            {"class_weight": {np.int64(5): 1}},
-            ValueError,
-            r"=\{5: 1\}: 5 is no class of y, \[0, 1\]",
-        ),
+        ({"class_weight": {np.int64(5): 1}}, ValueError, r"=\{5: 1\}: 5 is no class of y, \[0, 1\]"),
         ({"class_weight": {0: 0.0}}, ValueError, r"class_weight=\{0: 0\.0\}: positive finite"),
         ({"class_weight": {0: "a"}}, ValueError, r"class_weight=\{0: 'a'\}: positive finite"),
     ],

@@ -13,9 +13,7 @@ from superfactor import SMFClassifier, SMFRegressor
 from superfactor.estimators import placing
 
 torch = pytest.importorskip("torch")
-CUDA = pytest.param(
-    "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
-)
+CUDA = pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here"))
 # Moving by hand takes the same way as `moved` to a GPU, and ends up in PyTorch on the CPU.
 DEVICES = ["torch on the CPU", CUDA]
 FITTED = (
@@ -73,9 +71,7 @@ def test_numpy_in_numpy_out(estimator, model, kind, device, place, monkeypatch):
 def test_single_precision_stays(device, place):
     X, y, _ = small()
     fitted = SMFClassifier(device=place(device)).fit(X.astype(np.float32), y)
-    assert (
-        fitted.components_.dtype == fitted.predict_proba(X.astype(np.float32)).dtype == np.float32
-    )
+    assert fitted.components_.dtype == fitted.predict_proba(X.astype(np.float32)).dtype == np.float32
 
 
 @pytest.mark.parametrize("solver", ["lifted-newton", "lpgd", "bcd"])
@@ -164,9 +160,7 @@ def test_without_pytorch(monkeypatch):
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix], ids=["csr", "csc"])
 def test_sparse_stays_on_the_cpu(kind):
     X, y, _ = small()
-    message = (
-        r"\Adevice='cuda': dense NumPy and PyTorch arrays can be moved, scipy\.sparse\S* stays"
-    )
+    message = r"\Adevice='cuda': dense NumPy and PyTorch arrays can be moved, scipy\.sparse\S* stays"
     with pytest.raises(ValueError, match=message):
         SMFClassifier(device="cuda").fit(kind(X), y)
     assert SMFClassifier(device="cpu").fit(kind(X), y).n_iter_ > 0

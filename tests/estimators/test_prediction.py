@@ -17,9 +17,7 @@ def softmax(scores):
 
 
 @pytest.mark.parametrize(("model", "prediction"), WAYS)
-@pytest.mark.parametrize(
-    "link", ["logistic", "probit", CLOGLOG], ids=["logistic", "probit", "cloglog"]
-)
+@pytest.mark.parametrize("link", ["logistic", "probit", CLOGLOG], ids=["logistic", "probit", "cloglog"])
 def test_two_classes(model, prediction, link):
     X, y, Z = small(n=60)
     clf = SMFClassifier(model=model, prediction=prediction, link=link, lam=0.05)

@@ -72,9 +72,7 @@ def test_a_bar_says_which_pass_and_how_far(clock, terminal):
     half_a_pass(bar, clock)
     bar.clear()
     last = screen.drawn[-1]
-    assert re.match(
-        r"\[SMFClassifier\] pass 2 ━+\S* +50% +500,000 of 1,000,000 rows 0:00:0\d", last
-    )
+    assert re.match(r"\[SMFClassifier\] pass 2 ━+\S* +50% +500,000 of 1,000,000 rows 0:00:0\d", last)
 
 
 def test_nothing_is_left_of_a_pass_that_is_over_or_breaks_off(clock, terminal):
@@ -125,8 +123,7 @@ def test_elsewhere_one_line_a_pass(clock, monkeypatch, watched):
     for seconds in (83.5, 0.1, 2.5):
         one_pass(bar, clock, seconds)
     assert screen.getvalue() == (
-        "[SMFClassifier] pass 1  1,000,000 rows  1:23\n"
-        "[SMFClassifier] pass 3  1,000,000 rows  0:02\n"
+        "[SMFClassifier] pass 1  1,000,000 rows  1:23\n[SMFClassifier] pass 3  1,000,000 rows  0:02\n"
     )
 
 

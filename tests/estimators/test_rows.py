@@ -151,9 +151,7 @@ def test_nan_is_placed(tmp_path):
     X, y, _ = small(n=N, p=P)
     clf = SMFClassifier().fit(X, y)
     X[1000, 3] = np.nan
-    with pytest.raises(
-        ValueError, match=r"contains NaN in row 1000, column 3 \(1 of the rows"
-    ) as e:
+    with pytest.raises(ValueError, match=r"contains NaN in row 1000, column 3 \(1 of the rows") as e:
         clf.predict_proba(memmap(X, tmp_path))
     assert "\n" not in str(e.value)
     reg = SMFRegressor().fit(table(np.ones((9, P))).to_pandas(), np.arange(9.0))
@@ -170,9 +168,7 @@ def test_names_of_columns_are_held_to_the_fit():
         clf.predict(row_blocks(table(X), exclude=["f5"]))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         clf.predict(row_blocks(X))
-    with pytest.warns(
-        UserWarning, match="X has feature names, but SMFClassifier was fitted without"
-    ):
+    with pytest.warns(UserWarning, match="X has feature names, but SMFClassifier was fitted without"):
         SMFClassifier().fit(X, y).predict(table(X))
 
 
@@ -201,9 +197,7 @@ def test_text_and_nothing_are_refused(tmp_path):
     clf = SMFClassifier().fit(X, y)
     with pytest.raises(TypeError, match="column 'name' is string"):
         clf.predict(table(X).append_column("name", pa.array(["a"] * N)))
-    with pytest.raises(
-        ValueError, match=r"at least 1 sample and 1 feature are required, got \(0, 6\)"
-    ):
+    with pytest.raises(ValueError, match=r"at least 1 sample and 1 feature are required, got \(0, 6\)"):
         clf.predict(table(X[:0]))
 
 

@@ -37,8 +37,7 @@ def test_more_search_is_never_worse_and_finds_what_restarts_find(model):
         P = naive.state(model, X, np.eye(3)[y][:, 1:], given["xi"], given["lam"])
         best = best_of(P, 1, 20, seed, max_iter=100)
         off, auto, thorough = (
-            SMFClassifier(model=model, search=search, **given).fit(X, y).objective_
-            for search in SEARCHES
+            SMFClassifier(model=model, search=search, **given).fit(X, y).objective_ for search in SEARCHES
         )
         assert thorough <= min(off, auto) * (1 + 1e-9)
         assert auto <= off * (1 + 1e-9)
@@ -66,8 +65,7 @@ def test_the_certificate_says_how_many_starts_there_were(model):
 def test_what_is_proven_is_not_searched(model):
     X, y, _ = small(classes=3)
     off, thorough = (
-        SMFClassifier(2, model=model, lam=50.0, search=search).fit(X, y)
-        for search in ("off", "thorough")
+        SMFClassifier(2, model=model, lam=50.0, search=search).fit(X, y) for search in ("off", "thorough")
     )
     assert off.certificate_.is_global
     assert "other starts" not in thorough.certificate_.statement
@@ -126,8 +124,7 @@ def test_a_search_of_ranks_hands_it_to_its_choice():
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(
-    ("search", "classes"),
-    [*((search, c) for search in SEARCHES for c in (2, 3)), ("off", 8), ("auto", 8)],
+    ("search", "classes"), [*((search, c) for search in SEARCHES for c in (2, 3)), ("off", 8), ("auto", 8)]
 )
 def test_histories_never_rise(model, classes, search):
     for seed in range(1 if search == "thorough" else 2):
@@ -148,9 +145,7 @@ def test_without_a_ridge_and_a_minimum_a_fit_ends_and_says_why():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((30, 4)), (rng.random(30) < 0.5).astype(int)
     fit = SMFClassifier(1, model="feature", xi=0.5, lam=0.0)
-    with pytest.warns(
-        ConvergenceWarning, match="SMFClassifier has not converged: with lam=0 "
-    ) as seen:
+    with pytest.warns(ConvergenceWarning, match="SMFClassifier has not converged: with lam=0 ") as seen:
         fit.fit(X, y)
     (message,) = [str(w.message) for w in seen if w.category is ConvergenceWarning]
     assert "there is no minimum, and any lam > 0 has one" in message

@@ -20,9 +20,7 @@ def test_shares_add_up_to_what_all_factors_reconstruct(data, model, unit):
     X, y = data
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     lam = 0.1 * (unit**2 if model == "filter" else 1.0)  # the same problem in other units
-    fit = SMFClassifier(3, model=model, xi=0.1 / unit**2, lam=lam).fit(
-        unit * X, y, sample_weight=weight
-    )
+    fit = SMFClassifier(3, model=model, xi=0.1 / unit**2, lam=lam).fit(unit * X, y, sample_weight=weight)
     root = np.sqrt(weight)[:, None]
     left = np.linalg.norm(root * (unit * X - fit.codes_ @ fit.components_)) ** 2
     whole = np.linalg.norm(root * unit * X) ** 2
@@ -34,9 +32,7 @@ def test_shares_without_supervision_are_those_of_the_svd(data):
     X, y = data
     fit = SMFRegressor(3, xi=1e6).fit(X, y)
     sigma = np.linalg.svd(X, compute_uv=False)
-    np.testing.assert_allclose(
-        fit.explained_variance_ratio_, sigma[:3] ** 2 / (sigma**2).sum(), rtol=1e-6
-    )
+    np.testing.assert_allclose(fit.explained_variance_ratio_, sigma[:3] ** 2 / (sigma**2).sum(), rtol=1e-6)
 
 
 def test_names_of_the_atoms_leave_out_covariates(data):

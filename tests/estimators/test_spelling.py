@@ -10,10 +10,7 @@ from superfactor import SMFClassifier, SMFClassifierCV
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))
-CLASSIFIERS = {
-    "one": SMFClassifier(1, xi=0.1, lam=1.0),
-    "search": SMFClassifierCV(1, xi=0.1, lam=1.0, cv=3),
-}
+CLASSIFIERS = {"one": SMFClassifier(1, xi=0.1, lam=1.0), "search": SMFClassifierCV(1, xi=0.1, lam=1.0, cv=3)}
 
 
 def labels(*words):
@@ -30,9 +27,7 @@ def classifier(request):
 )
 def test_two_spellings_are_refused(classifier, container):
     y = container(labels("Tumor", "normal", "tumor ").tolist())
-    with pytest.raises(
-        ValueError, match=r"^y: 'Tumor' and 'tumor ' differ only in case or blanks; if"
-    ):
+    with pytest.raises(ValueError, match=r"^y: 'Tumor' and 'tumor ' differ only in case or blanks; if"):
         classifier.fit(X, y)
 
 

@@ -210,9 +210,7 @@ def test_units_do_not_matter(model):
         np.tile(X, (2, 1)), np.tile(y, (2, 1)), covariates=np.tile(Z, (2, 1))
     )
     assert twice.xi_ == pytest.approx(plain.xi_)
-    if (
-        model == "filter"
-    ):  # its λ is of the size of a sum over samples, that of a covariate is a prior
+    if model == "filter":  # its λ is of the size of a sum over samples, that of a covariate is a prior
         assert twice.lam_ == pytest.approx(2 * plain.lam_, rel=1e-3)
 
 
@@ -244,15 +242,11 @@ def test_a_weight_is_so_many_samples(model, solver):
     assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-7)
     tolerance = 1e-4 if solver == "auto" else 2e-2
     new = {"covariates": Z}
-    np.testing.assert_allclose(
-        weighted.predict(X, **new), repeated.predict(X, **new), atol=tolerance
-    )
+    np.testing.assert_allclose(weighted.predict(X, **new), repeated.predict(X, **new), atol=tolerance)
     np.testing.assert_array_equal(weighted.event_times_, repeated.event_times_)
     np.testing.assert_allclose(weighted.baseline_, repeated.baseline_, rtol=10 * tolerance)
     score = weighted.score(X, y, sample_weight=weight, covariates=Z)
-    assert weighted.score(X[copies], y[copies], covariates=Z[copies]) == pytest.approx(
-        score, abs=0.02
-    )
+    assert weighted.score(X[copies], y[copies], covariates=Z[copies]) == pytest.approx(score, abs=0.02)
     assert weighted.codes_.shape == (len(X), 2)
 
 
@@ -262,18 +256,14 @@ def test_a_weight_of_next_to_nothing_is_nothing():
     weight = np.ones(len(y))
     weight[np.flatnonzero(y[:, 0])[0]] = 1e-18
     faint = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(X, y, sample_weight=weight)
-    without = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(
-        X, y, sample_weight=np.round(weight)
-    )
+    without = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(X, y, sample_weight=np.round(weight))
     assert faint.objective_ == pytest.approx(without.objective_, rel=1e-9)
 
 
 def test_covariates_are_not_taken_for_times():
     X, y, _ = patients()
     model = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"times: a number or a list of them .* got shape \(3, 2\)"
-    ):
+    with pytest.raises(ValueError, match=r"times: a number or a list of them .* got shape \(3, 2\)"):
         model.predict_survival_function(X[:3], times=X[:3, :2])
 
 
@@ -353,8 +343,7 @@ def test_parameters_clone_and_pickle():
     copy = clone(model).set_params(n_components=2).fit(X, y, covariates=Z)
     again = pickle.loads(pickle.dumps(copy))
     np.testing.assert_array_equal(
-        again.predict_survival_function(X, covariates=Z),
-        copy.predict_survival_function(X, covariates=Z),
+        again.predict_survival_function(X, covariates=Z), copy.predict_survival_function(X, covariates=Z)
     )
     assert copy.fit_transform(X, y, covariates=Z).shape == (60, 2)
     assert list(copy.get_feature_names_out()) == ["smfsurvival0", "smfsurvival1"]

@@ -29,10 +29,7 @@ FORMS = {
     "DataFrame, times first": lambda y: pd.DataFrame(y[:, ::-1], columns=["time", "event"]),
     "DataFrame, other names": lambda y: pd.DataFrame({"died": y[:, 0] == 1, "days": y[:, 1]}),
     "DataFrame of nullable types": lambda y: pd.DataFrame(
-        {
-            "event": pd.array(y[:, 0] == 1, dtype="boolean"),
-            "time": pd.array(y[:, 1], dtype="Float64"),
-        }
+        {"event": pd.array(y[:, 0] == 1, dtype="boolean"), "time": pd.array(y[:, 1], dtype="Float64")}
     ),
 }
 

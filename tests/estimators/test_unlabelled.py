@@ -80,9 +80,7 @@ def test_minus_one_is_a_class_until_one_says_otherwise():
 @pytest.mark.parametrize("solver", ["auto", "bcd"])
 def test_the_objective_counts_the_labels_there_are(model, solver):
     xi, lam = 0.02, 0.3
-    fit = SMFClassifier(2, model=model, xi=xi, lam=lam, solver=solver, tol=1e-10).fit(
-        X, marked(TRUTH, None)
-    )
+    fit = SMFClassifier(2, model=model, xi=xi, lam=lam, solver=solver, tol=1e-10).fit(X, marked(TRUTH, None))
     a = fit.codes_ @ fit.factor_coef_.T[:, 0] + fit.intercept_[0]
     A = fit.components_.T @ fit.factor_coef_.T
     if model == "filter":
@@ -135,9 +133,7 @@ def test_regression(targets):
     A = fit.components_.T @ fit.factor_coef_.T
     by_hand = np.sum(residual**2) + 0.05 * np.sum((X - fit.codes_ @ fit.components_) ** 2)
     assert fit.objective_ == pytest.approx(by_hand + 0.3 * np.sum(A**2), rel=1e-9)
-    away = SMFRegressor(2, xi=0.05, lam=0.3, unlabeled=-99.0).fit(
-        X, np.where(np.isnan(gone), -99.0, gone)
-    )
+    away = SMFRegressor(2, xi=0.05, lam=0.3, unlabeled=-99.0).fit(X, np.where(np.isnan(gone), -99.0, gone))
     assert away.objective_ == fit.objective_
 
 

@@ -61,9 +61,7 @@ def loss(fit, y, outputs, weight=None):
     if hasattr(fit, "event_times_"):
         event, time = y.T
         pairs = zip(event, time, outputs[:, 0], strict=True)
-        risk = {
-            t: np.exp(outputs[time >= t]).sum() / event[time == t].sum() for t in time[event == 1]
-        }
+        risk = {t: np.exp(outputs[time >= t]).sum() / event[time == t].sum() for t in time[event == 1]}
         return sum(np.log(risk[t]) - a for died, t, a in pairs if died)
     if not hasattr(fit, "classes_"):
         return mean_squared_error(y, outputs, sample_weight=weight)

@@ -3,21 +3,13 @@
 import numpy as np
 import pytest
 
-from superfactor.interpretation.complementary import (
-    complementary_halves,
-    error_factor,
-    how_many,
-)
+from superfactor.interpretation.complementary import complementary_halves, error_factor, how_many
 
 
 @pytest.mark.parametrize("B", [10, 25, 50, 100])
 @pytest.mark.parametrize("tau", [0.6, 0.75, 0.76, 0.9, 1.0])
 def test_the_number_picked_is_the_largest_that_keeps_the_bound(tau, B):
-    C = (
-        1 / (2 * (2 * tau - 1 - 1 / (2 * B)))
-        if tau <= 0.75
-        else 4 * (1 - tau + 0.5 / B) / (1 + 1 / B)
-    )
+    C = 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) if tau <= 0.75 else 4 * (1 - tau + 0.5 / B) / (1 + 1 / B)
     assert error_factor(tau, B) == pytest.approx(C)
     for p in (50, 997, 22_283):
         for expected in (0.5, 1, 3):
@@ -25,9 +17,7 @@ def test_the_number_picked_is_the_largest_that_keeps_the_bound(tau, B):
             square = [(q / p) ** 2 for q in range(p)]
             lowest = [0.5 + min(s, 1 / (2 * B) + 0.75 * s) for s in square]
             allowed = [
-                q
-                for q in range(1, p)
-                if C * q**2 / p <= expected and square[q] <= 1 / 3 and tau > lowest[q]
+                q for q in range(1, p) if C * q**2 / p <= expected and square[q] <= 1 / 3 and tau > lowest[q]
             ]
             assert how_many(p, expected, tau, B) == allowed[-1]
 

@@ -78,9 +78,7 @@ def test_others_than_those_adjusted_for():
         np.testing.assert_allclose(found["before"], found["after"])
         codes = plain[-1].transform(plain[:-1].transform(genes)) @ factor_view(plain).turn
         np.testing.assert_allclose(found["before"], r2(indicators(X)["batch"], codes))
-    adjusted = make_pipeline(Adjuster("batch", keep="age"), StandardScaler(), classifier()).fit(
-        X, y
-    )
+    adjusted = make_pipeline(Adjuster("batch", keep="age"), StandardScaler(), classifier()).fit(X, y)
     other = confounding(adjusted, X, X[["age"]])
     assert other["confounder"].tolist() == ["age"] * 3
     assert (other["after"] > 0).any()
@@ -110,9 +108,7 @@ def test_covariates_keep_their_unit_behind_an_adjuster_and_a_block_scaler(scaled
     """Odds ratios per year, whatever stands before the model: the same model without the extra steps."""
     X, y = confounded()
     X = X[["age", "batch", *X.columns[:7]]]
-    X["batch"] = (
-        X["batch"] == "B"
-    ) * 1.0  # a number, so that a scaler may stand before the Adjuster
+    X["batch"] = (X["batch"] == "B") * 1.0  # a number, so that a scaler may stand before the Adjuster
     blocks = BlockScaler({"one": slice(1, 4), "two": slice(4, 8)})
     adjust = Adjuster([1], keep=[0])
     steps = [StandardScaler(), adjust] if scaled_first else [adjust, StandardScaler()]

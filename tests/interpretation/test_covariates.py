@@ -119,12 +119,8 @@ def test_regression():
     effects = covariate_effects(fit)
     assert list(effects["output"]) == ["y0", "y0", "y1", "y1"]
     assert set(effects["kind"]) == {"slope"} and set(effects["against"]) == {None}
-    difference = fit.predict(X, covariates=extra + np.array([0, 1])) - fit.predict(
-        X, covariates=extra
-    )
-    np.testing.assert_allclose(
-        difference, np.tile(effects["estimate"][[1, 3]], (len(X), 1)), atol=1e-8
-    )
+    difference = fit.predict(X, covariates=extra + np.array([0, 1])) - fit.predict(X, covariates=extra)
+    np.testing.assert_allclose(difference, np.tile(effects["estimate"][[1, 3]], (len(X), 1)), atol=1e-8)
 
 
 def named_later(X, y):
@@ -180,12 +176,7 @@ def numerical_hessian(f, at, step=1e-4):
     H = np.empty((d, d))
     for i in range(d):
         for j in range(d):
-            H[i, j] = (
-                f(at + E[i] + E[j])
-                - f(at + E[i] - E[j])
-                - f(at - E[i] + E[j])
-                + f(at - E[i] - E[j])
-            )
+            H[i, j] = f(at + E[i] + E[j]) - f(at + E[i] - E[j]) - f(at - E[i] + E[j]) + f(at - E[i] - E[j])
     return H / (4 * step**2)
 
 
@@ -279,12 +270,9 @@ def test_the_unit_of_a_covariate_does_not_matter_where_its_ridge_does_not():
     X, _ = table(100)
     extra = sides(len(X))
     y = extra[:, 0] + sides(len(X), seed=6)[:, 0] > 0
-    fits = [
-        classifier(rank=1, xi=10, lam=1e-9).fit(X, y, covariates=extra * unit) for unit in (1, 1000)
-    ]
+    fits = [classifier(rank=1, xi=10, lam=1e-9).fit(X, y, covariates=extra * unit) for unit in (1, 1000)]
     near, far = (
-        covariate_effects(fit, X, y, extra * unit)
-        for fit, unit in zip(fits, (1, 1000), strict=True)
+        covariate_effects(fit, X, y, extra * unit) for fit, unit in zip(fits, (1, 1000), strict=True)
     )
     for name in ("estimate_per_sd", "low_per_sd", "high_per_sd"):
         np.testing.assert_allclose(far[name], near[name], rtol=1e-3)
@@ -294,9 +282,7 @@ def test_codes_that_the_model_keeps_are_enough():
     X, y = table()
     given = people(len(y))
     fit = classifier().fit(X, y, covariates=given)
-    pd.testing.assert_frame_equal(
-        covariate_effects(fit, None, y, given), covariate_effects(fit, X, y, given)
-    )
+    pd.testing.assert_frame_equal(covariate_effects(fit, None, y, given), covariate_effects(fit, X, y, given))
 
 
 def covered(fit, truth, draw, times):
@@ -404,9 +390,7 @@ def test_rows_in_another_order_are_refused():
     X, y = table()
     extra = sides(len(y))
     swapped = np.r_[0, 2, 1, 3 : len(y)]
-    message = (
-        rf"X: 2 of {len(y)} samples are not those .*, the first at position 1; .* in its order"
-    )
+    message = rf"X: 2 of {len(y)} samples are not those .*, the first at position 1; .* in its order"
     for fit in (classifier(), pipeline()):
         fit.fit(X, y)
         covariate_effects(fit, X, y)

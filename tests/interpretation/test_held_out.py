@@ -46,9 +46,7 @@ def one_by_one(model, X, y, fold, covariates=None, changed=lambda share: {}):
         for kind in (True, False):
             left, right = (np.flatnonzero(c == kind) for c in (view.coef.any(axis=0), carries))
             if len(left):
-                turn[np.ix_(left, right)], _ = orthogonal_procrustes(
-                    t[train][:, left], own[train][:, right]
-                )
+                turn[np.ix_(left, right)], _ = orthogonal_procrustes(t[train][:, left], own[train][:, right])
         without = None if covariates is None else 0 * covariates
         effect = LinearRegression().fit(t, answers(again, X, without)).coef_ @ turn
         scores[test] = t[test] @ turn
@@ -63,9 +61,7 @@ def use_of(model, y, base, parts):
     """What is explained, and the share of it lost without each factor, after shrinking if that helps."""
     fitted = model[-1] if hasattr(model, "steps") else model
     whole = parts.sum(axis=0)
-    best = minimize_scalar(
-        lambda s: loss(fitted, y, base + s * whole), bounds=(0, 1), method="bounded"
-    )
+    best = minimize_scalar(lambda s: loss(fitted, y, base + s * whole), bounds=(0, 1), method="bounded")
     none = loss(fitted, y, base)
     lost = [loss(fitted, y, base + best.x * (whole - own)) - best.fun for own in parts]
     return (none - best.fun) / none, np.array(lost) / (none - best.fun)
@@ -87,17 +83,13 @@ def example(name):
     last = SMFClassifier(3, prediction="fast", **QUIET)
     if name == "pipeline":
         return make_pipeline(StandardScaler(), last).fit(X, y), X, y, Z, unchanged
-    if (
-        name == "numbers"
-    ):  # a ridge that does not grow with the samples is lighter for fewer of them
+    if name == "numbers":  # a ridge that does not grow with the samples is lighter for fewer of them
         last.set_params(xi=0.01, lam=7.0)
         unchanged = lambda share: {"lam": 7.0 * share}  # noqa: E731
     elif name == "feature":
         last.set_params(model="feature")
     elif name == "targets":
-        y = np.c_[5 * X[:, 1], X[:, 0] - 10 * X[:, 3]] + np.random.default_rng(0).standard_normal(
-            (60, 2)
-        )
+        y = np.c_[5 * X[:, 1], X[:, 0] - 10 * X[:, 3]] + np.random.default_rng(0).standard_normal((60, 2))
         last = SMFRegressor(3, **QUIET)
     elif name == "survival":
         X, y, Z = patients(n=80)
@@ -165,10 +157,7 @@ def test_units_of_a_target_and_of_weights_do_not_matter(unit):
     y = X[:, :3].sum(axis=1) + np.random.default_rng(9).standard_normal(40)
     here, there = (
         held_out_scores(
-            SMFRegressor(2, **QUIET).fit(X[:, :8], u * y, sample_weight=w),
-            X[:, :8],
-            u * y,
-            sample_weight=w,
+            SMFRegressor(2, **QUIET).fit(X[:, :8], u * y, sample_weight=w), X[:, :8], u * y, sample_weight=w
         )
         for u, w in ((1.0, None), (unit, np.full(40, unit)))
     )
@@ -232,9 +221,7 @@ def test_ways_to_the_same_answer():
     sparse = SMFClassifier(3, **QUIET).fit(sp.csr_array(X), y)
     with joblib.parallel_config("threading"):
         others = [
-            held_out_scores(
-                model, X, y, random_state=1, n_jobs=2, progress=lambda *at: heard.append(at)
-            ),
+            held_out_scores(model, X, y, random_state=1, n_jobs=2, progress=lambda *at: heard.append(at)),
             held_out_scores(sparse, sp.csr_array(X), y, random_state=1),
         ]
     assert heard == [(k, 5) for k in range(6)]
@@ -245,9 +232,7 @@ def test_ways_to_the_same_answer():
     assert np.any(held_out_scores(model, X, y, random_state=2).fold != found.fold)
     turned = held_out_scores(model, X, y, random_state=1, rotation="varimax")
     own = factor_view(model, rotation="varimax").scores
-    assert np.all(
-        [np.corrcoef(a, b)[0, 1] > 0.9 for a, b in zip(own.T, turned.scores.T, strict=True)]
-    )
+    assert np.all([np.corrcoef(a, b)[0, 1] > 0.9 for a, b in zip(own.T, turned.scores.T, strict=True)])
     down = held_out_scores(model, X, y, random_state=1, positive="normal")
     up = held_out_scores(model, X, y, random_state=1, positive="tumoral")
     np.testing.assert_allclose(down.scores[:, 0], -up.scores[:, 0])

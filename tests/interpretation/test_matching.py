@@ -42,8 +42,7 @@ def test_no_other_pairs_are_more_alike():
     view, plain = fitted_views()
     pairs = matched(view, plain)
     mine, theirs = (
-        v.correlations / np.linalg.norm(v.correlations, axis=1, keepdims=True)
-        for v in (view, plain)
+        v.correlations / np.linalg.norm(v.correlations, axis=1, keepdims=True) for v in (view, plain)
     )
     cosine = mine @ theirs.T
     best = max(sum(abs(cosine[j, k]) for j, k in enumerate(p)) for p in permutations(range(4)))

@@ -3,24 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.utils.class_weight import compute_sample_weight
-from tests.interpretation.data import (
-    CASES,
-    MODELS,
-    case,
-    classifier,
-    loss,
-    pipeline,
-    regressor,
-    table,
-)
+from tests.interpretation.data import CASES, MODELS, case, classifier, loss, pipeline, regressor, table
 
 from superfactor import SMFRegressor
-from superfactor.interpretation import (
-    factor_view,
-    supervised_factors,
-    top_features,
-    unsupervised,
-)
+from superfactor.interpretation import factor_view, supervised_factors, top_features, unsupervised
 
 ROTATIONS = ("predictive", "variance", "varimax")
 
@@ -65,9 +51,7 @@ def test_contributions_are_the_deviance_lost_without_each_factor(name, model):
 def test_in_other_rotations_they_are_shares_of_the_activations(name, rotation):
     c = case(name)
     view = factor_view(c.fit, rotation=rotation)
-    alone = [
-        np.outer(t, b).var(axis=0).sum() for t, b in zip(view.scores.T, view.coef.T, strict=True)
-    ]
+    alone = [np.outer(t, b).var(axis=0).sum() for t, b in zip(view.scores.T, view.coef.T, strict=True)]
     np.testing.assert_allclose(view.contribution, alone / c.outputs().var(axis=0).sum(), rtol=1e-8)
 
 

@@ -36,17 +36,14 @@ def one_by_one(fit, reference, X, y, parts, weight, rotation, by, n):
     Refits to the raw rows, every matching of factors of the same kind tried.
     """
     r, tops = len(reference.share), top_features(reference, n, by=by)
-    counts = {
-        key: 0.0 for key in tops[["factor", "end", "rank"]].itertuples(index=False, name=None)
-    }
+    counts = {key: 0.0 for key in tops[["factor", "end", "rank"]].itertuples(index=False, name=None)}
     similarity = []
     for rows in parts:
         refit = clone(fit).set_params(certify=None)
         refit.fit(X[rows], y[rows], sample_weight=weight[rows] * weight.sum() / weight[rows].sum())
         again = factor_view(refit, rotation=rotation)
         unit, other = (
-            v.correlations / np.linalg.norm(v.correlations, axis=1, keepdims=True)
-            for v in (reference, again)
+            v.correlations / np.linalg.norm(v.correlations, axis=1, keepdims=True) for v in (reference, again)
         )
         orders = [list(order) for order in permutations(range(r))]
         if rotation == "predictive":
@@ -99,11 +96,7 @@ def test_table_is_that_of_the_top_features(wide):
 @pytest.mark.parametrize("shape", [(30, 60), (60, 12)], ids=["wide", "tall"])
 @pytest.mark.parametrize(
     ("rotation", "by", "weighted"),
-    [
-        ("predictive", "correlation", True),
-        ("variance", "weight", False),
-        ("varimax", "correlation", False),
-    ],
+    [("predictive", "correlation", True), ("variance", "weight", False), ("varimax", "correlation", False)],
 )
 def test_same_as_refits_one_by_one(model, shape, rotation, by, weighted, monkeypatch):
     X, y = planted(*shape, k=2, noise=2.0)
@@ -112,9 +105,7 @@ def test_same_as_refits_one_by_one(model, shape, rotation, by, weighted, monkeyp
         weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
     fit = classifier(model, rank=3, tol=1e-10).fit(X, y, sample_weight=weight)
     asked, views = [], resampling._Refits.views
-    monkeypatch.setattr(
-        resampling._Refits, "views", lambda *args: asked.append(args[1:]) or views(*args)
-    )
+    monkeypatch.setattr(resampling._Refits, "views", lambda *args: asked.append(args[1:]) or views(*args))
     how = {"rotation": rotation, "by": by, "n": 3}
     found = stability(fit, X, y, 4, shuffles=2, sample_weight=weight, random_state=3, **how)
     (labels, parts), *shuffled = asked

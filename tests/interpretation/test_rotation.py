@@ -49,9 +49,7 @@ def test_criterion_is_that_of_the_textbook_iteration(r, orthonormal):
     weights = np.linalg.qr(weights.T)[0].T if orthonormal else weights * rng.uniform(1, 3, (r, 1))
     R = varimax(weights)
     np.testing.assert_allclose(R @ R.T, np.eye(r), atol=1e-12)
-    np.testing.assert_allclose(
-        criterion(R.T @ weights), criterion(textbook(weights).T @ weights), rtol=1e-9
-    )
+    np.testing.assert_allclose(criterion(R.T @ weights), criterion(textbook(weights).T @ weights), rtol=1e-9)
 
 
 def test_scale_does_not_matter():

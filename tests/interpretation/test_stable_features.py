@@ -33,11 +33,7 @@ def planted(n=80, p=200, k=6, strength=1.5, seed=0):
 @pytest.fixture(scope="module")
 def wide():
     X, y = planted()
-    return (
-        X,
-        y,
-        make_pipeline(StandardScaler(), classifier(rank=2, xi="auto", lam="auto")).fit(X, y),
-    )
+    return (X, y, make_pipeline(StandardScaler(), classifier(rank=2, xi="auto", lam="auto")).fit(X, y))
 
 
 @pytest.fixture(scope="module")
@@ -174,9 +170,7 @@ def test_sparse_covariates_unlabelled_and_a_constant():
     labels = y.astype(object)
     labels[:15] = None
     sex = pd.DataFrame({"sex": np.where(np.arange(100) % 3, "f", "m")})
-    fit = classifier(rank=2, xi="auto", lam="auto").fit(
-        sp.csr_array(X.to_numpy()), labels, covariates=sex
-    )
+    fit = classifier(rank=2, xi="auto", lam="auto").fit(sp.csr_array(X.to_numpy()), labels, covariates=sex)
     found = stable_features(fit, sp.csr_array(X.to_numpy()), labels, covariates=sex, n_pairs=8)
     assert {f"x{j}" for j in range(4)} <= set(found.selected)
     constant = found.table.set_index("feature").loc["x50"]
@@ -321,11 +315,7 @@ def test_the_model_stays_as_it_was(wide):
 @pytest.mark.parametrize(
     ("threshold", "expected", "words"),
     [
-        (
-            0.9,
-            2,
-            "among the top {q} in at least 90 percent of 40 half-samples; at most 2 of them are",
-        ),
+        (0.9, 2, "among the top {q} in at least 90 percent of 40 half-samples; at most 2 of them are"),
         (0.75, 0.5, "at least three quarters of 40 half-samples; at most 0.5 of them are expected"),
     ],
 )
@@ -339,8 +329,7 @@ def test_statements_of_one_and_none(found):
     from dataclasses import replace
 
     one = found.table.assign(
-        selected=found.table.index == 0,
-        share=found.table["share"].where(found.table.index == 0, 0.0),
+        selected=found.table.index == 0, share=found.table["share"].where(found.table.index == 0, 0.0)
     )
     assert replace(found, table=one).statement == (
         "1 feature was among the top 13 in at least three quarters of 40 half-samples; at most 1 is "
@@ -383,9 +372,7 @@ def test_too_few_samples():
         stable_features(classifier(rank=7).fit(X, y), X, y)
     y[:] = "normal"
     y[0] = "tumoral"
-    with pytest.raises(
-        ValueError, match="y: class 'tumoral' has 1 of the 2 samples that two halves"
-    ):
+    with pytest.raises(ValueError, match="y: class 'tumoral' has 1 of the 2 samples that two halves"):
         stable_features(classifier(rank=2).fit(X, y), X, y)
     with pytest.raises(TypeError, match="model=FactorView: a fitted SMFClassifier"):
         stable_features(factor_view(classifier(rank=2).fit(X, y)), X, y)

@@ -6,14 +6,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
-from tests.interpretation.data import (
-    activations,
-    classifier,
-    pipeline,
-    reconstruction,
-    regressor,
-    table,
-)
+from tests.interpretation.data import activations, classifier, pipeline, reconstruction, regressor, table
 
 from superfactor import SMFClassifierCV
 from superfactor.interpretation import factor_view, supervised_factors, top_features, unsupervised
@@ -41,9 +34,7 @@ def test_factors_and_shares_are_those_of_the_svd(shape, kind):
     cosine = view.scores[:, order].T @ U / np.sqrt(n)
     np.testing.assert_allclose(np.abs(cosine), np.eye(3), atol=1e-8)
     signs = np.sign(np.diag(cosine))[:, None]
-    np.testing.assert_allclose(
-        view.patterns[order] * signs, Vt * s[:, None] / np.sqrt(n), atol=1e-8
-    )
+    np.testing.assert_allclose(view.patterns[order] * signs, Vt * s[:, None] / np.sqrt(n), atol=1e-8)
     np.testing.assert_allclose(view.weights[order] * signs, Vt / s[:, None] * np.sqrt(n), atol=1e-8)
 
 
@@ -89,9 +80,7 @@ def svd_codes(X):
 
 def assert_predicts(view, prediction):
     """As (n, outputs) does, and each coefficient is what one standard deviation adds."""
-    np.testing.assert_allclose(
-        activations(view), prediction - prediction.mean(axis=0), rtol=1e-4, atol=1e-5
-    )
+    np.testing.assert_allclose(activations(view), prediction - prediction.mean(axis=0), rtol=1e-4, atol=1e-5)
     fitted = LinearRegression().fit(view.scores, prediction)
     np.testing.assert_allclose(view.coef, fitted.coef_, rtol=1e-4, atol=1e-5)
 

@@ -8,12 +8,7 @@ import pytest
 from tests.interpretation.data import MODELS, pipeline, regressor, table
 
 from superfactor import SMFClassifier
-from superfactor.interpretation import (
-    factor_view,
-    held_out_scores,
-    supervised_factors,
-    top_features,
-)
+from superfactor.interpretation import factor_view, held_out_scores, supervised_factors, top_features
 from superfactor.interpretation.tables import extremes
 
 
@@ -106,9 +101,7 @@ def test_ends_are_those_of_a_full_sort(n, rotation, by):
         high = [row for row, s in zip(rows[::-1], sign[::-1], strict=True) if s > 0][:n]
         low = [row for row, s in zip(rows, sign, strict=True) if s < 0][:n]
         for end, chosen in (("high", high), ("low", low)):
-            expected += [
-                (j + 1, end, k, *row, row[1] * row[2] < 0) for k, row in enumerate(chosen, 1)
-            ]
+            expected += [(j + 1, end, k, *row, row[1] * row[2] < 0) for k, row in enumerate(chosen, 1)]
     columns = ["factor", "end", "rank", "feature", "correlation", "weight", "disagrees"]
     pd.testing.assert_frame_equal(shown, pd.DataFrame(expected, columns=columns))
 

@@ -102,9 +102,7 @@ def by_hand(c, rank):
     """Scores (n, r) from explicit matrices: axes of the activations, then of what else codes explain."""
     kept = c.weight > 0
     D = c.weight[kept] / c.weight.sum()
-    X, S, A = (
-        (M - D @ M) * np.sqrt(D)[:, None] for M in (x[kept] for x in (c.X, c.codes(), c.outputs()))
-    )
+    X, S, A = ((M - D @ M) * np.sqrt(D)[:, None] for M in (x[kept] for x in (c.X, c.codes(), c.outputs())))
     U, values, _ = np.linalg.svd(A, full_matrices=False)
     first = U[:, values > 1e-4 * values[0]]
     S = S / np.linalg.norm(S, axis=0)
@@ -189,9 +187,7 @@ def test_order_and_sign(name, model, rotation):
     view = factor_view(case(name, model).fit, rotation=rotation)
     assert np.all(np.diff(np.linalg.norm(view.coef, axis=0)) <= 0)
     leading = np.take_along_axis(view.coef, np.abs(view.coef).argmax(axis=0)[None], axis=0)[0]
-    strongest = np.take_along_axis(
-        view.correlations, np.abs(view.correlations).argmax(axis=1)[:, None], 1
-    )
+    strongest = np.take_along_axis(view.correlations, np.abs(view.correlations).argmax(axis=1)[:, None], 1)
     assert np.all((leading > 0) | ((leading == 0) & (strongest[:, 0] > 0)))
 
 

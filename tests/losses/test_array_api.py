@@ -15,9 +15,7 @@ def results(loss, kappa, convert, dtype):
     v = np.random.default_rng(12).standard_normal(a.shape)
     weights = np.random.default_rng(13).uniform(0.5, 1.5, len(a))
     several = np.stack([a, -a, 0.5 * a])  # three points side by side
-    a, Y, v, weights, several = (
-        convert(array.astype(dtype)) for array in (a, Y, v, weights, several)
-    )
+    a, Y, v, weights, several = (convert(array.astype(dtype)) for array in (a, Y, v, weights, several))
     value, residual = loss.value_and_residual(a, Y)
     values, residuals = loss.value_and_residual(several, Y)
     found = {
@@ -46,9 +44,7 @@ def test_other_libraries_agree_with_numpy(loss, kappa, convert):
     expected = results(loss, kappa, np.asarray, np.float64)
     for name, array in results(loss, kappa, convert, np.float64).items():
         assert type(array) is type(convert(np.zeros(1))), name
-        np.testing.assert_allclose(
-            np.asarray(array), expected[name], rtol=1e-11, atol=1e-12, err_msg=name
-        )
+        np.testing.assert_allclose(np.asarray(array), expected[name], rtol=1e-11, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize(("loss", "kappa"), CASES)

@@ -79,9 +79,7 @@ def test_logistic_conjugate_is_minus_the_entropy(kappa):
 
 def test_logistic_domain():
     loss = resolve_link("logistic", 2)
-    P = np.array(
-        [[1.0, 0.0], [0.0, 0.0], [0.5, 0.5], [-1e-16, 0.5], [-1e-9, 0.5], [0.6, 0.4 + 1e-9]]
-    )
+    P = np.array([[1.0, 0.0], [0.0, 0.0], [0.5, 0.5], [-1e-16, 0.5], [-1e-9, 0.5], [0.6, 0.4 + 1e-9]])
     for label in (0, 1, 2):
         Y = one_hot([label] * len(P), 2)
         conjugate = loss.conjugate(P - Y, Y)
@@ -139,9 +137,7 @@ def test_saturated_residuals_keep_a_finite_conjugate():
     # A certificate sums these; one +inf from underflow would destroy it.
     for link, kappa in (("logistic", 1), ("logistic", 3), ("probit", 1)):
         loss = resolve_link(link, kappa)
-        a = np.repeat(
-            np.array([-1e4, -745, -50, -38.2, 0, 38.2, 50, 745, 1e4])[:, None], kappa, axis=1
-        )
+        a = np.repeat(np.array([-1e4, -745, -50, -38.2, 0, 38.2, 50, 745, 1e4])[:, None], kappa, axis=1)
         for label in range(kappa + 1):
             Y = one_hot([label] * len(a), kappa)
             G = loss.residual(a, Y)
@@ -156,10 +152,7 @@ def test_without_a_conjugate_the_dual_side_raises(kappa):
     loss = resolve_link(SOFTPLUS, kappa)
     assert not loss.has_conjugate
     G = np.zeros((2, kappa))
-    for call in (
-        loss.conjugate,
-        lambda G, Y: balance(loss, G, Y, np.ones(2)),
-    ):
+    for call in (loss.conjugate, lambda G, Y: balance(loss, G, Y, np.ones(2))):
         with pytest.raises(TypeError, match="conjugate"):
             call(G, G)
 

@@ -68,11 +68,7 @@ def test_curvature_is_that_of_the_formula(weighted):
     a, rng = activations(scale=2.0), np.random.default_rng(3)
     P, deaths = chances(a[:, 0], times, events, weights), weights * events
     H = np.diag(P.T @ deaths) - P.T @ (deaths[:, None] * P)
-    J, v, b = (
-        rng.standard_normal((40, 5)) + 100.0,
-        rng.standard_normal((40, 1)),
-        np.array([[2.0], [-1.0]]),
-    )
+    J, v, b = (rng.standard_normal((40, 5)) + 100.0, rng.standard_normal((40, 1)), np.array([[2.0], [-1.0]]))
     bend = loss.curvature(a, Y).weighted(weights[:, None])
     np.testing.assert_allclose(bend.times(v), H @ v, atol=1e-12)
     np.testing.assert_allclose(bend.gram(J, True), J.T @ H @ J, atol=1e-8)
@@ -82,9 +78,7 @@ def test_curvature_is_that_of_the_formula(weighted):
     np.testing.assert_allclose(bend.total(), [[np.sum(P.T @ deaths)]], rtol=1e-12)
     again = loss.curvature_of(bend.numbers)
     np.testing.assert_array_equal(again.times(v), bend.times(v))
-    np.testing.assert_allclose(
-        weights[:, None] * loss.hessian_action(a, Y, v), bend.times(v), atol=1e-12
-    )
+    np.testing.assert_allclose(weights[:, None] * loss.hessian_action(a, Y, v), bend.times(v), atol=1e-12)
 
 
 def test_a_sample_has_no_curvature_of_its_own():
@@ -173,9 +167,7 @@ def test_samples_of_weight_zero_are_nowhere():
     fewer = CoxPartialLikelihood(times[there], events[there], weights[there])
     Y = events[:, None]
     np.testing.assert_allclose(loss.value(a, Y)[there], fewer.value(a[there], Y[there]), atol=1e-12)
-    np.testing.assert_allclose(
-        loss.residual(a, Y)[there], fewer.residual(a[there], Y[there]), atol=1e-12
-    )
+    np.testing.assert_allclose(loss.residual(a, Y)[there], fewer.residual(a[there], Y[there]), atol=1e-12)
     assert np.all(weights[5:9, None] * loss.residual(a, Y)[5:9] == 0)
 
 

@@ -22,11 +22,7 @@ def eigenvalues(loss, a, kappa):
 
 
 @settings(max_examples=80, deadline=None)
-@given(
-    kappa=st.integers(1, 4),
-    radius=st.floats(0.0, 10.0),
-    seed=st.integers(0, 2**32 - 1),
-)
+@given(kappa=st.integers(1, 4), radius=st.floats(0.0, 10.0), seed=st.integers(0, 2**32 - 1))
 def test_logistic_bounds_hold(kappa, radius, seed):
     rng = np.random.default_rng(seed)
     # Even over the box |a_c| ≤ radius, which holds the ball; corners are the extremes.
@@ -103,9 +99,7 @@ def test_a_users_link_may_bring_its_bounds():
 
 
 @pytest.mark.parametrize("radius", [-1.0, math.nan])
-@pytest.mark.parametrize(
-    "loss", [SquaredError(), *(resolve_link(k, 1) for k in ("logistic", "probit"))]
-)
+@pytest.mark.parametrize("loss", [SquaredError(), *(resolve_link(k, 1) for k in ("logistic", "probit"))])
 def test_a_bad_radius_is_named(loss, radius):
     with pytest.raises(ValueError, match="radius"):
         loss.curvature_bounds(1, radius)

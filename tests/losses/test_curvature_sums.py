@@ -33,8 +33,7 @@ def test_gram_of_no_columns():
 
 
 @pytest.mark.parametrize(
-    ("loss", "kappa"),
-    [(resolve_link("logistic", 3), 3), (resolve_link("probit", 1), 1), (SquaredError(), 2)],
+    ("loss", "kappa"), [(resolve_link("logistic", 3), 3), (resolve_link("probit", 1), 1), (SquaredError(), 2)]
 )
 @pytest.mark.parametrize("count", [0, 1, 4])
 def test_curvature_along_directions_by_differences(loss, kappa, count):

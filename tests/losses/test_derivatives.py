@@ -111,9 +111,7 @@ def test_points_side_by_side_are_points_one_by_one(loss, kappa):
             "hessian_action": loss.hessian_action(one, Y, v[place]),
         }
         for name, array in expected.items():
-            np.testing.assert_allclose(
-                found[name][0][place], array, rtol=1e-12, atol=1e-300, err_msg=name
-            )
+            np.testing.assert_allclose(found[name][0][place], array, rtol=1e-12, atol=1e-300, err_msg=name)
 
 
 @pytest.mark.parametrize(("loss", "kappa"), CASES)
@@ -126,11 +124,7 @@ def test_one_pass_gives_what_two_give(loss, kappa):
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    case=st.sampled_from(all_losses()),
-    seed=st.integers(0, 2**32 - 1),
-    scale=st.floats(1e-3, 8.0),
-)
+@given(case=st.sampled_from(all_losses()), seed=st.integers(0, 2**32 - 1), scale=st.floats(1e-3, 8.0))
 def test_derivatives_anywhere(case, seed, scale):
     _, loss, kappa = case
     a, Y = draw(loss, kappa, 8, seed, scale)

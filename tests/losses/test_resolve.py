@@ -57,9 +57,7 @@ def test_links_and_losses_travel():
     for kappa, link in ((1, "probit"), (2, "logistic"), (2, SOFTPLUS)):
         loss = pickle.loads(pickle.dumps(resolve_link(link, kappa)))
         a = np.ones((3, kappa))
-        np.testing.assert_array_equal(
-            loss.value(a, 0 * a), resolve_link(link, kappa).value(a, 0 * a)
-        )
+        np.testing.assert_array_equal(loss.value(a, 0 * a), resolve_link(link, kappa).value(a, 0 * a))
 
 
 def test_links_survive_scikit_learns_clone():

@@ -48,8 +48,7 @@ LINK_NAMES = [
 
 
 @pytest.mark.parametrize(
-    ("p", "r", "xi", "lam"),
-    [(6, 3, 1.0, 1.0), (2, 1, 0.05, 0.3), (6, 3, 3.0, 0.0), (2, 1, 1e-4, 1e-3)],
+    ("p", "r", "xi", "lam"), [(6, 3, 1.0, 1.0), (2, 1, 0.05, 0.3), (6, 3, 3.0, 0.0), (2, 1, 1e-4, 1e-3)]
 )
 @pytest.mark.parametrize(("link", "kappa"), LINKS, ids=LINK_NAMES)
 def test_energies(link, kappa, p, r, xi, lam):
@@ -153,8 +152,7 @@ def test_directions_of_w_that_are_noise_are_left_alone():
     clean[:, 2] = 0
     loss = resolve_link("logistic", 1)
     first, second = (
-        FeatureCoding.of(V, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
-        for V in (noisy, clean)
+        FeatureCoding.of(V, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0) for V in (noisy, clean)
     )
     np.testing.assert_allclose(first.codes(x), second.codes(x), atol=1e-12)
     assert np.all(np.abs(first.codes(x)[:, 2]) < 1e-15)
@@ -167,9 +165,7 @@ def test_directions_of_w_that_are_noise_are_left_alone():
 
 def test_nothing_to_code_with():
     beta, codes, x = np.ones((2, 1)), np.ones((5, 2)), np.ones((3, 4))
-    coding = FeatureCoding.of(
-        np.zeros((4, 2)), np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0
-    )
+    coding = FeatureCoding.of(np.zeros((4, 2)), np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
     assert np.all(coding.codes(x) == 0)
     loss = resolve_link("logistic", 1)
     energies = coding.energies(np.zeros((3, 1)), np.full((3, 1), 0.5), loss)

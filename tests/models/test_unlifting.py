@@ -83,9 +83,7 @@ def test_whichever_L_and_P_gave_it(model):
     inverse = np.linalg.inv(M)
     other = arrays.unlift(W @ M, inverse @ beta, C.T @ inverse.T, gamma)
     for a, b in zip(
-        (one.components, one.codes, one.beta),
-        (other.components, other.codes, other.beta),
-        strict=True,
+        (one.components, one.codes, one.beta), (other.components, other.codes, other.beta), strict=True
     ):
         np.testing.assert_allclose(a, b, atol=1e-9 * np.abs(a).max())
 

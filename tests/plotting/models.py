@@ -46,9 +46,7 @@ def made_view(rank, *, p=60, outputs=1, n=40, names=None, seed=0):
         scores=rng.standard_normal((n, rank)),
         turn=np.eye(rank),
         center=np.zeros(rank),
-        features=np.array(
-            [f"gene {i}" for i in range(p)] if names is None else names, dtype=object
-        ),
+        features=np.array([f"gene {i}" for i in range(p)] if names is None else names, dtype=object),
         classes=classes,
         outputs=classes[1:],
         model="filter",

@@ -19,15 +19,11 @@ def points_of(display):
 @pytest.mark.parametrize("by", ["correlation", "weight"])
 def test_arrows_are_correlations_on_one_scale_for_both_axes(by):
     X, y, model = wine()
-    display = BiplotDisplay.from_estimator(
-        model, X, y, n=4, factors=(1, 3), by=by, samples="training"
-    )
+    display = BiplotDisplay.from_estimator(model, X, y, n=4, factors=(1, 3), by=by, samples="training")
     view = factor_view(model)
     scores = np.concatenate([view.scores[y == name][:, [0, 2]] for name in np.unique(y)])
     np.testing.assert_allclose(points_of(display), scores, atol=1e-8)
-    values = np.array(
-        [[np.corrcoef(X[name], view.scores[:, j])[0, 1] for name in X] for j in (0, 2)]
-    )
+    values = np.array([[np.corrcoef(X[name], view.scores[:, j])[0, 1] for name in X] for j in (0, 2)])
     if by == "weight":
         values = view.weights[[0, 2]] / np.abs(view.weights[[0, 2]]).max(axis=1, keepdims=True)
     expected = {i for row in values for i in np.argsort(-np.abs(row), kind="stable")[:4]}

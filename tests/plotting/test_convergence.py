@@ -72,10 +72,7 @@ def test_the_users_axes_and_look():
 
 @pytest.mark.parametrize(
     "arguments, line",
-    [
-        ({"x": "minutes"}, "x='minutes': one of 'iteration', 'seconds'"),
-        ({"value": "loss"}, "value='loss'"),
-    ],
+    [({"x": "minutes"}, "x='minutes': one of 'iteration', 'seconds'"), ({"value": "loss"}, "value='loss'")],
     ids=["x", "value"],
 )
 def test_bad_words(arguments, line):

@@ -21,9 +21,7 @@ def search():
 
 def results(xi, lam, n_components=(2,), models=("filter",), seed=0):
     names = ("xi", "lam", "n_components", "model")
-    params = [
-        dict(zip(names, values, strict=True)) for values in product(xi, lam, n_components, models)
-    ]
+    params = [dict(zip(names, values, strict=True)) for values in product(xi, lam, n_components, models)]
     scores = np.random.default_rng(seed).uniform(0.5, 1.0, len(params))
     return {"params": params, "mean_test_score": scores, "std_test_score": scores / 10}
 
@@ -71,9 +69,7 @@ def test_the_ring_is_at_the_chosen_point(search):
     assert ring(display) == (best["xi"], best["lam"])
     title = f"{best['model']} model, {best['n_components']} factor"
     assert display.best_.axes.get_title().startswith(title)
-    one = CVSurfaceDisplay.from_estimator(
-        search, n_components=best["n_components"], model=best["model"]
-    )
+    one = CVSurfaceDisplay.from_estimator(search, n_components=best["n_components"], model=best["model"])
     assert len(one.axes_) == 1
     assert ring(one) == (best["xi"], best["lam"])
     other = 3 - best["n_components"]
@@ -121,9 +117,7 @@ def test_panels_with_a_single_value_beside_larger_ones():
 
 
 @pytest.mark.parametrize(
-    "xi, lam, name",
-    [([1.0], [0.1, 1.0, 10.0], "lam"), ([3.0, 0.3], [1.0], "xi")],
-    ids=["lam", "xi"],
+    "xi, lam, name", [([1.0], [0.1, 1.0, 10.0], "lam"), ([3.0, 0.3], [1.0], "xi")], ids=["lam", "xi"]
 )
 def test_one_line_each_where_one_weight_varies(xi, lam, name):
     table = results(xi, lam, n_components=(2, 3))

@@ -57,9 +57,7 @@ def test_bars_are_correlations_or_weights_of_the_features_beside_them(n, by):
         # From the top down, each beside its own label.
         middles = [bar.get_y() + bar.get_height() / 2 for bar in display.bars_[0, j]]
         steps, turns = -np.diff(middles), np.diff(np.sign(found)) != 0
-        assert np.allclose(steps[~turns], 1) and np.all(
-            steps[turns] > 1.3
-        )  # apart, where the end changes
+        assert np.allclose(steps[~turns], 1) and np.all(steps[turns] > 1.3)  # apart, where the end changes
         np.testing.assert_allclose(middles, display.axes_[0, j].get_yticks()[1:])
 
 
@@ -255,9 +253,7 @@ def test_notes_stand_clear_of_marks_on_their_side():
     view = made_view(1, p=8)
     view.correlations[0] = np.linspace(0.9, 0.2, 8)
     view.weights[0] = np.linspace(-1.0, 0.1, 8)
-    display = FactorsDisplay(
-        view, n=8, markers=dict.fromkeys(view.features, "a long note " * 9)
-    ).plot()
+    display = FactorsDisplay(view, n=8, markers=dict.fromkeys(view.features, "a long note " * 9)).plot()
     display.figure_.canvas.draw()
     ax = display.axes_[0, 0]
     crosses = ax.transData.transform(marks(ax)[1])

@@ -37,10 +37,5 @@ def test_lines_are_as_full_as_they_can_be(width):
     assert " ".join(lines) == " ".join(sentences)
     for line, after in zip(lines, [*lines[1:], None], strict=True):
         assert text_width(line, 9) <= 72 * width or " " not in line
-        if (
-            after
-            and line != sentences[0]
-            and after != sentences[1]
-            and not line.endswith("wrapped.")
-        ):
+        if after and line != sentences[0] and after != sentences[1] and not line.endswith("wrapped."):
             assert text_width(f"{line} {after.split()[0]}", 9) > 72 * width / 1.06

@@ -34,15 +34,11 @@ def displays():
     return {
         "factors": FactorsDisplay(view),
         "samples": SamplesDisplay(view.scores, factors=["a", "b"]),
-        "biplot": BiplotDisplay(
-            SamplesDisplay(view.scores, factors=["a", "b"]), [[0.5, 0.1]], ["gene"]
-        ),
+        "biplot": BiplotDisplay(SamplesDisplay(view.scores, factors=["a", "b"]), [[0.5, 0.1]], ["gene"]),
         "circle": CorrelationCircleDisplay(view.correlations.T, view.features, factors=["a", "b"]),
         "heatmap": HeatmapDisplay(view.correlations, ["gene 1", "gene 2"]),
         "scree": ScreeDisplay(scree(np.eye(4) + 1)),
-        "convergence": ConvergenceDisplay(
-            {"": {"objective": [3.0, 2.0, 1.0], "seconds": [1, 2, 3]}}
-        ),
+        "convergence": ConvergenceDisplay({"": {"objective": [3.0, 2.0, 1.0], "seconds": [1, 2, 3]}}),
         "search": CVSurfaceDisplay(results, 0),
         "stability": StabilityDisplay(Stability(table, np.ones((1, 2)), 1)),
     }

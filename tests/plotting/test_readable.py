@@ -21,10 +21,7 @@ from superfactor.selection import scree
 LABELS = np.array(["$healthy$ control with a very long class name", "_b", "type 2\ndiabetes", "d"])
 
 
-@pytest.mark.parametrize(
-    "rank, n, outputs",
-    [(1, 1, 1), (2, 20, 2), (3, 5, 9), (20, 2, 1)],
-)
+@pytest.mark.parametrize("rank, n, outputs", [(1, 1, 1), (2, 20, 2), (3, 5, 9), (20, 2, 1)])
 def test_factors_beside_those_of_svd(rank, n, outputs):
     view = made_view(rank, outputs=outputs)
     other = replace(made_view(rank, outputs=outputs, seed=1), model="svd", supervised=False)

@@ -99,9 +99,7 @@ def test_areas_are_seen_from_the_side_of_the_factor(positive):
     held = held_out_scores(model, X, y, positive=positive)
     assert len(view.share) == 3
     for j, (own, of) in enumerate(zip(held.own, held.own_of, strict=True)):
-        display = SamplesDisplay.from_estimator(
-            model, y=y, held_out=held, positive=positive, factors=j + 1
-        )
+        display = SamplesDisplay.from_estimator(model, y=y, held_out=held, positive=positive, factors=j + 1)
         assert f"AUC of {of} {own:.2f}, held out" in display.ax_.get_xlabel()
         if view.coef[:, j].any():
             assert of == view.outputs[view.coef[:, j].argmax()]
@@ -306,15 +304,9 @@ def test_an_ellipse_holds_95_percent_of_a_normal_class():
     display = SamplesDisplay(scores, y, factors=["1", "2"], classes=["a", "few"]).plot()
     assert list(display.ellipses_) == ["a"]
     patch = display.ellipses_["a"]
-    inside = patch.get_path().contains_points(
-        patch.get_patch_transform().inverted().transform(scores)
-    )
+    inside = patch.get_path().contains_points(patch.get_patch_transform().inverted().transform(scores))
     assert abs(inside.mean() - 0.95) < 0.005
-    assert (
-        not SamplesDisplay(scores, y, factors=["1", "2"], classes=["a"])
-        .plot(ellipses=False)
-        .ellipses_
-    )
+    assert not SamplesDisplay(scores, y, factors=["1", "2"], classes=["a"]).plot(ellipses=False).ellipses_
 
 
 def test_axes_say_which_factor_is_background():
@@ -343,14 +335,10 @@ def test_survival_times_are_colours_and_hollow_where_censored():
     )
     assert "concordance" in display.ax_.get_xlabel()
     flat = SamplesDisplay.from_estimator(model, X, y, factors=1)
-    np.testing.assert_array_equal(
-        places(flat)[:, 1], np.concatenate([y[y[:, 0] == e, 1] for e in (1, 0)])
-    )
+    np.testing.assert_array_equal(places(flat)[:, 1], np.concatenate([y[y[:, 0] == e, 1] for e in (1, 0)]))
     shuffled = y[np.random.default_rng(0).permutation(len(y))]
     nothing = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, shuffled)
-    assert (
-        "not shown to predict the risk." in SamplesDisplay.from_estimator(nothing, X, shuffled).said
-    )
+    assert "not shown to predict the risk." in SamplesDisplay.from_estimator(nothing, X, shuffled).said
     some = y.copy()
     some[:5] = np.nan
     model = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, some)

@@ -12,13 +12,7 @@ def shown_texts(figure):
         texts += ax.get_legend().get_texts() if ax.get_legend() else []
         if not ax.axison:
             continue
-        texts += [
-            ax.title,
-            ax.xaxis.label,
-            ax.yaxis.label,
-            ax.xaxis.offsetText,
-            ax.yaxis.offsetText,
-        ]
+        texts += [ax.title, ax.xaxis.label, ax.yaxis.label, ax.xaxis.offsetText, ax.yaxis.offsetText]
         for axis in (ax.xaxis, ax.yaxis):
             low, high = sorted(axis.get_view_interval())
             for tick in axis.get_major_ticks():

@@ -20,9 +20,7 @@ def test_outputs_on_the_page_are_real(page):
 
 
 @pytest.mark.parametrize(
-    "module",
-    [block_tables, confounder_tables, blocks, confounders, joining],
-    ids=lambda m: m.__name__,
+    "module", [block_tables, confounder_tables, blocks, confounders, joining], ids=lambda m: m.__name__
 )
 def test_examples_run(module):
     result = doctest.testmod(module)

@@ -32,9 +32,7 @@ def test_scikit_learns_own_checks(estimator, check):
 @pytest.mark.parametrize("gram_side", [2000, 1], ids=["gram", "lanczos"])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_matrix])
 @pytest.mark.parametrize("scaling, order", [("mfa", 2), ("frobenius", "fro")])
-def test_scales_are_inverse_norms_and_other_columns_stay(
-    scaling, order, kind, gram_side, monkeypatch
-):
+def test_scales_are_inverse_norms_and_other_columns_stay(scaling, order, kind, gram_side, monkeypatch):
     monkeypatch.setattr(blocks, "_GRAM_SIDE", gram_side)
     X = data()
     scaler = BlockScaler(BLOCKS, scaling=scaling)
@@ -67,11 +65,7 @@ def test_scales_are_those_of_the_training_samples():
 def test_names_masks_and_positions_say_the_same():
     X = pd.DataFrame(data(), columns=list("abcdefghi"))
     mask = np.arange(9) < 6
-    ways = [
-        BLOCKS,
-        {"genes": list("abcdef"), "blood": ["i", "h"]},
-        {"genes": mask, "blood": [-1, 7]},
-    ]
+    ways = [BLOCKS, {"genes": list("abcdef"), "blood": ["i", "h"]}, {"genes": mask, "blood": [-1, 7]}]
     outs = [BlockScaler(way).fit_transform(X) for way in ways]
     np.testing.assert_array_equal(outs[0], outs[1])
     np.testing.assert_array_equal(outs[0], outs[2])
@@ -146,9 +140,7 @@ def test_a_small_block_is_heard():
     rng = np.random.default_rng(0)
     n = 60
     y = np.arange(n) % 2
-    noise = rng.standard_normal((n, 4)) @ rng.standard_normal((4, 300)) + rng.standard_normal(
-        (n, 300)
-    )
+    noise = rng.standard_normal((n, 4)) @ rng.standard_normal((4, 300)) + rng.standard_normal((n, 300))
     X = np.hstack([noise, rng.standard_normal((n, 2)) + 1.5 * y[:, None]])
     parts = {"noise": slice(0, 300), "signal": [300, 301]}
 

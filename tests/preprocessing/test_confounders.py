@@ -25,12 +25,7 @@ def table(n=30, p=5, seed=0):
 
 
 @parametrize_with_checks(
-    [
-        Adjuster(),
-        Adjuster([-1]),
-        Adjuster([-1], keep=[-1]),
-        Adjuster([-1], spare_y=True, shrink=True),
-    ]
+    [Adjuster(), Adjuster([-1]), Adjuster([-1], keep=[-1]), Adjuster([-1], spare_y=True, shrink=True)]
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -95,18 +90,14 @@ def test_what_is_left_of_a_feature_that_is_only_batch_is_no_feature(dtype):
 def test_kinds_of_words(kind):
     X = table().drop(columns="age")
     expected = Adjuster("batch").fit_transform(X)
-    np.testing.assert_array_equal(
-        Adjuster("batch").fit_transform(X.astype({"batch": kind})), expected
-    )
+    np.testing.assert_array_equal(Adjuster("batch").fit_transform(X.astype({"batch": kind})), expected)
     codes = X["batch"].map({"A": 3, "B": 1, "C": 2}).astype("category")
     np.testing.assert_allclose(Adjuster("batch").fit_transform(X.assign(batch=codes)), expected)
     flag = X.assign(batch=X["batch"] == "B")
     number = X.assign(batch=(X["batch"] == "B") * 7.5)
     assert Adjuster("batch").fit(flag).levels_ == {"batch": ["False", "True"]}
     assert Adjuster("batch").fit(number).levels_ == {}
-    np.testing.assert_allclose(
-        Adjuster("batch").fit_transform(flag), Adjuster("batch").fit_transform(number)
-    )
+    np.testing.assert_allclose(Adjuster("batch").fit_transform(flag), Adjuster("batch").fit_transform(number))
 
 
 @pytest.mark.parametrize("kind", [int, float, object])

@@ -8,9 +8,7 @@ from superfactor.preprocessing import describe_gaps
 
 def test_counts_are_those_of_pandas():
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        rng.random((20, 7)), columns=list("abcdefg"), index=[f"s{i}" for i in range(20)]
-    )
+    frame = pd.DataFrame(rng.random((20, 7)), columns=list("abcdefg"), index=[f"s{i}" for i in range(20)])
     frame = frame.mask(rng.random(frame.shape) < 0.3)
     frame["d"] = np.nan
     gaps = describe_gaps(frame)

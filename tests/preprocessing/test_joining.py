@@ -81,9 +81,7 @@ def test_what_cannot_be_joined():
     doubled = genes[["g1", "g1"]]
     with pytest.raises(ValueError, match=r"blocks\['genes'\]: column 'g1' occurs 2 times"):
         join_blocks({"genes": doubled})
-    with pytest.raises(
-        ValueError, match="no sample is in two of them \\('d' in 'genes', 'A' in 'blood'"
-    ):
+    with pytest.raises(ValueError, match="no sample is in two of them \\('d' in 'genes', 'A' in 'blood'"):
         join_blocks({"genes": genes, "blood": blood.rename(index=str.upper)})
     three = {"genes": genes.loc[["d", "b"]], "blood": blood.loc[["b", "e"]], "x": blood.loc[["e"]]}
     with pytest.raises(ValueError, match="no sample is in all of them; how='outer'"):

@@ -21,9 +21,7 @@ def table(n=40, p=60, rank=3, noise=0.1, seed=0):
     """A table of a few factors and noise, in columns of different units, and which entries are gone."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, p))
-    X = (X + noise * rng.standard_normal((n, p))) * 10.0 ** rng.integers(-3, 4, p) + rng.normal(
-        size=p
-    )
+    X = (X + noise * rng.standard_normal((n, p))) * 10.0 ** rng.integers(-3, 4, p) + rng.normal(size=p)
     gone = rng.random((n, p)) < 0.15
     return X, gone
 
@@ -52,9 +50,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 def test_no_check_has_gone_missing():
-    names = [
-        getattr(c, "func", c).__name__ for _, c in estimator_checks_generator(LowRankImputer())
-    ]
+    names = [getattr(c, "func", c).__name__ for _, c in estimator_checks_generator(LowRankImputer())]
     for expected in (
         "check_transformer_general",
         "check_transformer_preserve_dtypes",
@@ -142,9 +138,7 @@ def test_new_samples_of_narrow_tables_are_solved_many_at_a_time(share, monkeypat
     monkeypatch.setattr(completion, "_NEW_BLOCK", 0)
     one_by_one = imputer.transform(X)
     assert len(calls) == 1 + np.isnan(X).any(axis=1).sum()
-    np.testing.assert_allclose(
-        together / imputer.scale_, one_by_one / imputer.scale_, rtol=0, atol=1e-10
-    )
+    np.testing.assert_allclose(together / imputer.scale_, one_by_one / imputer.scale_, rtol=0, atol=1e-10)
 
 
 def test_values_that_are_there_stay_and_nothing_is_changed_in_place():

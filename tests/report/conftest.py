@@ -76,12 +76,7 @@ def nested_like(grade: str) -> SimpleNamespace:
         advice=("Try this.",),
     )
     return SimpleNamespace(
-        summary=own,
-        rivals=rivals,
-        differences=differences,
-        n_splits=5,
-        n_repeats=2,
-        verdict=verdict,
+        summary=own, rivals=rivals, differences=differences, n_splits=5, n_repeats=2, verdict=verdict
     )
 
 
@@ -138,11 +133,7 @@ def hostile() -> Case:
     evil = HOSTILE + [f"gene {i}" for i in range(len(HOSTILE), 20)]
     X.columns = evil
     X.index = [f"<i onclick='window.hacked = 1'>{i}</i>" for i in range(60)]
-    names = [
-        "</title><script>window.hacked = 'class'</script>",
-        "<style>*{display:none}",
-        "c" * 300,
-    ]
+    names = ["</title><script>window.hacked = 'class'</script>", "<style>*{display:none}", "c" * 300]
     y = np.array(names)[np.arange(60) % 3]
     model = SMFClassifier(2, xi=0.05, lam=1.0).fit(X[:40], y[:40])
     code = "</code><script>window.hacked = 'command'</script>"

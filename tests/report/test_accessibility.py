@@ -73,9 +73,7 @@ SEEN = {
 
 def lab(light):
     """CIE L*a*b* of linear sRGB (3,)."""
-    to_xyz = np.array(
-        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
-    )
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
     x, y, z = np.cbrt(np.clip(to_xyz @ light / [0.9505, 1, 1.089], 1e-6, None))
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
@@ -163,9 +161,7 @@ def test_every_control_can_be_reached_and_seen_by_keyboard(opened):
     page.page.locator("#samples-tab").click()
     stops = list(reached(9))
     assert stops[:4] == ["x-factor", "y-factor", "positions", "which-samples"]
-    assert stops[8].startswith(
-        "sample "
-    )  # after two kinds of files and the two classes of the legend
+    assert stops[8].startswith("sample ")  # after two kinds of files and the two classes of the legend
 
 
 def test_words_are_explained_on_hover_and_on_focus(opened):

@@ -37,9 +37,7 @@ def test_numbers_are_those_of_the_tables(pages, blocks_and_batches):
     together, single = shares[shares["factor"] == "all"], shares[shares["factor"] != "all"]
     predictive = single[single["share_of_prediction"] != 0]
     values = [
-        *together[["variance_explained", "share_of_prediction", "prediction_alone"]]
-        .to_numpy()
-        .ravel(),
+        *together[["variance_explained", "share_of_prediction", "prediction_alone"]].to_numpy().ravel(),
         *single[["share_of_factor", "variance_explained"]].to_numpy().ravel(),
         *predictive["share_of_prediction"],
     ]

@@ -54,10 +54,7 @@ def test_no_name_becomes_code(opened):
             })"""
         )
     assert page.page.evaluate("window.hacked") is None
-    assert (
-        page.page.evaluate("document.querySelectorAll('main img, main style, main script').length")
-        == 0
-    )
+    assert page.page.evaluate("document.querySelectorAll('main img, main style, main script').length") == 0
     assert page.page.title() == "<script>window.hacked = 'title'</script>"
     assert page.said == []
     page.tab("features")
@@ -110,9 +107,7 @@ class TestTabs:
 
 class TestFactors:
     def bars(self, page):
-        return page.page.locator(
-            "#factors svg[aria-label^='Top features of Supervised'] [data-mark]"
-        )
+        return page.page.locator("#factors svg[aria-label^='Top features of Supervised'] [data-mark]")
 
     def test_hovering_tells_correlation_weight_and_note(self, opened, two_classes):
         page = opened("two_classes", viewport=WIDE)
@@ -185,9 +180,7 @@ class TestSamples:
         assert page.page.locator("[data-figure=samples] > svg .sample:not(.filled)").count() == 0
         page.page.select_option("#which-samples", "wrong")
         predicted = [*many.model.predict(many.X), *many.model.predict(many.X_test)]
-        assert marks.count() == sum(
-            a != b for a, b in zip(predicted, [*many.y, *many.y_test], strict=True)
-        )
+        assert marks.count() == sum(a != b for a, b in zip(predicted, [*many.y, *many.y_test], strict=True))
 
     def test_hovering_tells_who_and_how_sure(self, opened, two_classes):
         page = opened("two_classes", viewport=WIDE)
@@ -266,9 +259,7 @@ class TestBiplot:
         page.page.select_option("#biplot-x", "2")
         page.page.select_option("#biplot-y", "5")
         view = factor_view(many.model)
-        expected = [
-            view.features[i] for j in (2, 5) for i in np.argsort(-np.abs(view.correlations[j]))[:3]
-        ]
+        expected = [view.features[i] for j in (2, 5) for i in np.argsort(-np.abs(view.correlations[j]))[:3]]
         names = [label.split(",")[0] for label in labels_of(arrows)]
         assert names == list(dict.fromkeys(expected))
         arrows.first.focus()
@@ -386,9 +377,7 @@ def test_other_choices(opened):
     page.page.select_option("#time-axis", "seconds")
     assert curve.get_attribute("d") != before
     page.page.select_option("#loss-axis", "excess")
-    assert "excess" in page.page.locator("[data-figure=convergence] svg").get_attribute(
-        "aria-label"
-    )
+    assert "excess" in page.page.locator("[data-figure=convergence] svg").get_attribute("aria-label")
     assert page.said == []
 
 
@@ -423,9 +412,7 @@ class TestFeatures:
         assert page.requests[1:] == [] or all(url.startswith("blob:") for url in page.requests[1:])
 
     def test_copying(self, opened):
-        page = opened(
-            "two_classes", viewport=WIDE, permissions=["clipboard-read", "clipboard-write"]
-        )
+        page = opened("two_classes", viewport=WIDE, permissions=["clipboard-read", "clipboard-write"])
         page.tab("features")
         page.page.click(f"{TOOLS} [data-csv=copy]")
         page.page.locator(STATUS, has_text="copied").wait_for()
@@ -448,9 +435,7 @@ def test_colours_follow_the_system_and_the_button(opened, system):
     page = opened("two_classes", viewport=WIDE, color_scheme=system)
 
     def ground():
-        numbers = re.findall(
-            r"\d+", page.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        )
+        numbers = re.findall(r"\d+", page.page.evaluate("getComputedStyle(document.body).backgroundColor"))
         return "dark" if sum(map(int, numbers[:3])) < 3 * 128 else "light"
 
     other = {"light": "dark", "dark": "light"}[system]
@@ -482,21 +467,13 @@ def test_paper_shows_everything(opened, name):
     for tab in tabs_of(page):
         assert page.page.locator(f"#{tab}").is_visible()
         assert page.page.locator(f"#{tab} h2").is_visible()
-    assert (
-        page.page.locator(
-            "button:visible:not(.legend button), select:visible, #tabs:visible"
-        ).count()
-        == 0
-    )
+    assert page.page.locator("button:visible:not(.legend button), select:visible, #tabs:visible").count() == 0
     widths = page.page.locator(".plot svg:not([aria-hidden])").evaluate_all(
         "nodes => nodes.map((node) => node.getBoundingClientRect().width)"
     )
     assert min(widths) > 100
     # Light, whatever the system says.
-    assert (
-        page.page.evaluate("getComputedStyle(document.querySelector('h2')).color")
-        == "rgb(28, 34, 40)"
-    )
+    assert page.page.evaluate("getComputedStyle(document.querySelector('h2')).color") == "rgb(28, 34, 40)"
     page.page.emulate_media(media="screen")
     assert page.page.locator(".panel:visible").count() == 1
 
@@ -533,9 +510,7 @@ def test_training_figures_are_called_optimistic(opened):
     assert page.page.locator(".card dt").first.inner_text() == "Training balanced accuracy"
 
 
-def test_the_cross_validated_score_comes_first_without_held_out_samples(
-    browser, two_classes, tmp_path
-):
+def test_the_cross_validated_score_comes_first_without_held_out_samples(browser, two_classes, tmp_path):
     path = two_classes.write(tmp_path / "page.html", X_test=None, y_test=None)
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -24,15 +24,11 @@ def test_figures_are_those_of_scikit_learn(classes):
     predicted = np.argmax(probabilities, axis=1)
     found = evaluate(truth, probabilities)
     assert found.accuracy == metrics.accuracy_score(truth, predicted)
-    assert found.balanced_accuracy == pytest.approx(
-        metrics.balanced_accuracy_score(truth, predicted)
-    )
+    assert found.balanced_accuracy == pytest.approx(metrics.balanced_accuracy_score(truth, predicted))
     assert found.log_loss == pytest.approx(metrics.log_loss(truth, probabilities))
     np.testing.assert_array_equal(found.confusion, metrics.confusion_matrix(truth, predicted))
     np.testing.assert_allclose(found.recall(), metrics.recall_score(truth, predicted, average=None))
-    np.testing.assert_allclose(
-        found.precision(), metrics.precision_score(truth, predicted, average=None)
-    )
+    np.testing.assert_allclose(found.precision(), metrics.precision_score(truth, predicted, average=None))
     if classes == 2:
         assert found.area == pytest.approx(metrics.roc_auc_score(truth, probabilities[:, 1]))
     else:

@@ -111,9 +111,7 @@ def test_bars_are_the_extreme_features(two_classes):
                 assert sign * r[i] > 0  # at no end that it correlates against
                 assert number(said) == pytest.approx(r[i], abs=0.0051)
                 assert number(weight) == pytest.approx(view.weights[j, i], rel=0.01)
-                assert number(scaled_weight) == pytest.approx(
-                    view.weights[j, i] / largest, abs=0.00051
-                )
+                assert number(scaled_weight) == pytest.approx(view.weights[j, i] / largest, abs=0.00051)
                 assert disagrees == (r[i] * view.weights[j, i] < 0)
                 notes |= set(note)
     assert notes == {"note"}
@@ -128,9 +126,7 @@ def test_a_feature_whose_weight_and_correlation_disagree_is_marked():
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
     noise = rng.standard_normal(200)
-    X = pd.DataFrame(
-        {"signal": 2.0 * y + 3 * noise, "noise": 3 * noise + 0.3 * rng.standard_normal(200)}
-    )
+    X = pd.DataFrame({"signal": 2.0 * y + 3 * noise, "noise": 3 * noise + 0.3 * rng.standard_normal(200)})
     X["noise"] += 0.5 * y
     facts = facts_of(SMFClassifier(1, xi=1e-6, lam=1e-3).fit(X - X.mean(), y), X - X.mean(), y)
     bars = {bar[0]: bar for bar in factors.section(facts).payload["supervised"][0]["high"]}
@@ -145,9 +141,7 @@ def test_surfaces_hold_every_score_of_the_search(two_classes):
     facts = facts_of(search, two_classes.X, two_classes.y, search=search)
     payload = choice.section(facts).payload
     drawn = [v for surface in payload["surfaces"] for row in surface["mean"] for v in row]
-    np.testing.assert_allclose(
-        sorted(drawn), sorted(search.cv_results_["mean_test_score"]), rtol=1e-3
-    )
+    np.testing.assert_allclose(sorted(drawn), sorted(search.cv_results_["mean_test_score"]), rtol=1e-3)
     (chosen,) = (s for s in payload["surfaces"] if s["chosen"])
     row, column = chosen["chosen"]
     assert chosen["mean"][row][column] == pytest.approx(search.best_score_, rel=1e-3)
@@ -178,9 +172,7 @@ def test_every_class_has_an_effect_and_the_probabilities_follow_it(many):
 
 def test_directions_name_the_class_that_gains(two_classes, many):
     facts = facts_of(two_classes.model, two_classes.X, two_classes.y)
-    for (up, down), effect in zip(
-        directions(facts.view, facts.classes), facts.view.coef.T, strict=True
-    ):
+    for (up, down), effect in zip(directions(facts.view, facts.classes), facts.view.coef.T, strict=True):
         shown = facts.view.classes.index(facts.view.outputs[0])
         assert (up, down) == (facts.classes[shown if effect[0] > 0 else 1 - shown], "")
     facts = facts_of(many.model, many.X, many.y)
@@ -209,9 +201,7 @@ def test_the_class_that_is_up_is_up_in_all_factors(positive):
     assert directions(facts.view, facts.classes)[0][0] == positive
 
 
-def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_there_are_any(
-    training_only,
-):
+def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_there_are_any(training_only):
     case = training_only
     assert facts_of(case.model, case.X, case.y).judged_by == "training"
     rng = np.random.default_rng(0)

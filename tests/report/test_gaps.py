@@ -39,18 +39,14 @@ def paragraph(facts):
 def test_a_search_on_a_table_with_gaps_says_so_where_it_matters(tmp_path):
     X, y, gone = with_gaps()
     search = SMFClassifierCV([1], cv=3, preprocess="standardize").fit(X[:60], y[:60])
-    path = write_report(
-        tmp_path / "page.html", search, X[:60], y[:60], X_test=X[60:], y_test=y[60:]
-    )
+    path = write_report(tmp_path / "page.html", search, X[:60], y[:60], X_test=X[60:], y_test=y[60:])
     found = panels(path)
     missing, new = f"{gone[:60].sum()} of 1,200 values", f"{gone[60:].sum()} of 600 values"
     rank = search.best_estimator_[0].n_components_
     assert rank > 0
     for name in ("result", "paper"):
         assert missing in found[name] and new in found[name]
-        assert (
-            f"filled in by a low-rank fit to the training samples ({rank} component" in found[name]
-        )
+        assert f"filled in by a low-rank fit to the training samples ({rank} component" in found[name]
     for name in ("result", "convergence"):
         assert found[name].count(OF_COMPLETED) == 1
     assert "for the table with its gaps filled in" in found["paper"]
@@ -117,9 +113,7 @@ class TestHeldOutSamplesWithoutALabel:
         facts = facts_of(model, X[:60], y[:60], X[60:], y_test)
         assert facts.evaluation.accuracy == model.score(X[60:][there], y[60:][there])
         assert facts.test.ids == list(X.index[60:][there]) and facts.n_test_unlabeled == 6
-        page = write_report(
-            tmp_path / "page.html", model, X[:60], y[:60], X_test=X[60:], y_test=y_test
-        )
+        page = write_report(tmp_path / "page.html", model, X[:60], y[:60], X_test=X[60:], y_test=y_test)
         assert "24 held out (6 more without a label, which judge nothing)" in page.read_text()
 
     def test_some_label_is_required(self):

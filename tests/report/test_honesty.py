@@ -74,9 +74,7 @@ class TestMap:
         blind = np.vstack([held.scores, facts.test.scores])
         truth = np.concatenate([case.y, case.y_test])
         for name, ellipse in zip(facts.classes, drawn, strict=True):
-            np.testing.assert_allclose(
-                ellipse["mean"], blind[truth == name].mean(axis=0), rtol=1e-3
-            )
+            np.testing.assert_allclose(ellipse["mean"], blind[truth == name].mean(axis=0), rtol=1e-3)
 
     def test_class_means_are_of_samples_not_seen(self, shuffled):
         held = held_out_scores(shuffled.model, shuffled.X, shuffled.y)
@@ -89,9 +87,7 @@ class TestMap:
         seen = facts.train.scores[:, 0]
         assert abs(seen[shuffled.y == "ill"].mean() - seen[shuffled.y == "well"].mean()) > 1.5
 
-    def test_without_out_of_fold_scores_the_page_says_that_training_flatters(
-        self, shuffled, tmp_path
-    ):
+    def test_without_out_of_fold_scores_the_page_says_that_training_flatters(self, shuffled, tmp_path):
         path = shuffled.write(tmp_path / "page.html", held_out=False)
         assert "or not apart at all" in words_of(path)
         space = payload_of(path)["samples"]
@@ -174,9 +170,7 @@ class TestShuffledLabels:
                 " m.getBoundingClientRect().x])"
             )
         ).T
-        assert (
-            abs(roc_auc_score(own, x) - 0.5) == 0.5
-        )  # what nobody is shown who has not asked for it
+        assert abs(roc_auc_score(own, x) - 0.5) == 0.5  # what nobody is shown who has not asked for it
         assert page.locator(".ellipse").count() == 0
         texts = page.locator("[data-figure=samples] svg text").all_text_contents()
         assert "Factor 1 (not shown to predict), score in training" in texts
@@ -236,9 +230,7 @@ class TestWords:
             assert one.area == pytest.approx(area)
             assert facts.view.coef[:, j].any() or one.area >= 0.5
 
-    def test_areas_are_of_training_samples_where_there_are_no_others_and_the_page_says_so(
-        self, real
-    ):
+    def test_areas_are_of_training_samples_where_there_are_no_others_and_the_page_says_so(self, real):
         X, y, facts = real
         seen = facts_of(facts.model, X, y)
         assert factors.section(seen).told["judged"] == "training"
@@ -268,9 +260,7 @@ class TestFeatures:
             assert number(auc) == pytest.approx(test.statistic / 900, abs=0.0006)
             assert number(p) == pytest.approx(test.pvalue, rel=0.06)
             assert number(q) == pytest.approx(expected.loc[name, "q"], rel=0.06)
-            assert number(correlation) == pytest.approx(
-                expected.loc[name, "correlation"], abs=0.006
-            )
+            assert number(correlation) == pytest.approx(expected.loc[name, "correlation"], abs=0.006)
 
     def test_effects_are_computed_once(self, two_classes, monkeypatch):
         case, calls = two_classes, []

@@ -37,10 +37,7 @@ def judged(facts, truth, predicted):
     """Facts whose held-out samples have these classes and predictions."""
     probabilities = np.eye(len(facts.classes))[predicted] * 0.8 + 0.1
     test = replace(
-        facts.test,
-        ids=[str(i) for i in range(len(truth))],
-        truth=truth,
-        probabilities=probabilities,
+        facts.test, ids=[str(i) for i in range(len(truth))], truth=truth, probabilities=probabilities
     )
     return replace(facts, test=test)
 
@@ -189,12 +186,8 @@ class TestParagraph:
 
     def test_it_can_be_had_without_the_page(self, two_classes):
         search, nested = two_classes.model, nested_like("better")
-        facts = facts_of(
-            search, two_classes.X, two_classes.y, search=search, nested=nested, target="status"
-        )
-        text = methods_paragraph(
-            search, two_classes.X, two_classes.y, nested=nested, target="status"
-        )
+        facts = facts_of(search, two_classes.X, two_classes.y, search=search, nested=nested, target="status")
+        text = methods_paragraph(search, two_classes.X, two_classes.y, nested=nested, target="status")
         assert text == in_words(study_of(facts))
         assert "chosen among 16 settings" in text and "nested cross-validation" in text
 
@@ -203,9 +196,7 @@ class TestCovariates:
     def rows(self, monkeypatch, effects):
         X, y = table(40, 12, 2)
         model = SMFClassifier(1, covariate_columns=[0], xi=0.1, lam=0.1).fit(X, y)
-        monkeypatch.setattr(
-            facts_module, "covariate_effects", lambda model, *data, positive: effects
-        )
+        monkeypatch.setattr(facts_module, "covariate_effects", lambda model, *data, positive: effects)
         return covariates(facts_of(model, X, y))
 
     def test_odds_ratios_as_clinicians_read_them(self, monkeypatch):

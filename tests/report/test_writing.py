@@ -94,9 +94,7 @@ class TestInputs:
         model = scaled(n_components=2, covariate_columns=[0], xi=0.1, lam=0.1)
         model.fit(X[:40], y[:40], smf__covariates=Z[:40])
         told = {"covariates": Z[:40], "covariates_test": Z[40:]}
-        path = write_report(
-            tmp_path / "r.html", model, X[:40], y[:40], X_test=X[40:], y_test=y[40:], **told
-        )
+        path = write_report(tmp_path / "r.html", model, X[:40], y[:40], X_test=X[40:], y_test=y[40:], **told)
         text = path.read_text(encoding="utf-8")
         assert "Covariates beside the factors</dt><dd>3<" in text
         accuracy = np.mean(model.predict(X[40:], covariates=Z[40:]) == y[40:])
@@ -135,18 +133,11 @@ class TestBadInput:
     def test_a_label_the_model_does_not_know(self, tmp_path):
         with pytest.raises(ValueError, match="y_test: 'new' is no class of the model"):
             write_report(
-                tmp_path / "r.html",
-                self.fitted(),
-                self.X,
-                self.y,
-                X_test=self.X,
-                y_test=["new"] * 40,
+                tmp_path / "r.html", self.fitted(), self.X, self.y, X_test=self.X, y_test=["new"] * 40
             )
 
     def test_held_out_samples_without_labels(self, tmp_path):
-        with pytest.raises(
-            ValueError, match="y_test=None: X_test and y_test are required together"
-        ):
+        with pytest.raises(ValueError, match="y_test=None: X_test and y_test are required together"):
             write_report(tmp_path / "r.html", self.fitted(), self.X, self.y, X_test=self.X)
 
     def test_as_many_labels_as_samples(self, tmp_path):
@@ -157,9 +148,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match="ids: 3 names are given, 40"):
             write_report(tmp_path / "r.html", self.fitted(), self.X, self.y, ids=["a", "b", "c"])
 
-    @pytest.mark.parametrize(
-        ("name", "other"), [("classes", ["class 0", "class 2"]), ("counts", [21, 19])]
-    )
+    @pytest.mark.parametrize(("name", "other"), [("classes", ["class 0", "class 2"]), ("counts", [21, 19])])
     def test_nested_scores_of_other_samples(self, tmp_path, name, other):
         nested = nested_like("better")
         nested.classes, nested.counts = np.array(["class 0", "class 1"]), np.array([20, 20])
@@ -174,10 +163,7 @@ class TestBadInput:
         search = SMFClassifierCV(**one).fit(self.X, self.y)
         own, other = (
             nested_scores(judged, self.X, self.y, n_splits=2, n_repeats=1, rivals=False)
-            for judged in (
-                clone(search).set_params(n_jobs=1, cv=3),
-                SMFClassifierCV(**one, preprocess=None),
-            )
+            for judged in (clone(search).set_params(n_jobs=1, cv=3), SMFClassifierCV(**one, preprocess=None))
         )
         write_report(tmp_path / "r.html", search, self.X, self.y, nested=own)
         chosen = {"model": search.best_estimator_, "X": self.X, "y": self.y}
@@ -188,9 +174,7 @@ class TestBadInput:
             with pytest.raises(ValueError, match=said) as error:
                 tell(*path, search, self.X, self.y, nested=other)
             assert "\n" not in str(error.value)
-            with pytest.raises(
-                ValueError, match=r"of SMFClassifierCV and not Pipeline; .*search= says"
-            ):
+            with pytest.raises(ValueError, match=r"of SMFClassifierCV and not Pipeline; .*search= says"):
                 tell(*path, **chosen, nested=own)
         assert not (tmp_path / "no.html").exists()
 

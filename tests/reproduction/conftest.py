@@ -35,9 +35,7 @@ def quick_run():
     @cache
     def run(name, folder):
         steps, notes = [], []
-        setting = Setting(
-            folder, quick=True, progress=lambda *step: steps.append(step), note=notes.append
-        )
+        setting = Setting(folder, quick=True, progress=lambda *step: steps.append(step), note=notes.append)
         return load(name).run(setting), steps, notes
 
     return run

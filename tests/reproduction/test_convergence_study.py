@@ -8,14 +8,7 @@ from tests.reproduction.small_study import small_study
 
 from reproduction.convergence import panels
 from reproduction.convergence.curves import Optimum, on_clock
-from reproduction.convergence.study import (
-    PAPER,
-    SAFE,
-    WINDOW,
-    Study,
-    rates_table,
-    run_study,
-)
+from reproduction.convergence.study import PAPER, SAFE, WINDOW, Study, rates_table, run_study
 
 
 @pytest.fixture(scope="module")

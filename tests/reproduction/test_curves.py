@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from reproduction.convergence.curves import (
-    Curve,
-    fit_decay,
-    follow,
-    objective_at,
-    on_clock,
-    optimum,
-    rises,
-)
+from reproduction.convergence.curves import Curve, fit_decay, follow, objective_at, on_clock, optimum, rises
 from reproduction.convergence.released import random_start
 from reproduction.fits import solve, state
 
@@ -157,7 +149,5 @@ def test_the_end_of_a_run_that_swings_is_its_mean_there():
     swinging = np.concatenate([falling, np.tile([2.0, 4.0], 10)])
     assert curve(swinging).end == 3
     assert curve([7.0]).end == 7
-    seldom = np.array(
-        [1.0, 10.0, 100.0, 950.0, 1000.0]
-    )  # looked at: a tenth of the time is two of these
+    seldom = np.array([1.0, 10.0, 100.0, 950.0, 1000.0])  # looked at: a tenth of the time is two of these
     assert curve([90.0, 50.0, 10.0, 3.0, 4.0], seldom).end == 3.5

@@ -114,9 +114,7 @@ def test_places_against_sorting():
     notes = {"g3": "A", "g40": "B"}
     for place in markers.places(view, notes):
         weights = view.shown("weight")[:, list(view.features).index(place["feature"])]
-        ranks = [
-            _rank(row, list(view.features).index(place["feature"])) for row in view.shown("weight")
-        ]
+        ranks = [_rank(row, list(view.features).index(place["feature"])) for row in view.shown("weight")]
         assert place["rank"] == min(ranks)
         assert place["weight"] == weights[place["group"] - 1]
         assert ranks[place["group"] - 1] == min(ranks)

@@ -50,8 +50,7 @@ def example():
     y = (X[:, 0] + rng.standard_normal(30) > 0).astype(float)[:, None]
     ones = np.ones((30, 1))
     problems = {
-        model: state(model, X, y, xi=1.0, lam=1.0, covariates=ones)
-        for model in ("filter", "feature")
+        model: state(model, X, y, xi=1.0, lam=1.0, covariates=ones) for model in ("filter", "feature")
     }
 
     def judged(model, xi, lam, floor, plan):

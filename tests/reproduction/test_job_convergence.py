@@ -12,9 +12,7 @@ def given(monkeypatch):
     """What the experiment wants to run; a smaller study runs in its place."""
     runs = run_study(small_study(iterations=8), lambda *_: None)
     studies = []
-    monkeypatch.setattr(
-        job_convergence, "run_study", lambda study, _: studies.append(study) or runs
-    )
+    monkeypatch.setattr(job_convergence, "run_study", lambda study, _: studies.append(study) or runs)
     return studies
 
 

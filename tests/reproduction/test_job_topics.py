@@ -92,12 +92,8 @@ def test_scores_by_hand():
     # By falling score: a hit, a false one, a hit, then two right ones.
     assert found["average precision"] == pytest.approx((1 / 1 + 2 / 3) / 2)
     assert found["ROC AUC"] == pytest.approx(5 / 6)  # of six pairs one is the wrong way round
-    assert found["accuracy (0.5)"] == pytest.approx(3 / 5) and found["F (0.5)"] == pytest.approx(
-        1 / 2
-    )
-    assert found["accuracy (low)"] == pytest.approx(4 / 5) and found["F (low)"] == pytest.approx(
-        4 / 5
-    )
+    assert found["accuracy (0.5)"] == pytest.approx(3 / 5) and found["F (0.5)"] == pytest.approx(1 / 2)
+    assert found["accuracy (low)"] == pytest.approx(4 / 5) and found["F (low)"] == pytest.approx(4 / 5)
 
 
 @pytest.mark.parametrize("name", ["NMF", "LDA"])
@@ -106,9 +102,7 @@ def test_unsupervised_topics_are_the_same_in_every_run(name):
     counts = sp.csr_matrix(rng.poisson(0.5, (90, 60)).astype(float))
     X = TfidfTransformer().fit_transform(counts)
     texts = models.Texts(X, counts, np.arange(90) % 2, None)
-    once, again = (
-        models._codes(name, texts, np.arange(60), 4, Setting(quick=True)) for _ in range(2)
-    )
+    once, again = (models._codes(name, texts, np.arange(60), 4, Setting(quick=True)) for _ in range(2))
     for one, other in zip(once, again, strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(once[0][:60].std(axis=0), 1)

@@ -136,12 +136,7 @@ def test_quick_form_without_the_release(data_dir, monkeypatch):
     monkeypatch.setattr(lpgd_vs_bcd, "SAMPLES", 60)
     notes, seen = [], []
     outcome = lpgd_vs_bcd.run(
-        Setting(
-            data_dir=data_dir,
-            quick=True,
-            note=notes.append,
-            progress=lambda *step: seen.append(step),
-        )
+        Setting(data_dir=data_dir, quick=True, note=notes.append, progress=lambda *step: seen.append(step))
     )
     assert notes == ["SupervisedMF is not installed: the release's solvers are left out"]
     assert seen[-1] == (8, 8)

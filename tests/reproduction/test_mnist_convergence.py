@@ -12,9 +12,7 @@ def given(monkeypatch):
     """What the experiment wants to run; a smaller study runs in its place."""
     runs = run_study(small_study(iterations=8), lambda *_: None)
     studies = []
-    monkeypatch.setattr(
-        mnist_convergence, "run_study", lambda study, _: studies.append(study) or runs
-    )
+    monkeypatch.setattr(mnist_convergence, "run_study", lambda study, _: studies.append(study) or runs)
     return studies
 
 
@@ -24,7 +22,5 @@ def test_settings_are_the_papers(quick, data_dir, given):
     (study,) = given
     assert study.X.shape == (500, 784)
     assert (study.rank, study.lam, study.covariates) == (2, 2.0, None)
-    assert (study.starts, tuple(study.xis)) == (
-        (2, (1, 5, 20)) if quick else (10, (0.1, 1, 5, 10, 20))
-    )
+    assert (study.starts, tuple(study.xis)) == ((2, (1, 5, 20)) if quick else (10, (0.1, 1, 5, 10, 20)))
     assert set(outcome.tables) == {"", "rates"}

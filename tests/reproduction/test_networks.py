@@ -5,11 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from reproduction.networks import (  # noqa: E402
-    Network,
-    convolutional,
-    feed_forward,
-)
+from reproduction.networks import Network, convolutional, feed_forward  # noqa: E402
 
 
 def two_blobs(n=60, p=40, classes=2):
@@ -32,11 +28,7 @@ def test_convolutional_layers_are_the_appendix_s(p):
 
 def test_feed_forward_layers_are_the_appendix_s():
     network = feed_forward(40, 1)
-    assert [tuple(w.shape) for w in network.parameters() if w.ndim == 2] == [
-        (64, 40),
-        (32, 64),
-        (1, 32),
-    ]
+    assert [tuple(w.shape) for w in network.parameters() if w.ndim == 2] == [(64, 40), (32, 64), (1, 32)]
     assert [layer.p for layer in network if isinstance(layer, torch.nn.Dropout)] == [0.5]
 
 

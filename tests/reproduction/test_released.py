@@ -13,9 +13,7 @@ from reproduction.convergence.released import ReleasedBCD, ReleasedLPGD, random_
 from reproduction.fits import solve, state
 
 XI, LAM, RANK = 0.7, 0.9, 2
-needs_release = pytest.mark.skipif(
-    not released.release_installed(), reason="SupervisedMF is not installed"
-)
+needs_release = pytest.mark.skipif(not released.release_installed(), reason="SupervisedMF is not installed")
 models = pytest.mark.parametrize("model", ["filter", "feature"])
 with_covariates = pytest.mark.parametrize("q", [0, 3], ids=["alone", "covariates"])
 
@@ -170,7 +168,5 @@ def test_without_the_release(monkeypatch):
     monkeypatch.setitem(sys.modules, "SMF", None)
     assert not released.release_installed()
     X, y, _ = data(0)
-    with pytest.raises(
-        ImportError, match=r"SupervisedMF, is not installed: .*superfactor\[bench\]"
-    ):
+    with pytest.raises(ImportError, match=r"SupervisedMF, is not installed: .*superfactor\[bench\]"):
         ReleasedLPGD(X, y, RANK, "filter", XI, LAM, step_size=0.1)

@@ -39,10 +39,7 @@ def test_without_a_rank_constraint_the_errors_are_those_of_noise_and_logistic_re
     found, truth = experiment.measure(given, n, 3), truth_of(given, n, 3)
     coefficients = ridge_regression(np.hstack([truth.X, truth.covariates]), truth.y, 0.1)
     assert found["error_B"] == pytest.approx(np.linalg.norm(truth.X - truth.B), rel=1e-9)
-    for part, estimate, true in (
-        ("A", coefficients[:P], truth.A),
-        ("gamma", coefficients[P:], truth.gamma),
-    ):
+    for part, estimate, true in (("A", coefficients[:P], truth.A), ("gamma", coefficients[P:], truth.gamma)):
         error = np.linalg.norm(estimate - true)
         assert found[f"error_{part}"] == pytest.approx(error, rel=1e-4)
         size = np.linalg.norm(true)
@@ -134,9 +131,7 @@ def test_where_the_condition_holds_algorithm_1_tends_to_the_same_estimate():
     constants = theorem_constants(problem)
     assert constants.applies
     exact = solve(problem, given.rank, tol=1e-12)
-    iterated = solve(
-        problem, given.rank, "lpgd", step_size=constants.best_step, max_iter=400, tol=0.0
-    )
+    iterated = solve(problem, given.rank, "lpgd", step_size=constants.best_step, max_iter=400, tol=0.0)
     assert iterated.objective == pytest.approx(exact.objective, rel=1e-9)
     a, b = (activations(found, truth.covariates) for found in (iterated, exact))
     np.testing.assert_allclose(a, b, atol=1e-5)

@@ -23,9 +23,7 @@ def problem_of(convert, loss, weighted, dtype=np.float64):
     stated = {"covariates": rng.standard_normal((N, 2))}
     if weighted:
         stated["sample_weight"] = rng.uniform(0.5, 2, N)
-    problem = state(
-        "filter", convert(X), convert(Y), loss_named(loss, kappa), xi=0.7, lam=0.3, **stated
-    )
+    problem = state("filter", convert(X), convert(Y), loss_named(loss, kappa), xi=0.7, lam=0.3, **stated)
     return cut(problem, 2)
 
 
@@ -34,12 +32,9 @@ def answers(convert, loss, weighted, dtype=np.float64):
     problem = problem_of(convert, loss, weighted, dtype)
     samples, rng, kappa = problem.samples, np.random.default_rng(1), LOSSES[loss]
     tall, offset = (
-        samples.keep(Block.given, convert(rng.standard_normal((N, k)).astype(dtype)))
-        for k in (K, kappa)
+        samples.keep(Block.given, convert(rng.standard_normal((N, k)).astype(dtype))) for k in (K, kappa)
     )
-    one, several, directions = (
-        rng.standard_normal((*points, K + 3, kappa)) for points in ((), (4,), (4,))
-    )
+    one, several, directions = (rng.standard_normal((*points, K + 3, kappa)) for points in ((), (4,), (4,)))
     design, found = Design(tall.place, offset=offset.place), {}
     designs, kept = {"whole": design}, []
     for name, share, coarse in (("coarse", 1.0, True), ("few", 0.5, False), ("both", 0.5, True)):

@@ -98,9 +98,7 @@ def test_linear_algebra_by_place():
     np.testing.assert_array_equal(w.block.rows_of(one), a)
     np.testing.assert_array_equal(w.block.rows_of(Place(2, 1)), b[:, :1])
     np.testing.assert_array_equal(w.block.identity(N), np.eye(N)[w.own])
-    np.testing.assert_allclose(
-        w.block.combination([(one, np.eye(2)), (other, M)]), a + b @ M, atol=1e-14
-    )
+    np.testing.assert_allclose(w.block.combination([(one, np.eye(2)), (other, M)]), a + b @ M, atol=1e-14)
     np.testing.assert_allclose(w.block.inner(one, other), a.T @ b, atol=1e-13)
     R = w.block.triangle(other)
     np.testing.assert_allclose(R.T @ R, b.T @ b, atol=1e-13)

@@ -7,16 +7,7 @@ import numpy as np
 import pytest
 from tests import naive
 from tests.losses.examples import CLOGLOG
-from tests.samples.block_world import (
-    CASES,
-    KINDS,
-    TALL,
-    K,
-    bent_at,
-    big_curvature,
-    design_of,
-    world,
-)
+from tests.samples.block_world import CASES, KINDS, TALL, K, bent_at, big_curvature, design_of, world
 from tests.samples.cutting import blocks_of
 
 from superfactor.losses import resolve_link
@@ -152,8 +143,7 @@ def asked_with(w, question, share, kind="usual"):
 
 @shared
 @pytest.mark.parametrize(
-    ("case", "kind"),
-    [("binary", "usual"), ("weighted", "offset"), ("squared", "usual")],
+    ("case", "kind"), [("binary", "usual"), ("weighted", "offset"), ("squared", "usual")]
 )
 def test_a_share_of_the_samples_is_unbiased(case, kind, question):
     """Blocks at different places choose differently: the mean over many of them is the whole sum."""
@@ -213,9 +203,7 @@ def test_rotation_curvature_of_some_rows(kind):
 @pytest.mark.parametrize("link", ["logistic", CLOGLOG], ids=["logistic", "cloglog"])
 @pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize("far", [5.0, 20.0, 38.0, 60.0])
-@pytest.mark.filterwarnings(
-    "ignore:overflow encountered"
-)  # products of slopes that nobody asks for
+@pytest.mark.filterwarnings("ignore:overflow encountered")  # products of slopes that nobody asks for
 def test_the_mean_of_saturated_samples_keeps_its_digits(kappa, link, coarse, far):
     """Probabilities near one leave a small curvature, and slopes a large one: sums of it, not differences."""
     if link is CLOGLOG and kappa > 1:

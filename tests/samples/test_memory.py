@@ -15,15 +15,11 @@ P, KAPPA = 6, 2
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize(
-    ("n", "cores", "expected"), [(29, 3, 7), (29, 16, 16), (5, 16, 5), (9, 1, 1)]
-)
+@pytest.mark.parametrize(("n", "cores", "expected"), [(29, 3, 7), (29, 16, 16), (5, 16, 5), (9, 1, 1)])
 def test_large_data_are_cut_for_the_cores(monkeypatch, kind, n, cores, expected):
     monkeypatch.setattr(memory, "cores", lambda: cores)  # whatever machine this is
     options = Options(rows_a_block=4 if n > 8 else 2, values_worth_threads=0)
-    problem, _ = example(
-        "filter", n, P, KAPPA, weighted=True, sparse=kind == "sparse", options=options
-    )
+    problem, _ = example("filter", n, P, KAPPA, weighted=True, sparse=kind == "sparse", options=options)
     made = problem.samples
     sizes = [block.n_samples for block in made.blocks]
     assert sum(sizes) == made.n_samples == n
@@ -31,9 +27,7 @@ def test_large_data_are_cut_for_the_cores(monkeypatch, kind, n, cores, expected)
     assert min(sizes) > 0
     assert made.threads == min(cores, expected)
     (one,) = blocks_of(problem, [0, n])
-    np.testing.assert_allclose(
-        made.stack(Block.images, np.eye(P)), one.images(np.eye(P)), atol=1e-14
-    )
+    np.testing.assert_allclose(made.stack(Block.images, np.eye(P)), one.images(np.eye(P)), atol=1e-14)
     coef = np.random.default_rng(5).standard_normal((problem.n_covariates, KAPPA))
     asked = Design(None), coef
     for a, b in zip(made.sum(Block.evaluate, *asked), one.evaluate(*asked), strict=True):

@@ -8,16 +8,7 @@ import pytest
 from tests.problems import example
 from tests.samples.cutting import cut, uneven
 
-from superfactor.samples import (
-    Along,
-    Block,
-    Call,
-    Design,
-    LocalSamples,
-    Made,
-    Place,
-    added,
-)
+from superfactor.samples import Along, Block, Call, Design, LocalSamples, Made, Place, added
 
 N, P, K, KAPPA = 29, 6, 4, 2
 Q = 3  # two covariates and the intercept
@@ -143,9 +134,7 @@ def test_nor_do_they_in_single_precision(threads, place, tmp_path):
 def test_blocks_of_single_precision_are_added_up_in_double():
     single, _ = example("filter", N, P, KAPPA, dtype=np.float32)
     samples, tall, dual = prepared(cut(single, 7), np.float32)
-    assert {part.dtype for part in samples.gather(Block.rows_of, tall.place)} == {
-        np.dtype(np.float32)
-    }
+    assert {part.dtype for part in samples.gather(Block.rows_of, tall.place)} == {np.dtype(np.float32)}
     for question, arguments in questions(tall, dual)[0].items():
         parts = [flat(part) for part in samples.gather(question, *arguments)]
         total = flat(samples.sum(question, *arguments))

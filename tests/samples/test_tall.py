@@ -125,9 +125,7 @@ def test_an_older_prefix_of_a_matrix_that_has_grown(samples):
         assert handle.columns == expected.shape[1]
         np.testing.assert_array_equal(handle.array(), expected)
         np.testing.assert_allclose(handle.inner(handle), expected.T @ expected, atol=1e-12)
-        np.testing.assert_allclose(
-            handle.combined(np.eye(handle.columns)).array(), expected, atol=1e-14
-        )
+        np.testing.assert_allclose(handle.combined(np.eye(handle.columns)).array(), expected, atol=1e-14)
     np.testing.assert_array_equal(third.array(), np.hstack([A, B, C]))
 
 

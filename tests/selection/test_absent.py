@@ -48,11 +48,7 @@ def test_the_splits_are_such():
 
 
 @pytest.mark.parametrize(
-    ("scoring", "score"),
-    [
-        ("neg_log_loss", log_loss),
-        ("neg_brier_score", brier_score_loss),
-    ],
+    ("scoring", "score"), [("neg_log_loss", log_loss), ("neg_brier_score", brier_score_loss)]
 )
 def test_losses_of_probabilities(scoring, score):
     expected = by_hand(lambda y, shares: -score(y, shares, labels=CLASSES))

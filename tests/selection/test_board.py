@@ -46,9 +46,7 @@ def test_where_the_file_is_not_a_copy_is_its_own():
 
 
 def interrupt_myself(board):
-    before = signal.getsignal(
-        signal.SIGINT
-    )  # some ignore it already: whatever runs in the background
+    before = signal.getsignal(signal.SIGINT)  # some ignore it already: whatever runs in the background
     with board.heeded():
         signal.raise_signal(signal.SIGINT)
         board.post(0, 0, ROW)

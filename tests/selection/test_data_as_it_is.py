@@ -79,8 +79,7 @@ def test_the_grid_goes_by_the_labels_there_are():
     every = SMFClassifierCV(1, preprocess="standardize", cv=2).fit(X, Y)
     for name in ("xi", "lam"):
         ours, theirs = (
-            sorted({point[name] for point in search.cv_results_["params"]})
-            for search in (few, every)
+            sorted({point[name] for point in search.cv_results_["params"]}) for search in (few, every)
         )
         np.testing.assert_allclose(ours, np.array(theirs) / 2)
 
@@ -116,9 +115,7 @@ def test_gaps_are_filled_inside_the_folds(impute):
     step = search.best_estimator_.named_steps["imputer"]
     by_hand = make_pipeline(clone(step), StandardScaler(), SMFClassifier(**ONE))
     scores = cross_val_score(by_hand, GAPS, Y, cv=cv)
-    np.testing.assert_allclose(
-        [search.cv_results_[f"split{k}_test_score"][0] for k in range(3)], scores
-    )
+    np.testing.assert_allclose([search.cv_results_[f"split{k}_test_score"][0] for k in range(3)], scores)
     assert search.predict(GAPS).shape == (80,)
 
 
@@ -130,9 +127,7 @@ def test_gaps_may_be_refused():
 def test_no_gaps_no_imputer():
     search = SMFClassifierCV(**ONE, preprocess="standardize", cv=2).fit(X, Y)
     assert list(search.best_estimator_.named_steps) == ["scaler", "smf"]
-    assert isinstance(
-        SMFClassifierCV(**ONE, cv=2, preprocess=None).fit(X, Y).best_estimator_, SMFClassifier
-    )
+    assert isinstance(SMFClassifierCV(**ONE, cv=2, preprocess=None).fit(X, Y).best_estimator_, SMFClassifier)
 
 
 def test_infinity_is_no_gap():
@@ -151,9 +146,7 @@ def test_covariates_behind_an_imputer_of_a_column_without_values(kind):
     columns, data = ["age"], table
     if kind == "array":
         columns, data = [10], table.to_numpy()
-    search = SMFClassifierCV(**ONE, preprocess="standardize", covariate_columns=columns, cv=2).fit(
-        data, Y
-    )
+    search = SMFClassifierCV(**ONE, preprocess="standardize", covariate_columns=columns, cv=2).fit(data, Y)
     imputer, _, smf = (step for _, step in search.best_estimator_.steps)
     assert isinstance(imputer, LowRankImputer)
     assert smf.covariate_columns_ == [10]
@@ -175,9 +168,9 @@ def test_nested_scores_with_gaps():
 
 def test_a_transformer_is_fitted_to_every_training_part():
     Remembers.parts.clear()
-    search = SMFClassifierCV(
-        **ONE, preprocess=Remembers(), cv=StratifiedKFold(4), scoring="accuracy"
-    ).fit(X, Y)
+    search = SMFClassifierCV(**ONE, preprocess=Remembers(), cv=StratifiedKFold(4), scoring="accuracy").fit(
+        X, Y
+    )
     assert Remembers.parts[0] == 80  # for the scree
     assert set(Remembers.parts[1:-1]) == {60, 80}
     assert Remembers.parts.count(60) == 4
@@ -231,9 +224,7 @@ def test_nested_scores_with_a_transformer():
     found = nested_scores(search, X, Y, n_splits=3, n_repeats=1)
     by_name = clone(search).set_params(preprocess="standardize")
     named = nested_scores(by_name, X, Y, n_splits=3, n_repeats=1)
-    assert found.summary["accuracy"]["mean"] == pytest.approx(
-        named.summary["accuracy"]["mean"], abs=0.03
-    )
+    assert found.summary["accuracy"]["mean"] == pytest.approx(named.summary["accuracy"]["mean"], abs=0.03)
 
 
 @pytest.mark.parametrize("by", ["names", "positions"])
@@ -337,9 +328,7 @@ def test_transformers_of_the_refit_are_shown_the_same_labels_as_in_the_folds():
     table = pd.DataFrame(X, columns=ALL.feature_names.tolist())
     table["batch"] = np.where(np.random.default_rng(0).random(80) < 0.3 + 0.4 * Y, "a", "b")
     fits = [
-        SMFClassifierCV(**ONE, preprocess=Adjuster("batch", spare_y=True), unlabeled=-1, cv=2).fit(
-            table, y
-        )
+        SMFClassifierCV(**ONE, preprocess=Adjuster("batch", spare_y=True), unlabeled=-1, cv=2).fit(table, y)
         for y in (hidden(), np.where(KNOWN, Y, -1))
     ]
     ours, theirs = (search.best_estimator_[0].coef_ for search in fits)
@@ -355,10 +344,7 @@ def test_splitters_of_every_kind(cv):
     ("cv", "message"),
     [
         ([(np.arange(40), np.flatnonzero(~KNOWN))], "no sample in the test part of split 1"),
-        (
-            [(np.flatnonzero(Y & KNOWN), np.flatnonzero(~Y.astype(bool) & KNOWN))],
-            "one class only",
-        ),
+        ([(np.flatnonzero(Y & KNOWN), np.flatnonzero(~Y.astype(bool) & KNOWN))], "one class only"),
     ],
 )
 def test_splits_without_labels_are_refused(cv, message):

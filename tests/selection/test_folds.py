@@ -54,9 +54,7 @@ def separate(X, y, candidates, weight=None, **given):
         inside = {} if covariates is None else {"covariates": covariates[TRAIN]}
         outside = {} if covariates is None else {"covariates": covariates[TEST]}
         fit = SMFClassifier(**point, certify=None)
-        fit.fit(
-            X[TRAIN], y[TRAIN], sample_weight=None if weight is None else weight[TRAIN], **inside
-        )
+        fit.fit(X[TRAIN], y[TRAIN], sample_weight=None if weight is None else weight[TRAIN], **inside)
         probabilities = fit.predict_proba(X[TEST], **outside)
         test = None if weight is None else weight[TEST]
         scores.append(-log_loss(y[TEST], probabilities, sample_weight=test))

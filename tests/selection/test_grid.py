@@ -46,9 +46,7 @@ def test_weights_are_shares_of_what_no_model_at_all_costs(model):
     steps = column(points, "lam") / largest
     assert sorted(set(steps.round(12))) == pytest.approx(grid.CLASS_STEPS.lam[model])
     ranks = set(column(points, "n_components"))
-    assert len(points) == len(ranks) * len(grid.CLASS_STEPS.xi[model]) * len(
-        grid.CLASS_STEPS.lam[model]
-    )
+    assert len(points) == len(ranks) * len(grid.CLASS_STEPS.xi[model]) * len(grid.CLASS_STEPS.lam[model])
 
 
 @every_model
@@ -104,11 +102,7 @@ def test_ranks_are_the_classes_and_half_as_many_again(n_classes, largest, expect
 def test_lists_are_combined_as_scikit_learn_does():
     X, _ = numbers()
     listed = {"n_components": [3, 1], "xi": [2.0, 1.0], "lam": [0.5, 5.0]}
-    expected = [
-        {"model": name, **point}
-        for name in ("feature", "filter")
-        for point in ParameterGrid(listed)
-    ]
+    expected = [{"model": name, **point} for name in ("feature", "filter") for point in ParameterGrid(listed)]
     points = found(X, ["feature", "filter"], **listed)
     assert points == [{key: point[key] for key in points[0]} for point in expected]
 

@@ -166,9 +166,7 @@ except KeyboardInterrupt as error:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n_jobs", "group"),
-    [(2, False), (3, True)],
-    ids=["one process, all busy", "terminal, some idle"],
+    ("n_jobs", "group"), [(2, False), (3, True)], ids=["one process, all busy", "terminal, some idle"]
 )
 def test_other_processes_end_after_their_candidate(n_jobs, group):
     """A terminal sends the signal to all processes, `kill` to one."""

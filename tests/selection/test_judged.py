@@ -55,9 +55,7 @@ def test_rivals_are_those_of_the_default_search():
     ours = nested_scores(SMFClassifierCV(1, xi=0.1, lam=1.0), X, y, n_repeats=1)
     theirs = nested_scores(LogisticRegression(), X, y, n_repeats=1)
     for rival in (PCA_LR, RIDGE):
-        np.testing.assert_array_equal(
-            ours.folds[rival]["log_loss"], theirs.folds[rival]["log_loss"]
-        )
+        np.testing.assert_array_equal(ours.folds[rival]["log_loss"], theirs.folds[rival]["log_loss"])
     assert set(theirs.rivals) == {PCA_LR, RIDGE, FREQUENT}
 
 
@@ -84,10 +82,7 @@ class TestSettings:
         X[:, 5] *= 1e4  # noise that drowns the rest
         found = {
             preprocess: nested_scores(
-                SMFClassifierCV(1, xi=0.1, lam=1.0, preprocess=preprocess),
-                *(X, y),
-                n_repeats=1,
-                rivals=False,
+                SMFClassifierCV(1, xi=0.1, lam=1.0, preprocess=preprocess), *(X, y), n_repeats=1, rivals=False
             ).summary["accuracy"]["mean"]
             for preprocess in (None, "standardize")
         }
@@ -167,10 +162,7 @@ class TestMore:
 @pytest.mark.parametrize(
     ("search", "message"),
     [
-        (
-            np.ones((40, 6)),
-            r"search=ndarray: the classifier to judge comes first, as in nested_scores\(SM",
-        ),
+        (np.ones((40, 6)), r"search=ndarray: the classifier to judge comes first, as in nested_scores\(SM"),
         (SMFClassifierCV, "search=SMFClassifierCV: the classifier to judge comes first"),
         (SVC(), "search=SVC: it has no predict_proba"),
         (StandardScaler(), "search=StandardScaler: nested_scores judges classifiers"),

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact, t
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    brier_score_loss,
-    log_loss,
-    roc_auc_score,
-)
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
 from superfactor.selection.measures import (
     bounded,
@@ -68,9 +62,7 @@ def test_calibration_is_an_unpenalised_logistic_regression():
     np.testing.assert_allclose(errors, np.sqrt(np.diag(covariance)), rtol=1e-3)
 
 
-@pytest.mark.parametrize(
-    "probability", [[0.1, 0.2, 0.8, 0.9], [0.0, 0.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5]]
-)
+@pytest.mark.parametrize("probability", [[0.1, 0.2, 0.8, 0.9], [0.0, 0.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5]])
 def test_no_slope_where_any_would_do(probability):
     found = calibration(np.array([False, False, True, True]), np.array(probability))
     assert np.isnan(found["slope"])

@@ -28,9 +28,7 @@ def patients(n=40, p=60, effect=2.0, seed=0):
 
 
 def quick(**others):
-    return SMFClassifierCV(
-        2, xi=[0.01, 0.1], lam=[1.0, 10.0], scoring="neg_log_loss", certify=None, **others
-    )
+    return SMFClassifierCV(2, xi=[0.01, 0.1], lam=[1.0, 10.0], scoring="neg_log_loss", certify=None, **others)
 
 
 @pytest.mark.parametrize(("preprocess", "tall"), [("standardize", False), ("center", True)])
@@ -99,10 +97,7 @@ class TestCovariates:
         age = (y == "ill") + 0.2 * np.random.default_rng(0).normal(size=len(y))
         names = ("age",)
         apart = nested_scores(
-            *(SMFClassifierCV(), X, y),
-            covariates=age[:, None],
-            n_repeats=1,
-            covariate_names=names,
+            *(SMFClassifierCV(), X, y), covariates=age[:, None], n_repeats=1, covariate_names=names
         )
         assert apart.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
         assert " age a" in apart.verdict.sentences[0]  # already says, or alone does better
@@ -167,9 +162,7 @@ class TestPermutations:
         search = SMFClassifierCV(1, xi=0.1, lam=10.0, preprocess="standardize", certify=None)
         for seed in range(10):
             X, y = patients(n=20, p=4, effect=0.0, seed=100 + seed)
-            found = nested_scores(
-                *(search, X, y), n_splits=2, n_repeats=1, rivals=False, permutations=4
-            )
+            found = nested_scores(*(search, X, y), n_splits=2, n_repeats=1, rivals=False, permutations=4)
             p.append(found.permutation.p_value)
         # Scores of few samples tie, so that p-values lie above those of a uniform law, not below.
         assert kstest(p, "uniform", alternative="greater").pvalue > 0.01
@@ -246,10 +239,7 @@ def test_progress_and_small_classes():
         ({"n_repeats": "many"}, "n_repeats='many': 'auto' or"),
         ({"permutations": -1}, "permutations=-1: a number from 0"),
         ({"groups": [1, 2]}, "groups: 2 samples, but X has 40"),
-        (
-            {"search": SMFClassifierCV(cv=[(np.arange(9), np.arange(9))])},
-            "search: its cv lists splits",
-        ),
+        ({"search": SMFClassifierCV(cv=[(np.arange(9), np.arange(9))])}, "search: its cv lists splits"),
     ],
 )
 def test_refusals(options, message):
@@ -302,6 +292,4 @@ def test_words_are_covariates_as_in_a_search():
     inside = table.assign(**{f"x{j}": X[:, j] for j in range(8)})
     search = quick(preprocess="standardize", covariate_columns=["sex", "age"])
     same = nested_scores(search, inside, y, n_repeats=1)
-    assert same.summary["log_loss"]["mean"] == pytest.approx(
-        found.summary["log_loss"]["mean"], rel=0.1
-    )
+    assert same.summary["log_loss"]["mean"] == pytest.approx(found.summary["log_loss"]["mean"], rel=0.1)

@@ -212,13 +212,10 @@ def test_silence(capsys):
 def test_lines_for_splits_choice_and_refit(capsys, n_jobs):
     search = make(verbose=1, n_jobs=n_jobs).fit(X, y)
     out, err = capsys.readouterr()
-    *splits, count, choice, refit = [
-        re.sub(r"^\[SMFClassifierCV\] ", "", x) for x in out.splitlines()
-    ]
+    *splits, count, choice, refit = [re.sub(r"^\[SMFClassifierCV\] ", "", x) for x in out.splitlines()]
     best = splits_of(search).max(axis=1)
     assert sorted(splits) == [
-        f"split {k + 1} of {SPLITS}: {CANDIDATES} candidates, best score {best[k]:.4g}"
-        for k in range(SPLITS)
+        f"split {k + 1} of {SPLITS}: {CANDIDATES} candidates, best score {best[k]:.4g}" for k in range(SPLITS)
     ]
     assert re.fullmatch(rf"{SCORES} of {SCORES} scores in \S+ s", count)
     assert f"n_components {search.best_params_['n_components']}," in choice
@@ -244,10 +241,7 @@ def test_a_bar_on_a_terminal(monkeypatch, n_jobs):
     def watched(*args):
         bar = bar_of(*args)
         update = bar.update
-        bar.update = lambda task, completed: (
-            drawn.append(completed),
-            update(task, completed=completed),
-        )
+        bar.update = lambda task, completed: (drawn.append(completed), update(task, completed=completed))
         return bar
 
     monkeypatch.setattr(module, "drawn_bar", watched)

@@ -8,12 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import make_scorer, mean_absolute_error, r2_score
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    LeaveOneOut,
-    cross_val_score,
-)
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.selection.brute_force import assert_same_search, grid_search
@@ -219,15 +214,7 @@ def test_what_a_fitted_search_has():
     search = SMFRegressorCV(**ONE, preprocess="standardize", cv=2).fit(X, y)
     smf = search.best_estimator_[-1]
     assert isinstance(smf, SMFRegressor)
-    for name in (
-        "components_",
-        "factor_coef_",
-        "intercept_",
-        "xi_",
-        "lam_",
-        "objective_",
-        "codes_",
-    ):
+    for name in ("components_", "factor_coef_", "intercept_", "xi_", "lam_", "objective_", "codes_"):
         assert getattr(search, name) is getattr(smf, name)
     assert not any(hasattr(search, name) for name in ("classes_", "predict_proba", "link"))
     assert search.transform(X).shape == (len(X), 2)

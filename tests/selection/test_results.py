@@ -73,9 +73,7 @@ def test_where_nothing_is_a_number_the_first(rule):
 
 def unfinished(splits):
     """Numbers (splits, candidates, 3) from scores, None for those that are missing."""
-    return np.array(
-        [[(np.nan,) * 3 if s is None else (s, 1.0, 2.0) for s in row] for row in splits]
-    )
+    return np.array([[(np.nan,) * 3 if s is None else (s, 1.0, 2.0) for s in row] for row in splits])
 
 
 def test_finished_splits_count_for_all_candidates():

@@ -69,12 +69,7 @@ def transformer():
     return make_pipeline(FunctionTransformer(np.arcsinh), StandardScaler())
 
 
-PREPROCESSING = {
-    "as it is": None,
-    "center": "center",
-    "standardize": "standardize",
-    "own": transformer(),
-}
+PREPROCESSING = {"as it is": None, "center": "center", "standardize": "standardize", "own": transformer()}
 
 
 def searched(search, X, y, covariates=None, weight=None):

@@ -9,12 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import accuracy_score, log_loss, make_scorer
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    RepeatedStratifiedKFold,
-    StratifiedKFold,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from tests.selection.brute_force import assert_same_search, grid_search
 
@@ -90,9 +85,7 @@ def test_sparse_columns_are_scaled_and_keep_their_zeros():
     search = SMFClassifierCV(**GRID, cv=FOLDS).fit(X, y)
     scaler = StandardScaler(with_mean=False)
     by_hand = SMFClassifierCV(**GRID, cv=FOLDS, preprocess=scaler).fit(X, y)
-    np.testing.assert_allclose(
-        *(s.cv_results_["mean_test_score"] for s in (search, by_hand)), rtol=1e-4
-    )
+    np.testing.assert_allclose(*(s.cv_results_["mean_test_score"] for s in (search, by_hand)), rtol=1e-4)
     assert not search.best_estimator_[0].with_mean
     with pytest.raises(ValueError, match="preprocess='center': centring would make sparse X dense"):
         SMFClassifierCV(**GRID, preprocess="center").fit(X, y)
@@ -166,17 +159,12 @@ def test_weights_reach_fits_preprocessing_and_scorer(preprocess):
     weight = np.random.default_rng(3).integers(0, 3, len(y)).astype(float)
     twice = np.repeat(np.arange(len(y)), weight.astype(int))
     splits = list(FOLDS.split(X, y))
-    where = [
-        tuple(np.flatnonzero(np.isin(twice, part)) for part in (train, test))
-        for train, test in splits
-    ]
+    where = [tuple(np.flatnonzero(np.isin(twice, part)) for part in (train, test)) for train, test in splits]
     options = {**GRID, "scoring": "neg_log_loss", "preprocess": preprocess}
     weighted = SMFClassifierCV(**options, cv=splits).fit(X, y, sample_weight=weight)
     repeated = SMFClassifierCV(**options, cv=where).fit(X[twice], y[twice])
     np.testing.assert_allclose(
-        weighted.cv_results_["mean_test_score"],
-        repeated.cv_results_["mean_test_score"],
-        rtol=2e-4,
+        weighted.cv_results_["mean_test_score"], repeated.cv_results_["mean_test_score"], rtol=2e-4
     )
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
 
@@ -227,9 +215,7 @@ def test_scores_that_are_no_numbers_leave_the_first_candidate(rule):
 
 def test_both_models_in_one_search():
     X, y = genes()
-    search = SMFClassifierCV(
-        1, model=["filter", "feature"], xi=0.01, cv=FOLDS, preprocess=None
-    ).fit(X, y)
+    search = SMFClassifierCV(1, model=["filter", "feature"], xi=0.01, cv=FOLDS, preprocess=None).fit(X, y)
     models = [point["model"] for point in search.cv_results_["params"]]
     assert set(models) == {"filter", "feature"}
     assert search.best_estimator_.model == search.best_params_["model"]
@@ -239,21 +225,15 @@ def test_parallel_folds_give_the_same():
     X, y = genes()
     options = {**GRID, "cv": FOLDS, "scoring": "neg_log_loss"}
     one, two = (SMFClassifierCV(**options, n_jobs=k).fit(X, y) for k in (1, 2))
-    np.testing.assert_array_equal(
-        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
-    )
+    np.testing.assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
 
 
-@pytest.mark.parametrize(
-    ("preprocess", "grams"), [(None, 1), ("center", 1), ("standardize", 4)], ids=str
-)
+@pytest.mark.parametrize(("preprocess", "grams"), [(None, 1), ("center", 1), ("standardize", 4)], ids=str)
 def test_wide_data_are_multiplied_once_and_not_for_every_candidate(preprocess, grams, monkeypatch):
     X, y = genes()
     seen = []
     original = DataMatrix.gram
-    monkeypatch.setattr(
-        DataMatrix, "gram", lambda data: (seen.append(data.shape), original(data))[1]
-    )
+    monkeypatch.setattr(DataMatrix, "gram", lambda data: (seen.append(data.shape), original(data))[1])
     SMFClassifierCV(**GRID, cv=FOLDS, preprocess=preprocess, refit=False).fit(X, y)
     # Standardised: one for each of three folds, and one for the units of all samples.
     assert sum(shape[1] == X.shape[1] for shape in seen) == grams
@@ -292,9 +272,7 @@ def test_codes_are_a_table_where_that_is_asked_for():
 def test_it_can_be_searched_in_turn_and_cloned():
     X, y = load_wine(return_X_y=True)
     outer = GridSearchCV(
-        SMFClassifierCV([1, 2], xi=0.1, lam=1.0, cv=2),
-        {"preprocess": ["center", "standardize"]},
-        cv=2,
+        SMFClassifierCV([1, 2], xi=0.1, lam=1.0, cv=2), {"preprocess": ["center", "standardize"]}, cv=2
     ).fit(X, y)
     assert outer.best_params_ == {"preprocess": "standardize"}
     assert clone(outer.best_estimator_).get_params() == outer.best_estimator_.get_params()

@@ -60,15 +60,11 @@ def test_beside_rivals():
         "Not shown to differ from ridge logistic regression (−1.0 points, −6.0 to +4.0).",
     )
     found = verdict(rivals={RIDGE: interval(-0.1, 0.05)})
-    assert found.sentences == (
-        "Worse than ridge logistic regression (−10.0 points, −15.0 to −5.0).",
-    )
+    assert found.sentences == ("Worse than ridge logistic regression (−10.0 points, −15.0 to −5.0).",)
 
 
 def test_classes_never_predicted_and_what_to_try():
-    found = verdict(
-        0.0, 0.1, 1.0, counts={"a": 90, "b": 12, "c": 4}, predicted={"a": 106, "b": 0, "c": 0}
-    )
+    found = verdict(0.0, 0.1, 1.0, counts={"a": 90, "b": 12, "c": 4}, predicted={"a": 106, "b": 0, "c": 0})
     assert "Classes 'b' and 'c' are never predicted." in found.sentences
     few = "Only 4 samples of class 'c': too few for a claim about it, which needs about 10."
     assert few in found.sentences

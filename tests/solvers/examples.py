@@ -47,7 +47,5 @@ def assert_same_iterates(problem, P, rank, path, tau, times=(1, 2, 12), **option
         np.testing.assert_allclose(found.history.objective, values, rtol=1e-10)
         np.testing.assert_allclose(found.objective, values[-1], rtol=1e-10)
         a = naive.activations(P, path[t][0], path[t][2])
-        np.testing.assert_allclose(
-            activations(problem, found), a.T, atol=1e-9 * (1 + np.max(np.abs(a)))
-        )
+        np.testing.assert_allclose(activations(problem, found), a.T, atol=1e-9 * (1 + np.max(np.abs(a))))
     return found

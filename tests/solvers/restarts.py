@@ -68,9 +68,7 @@ class Factored:
         return np.concatenate([W.ravel(), 10 ** rng.uniform(-3, 1) * rng.standard_normal(rest)])
 
     def descend(self, x, max_iter=300):
-        found = minimize(
-            self, x, jac=True, method="L-BFGS-B", options={"maxiter": max_iter, "ftol": 1e-12}
-        )
+        found = minimize(self, x, jac=True, method="L-BFGS-B", options={"maxiter": max_iter, "ftol": 1e-12})
         # Once more with orthonormal columns: the value of a feasible point, free of rounding.
         W, beta, gamma = self.split(found.x)
         W, R = np.linalg.qr(W)

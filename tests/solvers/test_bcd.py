@@ -33,9 +33,7 @@ CASES = [
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("start", ["pca", "random"])
 @pytest.mark.parametrize(("model", "kappa", "shape", "sparse", "weighted"), CASES)
-def test_the_objective_is_F_and_never_rises(
-    model, kappa, shape, sparse, weighted, start, nonnegative
-):
+def test_the_objective_is_F_and_never_rises(model, kappa, shape, sparse, weighted, start, nonnegative):
     problem, P = example(model, *shape, kappa, sparse=sparse, weighted=weighted)
     found = bcd.solve(problem, 2, max_iter=12, tol=0, start=start, nonnegative=nonnegative)
     assert found.n_iter == 12

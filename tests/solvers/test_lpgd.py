@@ -220,9 +220,7 @@ def test_theorem_1(model, kappa, place):
     """‖Z_t − Z*‖ ≤ ρᵗ‖Z_0 − Z*‖ for every t and every τ in (1/(2μ), 3/(2L))."""
     rng = np.random.default_rng(11)
     X, Y, xi, lam, mu, L, rank = correctly_specified(model, kappa, rng)
-    problem = state(
-        model, X, Y, resolve_link("logistic", kappa), xi=xi, lam=lam, fit_intercept=False
-    )
+    problem = state(model, X, Y, resolve_link("logistic", kappa), xi=xi, lam=lam, fit_intercept=False)
     P = naive.state(model, X, Y, xi, lam, fit_intercept=False)
     best = naive.algorithm_1(P, min(X.shape) + kappa, naive.pca_start(P, rank), 1 / L, 120)[-1]
     assert max(np.max(np.abs(g), initial=0.0) for g in naive.gradient(P, *best)) < 1e-9
@@ -234,14 +232,7 @@ def test_theorem_1(model, kappa, place):
     start, point = random_start(P, rank, seed=kappa)
     error = [np.sqrt(sum(np.sum((a - b) ** 2) for a, b in zip(point, best, strict=True)))]
     for t in range(1, 16):
-        found = lpgd.solve(
-            problem,
-            rank,
-            step_size=tau,
-            start=start,
-            max_iter=t,
-            tol=0,
-        )
+        found = lpgd.solve(problem, rank, step_size=tau, start=start, max_iter=t, tol=0)
         np.testing.assert_allclose(found.history.step, tau, rtol=1e-9)
         Z = lifted(model, found.factors)
         error.append(np.sqrt(sum(np.sum((a - b) ** 2) for a, b in zip(Z, best, strict=True))))
@@ -270,9 +261,7 @@ def test_a_step_inside_the_theorems_window_may_end_higher():
     X = rng.random((60, 1)) @ rng.random((1, 40)) + 0.5 * rng.standard_normal((60, 40))
     Y = (rng.random((60, 1)) < 0.5).astype(float)
     xi, lam = 2.5, 2.0
-    problem = state(
-        "feature", X, Y, resolve_link("logistic", 1), xi=xi, lam=lam, fit_intercept=False
-    )
+    problem = state("feature", X, Y, resolve_link("logistic", 1), xi=xi, lam=lam, fit_intercept=False)
     mu, L = 2 * lam, max(2 * xi, 2 * lam + 0.25)
     assert L / mu < 3
     inside = 1.45 / L
@@ -313,10 +302,7 @@ def test_stopping():
 
 def test_random_starts_follow_the_seed():
     problem, _ = example("filter", 12, 5, 1)
-    runs = [
-        lpgd.solve(problem, 2, start="random", random_state=s, max_iter=2).objective
-        for s in (1, 1, 2)
-    ]
+    runs = [lpgd.solve(problem, 2, start="random", random_state=s, max_iter=2).objective for s in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
 
 

@@ -10,12 +10,8 @@ from superfactor.problem import state
 from superfactor.solvers import bcd, lpgd
 
 RUNS = {
-    "lpgd": lambda problem: lpgd.solve(
-        problem, 2, step_size=0.01, max_iter=20, tol=0, start="random"
-    ),
-    "lpgd, dense": lambda problem: lpgd.solve(
-        problem, 2, step_size=0.01, max_iter=20, tol=0, compress=False
-    ),
+    "lpgd": lambda problem: lpgd.solve(problem, 2, step_size=0.01, max_iter=20, tol=0, start="random"),
+    "lpgd, dense": lambda problem: lpgd.solve(problem, 2, step_size=0.01, max_iter=20, tol=0, compress=False),
     "bcd": lambda problem: bcd.solve(problem, 2, max_iter=4, tol=0),
     "bcd, signed": lambda problem: bcd.solve(problem, 2, max_iter=4, tol=0, nonnegative=True),
 }

@@ -71,9 +71,7 @@ def test_matrix_completion_recovers_the_hidden_entries():
     rng = np.random.default_rng(1)
     theta = planted(rng, 20, 18, 2)
     mask = rng.random(theta.shape) < 0.7
-    found = lpgd.minimize(
-        completion(theta, mask), 2, theta * mask, step_size=0.5, max_iter=5000, tol=1e-10
-    )
+    found = lpgd.minimize(completion(theta, mask), 2, theta * mask, step_size=0.5, max_iter=5000, tol=1e-10)
     np.testing.assert_allclose(found.theta[~mask], theta[~mask], atol=1e-6)
     assert found.gamma is None
     assert np.linalg.matrix_rank(found.theta, tol=1e-9) == 2
@@ -99,9 +97,7 @@ def test_the_first_step_is_the_formula():
     np.testing.assert_allclose(found.theta, expected, atol=1e-12)
     outside = np.max(np.abs(expected) - 0.5)
     np.testing.assert_allclose(found.violation, max(outside, 0), atol=1e-12)
-    np.testing.assert_allclose(
-        found.gradient_mapping, np.linalg.norm(expected - start) / 0.1, rtol=1e-12
-    )
+    np.testing.assert_allclose(found.gradient_mapping, np.linalg.norm(expected - start) / 0.1, rtol=1e-12)
 
 
 @pytest.mark.parametrize("library", ["torch", "array_api_strict"])

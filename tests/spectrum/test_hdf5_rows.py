@@ -56,10 +56,7 @@ def test_some_columns_scaled(store, columns, X, tmp_path):
     factors = np.arange(1, P + 1) / 4  # exact in any precision
     whole = row_blocks(store(X, tmp_path), dtype="float64")
     expected = (X.toarray() * factors)[:, columns]
-    for rows in (
-        whole.scaled(factors).select(columns),
-        whole.select(columns).scaled(factors[columns]),
-    ):
+    for rows in (whole.scaled(factors).select(columns), whole.select(columns).scaled(factors[columns])):
         np.testing.assert_array_equal(dense(rows.read(10, 60)), expected[10:60])
         again = rows.select([0]).scaled([2.0])
         np.testing.assert_array_equal(dense(again.read(0, N)), 2 * expected[:, :1])

@@ -218,9 +218,7 @@ def test_what_was_computed_from_a_memmap_is_no_source(X, tmp_path):
 def test_a_file_that_has_become_shorter(X, tmp_path):
     stored = pickle.dumps(as_rows(saved(X, tmp_path)))
     np.save(tmp_path / "x.npy", X[:10])
-    with pytest.raises(
-        ValueError, match=r"x\.npy: \d+ bytes are too few for the float32 array of 100 x 6"
-    ):
+    with pytest.raises(ValueError, match=r"x\.npy: \d+ bytes are too few for the float32 array of 100 x 6"):
         pickle.loads(stored)
 
 
@@ -254,15 +252,7 @@ print(most)
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [
-        ("f2", "f8"),
-        ("i4", "f8"),
-        ("u1", "f8"),
-        ("?", "f8"),
-        ("f4", "f4"),
-        ("f8", "f8"),
-        (">f8", "f8"),
-    ],
+    [("f2", "f8"), ("i4", "f8"), ("u1", "f8"), ("?", "f8"), ("f4", "f4"), ("f8", "f8"), (">f8", "f8")],
 )
 @pytest.mark.parametrize(
     "store", [saved, lambda X, f: zarr_array(X, f, chunks=(9, 3))], ids=["memmap", "zarr"]
@@ -343,9 +333,7 @@ def test_finite_blocks_say_where_not(bad, X, tmp_path):
     source = as_rows(saved(X, tmp_path))
     np.testing.assert_array_equal(source.read_finite(0, 45), X[:45])
     name = "NaN" if np.isnan(bad) else "infinity"
-    with pytest.raises(
-        ValueError, match=rf"contains {name} in row 45, column 3 \(2 of the rows 40 to 59"
-    ):
+    with pytest.raises(ValueError, match=rf"contains {name} in row 45, column 3 \(2 of the rows 40 to 59"):
         source.read_finite(40, 60)
     with pytest.raises(ValueError, match="row 45, column 'f3'"):
         as_rows(table(X)).read_finite(0, N)
@@ -407,9 +395,7 @@ def test_bad_sources(X, tmp_path):
             row_blocks(flat)
     group = zarr.open_group(tmp_path / "g.zarr", mode="w")
     group.create_array("counts", shape=(4, 3), dtype="f4")[:] = 2
-    with pytest.raises(
-        ValueError, match=r"a group; give the path of one of its arrays \['counts'\]"
-    ):
+    with pytest.raises(ValueError, match=r"a group; give the path of one of its arrays \['counts'\]"):
         row_blocks(tmp_path / "g.zarr")
     assert row_blocks(tmp_path / "g.zarr" / "counts").read(0, 4).sum() == 24
     for name in ("x.npy", "x.parquet", "x.feather", "x.zarr"):
@@ -417,9 +403,7 @@ def test_bad_sources(X, tmp_path):
         with pytest.raises(ValueError, match=rf"^source='.*{name}': cannot be read as \w+ \(.+\)$"):
             row_blocks(tmp_path / name)
     (tmp_path / "bare").mkdir()
-    with pytest.raises(
-        ValueError, match=r"bare': cannot be read as parquet \(a folder without files"
-    ):
+    with pytest.raises(ValueError, match=r"bare': cannot be read as parquet \(a folder without files"):
         row_blocks(tmp_path / "bare")
     with pytest.raises(ValueError, match="rows 90 to 101: X has rows 0 to 100"):
         row_blocks(X).read(90, 101)

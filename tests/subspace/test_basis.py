@@ -10,10 +10,7 @@ from superfactor.problem import state
 from superfactor.samples import Along, Block, Plain
 from superfactor.subspace import Basis, leading_basis
 
-pytestmark = [
-    pytest.mark.parametrize("model", MODELS),
-    pytest.mark.parametrize("blocks", [1, 3]),
-]
+pytestmark = [pytest.mark.parametrize("model", MODELS), pytest.mark.parametrize("blocks", [1, 3])]
 
 
 def problem_of(model, X):

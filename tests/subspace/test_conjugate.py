@@ -147,9 +147,7 @@ def test_a_region_that_holds_the_solution_changes_nothing():
 def test_negative_curvature_goes_to_the_edge():
     """The first direction that bends downwards, in closed form: b itself."""
     H, b, radius = -np.diag([1.0, 2.0, 3.0]), np.array([1.0, -1.0, 0.5]), 7.0
-    found = conjugate_gradients(
-        lambda v: v @ H, b, lambda v: v, tol=1e-12, max_iter=50, radius=radius
-    )
+    found = conjugate_gradients(lambda v: v @ H, b, lambda v: v, tol=1e-12, max_iter=50, radius=radius)
     np.testing.assert_allclose(found.x, radius * b / np.linalg.norm(b), rtol=1e-12)
     assert not found.solved
     assert found.decrease > 0

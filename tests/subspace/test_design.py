@@ -195,8 +195,7 @@ def test_products_in_single_precision(model, case, kind):
 
 
 @pytest.mark.parametrize(
-    ("n", "share", "coarse"),
-    [(100, 1.0, False), (300, 1.0, True), (300, 0.2, False), (2000, 0.2, True)],
+    ("n", "share", "coarse"), [(100, 1.0, False), (300, 1.0, True), (300, 0.2, False), (2000, 0.2, True)]
 )
 def test_when_single_precision_pays(n, share, coarse):
     """By the values of the rows that curvature is summed over: seven columns, 200 or more of them."""
@@ -258,9 +257,7 @@ def test_operations_are_counted():
 
     one = cost(lambda: w.loss.evaluate(w.coef))
     m, kappa = w.coef.shape
-    assert (
-        one - 1000 >= 2 * 2 * 23 * m * kappa
-    )  # two products, each of a multiplication and an addition
+    assert one - 1000 >= 2 * 2 * 23 * m * kappa  # two products, each of a multiplication and an addition
     assert cost(lambda: w.loss.evaluate(several)) - 1000 == pytest.approx(3 * (one - 1000))
     bent = w.loss.bent(w.coef)
     product = cost(lambda: bent.times(w.coef))

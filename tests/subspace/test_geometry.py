@@ -146,7 +146,5 @@ def test_these_or_others(points):
     found = points.where(condition, others)
     for name in NAMES:
         mine, theirs = getattr(points, name), getattr(others, name)
-        expected = np.stack(
-            [m if c else t for c, m, t in zip(condition, mine, theirs, strict=True)]
-        )
+        expected = np.stack([m if c else t for c, m, t in zip(condition, mine, theirs, strict=True)])
         np.testing.assert_array_equal(getattr(found, name), expected)

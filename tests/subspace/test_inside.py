@@ -134,9 +134,7 @@ def test_a_point_of_a_smaller_basis(model):
     assert found.W.shape == (5, 2)
     np.testing.assert_allclose(found.F, point.F, rtol=1e-12)
     np.testing.assert_allclose(found.pulled[:3], point.pulled[:3], atol=1e-12)
-    np.testing.assert_allclose(
-        found.F, paper_value(wider, P, found.W, found.beta, found.gamma), rtol=1e-12
-    )
+    np.testing.assert_allclose(found.F, paper_value(wider, P, found.W, found.beta, found.gamma), rtol=1e-12)
     assert inside.embedded(point) is point
 
 
@@ -173,9 +171,7 @@ def test_points_side_by_side(model, case, blocks):
         np.testing.assert_allclose(
             inside.reconstruction(stacked.W)[i], inside.reconstruction(point.W), rtol=1e-12
         )
-        np.testing.assert_allclose(
-            inside.supervised(found)[i], inside.supervised(point), rtol=1e-12
-        )
+        np.testing.assert_allclose(inside.supervised(found)[i], inside.supervised(point), rtol=1e-12)
 
 
 @every_model
@@ -295,9 +291,7 @@ def far_point(problem, size):
 
 @every_model
 @pytest.mark.parametrize("case", ["binary", "two outputs", "probit"])
-@pytest.mark.parametrize(
-    ("lam", "size", "none"), [(0.0, 40, True), (0.0, 20, False), (1.0, 40, False)]
-)
+@pytest.mark.parametrize(("lam", "size", "none"), [(0.0, 40, True), (0.0, 20, False), (1.0, 40, False)])
 def test_classes_told_apart_without_a_ridge_have_no_minimum(model, case, lam, size, none):
     """By the mean square of activations, weights included."""
     problem, _ = example(model, 9, 5, **CASES[case], lam=lam)

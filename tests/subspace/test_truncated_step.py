@@ -36,10 +36,7 @@ def test_products_solve_the_eliminated_system(model, case, blocks, to_the_end):
     inside = subspace(cut(problem, blocks), 2)
     for seed in range(2):
         point = near_optimum(inside, seed)
-        exact, found = (
-            module._exact_step(inside, point),
-            module.truncated_step(inside, point, FAR),
-        )
+        exact, found = (module._exact_step(inside, point), module.truncated_step(inside, point, FAR))
         assert not exact.saddle
         assert not found.saddle
         size = np.linalg.norm(placed(exact))
@@ -117,11 +114,7 @@ def test_steps_side_by_side(model, case, blocks):
     """Several points, each within its own radius, against each alone."""
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(cut(problem, blocks), 2)
-    alone = [
-        near_optimum(inside, 0),
-        near_optimum(inside, 1),
-        *map(partial(random_point, inside), (2, 3)),
-    ]
+    alone = [near_optimum(inside, 0), near_optimum(inside, 1), *map(partial(random_point, inside), (2, 3))]
     points, radius = together(alone), np.array([FAR, 0.1, np.inf, 2.0])
     steps = module.truncated_step(inside, points, radius)
     t = np.array([1.0, 0.5, 0.1, 0.0])
@@ -204,9 +197,7 @@ def steps_of(convert, model, loss, kappa, dtype=np.float64):
     problem = state(model, convert(X), convert(Y), own, covariates=convert(covariates), **stated)
     inside = subspace(problem, 2)
     side, q = problem.model.side(problem.shape), problem.n_covariates
-    V, beta, gamma = (
-        rng.standard_normal((3, *shape)) for shape in ((side, 2), (2, kappa), (q, kappa))
-    )
+    V, beta, gamma = (rng.standard_normal((3, *shape)) for shape in ((side, 2), (2, kappa), (q, kappa)))
     # The same vectors of the search side, whatever basis of it a library has found.
     W = np.linalg.qr(plain(inside.basis.S.array()).T @ V)[0]
     factors = np.array([[1.0, 1.0], [2.0, 0.5], [0.3, 4.0]])

@@ -72,15 +72,10 @@ def test_inside_the_set_it_is_its_definition(model):
         A, gamma = x[:k, None], x[k:, None]
         value, E = arrays.loss_terms(Phi @ A + arrays.covariates @ gamma)
         value += problem.lam * np.sum(A * (inverse @ A)) + np.sum(ridge * gamma**2)
-        slope = [
-            Phi.T @ E + 2 * problem.lam * inverse @ A,
-            arrays.covariates.T @ E + 2 * ridge * gamma,
-        ]
+        slope = [Phi.T @ E + 2 * problem.lam * inverse @ A, arrays.covariates.T @ E + 2 * ridge * gamma]
         return value, np.vstack(slope).ravel()
 
-    best = minimize(
-        f, np.zeros(k + q), jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-9}
-    )
+    best = minimize(f, np.zeros(k + q), jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-9})
     expected = best.fun + problem.xi * (problem.squared_norm - np.sum(Pi * basis.D))
     found = _Relaxation(problem, basis).at(Pi)
     assert pytest.approx(expected, rel=1e-7) == found.J

@@ -70,8 +70,7 @@ def test_lower_bound_is_below_everything(case):
         bounds.append(proof.lower_bound)
     F = Factored(P, rank)
     values = [
-        naive.lifted_objective(P, *random_point(P, rank, rng, 10 ** rng.uniform(-2, 1)))
-        for _ in range(5)
+        naive.lifted_objective(P, *random_point(P, rank, rng, 10 ** rng.uniform(-2, 1))) for _ in range(5)
     ]
     best = min(*values, best_of(P, rank, 2, seed, max_iter=60))
     assert max(bounds) <= best + 1e-9 * abs(best)
@@ -96,9 +95,7 @@ def test_bound_at_a_fit_and_what_global_means(case):
         assert proof.relative_gap == pytest.approx(expected, rel=1e-6)
     assert proof.is_global == (proof.relative_gap <= 1e-6)
     if proof.is_global:
-        assert best >= found.objective - 1.1e-6 * max(found.objective - floor, 0) - 1e-12 * abs(
-            best
-        )
+        assert best >= found.objective - 1.1e-6 * max(found.objective - floor, 0) - 1e-12 * abs(best)
         assert "global optimum" in proof.statement
 
 
@@ -123,9 +120,7 @@ def test_two_features_are_not_proven_at_the_saddle():
     X = np.column_stack([3 * np.tile([1.0, -1.0], 10), 2 * y - 1])
     loss = resolve_link("logistic", 1)
     problem = state("filter", X, y[:, None], loss, xi=0.05, lam=0.001)
-    stuck = certify(
-        problem, 1, answer(problem, 1, np.zeros((20, 1)), np.zeros((1, 1)), 14.862943611)
-    )
+    stuck = certify(problem, 1, answer(problem, 1, np.zeros((20, 1)), np.zeros((1, 1)), 14.862943611))
     assert not stuck.is_global
     assert stuck.lower_bound < 8.919
     assert "not proven" in stuck.statement or "can still be gained" in stuck.statement
@@ -198,9 +193,7 @@ def test_ascent_from_a_rough_point_reaches_the_optimum(model, shape):
     q = P.aux.shape[0]
     a = 3 * np.random.default_rng(0).standard_normal((shape[0], 2))
     rough = answer(problem, 2, a, np.zeros((q, 2)), best.objective)
-    residual, ascent = (
-        certify(problem, 2, rough, method=method) for method in ("residual", "ascent")
-    )
+    residual, ascent = (certify(problem, 2, rough, method=method) for method in ("residual", "ascent"))
     assert residual.relative_gap > 1e-2
     assert ascent.is_global
     np.testing.assert_allclose(ascent.lower_bound, best.objective, rtol=1e-6)
@@ -369,9 +362,7 @@ def test_the_sentence_and_the_constants(model):
         pytest.param(None, "", id="nobody looked"),
         pytest.param(Searched(), "", id="no other starts"),
         pytest.param(Searched(5, 0), " 5 other starts ended no lower.", id="elsewhere"),
-        pytest.param(
-            Searched(5, 3), " 5 other starts ended no lower, 3 at the same value.", id="there"
-        ),
+        pytest.param(Searched(5, 3), " 5 other starts ended no lower, 3 at the same value.", id="there"),
     ],
 )
 def test_other_starts_are_told_where_nothing_is_proven(searched, words):

@@ -72,9 +72,7 @@ def test_the_hessian_of_these_tests_is_that_of_F():
             e = np.zeros(U.size)
             e[k] = h
             e = e.reshape(U.shape)
-            assert (naive.loss(U + e) - naive.loss(U - e)) / (2 * h) == pytest.approx(
-                g[k], abs=1e-6
-            )
+            assert (naive.loss(U + e) - naive.loss(U - e)) / (2 * h) == pytest.approx(g[k], abs=1e-6)
             column = (naive.gradient(U + e) - naive.gradient(U - e)).reshape(-1) / (2 * h)
             np.testing.assert_allclose(column, H[:, k], atol=1e-7)
 
@@ -146,8 +144,7 @@ def test_what_covariates_explain_bends_the_profiled_objective_no_more():
     values = np.linalg.eigvalsh(0.6 * np.eye(3) + 2 * centred.T @ centred)
     assert got.mu == pytest.approx(values[0]) == pytest.approx(0.6)
     without = theorem_constants(
-        state("filter", X, y, SquaredError(), xi=1.0, lam=0.3, fit_intercept=False),
-        profiled=True,
+        state("filter", X, y, SquaredError(), xi=1.0, lam=0.3, fit_intercept=False), profiled=True
     )
     assert without.mu > 10
 
@@ -155,9 +152,7 @@ def test_what_covariates_explain_bends_the_profiled_objective_no_more():
 def test_profiled_lower_end_with_penalised_covariates_is_the_schur_complement():
     rng = np.random.default_rng(6)
     X, C = rng.standard_normal((25, 3)), rng.standard_normal((25, 2))
-    problem = state(
-        "filter", X, X[:, :1], SquaredError(), xi=1.0, lam=2.0, covariates=C, fit_intercept=False
-    )
+    problem = state("filter", X, X[:, :1], SquaredError(), xi=1.0, lam=2.0, covariates=C, fit_intercept=False)
     J = np.hstack([X, C])
     H = 2 * J.T @ J + 4 * np.eye(5)
     schur = H[:3, :3] - H[:3, 3:] @ np.linalg.solve(H[3:, 3:], H[3:, :3])

@@ -39,17 +39,14 @@ def residuals(problem, a):
     start = np.zeros((problem.n_covariates, a.shape[1]))
     gamma, _, _ = fit_ridge(loss, problem.covariate_ridge, start, tol=1e-16)
     return gamma, *(
-        problem.samples.stack(question, design, gamma)
-        for question in (Block.activations, Block.residuals)
+        problem.samples.stack(question, design, gamma) for question in (Block.activations, Block.residuals)
     )
 
 
 def dual_of(problem, rank, way="Gram matrix"):
     """The dual through one kind of spectrum."""
     if way == "known spectrum":
-        return Dual(
-            problem.compact, KnownSpectrum(problem.compact, rank, problem.compact.singular_values)
-        )
+        return Dual(problem.compact, KnownSpectrum(problem.compact, rank, problem.compact.singular_values))
     if way == "Gram matrix":
         return Dual(problem, FullSpectrum(problem, rank))
     basis = leading_basis(problem, 6 * rank + 20, 6 * rank + 20, np.random.default_rng(0), 8)
@@ -165,8 +162,7 @@ def test_an_unbalanced_dual_point_is_no_bound(model, monkeypatch):
     X, y = rng.standard_normal((20, 4)), (np.arange(20) < 3)[:, None].astype(float)
     given = {"xi": 1.0, "lam": 5.0}
     bare, full = (
-        state(model, X, y, resolve_link("logistic", 1), fit_intercept=flag, **given)
-        for flag in (False, True)
+        state(model, X, y, resolve_link("logistic", 1), fit_intercept=flag, **given) for flag in (False, True)
     )
     found = newton.solve(bare, 2)
     _, E = full.arrays().loss_terms(activations(bare, found))
@@ -183,9 +179,7 @@ def test_dual_is_concave(model, case):
     omega, rng = weights(problem), np.random.default_rng(4)
     dual = dual_of(problem, 2)
     for _ in range(10):
-        first, second = (
-            residuals(problem, 2 * rng.standard_normal((9, P.kappa)))[2] for _ in range(2)
-        )
+        first, second = (residuals(problem, 2 * rng.standard_normal((9, P.kappa)))[2] for _ in range(2))
         ends = 0.5 * (value_at(dual, first, omega) + value_at(dual, second, omega))
         assert value_at(dual, 0.5 * (first + second), omega) >= ends - 1e-9 * abs(ends)
 

@@ -59,9 +59,7 @@ def test_lanczos_is_never_below_and_close(covariates, seed):
     low, high = extremes(problem, covariates=covariates)
     assert low == 0.0
     assert true <= high <= 1.05 * true
-    assert high == _lanczos_bound(
-        problem.arrays(), problem.scale, problem.n_covariates if covariates else 0
-    )
+    assert high == _lanczos_bound(problem.arrays(), problem.scale, problem.n_covariates if covariates else 0)
 
 
 def test_no_lower_end_is_promised_where_nobody_asks_or_it_costs_too_much():

@@ -100,9 +100,7 @@ def test_the_objective_is_that_of_the_factors_up_to_its_rounding(model, shape, c
         squares = mp.fsum(x**2 for x in _outside(S, Z))
         ridge = mp.fsum(x**2 for x in (W * beta if model == "filter" else H * beta))
         signs = [1 - 2 * int(label) for label in y]
-        loss = mp.fsum(
-            mp.log1p(mp.exp(s * (x + gamma[0, 0]))) for s, x in zip(signs, a, strict=True)
-        )
+        loss = mp.fsum(mp.log1p(mp.exp(s * (x + gamma[0, 0]))) for s, x in zip(signs, a, strict=True))
         expected = loss + xi * squares + lam * ridge
         bound = Dual(small, spectrum_of(small, 2, found.basis)).value(_residuals(small, found))
         rounding = Evaluated.of(small, found, bound.sizes, 0.0, problem.epsilon).rounding

@@ -25,9 +25,7 @@ def triple(rng, scale=1.0):
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1), which=st.sampled_from(range(len(SETS))), log=st.floats(-4, 4)
-)
+@given(seed=st.integers(0, 2**32 - 1), which=st.sampled_from(range(len(SETS))), log=st.floats(-4, 4))
 def test_never_longer_than_the_gradient_and_falling_in_the_step(seed, which, log):
     rng = np.random.default_rng(seed)
     theta, tau = SETS[which], 10.0**log

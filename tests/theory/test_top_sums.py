@@ -133,9 +133,7 @@ def test_every_certificate_is_below_brute_force(model, seed):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_solvers_own_basis_is_good_enough(model, n, p, sparse):
     """Through a basis: below the exact bound, and close to it where the basis is the solver's."""
-    problem, P = example(
-        model, n, p, 1, sparse=sparse, weighted=True, lam=30.0, options=NOT_COMPRESSED
-    )
+    problem, P = example(model, n, p, 1, sparse=sparse, weighted=True, lam=30.0, options=NOT_COMPRESSED)
     found = newton.solve(problem, 3, tol=1e-10, search="off")
     exact = Dual(problem, FullSpectrum(problem, 3))
     omega = weights(problem)
@@ -195,7 +193,5 @@ def test_blocks_have_the_sums_of_one(model, shape):
 def test_as_many_features_as_samples_in_blocks(model):
     """The Gram matrix that blocks add up is that of the features, on a square X too."""
     problem, _ = example(model, 8, 8, 2, seed=2, weighted=True)
-    whole, blocks = (
-        certify(each, 2, newton.solve(each, 2)) for each in (problem, in_blocks(problem, 3))
-    )
+    whole, blocks = (certify(each, 2, newton.solve(each, 2)) for each in (problem, in_blocks(problem, 3)))
     assert blocks.lower_bound == pytest.approx(whole.lower_bound, rel=1e-9)

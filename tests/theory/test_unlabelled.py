@@ -91,9 +91,7 @@ def test_what_stands_in_place_of_a_label_does_not_matter(model):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bound_is_below_all_that_restarts_find(model, loss, seed):
     labelled = half_labelled(10, seed)
-    problem, P = example(
-        model, 10, 5, 1, seed, loss=loss, lam=10.0 ** (-seed), class_weight=labelled
-    )
+    problem, P = example(model, 10, 5, 1, seed, loss=loss, lam=10.0 ** (-seed), class_weight=labelled)
     found = newton.solve(problem, 2)
     proof = certify(problem, 2, found)
     best = best_of(P, 2, 5, seed, max_iter=150)

@@ -20,9 +20,7 @@ X, y = StandardScaler().fit_transform(data.X), data.y
 weights = np.logspace(-4, 1, 6)
 found = [nearness(SMFClassifier(2, xi=xi).fit(X, y), X, y) for xi in weights]
 plt.semilogx(weights, [near.cosine for near in found], "o-", label="cosine with ridge regression")
-plt.semilogx(
-    weights, [near.variance_kept for near in found], "s--", label="variance kept, of PCA's"
-)
+plt.semilogx(weights, [near.variance_kept for near in found], "s--", label="variance kept, of PCA's")
 plt.xlabel("ξ, weight of describing the features")
 plt.ylim(0, 1.05)
 plt.legend()

@@ -26,6 +26,4 @@ SamplesDisplay(
     colors={"no label": "0.8"},
 ).plot(ellipses=False)
 right = np.mean(model.predict(X - X.mean(axis=0))[hidden] == y[hidden])
-print(
-    f"{np.sum(~hidden)} labels; of the other {np.sum(hidden)} images {right:.0%} are predicted right"
-)
+print(f"{np.sum(~hidden)} labels; of the other {np.sum(hidden)} images {right:.0%} are predicted right")

@@ -32,9 +32,7 @@ def to_write_to(data: Any, mod: str | None, copy: bool) -> tuple[Any, Any]:
     adata = one_modality(data, mod)
     if copy:
         if adata.isbacked:
-            raise ValueError(
-                "copy=True: X is on disk; False is required, or adata.to_memory() as adata"
-            )
+            raise ValueError("copy=True: X is on disk; False is required, or adata.to_memory() as adata")
         data = data.copy()
         adata = one_modality(data, mod)
     _make_actual(adata)
@@ -57,9 +55,7 @@ def _make_actual(adata: Any) -> None:
         raise ValueError(
             "adata: a view of a file cannot be written to; adata.to_memory() makes an AnnData of its own"
         )
-    warnings.warn(
-        "adata is a view of another AnnData: it becomes one of its own", UserWarning, stacklevel=4
-    )
+    warnings.warn("adata is a view of another AnnData: it becomes one of its own", UserWarning, stacklevel=4)
     adata._init_as_actual(adata.copy())
 
 

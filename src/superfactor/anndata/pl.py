@@ -220,9 +220,7 @@ def factor_view(
 
 
 def _nothing_there(place: str) -> str:
-    return (
-        f"adata: there is no {place}; superfactor.anndata.tl.smf writes it, and key= says its name"
-    )
+    return f"adata: there is no {place}; superfactor.anndata.tl.smf writes it, and key= says its name"
 
 
 def _known(column: Any, fit: Any) -> Any:

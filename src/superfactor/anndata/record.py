@@ -35,9 +35,7 @@ _ARRAYS = (
 )
 
 
-def write_model(
-    estimator: SMFClassifier, view: FactorView, genes: Any, scales: Any
-) -> dict[str, Any]:
+def write_model(estimator: SMFClassifier, view: FactorView, genes: Any, scales: Any) -> dict[str, Any]:
     """What is to be read, and under "model" what predicting needs; arrays, numbers and words only."""
     effects = {"outputs": _words(view.outputs), "coef": view.coef}
     found: dict[str, Any] = {
@@ -57,11 +55,7 @@ def write_model(
             "names": _words(estimator.covariate_names_),
             "coef": np.asarray(estimator.covariate_coef_),
         },
-        "versions": {
-            "superfactor": __version__,
-            "numpy": version("numpy"),
-            "anndata": version("anndata"),
-        },
+        "versions": {"superfactor": __version__, "numpy": version("numpy"), "anndata": version("anndata")},
     }
     if estimator.certificate_ is not None:
         found["certificate"] = {

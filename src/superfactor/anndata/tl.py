@@ -330,9 +330,7 @@ def _model_of(reference: Any, mod: str | None, key: str, said: str = "reference"
     """The dictionary that `smf` wrote."""
     found = reference
     if not isinstance(reference, dict):
-        found = cells.one_modality(reference, mod if hasattr(reference, "mod") else None).uns.get(
-            key
-        )
+        found = cells.one_modality(reference, mod if hasattr(reference, "mod") else None).uns.get(key)
     if not isinstance(found, dict) or "model" not in found:
         raise ValueError(
             f"{said}: no model in its uns[{key!r}]; superfactor.anndata.tl.smf writes one, and key= says "

@@ -103,8 +103,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     pass
@@ -115,9 +114,9 @@ def _root(
 
 @app.command()
 def demo(
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where to put table, model and page.")
-    ] = Path("superfactor-demo"),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to put table, model and page.")] = Path(
+        "superfactor-demo"
+    ),
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -135,8 +134,7 @@ def fit(
     *,
     table: Table = None,
     out: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="The model, by convention .skops.", show_default=False),
+        Path, typer.Option(metavar="FILE", help="The model, by convention .skops.", show_default=False)
     ],
     target: Target = None,
     id: Id = None,
@@ -224,9 +222,7 @@ def predict(
     *,
     model: Model,
     table: Table = None,
-    out: Annotated[
-        Path, typer.Option(metavar="CSV", help="Where to write predictions.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option(metavar="CSV", help="Where to write predictions.", show_default=False)],
     id: Id = None,
     block: Block = None,
     phenotype: Phenotype = None,
@@ -252,17 +248,13 @@ def factors(
     *,
     model: Model,
     by: ByOfModel = None,
-    n: Annotated[
-        int, typer.Option("--n", min=1, metavar="N", help="Features at each end of a factor.")
-    ] = 5,
+    n: Annotated[int, typer.Option("--n", min=1, metavar="N", help="Features at each end of a factor.")] = 5,
     markers: Markers = None,
     rotation: Rotation = None,
     positive: Positive = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="CSV", help="Write all features of all factors: .csv, .parquet, .xlsx."
-        ),
+        typer.Option(metavar="CSV", help="Write all features of all factors: .csv, .parquet, .xlsx."),
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -285,9 +277,7 @@ def evaluate(
     table: Table = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            metavar="COL", help="Column with the labels.", show_default="as the model was fitted"
-        ),
+        typer.Option(metavar="COL", help="Column with the labels.", show_default="as the model was fitted"),
     ] = None,
     id: Id = None,
     block: Block = None,
@@ -338,9 +328,7 @@ def select(
     log2: Log2 = False,
     seed: Seed = 0,
     cv: Folds = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Write the scores of all settings.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="CSV", help="Write the scores of all settings.")] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -363,9 +351,7 @@ def report(
     *,
     model: Model,
     table: Table = None,
-    out: Annotated[
-        Path, typer.Option(metavar="HTML", help="Where to write the page.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option(metavar="HTML", help="Where to write the page.", show_default=False)],
     block: Block = None,
     phenotype: Phenotype = None,
     layout: Layout = None,

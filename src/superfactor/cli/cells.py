@@ -36,10 +36,7 @@ def numbers(
         _refuse_text(path, table, text, ids)
     block = table[list(names)].to_numpy(dtype=np.float64)
     check_range(
-        path,
-        block,
-        lambda row, column: f"{place(table, row, ids)}, column {names[column]!r}",
-        gaps=gaps,
+        path, block, lambda row, column: f"{place(table, row, ids)}, column {names[column]!r}", gaps=gaps
     )
     return block
 

@@ -64,7 +64,7 @@ def completed(model: Any, X: Any, n_features: int) -> Any:
         return X
     X = X.copy()
     # Also those of the features before they were adjusted: what is taken off has mean zero.
-    X[:, :n_features][gaps] = np.broadcast_to(
-        model.named_steps["scaler"].mean_[:n_features], gaps.shape
-    )[gaps]
+    X[:, :n_features][gaps] = np.broadcast_to(model.named_steps["scaler"].mean_[:n_features], gaps.shape)[
+        gaps
+    ]
     return X

@@ -141,10 +141,7 @@ def _words(column: pd.Series[Any]) -> list[str | None]:
     from superfactor.datasets.tables import MISSING
 
     absent = column.isna().tolist()
-    cells = [
-        None if gone else without_point(str(cell))
-        for cell, gone in zip(column, absent, strict=True)
-    ]
+    cells = [None if gone else without_point(str(cell)) for cell, gone in zip(column, absent, strict=True)]
     return [None if cell in MISSING else cell for cell in cells]
 
 

@@ -69,11 +69,7 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
         if not _is_words(levels):
             blocks.append(_numbers(path, table, name, levels, ids))
             continue
-        said = {
-            "names": [name],
-            "said": f"{path}: covariate",
-            "place": lambda row: place(table, row, ids),
-        }
+        said = {"names": [name], "said": f"{path}: covariate", "place": lambda row: place(table, row, ids)}
         given = _filled(table, name, levels, ids)
         try:
             blocks.append(CovariateEncoder({0: levels}).encode(given, **said))
@@ -115,9 +111,7 @@ def _numbers(path: Any, table: pd.DataFrame, name: str, levels: Sequence[Any], i
             UserWarning,
             stacklevel=2,
         )
-    filled = numbers(
-        path, table[[name]].assign(**{name: table[name].fillna(levels[0])}), [name], ids
-    )
+    filled = numbers(path, table[[name]].assign(**{name: table[name].fillna(levels[0])}), [name], ids)
     return np.hstack([filled, gone[:, None]]) if len(levels) > 1 else filled
 
 

@@ -76,9 +76,7 @@ def _code(run: Callable[[Any], int], arguments: Any) -> int:
 def _internal(error: Exception) -> int:
     if os.environ.get(DEBUG):
         raise error
-    return _say(
-        f"internal error: {type(error).__name__}: {error} ({DEBUG}=1 shows where)", INTERNAL
-    )
+    return _say(f"internal error: {type(error).__name__}: {error} ({DEBUG}=1 shows where)", INTERNAL)
 
 
 def _say(message: str, code: int) -> int:

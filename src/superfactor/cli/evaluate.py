@@ -14,14 +14,7 @@ from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.reading import Source
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
-from superfactor.cli.summary import (
-    class_counts,
-    counted,
-    figure,
-    headline_row,
-    interval,
-    show_verdict,
-)
+from superfactor.cli.summary import class_counts, counted, figure, headline_row, interval, show_verdict
 from superfactor.cli.trained import NEW, NO_LABEL, trained_on
 
 
@@ -43,9 +36,7 @@ def run(
 
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
-        samples = read_for(
-            loaded, files, identifier, screen, labels=True, target=target, unlabeled=unlabeled
-        )
+        samples = read_for(loaded, files, identifier, screen, labels=True, target=target, unlabeled=unlabeled)
     for note in samples.notes:
         screen.note(note)
     classes, new = loaded.estimator.classes_, _new_ones(loaded, samples, screen)
@@ -54,21 +45,10 @@ def run(
         codes = np.searchsorted(classes, y)  # classes are sorted
         found = external_scores(codes, loaded.estimator.predict_proba(X), classes)
     screen.fields(
-        [
-            ("model", str(model)),
-            ("table", files.title),
-            ("samples", f"{len(y):,} ({', '.join(counted(y))})"),
-        ]
+        [("model", str(model)), ("table", files.title), ("samples", f"{len(y):,} ({', '.join(counted(y))})")]
     )
     _show(found, screen)
-    screen.finish(
-        {
-            "versions": versions(),
-            "samples": len(y),
-            "classes": class_counts(y),
-            **found.as_dict(),
-        }
-    )
+    screen.finish({"versions": versions(), "samples": len(y), "classes": class_counts(y), **found.as_dict()})
 
 
 def _new_ones(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> Any:
@@ -77,9 +57,7 @@ def _new_ones(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> Any:
 
     there = np.flatnonzero(samples.labeled)
     if not len(there):
-        raise UserError(
-            f"{samples.path}: no sample has a label; they are what a model is measured by"
-        )
+        raise UserError(f"{samples.path}: no sample has a label; they are what a model is measured by")
     if len(there) < len(samples.y):
         screen.note(
             f"{len(samples.y) - len(there)} of {len(samples.y)} samples have no label; they are left out"

@@ -14,9 +14,7 @@ SHOWN, TOLD = 3, 5
 STANDARD_ERRORS = 2
 
 
-def check_shown(
-    rotation: str | None, positive: str | None, classes: Any, by: str | None = None
-) -> None:
+def check_shown(rotation: str | None, positive: str | None, classes: Any, by: str | None = None) -> None:
     """Words of `--rotation`, `--positive` and `--by` that mean something for labels of these classes."""
     from superfactor.interpretation.view import BY, ROTATIONS
 
@@ -56,9 +54,7 @@ def factor_facts(
     table, top = supervised_factors(view), top_features(view, n, by=by, markers=markers)
     top["told_from_none"] = abs(top["correlation"]) * len(view.scores) ** 0.5 >= STANDARD_ERRORS
     found = roles(
-        view,
-        None if held is None else held["predictive"],
-        None if grade is None else grade == BETTER,
+        view, None if held is None else held["predictive"], None if grade is None else grade == BETTER
     )
     return [
         _plain(number, row, top, role, held)
@@ -66,9 +62,7 @@ def factor_facts(
     ]
 
 
-def _plain(
-    number: Any, row: Any, top: Any, role: str, held: dict[str, Any] | None
-) -> dict[str, Any]:
+def _plain(number: Any, row: Any, top: Any, role: str, held: dict[str, Any] | None) -> dict[str, Any]:
     own = top[top["factor"] == number]
     ends = {
         end: own[own["end"] == end].drop(columns=["factor", "end", "rank"]).to_dict("records")
@@ -143,12 +137,7 @@ def _show_roles(factors: list[dict[str, Any]], screen: Screen) -> None:
     columns = [("factor", "right"), ("variance", "right"), ("role", "left")]
     columns += [("coef.", "right") if len(outputs) == 1 else ("direction", "left")]
     rows = [
-        [
-            str(factor["factor"]),
-            f"{factor['share_of_variance']:.1%}",
-            factor["role"],
-            _says(factor, outputs),
-        ]
+        [str(factor["factor"]), f"{factor['share_of_variance']:.1%}", factor["role"], _says(factor, outputs)]
         for factor in factors
     ]
     if alone is not None:

@@ -52,12 +52,8 @@ def run(
         write_frame(out, _all(view))
     screen.fields([("model", str(model)), ("table", about["table"])])
     covariates = bool(about["covariates"])
-    show_factors(
-        factors, screen, target=about["target"], by=looks.by, covariates=covariates, shown=n
-    )
-    stable = _stable(
-        about["stable_features"], view, factor_view(loaded.estimator, **_recorded(about))
-    )
+    show_factors(factors, screen, target=about["target"], by=looks.by, covariates=covariates, shown=n)
+    stable = _stable(about["stable_features"], view, factor_view(loaded.estimator, **_recorded(about)))
     show_stable_facts(stable, screen)
     if about["verdict"] is not None:
         near = about["nearness"]

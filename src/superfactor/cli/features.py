@@ -22,9 +22,7 @@ def write_features(path: Path, found: Findings, X: Any, y: Any) -> None:
     table = feature_effects(found.model, X, y, positive=found.looks.positive)
     if found.stable is not None:
         columns = {"share": "half_samples", "share_shuffled": "half_samples_shuffled"}
-        own = found.stable.table.set_index("feature").rename(
-            columns=columns | {"selected": "stable"}
-        )
+        own = found.stable.table.set_index("feature").rename(columns=columns | {"selected": "stable"})
         # Names of features are unique in a table that the command line has read.
         for name in (*columns.values(), "stable"):
             table[name] = table["feature"].map(own[name])

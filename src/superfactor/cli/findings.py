@@ -7,13 +7,7 @@ from typing import Any
 
 from superfactor.cli import out_of_fold
 from superfactor.cli.factor_table import factor_facts
-from superfactor.cli.returning import (
-    resampled,
-    show_stability,
-    show_stable,
-    stable_facts,
-    stable_in_halves,
-)
+from superfactor.cli.returning import resampled, show_stability, show_stable, stable_facts, stable_in_halves
 from superfactor.cli.screen import Screen
 
 
@@ -150,9 +144,7 @@ def find(
     held, near : HeldOut and Nearness where they are known already
     """
     if held is None:
-        held = out_of_fold.measured(
-            model, X, y, screen, groups=groups, folds=folds, seed=seed, **looks.shown
-        )
+        held = out_of_fold.measured(model, X, y, screen, groups=groups, folds=folds, seed=seed, **looks.shown)
     if near is None and grade is not None:  # what nobody has measured is not compared either
         near = _nearness(model, X, y, screen)
     return Findings(
@@ -161,9 +153,7 @@ def find(
         grade,
         held,
         resampled(model, X, y, looks.stability, seed, screen, by=looks.by, **looks.shown),
-        stable_in_halves(
-            model, X, y, looks.stable, seed, screen, groups=groups, positive=looks.positive
-        ),
+        stable_in_halves(model, X, y, looks.stable, seed, screen, groups=groups, positive=looks.positive),
         near,
     )
 

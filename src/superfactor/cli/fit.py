@@ -47,12 +47,7 @@ class Outputs:
 
 
 def run(
-    source: Source,
-    columns: Columns,
-    wishes: Wishes,
-    settings: Settings,
-    outputs: Outputs,
-    screen: Screen,
+    source: Source, columns: Columns, wishes: Wishes, settings: Settings, outputs: Outputs, screen: Screen
 ) -> None:
     """Fit a model to a table and write it down."""
     written = {

@@ -68,9 +68,7 @@ def notes(gaps: Gaps, n_samples: int) -> list[str]:
     said = []
     if gaps.empty:
         s = "s" * (len(gaps.empty) > 1)
-        said.append(
-            f"{len(gaps.empty)} feature{s} without any value left out: {shortened(gaps.empty)}"
-        )
+        said.append(f"{len(gaps.empty)} feature{s} without any value left out: {shortened(gaps.empty)}")
     if gaps.share:
         said.append(filling(gaps.share, gaps.impute))
     if gaps.poor:

@@ -40,11 +40,7 @@ class _Part:
 
 
 def join(
-    source: Source,
-    tables: dict[str, Any],
-    people: Any,
-    columns: Columns,
-    wanted: Collection[str] | None,
+    source: Source, tables: dict[str, Any], people: Any, columns: Columns, wanted: Collection[str] | None
 ) -> Study:
     """All samples with features, and only those that the phenotype file knows, where there is one.
 
@@ -62,10 +58,7 @@ def join(
         assert source.phenotype is not None
         paths[""], files[""] = source.phenotype, people
     keys = _keys(paths, files, columns.id)
-    parts = [
-        _part(name, paths[name], table, keys[name], columns, wanted)
-        for name, table in tables.items()
-    ]
+    parts = [_part(name, paths[name], table, keys[name], columns, wanted) for name, table in tables.items()]
     known = None if people is None else _phenotype(paths[""], people, keys[""])
     names = list(dict.fromkeys(name for part in parts for name in part.names))
     if known is not None:
@@ -113,10 +106,7 @@ def _keys(paths: dict[str, Path], files: dict[str, Any], id: str | None) -> dict
     for name, table in files.items():
         key = found[name]
         names |= set() if key is None else set(_names(paths[name], table.frame, key))
-    return {
-        name: key or _matching(paths[name], files[name].frame, names, id)
-        for name, key in found.items()
-    }
+    return {name: key or _matching(paths[name], files[name].frame, names, id) for name, key in found.items()}
 
 
 def _own_key(frame: pd.DataFrame, id: str | None) -> str | None:
@@ -135,9 +125,7 @@ def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) 
     best = max(common, key=lambda name: common[name], default=None)
     if best is None or not common[best]:
         if id is None and names and words:
-            here = ", ".join(
-                f"{next(iter(frame[name].dropna()), '')!r} in {name!r}" for name in words[:3]
-            )
+            here = ", ".join(f"{next(iter(frame[name].dropna()), '')!r} in {name!r}" for name in words[:3])
             raise UserError(
                 f"{path}: no column has the names of samples that the other files have, such as "
                 f"{shortened(sorted(names), 2)}; here are {here}: write them alike, or name the column "
@@ -174,12 +162,7 @@ def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
 
 
 def _part(
-    name: str,
-    path: Path,
-    table: Any,
-    key: str,
-    columns: Columns,
-    wanted: Collection[str] | None,
+    name: str, path: Path, table: Any, key: str, columns: Columns, wanted: Collection[str] | None
 ) -> _Part:
     """The samples and features of a table."""
     frame, names = table.frame, _names(path, table.frame, key)
@@ -198,9 +181,7 @@ def _part(
     return _Part(name, path, key, names, frame, values, chosen, blocks or None)
 
 
-def _chosen(
-    block: str, names: Sequence[str], columns: Columns, wanted: Collection[str] | None
-) -> list[str]:
+def _chosen(block: str, names: Sequence[str], columns: Columns, wanted: Collection[str] | None) -> list[str]:
     """Those of the names that are features."""
     special = columns.special
     if wanted is None:
@@ -262,9 +243,7 @@ def _frame(
                     _refuse_differences(name, columns[name], mine, origin[name], part.path)
                 origin.setdefault(name, []).append(part.path)
             # A sample may be in the second table only.
-            columns[name] = (
-                mine if name not in columns else columns[name].where(columns[name].notna(), mine)
-            )
+            columns[name] = mine if name not in columns else columns[name].where(columns[name].notna(), mine)
     frame = pd.DataFrame(columns)
     for name in list(columns):
         column = frame[name]
@@ -315,12 +294,8 @@ def _matrix(parts: list[_Part], kept: list[str]) -> Any:
     for part in parts:
         at = {name: i for i, name in enumerate(part.names)}
         rows.append(np.array([at.get(name, -1) for name in kept]))
-    if all(
-        sp.issparse(part.values) and (own >= 0).all() for part, own in zip(parts, rows, strict=True)
-    ):
-        return sp.hstack(
-            [part.values[own] for part, own in zip(parts, rows, strict=True)], format="csr"
-        )
+    if all(sp.issparse(part.values) and (own >= 0).all() for part, own in zip(parts, rows, strict=True)):
+        return sp.hstack([part.values[own] for part, own in zip(parts, rows, strict=True)], format="csr")
     out = np.full((len(kept), sum(len(part.features) for part in parts)), np.nan)
     start = 0
     for part, own in zip(parts, rows, strict=True):

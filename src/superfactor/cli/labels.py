@@ -38,9 +38,7 @@ def labels_of(column: pd.Series[Any], where: str, unlabeled: str | None = None) 
     words = [cell for cell in cells if cell is not None]
     kinds = sorted(set(words))
     if not kinds:
-        raise UserError(
-            f"{where} is empty for all {len(cells)} samples; labels of two classes are required"
-        )
+        raise UserError(f"{where} is empty for all {len(cells)} samples; labels of two classes are required")
     fraction = _fraction_among(kinds)
     if fraction is not None:
         raise UserError(
@@ -71,9 +69,7 @@ def labels_of(column: pd.Series[Any], where: str, unlabeled: str | None = None) 
     return np.array([None if cell is None else value[cell] for cell in cells], dtype=object)
 
 
-def labels_among(
-    column: pd.Series[Any], classes: list[Any], where: str, unlabeled: str | None = None
-) -> Any:
+def labels_among(column: pd.Series[Any], classes: list[Any], where: str, unlabeled: str | None = None) -> Any:
     """Labels (n,) of samples for a model that knows `classes`; None for those without one."""
     import numpy as np
 
@@ -115,9 +111,7 @@ def rare(y: Any, groups: Any, fewest: int) -> dict[Any, int]:
     labels = known(y)
     units = units_of(labels, None if groups is None else groups[there])
     return {
-        label: count
-        for label, count in zip(np.unique(labels).tolist(), units, strict=True)
-        if count < fewest
+        label: count for label, count in zip(np.unique(labels).tolist(), units, strict=True) if count < fewest
     }
 
 
@@ -127,9 +121,7 @@ def _cells(column: pd.Series[Any], unlabeled: str | None) -> list[str | None]:
     cells = [None if gone else str(cell) for cell, gone in zip(column, absent, strict=True)]
     if unlabeled is None:
         return cells
-    return [
-        None if cell is None or unlabeled in (cell, without_point(cell)) else cell for cell in cells
-    ]
+    return [None if cell is None or unlabeled in (cell, without_point(cell)) else cell for cell in cells]
 
 
 def _fraction_among(words: list[str]) -> str | None:

@@ -173,9 +173,7 @@ def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
     import numpy as np
 
     if not 0 <= settings.test_size < 1:
-        raise UserError(
-            f"--test-size {settings.test_size:g}: from 0 up to but without 1 is required"
-        )
+        raise UserError(f"--test-size {settings.test_size:g}: from 0 up to but without 1 is required")
     everyone = np.arange(len(samples.y))
     if settings.test_size == 0:
         return everyone, everyone[:0]
@@ -287,10 +285,7 @@ def _scores(learned: Learned) -> dict[str, Any]:
             "balanced_accuracy": found.balanced_accuracy,
             "roc_auc": found.area,
             "confusion": found.confusion.tolist(),
-            "most_frequent_class": {
-                "label": str(frequent),
-                "accuracy": float(np.mean(y == frequent)),
-            },
+            "most_frequent_class": {"label": str(frequent), "accuracy": float(np.mean(y == frequent))},
         }
 
     return {"held_out": figures(learned.held_out), "training": figures(learned.known)}

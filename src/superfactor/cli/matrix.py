@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def features_of(
-    study: Study, features: Sequence[str], named: Any, *, gaps: bool
-) -> tuple[Any, list[int]]:
+def features_of(study: Study, features: Sequence[str], named: Any, *, gaps: bool) -> tuple[Any, list[int]]:
     """Values (n, p) of these features, dense or CSR, and their positions among all that were read."""
     if study.matrix is None:
         return numbers(study.path, study.frame, features, named, gaps=gaps), []
@@ -42,9 +40,7 @@ def features_of(
         check_range(
             study.path,
             X.data,
-            lambda k, _: (
-                f"sample {_name(named, where().row[k])}, feature {features[where().col[k]]!r}"
-            ),
+            lambda k, _: f"sample {_name(named, where().row[k])}, feature {features[where().col[k]]!r}",
             gaps=gaps,
         )
     else:
@@ -62,12 +58,7 @@ def _name(named: Any, row: int) -> str:
 
 
 def without_empty(
-    path: Path,
-    values: Any,
-    features: list[str],
-    blocks: Ranges,
-    impute: str,
-    ids: Any,
+    path: Path, values: Any, features: list[str], blocks: Ranges, impute: str, ids: Any
 ) -> tuple[Any, list[str], Ranges, Gaps | None]:
     """Values (n, p) without the columns that hold nothing, and what else is missing."""
     import numpy as np
@@ -103,10 +94,7 @@ def assembled(
     import numpy as np
 
     block = _log2(values) if log2 else values
-    beside = [
-        encoding_of.encode(path, table, encoding, ids),
-        confounders_of.encode(path, table, levels, ids),
-    ]
+    beside = [encoding_of.encode(path, table, encoding, ids), confounders_of.encode(path, table, levels, ids)]
     beside = [part for part in beside if part.shape[1]]
     names = (*features, *encoding_of.column_names(encoding))
     if len(set(names)) < len(names):

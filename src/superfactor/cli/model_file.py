@@ -21,16 +21,7 @@ _KEYS = {"superfactor_model", "estimator", "metadata"}
 _NEEDED = {
     *("versions", "command", "table", "target", "id", "log2", "features", "covariates", "classes"),
     *("seed", "search", "training_ids", "training_rows", "training_checksum"),
-    *(
-        "rotation",
-        "positive",
-        "by",
-        "groups",
-        "out_of_fold",
-        "stable_features",
-        "nearness",
-        "verdict",
-    ),
+    *("rotation", "positive", "by", "groups", "out_of_fold", "stable_features", "nearness", "verdict"),
 }
 
 
@@ -97,9 +88,7 @@ def _check_format(path: Path) -> None:
     if number == FORMAT:
         return
     try:
-        version = (
-            f"superfactor {json.loads(about['versions']['content']['superfactor']['content'])}"
-        )
+        version = f"superfactor {json.loads(about['versions']['content']['superfactor']['content'])}"
     except (ValueError, LookupError, TypeError):
         version = "another superfactor"
     lacks = "without the correlations of features and factors" if number == 1 else "in another way"

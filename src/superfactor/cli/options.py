@@ -35,30 +35,21 @@ Phenotype = Annotated[
 ]
 Layout = Annotated[
     str | None,
-    typer.Option(
-        metavar="auto|samples|features", help="What the rows of tables are.", show_default="auto"
-    ),
+    typer.Option(metavar="auto|samples|features", help="What the rows of tables are.", show_default="auto"),
 ]
 Sheet = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Of an .xlsx file.", show_default="the first"),
+    str | None, typer.Option(metavar="NAME", help="Of an .xlsx file.", show_default="the first")
 ]
-Layer = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of an .h5ad file.", show_default="X")
-]
+Layer = Annotated[str | None, typer.Option(metavar="NAME", help="Of an .h5ad file.", show_default="X")]
 Model = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help="Written by superfactor fit.", show_default=False),
+    Path, typer.Argument(metavar="MODEL", help="Written by superfactor fit.", show_default=False)
 ]
 Target = Annotated[
-    str | None,
-    typer.Option(metavar="COL", help="Column with the labels. A CuMiDa table: type."),
+    str | None, typer.Option(metavar="COL", help="Column with the labels. A CuMiDa table: type.")
 ]
 Id = Annotated[
     str | None,
-    typer.Option(
-        "--id", metavar="COL", help="Column with names of samples. A CuMiDa table: samples."
-    ),
+    typer.Option("--id", metavar="COL", help="Column with names of samples. A CuMiDa table: samples."),
 ]
 Covariates = Annotated[
     list[str] | None,
@@ -79,8 +70,7 @@ Adjust = Annotated[
 Impute = Annotated[
     str,
     typer.Option(
-        metavar="lowrank|mean|none",
-        help="Fill in missing values, where there are any, or refuse them.",
+        metavar="lowrank|mean|none", help="Fill in missing values, where there are any, or refuse them."
     ),
 ]
 Unlabeled = Annotated[
@@ -91,21 +81,15 @@ Unlabeled = Annotated[
         show_default=False,
     ),
 ]
-DropRare = Annotated[
-    bool, typer.Option("--drop-rare", help="Leave out classes with fewer than 3 samples.")
-]
+DropRare = Annotated[bool, typer.Option("--drop-rare", help="Leave out classes with fewer than 3 samples.")]
 MinClass = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Leave out classes with fewer than N.", show_default=False),
+    int | None, typer.Option(metavar="N", help="Leave out classes with fewer than N.", show_default=False)
 ]
 Drop = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL,…", help="Columns to leave out.", show_default=False),
+    list[str] | None, typer.Option(metavar="COL,…", help="Columns to leave out.", show_default=False)
 ]
 Rank = Annotated[str, typer.Option(metavar="N|auto", help="Number of factors, or several: 2,4,8.")]
-Xi = Annotated[
-    str, typer.Option(metavar="X|auto", help="Weight of the reconstruction, or several.")
-]
+Xi = Annotated[str, typer.Option(metavar="X|auto", help="Weight of the reconstruction, or several.")]
 Lam = Annotated[str, typer.Option(metavar="X|auto", help="Ridge, or several values.")]
 Kind = Annotated[
     str,
@@ -118,20 +102,17 @@ Kind = Annotated[
 Standardize = Annotated[
     bool,
     typer.Option(
-        "--standardize/--no-standardize",
-        help="Give every feature variance 1, or only take its mean off.",
+        "--standardize/--no-standardize", help="Give every feature variance 1, or only take its mean off."
     ),
 ]
 Balance = Annotated[
     bool,
     typer.Option(
-        "--balance/--no-balance",
-        help="Let every class weigh the same, or as much as it has samples.",
+        "--balance/--no-balance", help="Let every class weigh the same, or as much as it has samples."
     ),
 ]
 Log2 = Annotated[
-    bool,
-    typer.Option("--log2", help="Take log2 of the features first; values below 1 count as 1."),
+    bool, typer.Option("--log2", help="Take log2 of the features first; values below 1 count as 1.")
 ]
 Certify = Annotated[
     str,
@@ -151,44 +132,31 @@ Group = Annotated[
 Repeats = Annotated[
     str,
     typer.Option(
-        metavar="N|auto",
-        help="How often to repeat the nested cross-validation; 0 to measure nothing.",
+        metavar="N|auto", help="How often to repeat the nested cross-validation; 0 to measure nothing."
     ),
 ]
 Permutations = Annotated[
     int,
-    typer.Option(
-        min=0, metavar="N", help="Shuffle the labels N times, for a p-value: as N repeats take."
-    ),
+    typer.Option(min=0, metavar="N", help="Shuffle the labels N times, for a p-value: as N repeats take."),
 ]
-Seed = Annotated[
-    int,
-    typer.Option(min=0, max=2**32 - 1, help="Of the folds and of what is held out."),
-]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and of what is held out.")]
 Folds = Annotated[
     int | None,
-    typer.Option(
-        "--cv", min=2, metavar="N", help="Folds of every cross-validation.", show_default="5"
-    ),
+    typer.Option("--cv", min=2, metavar="N", help="Folds of every cross-validation.", show_default="5"),
 ]
 Markers = Annotated[
-    Path | None,
-    typer.Option(metavar="CSV", help="Known features and a note on each, to point out."),
+    Path | None, typer.Option(metavar="CSV", help="Known features and a note on each, to point out.")
 ]
 Resamples = Annotated[
     int,
-    typer.Option(
-        "--stability", min=0, metavar="N", help="Refit to N resamples: which features come back?"
-    ),
+    typer.Option("--stability", min=0, metavar="N", help="Refit to N resamples: which features come back?"),
 ]
 _STABLE = "Fit halves of the samples: which features come back, few of them by chance?"
 Stable = Annotated[
-    bool | None,
-    typer.Option("--stable/--no-stable", help=_STABLE, show_default="under ten seconds"),
+    bool | None, typer.Option("--stable/--no-stable", help=_STABLE, show_default="under ten seconds")
 ]
 StableOfModel = Annotated[
-    bool | None,
-    typer.Option("--stable/--no-stable", help=_STABLE, show_default=_AS_FITTED),
+    bool | None, typer.Option("--stable/--no-stable", help=_STABLE, show_default=_AS_FITTED)
 ]
 FeaturesOut = Annotated[
     Path | None,
@@ -210,16 +178,11 @@ Rotation = Annotated[
 _BY = "What features are ranked by: what goes with a factor, or how it is computed."
 By = Annotated[str, typer.Option(metavar="correlation|weight", help=_BY)]
 ByOfModel = Annotated[
-    str | None,
-    typer.Option(metavar="correlation|weight", help=_BY, show_default=_AS_FITTED),
+    str | None, typer.Option(metavar="correlation|weight", help=_BY, show_default=_AS_FITTED)
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(
-        metavar="LABEL",
-        help="The class that is up in factors.",
-        show_default="the rarer of two",
-    ),
+    typer.Option(metavar="LABEL", help="The class that is up in factors.", show_default="the rarer of two"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

@@ -8,15 +8,7 @@ from superfactor.cli.screen import Screen
 
 
 def measured(
-    model: Any,
-    X: Any,
-    y: Any,
-    screen: Screen,
-    *,
-    groups: Any,
-    folds: int,
-    seed: int,
-    **shown: Any,
+    model: Any, X: Any, y: Any, screen: Screen, *, groups: Any, folds: int, seed: int, **shown: Any
 ) -> Any:
     """The HeldOut of a model on what it was fitted to; None, and a note, where folds are too small for it.
 

@@ -91,9 +91,7 @@ def check_paths(outputs: Mapping[str, Path | None], *inputs: Path | None) -> Non
             continue
         _check_writable(out, option)
         if out.exists() and any(out.samefile(path) for path in read):
-            raise UserError(
-                f"{option} {out}: this would overwrite what is read; another name is required"
-            )
+            raise UserError(f"{option} {out}: this would overwrite what is read; another name is required")
         other = taken.setdefault(out.resolve(), option)
         if other != option:
             raise UserError(f"{option} {out}: this would overwrite {other}; two names are required")
@@ -108,6 +106,4 @@ def _check_writable(path: Path, option: str) -> None:
     if not folder.is_dir():
         raise UserError(f"{option} {path}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):
-        raise UserError(
-            f"{option} {path}: the folder {folder} cannot be written to; another is required"
-        )
+        raise UserError(f"{option} {path}: the folder {folder} cannot be written to; another is required")

@@ -40,9 +40,7 @@ def show_covariates(
             [[row["covariate"], *_with_interval(row)] for row in rows],
         )
     for name in (row["column"] for row in records if row["sd"] == 0):
-        screen.note(
-            f"covariate {name!r} is the same for every sample with a label: it says nothing"
-        )
+        screen.note(f"covariate {name!r} is the same for every sample with a label: it says nothing")
     return records
 
 
@@ -93,10 +91,7 @@ def show_blocks(model: Any, X: Any, screen: Screen, **shown: Any) -> list[dict[s
     cell = {(row["block"], row["factor"]): row for row in records}
     screen.table(
         "Blocks: share of a factor, and of the prediction",
-        [
-            ("factor", "left"),
-            *((name, "right") for block in blocks for name in (block, "predicts")),
-        ],
+        [("factor", "left"), *((name, "right") for block in blocks for name in (block, "predicts"))],
         [
             [
                 f"{factor}",

@@ -23,13 +23,7 @@ from superfactor.cli.summary import class_counts, counted
 from superfactor.cli.trained import NEW, TRAINED_ON, notes, trained_on
 
 
-def run(
-    model: Path,
-    source: Source,
-    identifier: str | None,
-    out: Path,
-    screen: Screen,
-) -> None:
+def run(model: Path, source: Source, identifier: str | None, out: Path, screen: Screen) -> None:
     """Write one row a sample, in the order of the table."""
     loaded, files = open_with(model, source, {"--out": out}, screen)
     check_table("--out", out)
@@ -65,11 +59,7 @@ def run(
 
 
 def open_with(
-    model: Path,
-    source: Source,
-    outputs: dict[str, Path | None],
-    screen: Screen,
-    *inputs: Path | None,
+    model: Path, source: Source, outputs: dict[str, Path | None], screen: Screen, *inputs: Path | None
 ) -> tuple[ModelFile, Source]:
     """A model and the files for it, laid out as those it was fitted to unless the command says otherwise."""
     check_paths(outputs, model, *source.files, *inputs)
@@ -109,10 +99,7 @@ def read_for(
     target = (target or about["target"]) if labels else None
     levels = about.get("confounders", {})
     columns = Columns(
-        target,
-        identifier or about["id"],
-        covariates=tuple(about["covariates"]),
-        adjust=tuple(levels),
+        target, identifier or about["id"], covariates=tuple(about["covariates"]), adjust=tuple(levels)
     )
     # As written, also where all levels of this table look like numbers.
     words = [*encoding_of.words(about["covariates"]), *(name for name in levels if levels[name])]
@@ -147,9 +134,7 @@ def _for_model(
     if target is None:
         return samples
     where = f"{source.phenotype or study.path}: column {target!r}"
-    y = labels_among(
-        study.frame[target], about["classes"], where, unlabeled or about.get("unlabeled")
-    )
+    y = labels_among(study.frame[target], about["classes"], where, unlabeled or about.get("unlabeled"))
     return replace(samples, y=y)
 
 
@@ -158,9 +143,7 @@ def _by_own_names(study: Study, missed: str | None) -> Study:
     own = with_defaults(Columns(), study.frame).id
     notes = study.notes
     if own is None and missed is not None:
-        notes += (
-            f"no column {missed!r} with names of samples: rows are numbered, and --id names another",
-        )
+        notes += (f"no column {missed!r} with names of samples: rows are numbered, and --id names another",)
     return replace(study, columns=replace(study.columns, id=own), notes=notes)
 
 

@@ -74,12 +74,7 @@ def show_unlabeled(found: Predictions | None, screen: Screen) -> dict[str, Any] 
         return None
     columns = (found.ids, found.labels.tolist(), found.probabilities, found.missing.tolist())
     first = [
-        {
-            "sample": str(name),
-            "predicted": label,
-            "probability": float(max(shares)),
-            "missing": gone,
-        }
+        {"sample": str(name), "predicted": label, "probability": float(max(shares)), "missing": gone}
         for name, label, shares, gone in zip(*(column[:_FIRST] for column in columns), strict=True)
     ]
     counts = class_counts(found.labels)

@@ -131,9 +131,7 @@ class PreparedTable:
         return is_labeled(self.y)
 
 
-def for_fitting(
-    source: Source | Path, columns: Columns, wishes: Wishes, screen: Screen
-) -> PreparedTable:
+def for_fitting(source: Source | Path, columns: Columns, wishes: Wishes, screen: Screen) -> PreparedTable:
     """Samples with labels, everything about their columns found out from the table itself."""
     source = source if isinstance(source, Source) else Source(source)
     study = read(source, columns, screen)
@@ -150,9 +148,7 @@ def _prepared(source: Source, study: Study, wishes: Wishes) -> PreparedTable:
         )
     if columns.target not in frame.columns and source.phenotype is None:
         line = unknown(study.path, "--target", columns.target, frame.columns)
-        mend = (
-            "" if line.endswith("?") else "; --phenotype FILE is for labels in a file of their own"
-        )
+        mend = "" if line.endswith("?") else "; --phenotype FILE is for labels in a file of their own"
         raise UserError(line + mend)
     check_roles(source.phenotype or study.path, frame.columns, study.features or (), columns)
     names = frame.columns if study.features is None else study.features
@@ -174,9 +170,7 @@ def _prepared(source: Source, study: Study, wishes: Wishes) -> PreparedTable:
         values, y, ids, frame = values[keep], y[keep], ids[keep], frame[keep]
         y = y if y.dtype.kind == "O" and not is_labeled(y).all() else known(y)
         groups, named = (None if x is None else x[keep] for x in (groups, named))
-    values, features, blocks, gaps = without_empty(
-        study.path, values, features, blocks, wishes.impute, ids
-    )
+    values, features, blocks, gaps = without_empty(study.path, values, features, blocks, wishes.impute, ids)
     encoding = encoding_of.learn_encoding(study.said, frame, columns.covariates)
     levels = confounders_of.learn_levels(study.said, frame, columns.adjust)
     why = "filled in" if gaps is not None else "adjusted"
@@ -226,9 +220,7 @@ def for_model(study: Study, about: dict[str, Any]) -> PreparedTable:
     there = present if study.features is None else set(study.features)
     absent = [name for name in features if name not in there]
     blocks = about.get("blocks", {})
-    gone = [
-        name for name, (start, stop) in blocks.items() if set(features[start:stop]) <= set(absent)
-    ]
+    gone = [name for name, (start, stop) in blocks.items() if set(features[start:stop]) <= set(absent)]
     if len(gone) < len(blocks):  # a sample may be without a block, and all of them may
         of_blocks = {name for block in gone for name in features[slice(*blocks[block])]}
         absent = [name for name in absent if name not in of_blocks]
@@ -250,9 +242,7 @@ def for_model(study: Study, about: dict[str, Any]) -> PreparedTable:
     without = [name for name in levels if name not in present]
     frame = frame.assign(**dict.fromkeys(without))
     values = as_model_takes(path, values, about)
-    X, names = assembled(
-        study.said, frame, values, features, encoding, levels, about["log2"], named
-    )
+    X, names = assembled(study.said, frame, values, features, encoding, levels, about["log2"], named)
     notes += _unknown_confounders(X, len(names), levels, without)
     missing = gaps_of.shares_missing(X, len(features))
     gaps = _gaps_of_new(missing, ids, about)
@@ -301,9 +291,7 @@ def _groups(path: Any, table: pd.DataFrame, column: str) -> Any:
     return np.array([str(cell) for cell in cells])
 
 
-def _unknown_confounders(
-    X: Any, seen: int, levels: Levels, absent: Sequence[str] = ()
-) -> list[str]:
+def _unknown_confounders(X: Any, seen: int, levels: Levels, absent: Sequence[str] = ()) -> list[str]:
     return confounders_of.unknown(levels, X[:, seen:], absent) if levels else []
 
 

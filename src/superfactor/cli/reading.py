@@ -260,9 +260,7 @@ def source_of(
             raise UserError(f"--block {word}: two blocks are called {name!r}; rename one")
         named[name.strip()] = Path(file)
     if table is None and not named:
-        raise UserError(
-            "Missing argument 'TABLE', or --block name=FILE (--help lists what there is)"
-        )
+        raise UserError("Missing argument 'TABLE', or --block name=FILE (--help lists what there is)")
     found = Source(table, tuple(named.items()), phenotype, layout, sheet, layer)
     names = [name for name, _ in found.tables]
     if len(set(names)) < len(names):

@@ -16,9 +16,7 @@ _PARAMETERS = ("n_components", "model", "xi", "lam")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 
-def metadata(
-    learned: Learned, wishes: Wishes, command: str, source: Source | None = None
-) -> dict[str, Any]:
+def metadata(learned: Learned, wishes: Wishes, command: str, source: Source | None = None) -> dict[str, Any]:
     """All there is to know to use the model on another table, and to tell how it came about."""
     from datetime import UTC, datetime
 
@@ -171,9 +169,7 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
         # Rounded as they are stored, probabilities do not quite add up to one.
         predictions /= predictions.sum(axis=1, keepdims=True)
     # Of this model's own procedure, which its file does not keep.
-    return SimpleNamespace(
-        **{**record, "verdict": told, "predictions": predictions, "procedure": None}
-    )
+    return SimpleNamespace(**{**record, "verdict": told, "predictions": predictions, "procedure": None})
 
 
 def recorded_search(record: dict[str, Any]) -> Any:
@@ -188,7 +184,5 @@ def recorded_search(record: dict[str, Any]) -> Any:
     search.best_index_ = record["best_index"]
     search.best_params_ = points[search.best_index_]
     search.best_score_ = float(record["mean_test_score"][search.best_index_])
-    search.scree_ = Scree(
-        record["singular_values"], record["share"], record["total"], record["elbow"]
-    )
+    search.scree_ = Scree(record["singular_values"], record["share"], record["total"], record["elbow"])
     return search

@@ -109,14 +109,7 @@ def run(
         ]
     )
     counts = {"fitted": len(train), "held_out": len(others)}
-    screen.finish(
-        {
-            "versions": versions(),
-            "samples": counts,
-            **returns,
-            "files": written,
-        }
-    )
+    screen.finish({"versions": versions(), "samples": counts, **returns, "files": written})
 
 
 def _parts(loaded: ModelFile, samples: PreparedTable) -> tuple[list[int], list[int]]:

@@ -11,9 +11,7 @@ from superfactor.cli.screen import Screen
 _FIRST = 5
 
 
-def resampled(
-    model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Screen, **shown: Any
-) -> Any:
+def resampled(model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Screen, **shown: Any) -> Any:
     """The Stability of a model, its factors as they are `shown`; None where no resamples are asked for."""
     if not resamples:
         return None
@@ -42,8 +40,7 @@ def show_stability(stability: Any, screen: Screen, roles: list[str]) -> list[dic
     columns = ["frequency", "frequency_shuffled"]
     frequency = stability.table.groupby("factor")[columns].mean()
     alike, shuffled = (
-        np.median(values, axis=0)
-        for values in (stability.similarity, stability.similarity_shuffled)
+        np.median(values, axis=0) for values in (stability.similarity, stability.similarity_shuffled)
     )
     found: list[dict[str, Any]] = [
         {
@@ -65,9 +62,7 @@ def show_stability(stability: Any, screen: Screen, roles: list[str]) -> list[dic
     ]
     names = ("factor", "similarity", "shuffled", "top features return", "shuffled")
     screen.table(
-        f"Stability over {stability.n_resamples} resamples",
-        [(name, "right") for name in names],
-        rows,
+        f"Stability over {stability.n_resamples} resamples", [(name, "right") for name in names], rows
     )
     words = "labels mean nothing there: what is no higher is not due to them"
     screen.legend([("shuffled", words)])
@@ -94,10 +89,7 @@ def stable_in_halves(
     from superfactor.interpretation import progress as pace
     from superfactor.interpretation import stable_features
 
-    with (
-        screen.step("stable features"),
-        screen.progress("fitting halves of the samples") as progress,
-    ):
+    with screen.step("stable features"), screen.progress("fitting halves of the samples") as progress:
         try:
             report = progress if wanted else pace.patient(progress)
             options = {"groups": groups, "positive": positive, "random_state": seed}

@@ -18,12 +18,7 @@ _PARAMETERS = ("model", "n_components", "xi", "lam")
 
 
 def run(
-    source: Source,
-    columns: Columns,
-    wishes: Wishes,
-    settings: Settings,
-    out: Path | None,
-    screen: Screen,
+    source: Source, columns: Columns, wishes: Wishes, settings: Settings, out: Path | None, screen: Screen
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
     check_paths({"--out": out}, *source.files)
@@ -71,12 +66,7 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
     )
     head = min(len(scree.share), max(SHOWN, scree.elbow + 2))
     rows = [
-        [
-            str(i + 1),
-            f"{share:.1%}",
-            f"{scree.share[: i + 1].sum():.1%}",
-            bar(share / scree.share[0]),
-        ]
+        [str(i + 1), f"{share:.1%}", f"{scree.share[: i + 1].sum():.1%}", bar(share / scree.share[0])]
         for i, share in enumerate(scree.share[:head])
     ]
     columns = [("rank", "right"), ("variance", "right"), ("together", "right"), ("", "left")]
@@ -85,9 +75,7 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
 
     order = sorted(range(len(results["params"])), key=lambda i: (results["rank_test_score"][i], i))
     shown = order[:SHOWN] + [i for i in (simple,) if i not in order[:SHOWN]]
-    columns = [
-        (name, "right") for name in ("place", "model", "rank", "xi", "lam", "log-lik.", "s.d.")
-    ]
+    columns = [(name, "right") for name in ("place", "model", "rank", "xi", "lam", "log-lik.", "s.d.")]
     rows = [_row(results, i, best, simple) for i in shown]
     title = f"Log-likelihood a sample over {search.n_splits_} folds, {len(shown)} of {len(order)} settings"
     screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))

@@ -33,9 +33,7 @@ def describe(learned: Learned, wishes: Wishes, screen: Screen) -> None:
             *read_fields(samples),
             (
                 "fitted to",
-                f"{len(learned.train):,}; the other {held:,} are held out"
-                if held
-                else "all of them",
+                f"{len(learned.train):,}; the other {held:,} are held out" if held else "all of them",
             ),
             ("features", features),
             *column_fields(samples),
@@ -72,9 +70,7 @@ def column_fields(samples: PreparedTable) -> list[tuple[str, str]]:
     gaps = samples.gaps
     if gaps is not None and gaps.share:
         how = "a low-rank fit" if gaps.impute == "lowrank" else "means"
-        fields.append(
-            ("missing", f"{share_in_percent(gaps.share)} of the values, filled in by {how}")
-        )
+        fields.append(("missing", f"{share_in_percent(gaps.share)} of the values, filled in by {how}"))
     return [(name, words) for name, words in fields if words]
 
 

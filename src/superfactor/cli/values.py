@@ -10,9 +10,7 @@ from superfactor.cli.errors import UserError
 FEWEST = 3
 
 
-def wishes_of(
-    log2: bool, impute: str, unlabeled: str | None, drop_rare: bool, min_class: int | None
-) -> Any:
+def wishes_of(log2: bool, impute: str, unlabeled: str | None, drop_rare: bool, min_class: int | None) -> Any:
     """How the table is read, as `Wishes`."""
     from superfactor.cli.gaps import WAYS
     from superfactor.cli.prepare import Wishes
@@ -64,9 +62,7 @@ def settings_of(
     return Settings(
         rank=_choice("--rank", rank, int, lambda n: n >= 1, "auto or a whole number from 1"),
         xi=_choice("--xi", xi, float, lambda x: 0 < x < float("inf"), "auto or a number above 0"),
-        lam=_choice(
-            "--lam", lam, float, lambda x: 0 <= x < float("inf"), "auto or a number from 0"
-        ),
+        lam=_choice("--lam", lam, float, lambda x: 0 <= x < float("inf"), "auto or a number from 0"),
         model=model,
         standardize=standardize,
         balance=balance,

@@ -32,10 +32,7 @@ class Product(ConvexSet):
     gamma: ConvexSet
 
     def __init__(
-        self,
-        A: ConvexSet | None = None,
-        B: ConvexSet | None = None,
-        gamma: ConvexSet | None = None,
+        self, A: ConvexSet | None = None, B: ConvexSet | None = None, gamma: ConvexSet | None = None
     ) -> None:
         self.A = _factor("A", A)
         self.B = _factor("B", B)
@@ -51,16 +48,11 @@ class Product(ConvexSet):
         return self.A, self.B, self.gamma
 
     def project(self, Z: Point) -> tuple[Array, ...]:
-        return tuple(
-            factor.project(part) for factor, part in zip(self.factors, _triple(Z), strict=True)
-        )
+        return tuple(factor.project(part) for factor, part in zip(self.factors, _triple(Z), strict=True))
 
     def contains(self, Z: Point, tol: float = 1e-9) -> bool:
         # Each part against its own size: a small A is not excused by a large B.
-        return all(
-            factor.contains(part, tol)
-            for factor, part in zip(self.factors, _triple(Z), strict=True)
-        )
+        return all(factor.contains(part, tol) for factor, part in zip(self.factors, _triple(Z), strict=True))
 
 
 def _triple(Z: Point) -> tuple[Array, Array, Array]:

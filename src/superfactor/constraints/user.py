@@ -31,16 +31,12 @@ class UserSet(ConvexSet):
     """
 
     def __init__(
-        self,
-        project: Callable[[Point], Point],
-        contains: Callable[[Point, float], bool] | None = None,
+        self, project: Callable[[Point], Point], contains: Callable[[Point, float], bool] | None = None
     ) -> None:
         if not callable(project):
             raise TypeError(f"project={project!r}: a function of a point is required")
         if contains is not None and not callable(contains):
-            raise TypeError(
-                f"contains={contains!r}: a function (Z, tol) -> bool or None is required"
-            )
+            raise TypeError(f"contains={contains!r}: a function (Z, tol) -> bool or None is required")
         self._project = project
         self._contains = contains
 

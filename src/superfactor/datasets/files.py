@@ -17,16 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "VARIABLE",
-    "DataNotFound",
-    "checksum",
-    "contents",
-    "download",
-    "find",
-    "folders",
-    "get_it",
-]
+__all__ = ["VARIABLE", "DataNotFound", "checksum", "contents", "download", "find", "folders", "get_it"]
 
 VARIABLE = "SUPERFACTOR_DATA_DIR"
 

@@ -243,9 +243,7 @@ def _table(path: Path, data: bytes, needed: tuple[str, ...]) -> pd.DataFrame:
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _most_frequent(
-    counts: Any, words: Any, n_words: int, stop_words: str | None
-) -> tuple[Any, Any]:
+def _most_frequent(counts: Any, words: Any, n_words: int, stop_words: str | None) -> tuple[Any, Any]:
     """The columns of the most frequent words, and these words, in alphabetical order."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 

@@ -241,13 +241,9 @@ def _read_cumida(path: Path) -> tuple[Any, Any, Any]:
     values = table.iloc[:, 2:]
     words = [name for name, kind in values.dtypes.items() if kind != np.float64]
     if words:
-        raise ValueError(
-            f"{path}: column {words[0]!r} is not numeric; leave it out, or use read_table"
-        )
+        raise ValueError(f"{path}: column {words[0]!r} is not numeric; leave it out, or use read_table")
     if table[CUMIDA[1]].isna().any():
-        raise ValueError(
-            f"{path}: column {CUMIDA[1]!r} has empty cells; fill in or remove these samples"
-        )
+        raise ValueError(f"{path}: column {CUMIDA[1]!r} has empty cells; fill in or remove these samples")
     y = np.array(table[CUMIDA[1]].tolist(), dtype=np.str_)
     return values.to_numpy(np.float64), y, np.array(values.columns.tolist(), dtype=np.str_)
 

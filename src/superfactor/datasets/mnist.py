@@ -99,14 +99,10 @@ def load_mnist(data_dir: str | Path | None = None, *, part: str = "test") -> Ima
     )
 
 
-def _read(
-    name: str, data_dir: str | Path | None, n_dimensions: int
-) -> tuple[NDArray[np.uint8], str]:
+def _read(name: str, data_dir: str | Path | None, n_dimensions: int) -> tuple[NDArray[np.uint8], str]:
     path = files.find([f"{name}.gz", name], data_dir)
     if path is None:
-        path = files.download(
-            f"{_ADDRESS}{name}.gz", lambda data: _wrong(data, name), "any copy of MNIST"
-        )
+        path = files.download(f"{_ADDRESS}{name}.gz", lambda data: _wrong(data, name), "any copy of MNIST")
     data = files.contents(path)
     wrong = _wrong(data, name)
     return _array(path, data, n_dimensions), path.name + ("" if wrong is None else f" ({wrong})")
@@ -121,13 +117,9 @@ def _array(path: Path, data: bytes, n_dimensions: int) -> NDArray[np.uint8]:
     """Bytes in IDX format: two zeros, type 8, number of dimensions, each size, then the values."""
     size = 4 + 4 * n_dimensions
     if data[:4] != bytes([0, 0, 8, n_dimensions]) or len(data) < size:
-        raise ValueError(
-            f"{path}: not an IDX file of bytes in {n_dimensions} dimensions; download it again"
-        )
+        raise ValueError(f"{path}: not an IDX file of bytes in {n_dimensions} dimensions; download it again")
     shape = struct.unpack(f">{n_dimensions}I", data[4:size])
     values = np.frombuffer(data, np.uint8, offset=size)
     if values.size != np.prod(shape):
-        raise ValueError(
-            f"{path}: {values.size} values, but its header says {shape}; download it again"
-        )
+        raise ValueError(f"{path}: {values.size} values, but its header says {shape}; download it again")
     return values.reshape(shape)

@@ -39,6 +39,4 @@ def load_prostate() -> Microarray:
     ):
         X, y = table["X"] / 1000.0, table["y"]
         names = np.array([f"probe_{number}" for number in table["probe"]])
-    return Microarray(
-        "Prostate_Singh", X, y, names, "Singh et al. 2002, 2,000 probes that vary most"
-    )
+    return Microarray("Prostate_Singh", X, y, names, "Singh et al. 2002, 2,000 probes that vary most")

@@ -207,9 +207,7 @@ def _size(name: str, value: Any) -> float:
     return size
 
 
-def _generator(
-    random_state: int | np.random.Generator | np.random.RandomState | None,
-) -> np.random.Generator:
+def _generator(random_state: int | np.random.Generator | np.random.RandomState | None) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)

@@ -92,8 +92,7 @@ class DaskFactorization:
                 raise ValueError(f"{name}={shown}: None is required on a cluster")
         if self.solver not in ("auto", "lifted-newton"):
             raise ValueError(
-                f"solver={parameters.shown(self.solver)}: 'auto' or 'lifted-newton' is required on a "
-                "cluster"
+                f"solver={parameters.shown(self.solver)}: 'auto' or 'lifted-newton' is required on a cluster"
             )
         if self.certify == "ascent":
             raise ValueError("certify='ascent': 'residual' or None is required on a cluster")
@@ -111,9 +110,7 @@ class DaskFactorization:
         if not isinstance(client, Client) or client.asynchronous:
             raise TypeError(f"client={client!r}: None or a synchronous Dask client is required")
         if client.status != "running":
-            raise ValueError(
-                f"client: it is {client.status}; one that is connected to a cluster is required"
-            )
+            raise ValueError(f"client: it is {client.status}; one that is connected to a cluster is required")
         return client
 
     def state(
@@ -266,9 +263,7 @@ class DaskFactorization:
             return self.plain.inverse_transform(self, X)
         return lazily(self._small(), "inverse_transform", X)
 
-    def score(
-        self: Any, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None
-    ) -> float:
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Accuracy, or R², of the samples that have a label, or targets; computed at once."""
         if not is_lazy(X):
             return float(self.plain.score(self, X, y, sample_weight, covariates))
@@ -285,7 +280,5 @@ def _labels(samples: RemoteSamples, name: str) -> tuple[Array, Array]:
     # Nothing, of no type in particular, is what parts without a label have.
     found = [(labels, weights) for labels, weights in samples.labels() if len(labels)]
     labels = np.concatenate([labels for labels, _ in found])
-    classes, where = np.unique(
-        targets.check_labels(labels, labels, name).values, return_inverse=True
-    )
+    classes, where = np.unique(targets.check_labels(labels, labels, name).values, return_inverse=True)
     return classes, np.bincount(where, np.concatenate([weights for _, weights in found]))

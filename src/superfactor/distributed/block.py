@@ -66,9 +66,7 @@ class LoadedSamples:
         unlabeled: Any,
     ):
         self._first = first
-        X = check_array(
-            X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], input_name="X"
-        )
+        X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], input_name="X")
         given = check(y, X, estimator, unlabeled)
         extra = inputs.check_covariates(covariates, X, None, "fit")
         X, inside = inputs.split_columns(X, columns)

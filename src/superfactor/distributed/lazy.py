@@ -31,19 +31,13 @@ def lazily(estimator: Any, method: str, X: Any, covariates: Any = None) -> da.Ar
     """
     given = [X] if covariates is None else [X, covariates]
     arrays = [as_array(values) for values in given]
-    like = getattr(estimator, method)(
-        *(np.zeros((1, *x.shape[1:]), dtype=np.float64) for x in arrays)
-    )
+    like = getattr(estimator, method)(*(np.zeros((1, *x.shape[1:]), dtype=np.float64) for x in arrays))
     if covariates is not None:
         arrays[1] = _beside(*arrays)
     return da.blockwise(
         _apply,
         "iz"[: like.ndim],
-        *(
-            part
-            for x, axes in zip(arrays, ("ij", "ik"), strict=False)
-            for part in (x, axes[: x.ndim])
-        ),
+        *(part for x, axes in zip(arrays, ("ij", "ik"), strict=False) for part in (x, axes[: x.ndim])),
         new_axes={"z": like.shape[1]} if like.ndim == 2 else {},
         concatenate=True,
         align_arrays=False,

@@ -111,9 +111,7 @@ def cut(client: Client, given: dict[str, Any]) -> Partitions:
 def _with_lengths(client: Client, arrays: dict[str, da.Array]) -> dict[str, da.Array]:
     """The same arrays with known numbers of rows: counted, all at once, where Dask does not know them."""
     unknown = {name: x for name, x in arrays.items() if math.isnan(x.shape[0])}
-    counted = _computed(
-        client, [[delayed(len)(piece) for piece in _pieces(x)] for x in unknown.values()]
-    )
+    counted = _computed(client, [[delayed(len)(piece) for piece in _pieces(x)] for x in unknown.values()])
     return arrays | {
         name: da.Array(x.dask, x.name, (tuple(rows), *x.chunks[1:]), meta=x._meta)
         for (name, x), rows in zip(unknown.items(), counted, strict=True)

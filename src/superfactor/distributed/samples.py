@@ -100,8 +100,7 @@ class RemoteSamples(Samples):
         self._workers = Workers(client)
         places = placed(rows, holders or [()] * len(rows), sorted(self._workers.wait()))
         self._shards = [
-            _Held(numbers, sum(rows[i] for i in numbers), address)
-            for address, numbers in places.items()
+            _Held(numbers, sum(rows[i] for i in numbers), address) for address, numbers in places.items()
         ]
         self._workers.reach(list(places))
         self._bring(self._shards)
@@ -222,9 +221,7 @@ class RemoteSamples(Samples):
                 if shard.address != wanted[shard]:  # Dask itself has tried another
                     self._say(shard, wanted[shard])
             told = self._workers.ask(map(_Held.actor, there), self._log)
-            reached = [
-                shard for shard, answer in zip(there, told, strict=True) if answer is not LOST
-            ]
+            reached = [shard for shard, answer in zip(there, told, strict=True) if answer is not LOST]
             shards = [shard for shard in shards if shard not in reached]
             if shards:
                 self._relocate(shards)

@@ -42,10 +42,7 @@ class Shard:
     """
 
     def __init__(
-        self,
-        load: Callable[[Any], Sequence[LoadedSamples]],
-        partitions: Sequence[Any],
-        threads: int,
+        self, load: Callable[[Any], Sequence[LoadedSamples]], partitions: Sequence[Any], threads: int
     ):
         self._loaded = [load(partition) for partition in partitions]
         self._threads = threads

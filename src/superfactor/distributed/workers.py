@@ -61,9 +61,7 @@ class Workers:
     async def _threads(self) -> Any:
         return await self._client.scheduler.ncores_running()
 
-    def wait(
-        self, count: int = 1, seconds: float = 0.0, gone: Collection[str] = ()
-    ) -> dict[str, int]:
+    def wait(self, count: int = 1, seconds: float = 0.0, gone: Collection[str] = ()) -> dict[str, int]:
         """`running`, once there are so many besides those gone, or this time is over.
 
         One there must be: the cluster is given half a minute to start it.

@@ -118,18 +118,14 @@ class SupervisedFactorization(
             if self.certify is not None and not interruption.requested:
                 from superfactor.theory import certify
 
-                self.certificate_ = certify(
-                    stated.problem, self.n_components, solution, method=self.certify
-                )
+                self.certificate_ = certify(stated.problem, self.n_components, solution, method=self.certify)
         if interruption.requested:
             raise KeyboardInterrupt(f"{type(self).__name__}: the best model so far is kept")
         self._warn(solution)
         progress.end(solution.reason)
         return self
 
-    def _solve(
-        self, stated: Stated, solver: str, seed: Any, callback: Any, codes: bool = True
-    ) -> Solution:
+    def _solve(self, stated: Stated, solver: str, seed: Any, callback: Any, codes: bool = True) -> Solution:
         return fitting.solve(
             stated.problem,
             self.n_components,
@@ -199,12 +195,8 @@ class SupervisedFactorization(
         data, regressors = everyone, self._regressors(inside, extra)
         n_kept = data.shape[0] if kept is None else len(kept)
         parameters.check_rank(self.n_components, n_kept, data.shape[1])
-        if kept is not None and isinstance(
-            data, RowSource
-        ):  # rows of weight zero are left where they are
-            targets, class_weight = (
-                inputs.among(x, kept, data.shape[0]) for x in (targets, class_weight)
-            )
+        if kept is not None and isinstance(data, RowSource):  # rows of weight zero are left where they are
+            targets, class_weight = (inputs.among(x, kept, data.shape[0]) for x in (targets, class_weight))
         elif kept is not None:  # a sample of weight zero is the same as no sample
             data = inputs.take(data, kept, axis=0)
             weight = weight[kept]
@@ -298,12 +290,8 @@ class SupervisedFactorization(
         self._n_features_out = int(self.n_components)
         problem = stated.problem
         self.xi_, self.lam_ = problem.users_weights
-        self.lam_covariates_ = cast(
-            moved(problem.covariate_ridge[:q], factors.gamma), factors.gamma
-        )
-        self._coding: Coding = problem.model.coding(
-            factors, solution.code_sizes, self.xi_, self.lam_
-        )
+        self.lam_covariates_ = cast(moved(problem.covariate_ridge[:q], factors.gamma), factors.gamma)
+        self._coding: Coding = problem.model.coding(factors, solution.code_sizes, self.xi_, self.lam_)
         self.codes_ = factors.codes
         kept = stated.kept
         if kept is not None:
@@ -326,9 +314,7 @@ class SupervisedFactorization(
 
     def _show(self, stated: Stated, solution: Solution) -> None:
         """Keep what describes the factors: how features go with their scores, and what each is good for."""
-        shown = scores.shown_factors(
-            stated.problem, solution.factors, self._coding.weights, self._symmetric
-        )
+        shown = scores.shown_factors(stated.problem, solution.factors, self._coding.weights, self._symmetric)
         moments = shown.moments
         found = {
             "patterns_": scores.patterns(moments),

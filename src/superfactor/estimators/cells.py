@@ -112,9 +112,7 @@ def _is_written_number(word: str) -> bool:
     return "_" not in word  # which Python allows within numbers, and people use within names
 
 
-def positions(
-    column: Any, levels: Sequence[str], said: str, place: Callable[[int], str]
-) -> np.ndarray:
+def positions(column: Any, levels: Sequence[str], said: str, place: Callable[[int], str]) -> np.ndarray:
     """Where each cell's level stands among `levels`, (n,)."""
     known = {level: float(k) for k, level in enumerate(levels)}
     if levels[:2] == _BOOLEAN:

@@ -104,8 +104,7 @@ class CovariateEncoder:
             return table
         names = names or inputs.column_names(table)
         columns = [
-            self._code(j, column, f"{said} {_name(names, j)!r}", place)
-            for j, column in enumerate(given)
+            self._code(j, column, f"{said} {_name(names, j)!r}", place) for j, column in enumerate(given)
         ]
         return np.stack(columns, axis=1) if columns else table  # no table: for others to say
 

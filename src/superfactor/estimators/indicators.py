@@ -41,9 +41,7 @@ class IndicatorColumns(TransformerMixin, BaseEstimator):
         """Learn the levels; y is ignored."""
         numbers, self._words = learn_inside(X, self.columns)
         data = self._checked(numbers, reset=True)
-        self._index = inputs.covariate_indices(
-            self.columns, data.shape[1], inputs.column_names(numbers)
-        )
+        self._index = inputs.covariate_indices(self.columns, data.shape[1], inputs.column_names(numbers))
         names = self._names(getattr(self, "feature_names_in_", None))
         first = data.shape[1] - len(self._index)
         self.covariate_columns_ = list(range(first, len(names)))

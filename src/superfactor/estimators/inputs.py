@@ -43,9 +43,7 @@ def as_numpy(x: Any) -> Any:
     return to_numpy(x) if is_foreign(x) else x
 
 
-def check_data(
-    estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps: bool = False
-) -> Array:
+def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps: bool = False) -> Array:
     """X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
 
     With `gaps`, NaN may stand in a dense one of NumPy. Sets (`reset`) or checks ``n_features_in_`` and
@@ -141,9 +139,7 @@ def _check_foreign(estimator: Any, X: Array, reset: bool) -> Array:
     if min(X.shape) == 0:
         raise ValueError(f"X: at least 1 sample and 1 feature are required, got {tuple(X.shape)}")
     if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError(
-            f"X: Complex data not supported (dtype {X.dtype}); real numbers are required"
-        )
+        raise ValueError(f"X: Complex data not supported (dtype {X.dtype}); real numbers are required")
     if X.dtype not in (xp.float64, xp.float32):
         half = xp.isdtype(X.dtype, "real floating")
         X = xp.astype(X, xp.float32 if half else xp.float64)
@@ -292,9 +288,7 @@ def among(values: Any, kept: Any, n: int) -> Any:
 def check_length(name: str, values: Any, X: Array) -> None:
     """As many entries as X has samples."""
     if len(values) != X.shape[0]:
-        raise ValueError(
-            f"{name}: {len(values)} samples, but X has {X.shape[0]}; the numbers must agree"
-        )
+        raise ValueError(f"{name}: {len(values)} samples, but X has {X.shape[0]}; the numbers must agree")
 
 
 def check_weights(sample_weight: Any, X: Array) -> Any:
@@ -316,8 +310,7 @@ def check_weights(sample_weight: Any, X: Array) -> Any:
         )
     if not np.any(weight > 0):
         raise ValueError(
-            "sample_weight: Sample weights must contain at least one non-zero number; "
-            "None weighs all alike"
+            "sample_weight: Sample weights must contain at least one non-zero number; None weighs all alike"
         )
     return None if np.all(weight == 1) else weight
 

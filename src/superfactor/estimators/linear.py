@@ -45,9 +45,7 @@ class LinearPredictions:
 def check_coef(estimator: Any) -> None:
     """Raise an AttributeError where a fitted estimator has no number for each column of X."""
     if not hasattr(estimator, "components_"):
-        raise AttributeError(
-            f"{type(estimator).__name__!r} object has no attribute 'coef_' before fit"
-        )
+        raise AttributeError(f"{type(estimator).__name__!r} object has no attribute 'coef_' before fit")
     if estimator._words_inside.expands:
         raise AttributeError(
             "coef_: a covariate column of X holds words or gaps, which have several coefficients; "

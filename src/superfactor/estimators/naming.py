@@ -53,8 +53,7 @@ class NamedColumns:
     def covariate_names_(self) -> NumpyArray:
         inside, beside = self._names_of_covariates()
         return np.asarray(
-            [*self._words_inside.column_names(inside), *self._words_beside.column_names(beside)],
-            dtype=object,
+            [*self._words_inside.column_names(inside), *self._words_beside.column_names(beside)], dtype=object
         )
 
     @property

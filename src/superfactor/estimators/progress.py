@@ -77,9 +77,7 @@ class Announcer:
     name: str
     verbose: int
 
-    def __init__(
-        self, estimator: Any, X: Any, y: Any, metadata: dict[str, Any], tasks: int | None = None
-    ):
+    def __init__(self, estimator: Any, X: Any, y: Any, metadata: dict[str, Any], tasks: int | None = None):
         self.estimator = estimator
         self.name = type(estimator).__name__
         self.verbose = int(estimator.verbose)

@@ -273,11 +273,7 @@ class SMFSurvival(SupervisedFactorization):
         super().adopt(stated, solution)
         whole, loss = stated.problem.whole, stated.problem.loss
         assert whole is not None and isinstance(loss, CoxPartialLikelihood)
-        X = (
-            stated.everyone
-            if stated.kept is None
-            else inputs.take(stated.everyone, stated.kept, axis=0)
-        )
+        X = stated.everyone if stated.kept is None else inputs.take(stated.everyone, stated.kept, axis=0)
         # As new samples: in the feature model the codes of the fit have seen the times.
         offset = whole.known.covariates @ self.covariate_coef_.T
         risk = self._coding.targets(self._code(X) @ self.factor_coef_.T, offset, self.prediction)
@@ -326,20 +322,14 @@ class SMFSurvival(SupervisedFactorization):
         risk = np.asarray(to_numpy(self.predict(X, covariates=covariates)), dtype=np.float64)
         baseline = self.log_baseline_
         if times is not None:
-            times = inputs.check_numbers(
-                "times", np.atleast_1d(times), ensure_2d=False, ensure_min_samples=0
-            )
+            times = inputs.check_numbers("times", np.atleast_1d(times), ensure_2d=False, ensure_min_samples=0)
             if times.ndim != 1:
-                raise ValueError(
-                    f"times: a number or a list of them is required, got shape {times.shape}"
-                )
+                raise ValueError(f"times: a number or a list of them is required, got shape {times.shape}")
             before = np.searchsorted(self.event_times_, times, side="right")
             baseline = np.concatenate([[-np.inf], baseline])[before]
         return _exp(risk[:, None] + baseline)
 
-    def predict_survival_function(
-        self, X: Any, covariates: Any = None, times: Any = None
-    ) -> NumpyArray:
+    def predict_survival_function(self, X: Any, covariates: Any = None, times: Any = None) -> NumpyArray:
         """The chance to have had no event: ``exp(−cumulative hazard)``.
 
         Parameters

@@ -107,9 +107,7 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
     if not len(labels):
         return given
     if labels.dtype.kind in "fO":
-        labels = check_array(
-            labels, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True
-        )
+        labels = check_array(labels, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True)
     if labels.dtype.kind == "O":
         _check_sortable(labels)
     # Integers are labels. What else it knows is a warning of classes as many as samples, for a dear search.
@@ -126,9 +124,7 @@ def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None) -> Gi
         values = np.asarray(values, dtype=object)
         absent = np.vectorize(is_missing, otypes=[bool])(values)
         values = np.where(absent, np.nan, values)
-    values = check_numbers(
-        "y", values, ensure_2d=False, allow_nd=True, ensure_all_finite="allow-nan"
-    )
+    values = check_numbers("y", values, ensure_2d=False, allow_nd=True, ensure_all_finite="allow-nan")
     if values.ndim > 2:
         raise ValueError(
             f"y: one or two dimensions are required, got {values.ndim}; reshape it to samples x targets"
@@ -219,9 +215,7 @@ def check_passed(y: Any, name: str) -> Any:
             f"fit(table.drop(columns={y!r}), table[{y!r}])"
         )
     if sp.issparse(y):
-        raise TypeError(
-            "y: Sparse data was passed for y, but dense data is required; y.toarray() is"
-        )
+        raise TypeError("y: Sparse data was passed for y, but dense data is required; y.toarray() is")
     return as_numpy(y)
 
 
@@ -250,8 +244,7 @@ def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any)
     if not isinstance(class_weight, dict):
         kind = ValueError if isinstance(class_weight, str) else TypeError
         raise kind(
-            f"class_weight={shown(class_weight)}: None, 'balanced' or a dict from class to weight is "
-            "required"
+            f"class_weight={shown(class_weight)}: None, 'balanced' or a dict from class to weight is required"
         )
     known = list(classes)
     factors = np.ones(len(known))
@@ -262,8 +255,6 @@ def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any)
                 "leave it out"
             )
         if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
-            raise ValueError(
-                f"class_weight={shown(class_weight)}: positive finite numbers are required"
-            )
+            raise ValueError(f"class_weight={shown(class_weight)}: positive finite numbers are required")
         factors[known.index(label)] = float(factor)
     return factors[codes]

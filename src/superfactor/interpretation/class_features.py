@@ -85,9 +85,7 @@ def markers_of(table: DataFrame, classes: Sequence[str], n: int, level: float = 
     """`class_features`, made of the table of `feature_effects`; `classes` in the order of the rows."""
     table = of_every_class(table, classes)
     more = (table["difference_in_sd"] > 0) & (table["auc"] > 0.5) & (table["q"] <= level)
-    markers = table[more & speaks_for(table)].sort_values(
-        "correlation", ascending=False, kind="stable"
-    )
+    markers = table[more & speaks_for(table)].sort_values("correlation", ascending=False, kind="stable")
     place = markers["class"].map({name: k for k, name in enumerate(classes)})
     markers = markers.iloc[np.argsort(place, kind="stable")].groupby("class", sort=False).head(n)
     markers = markers.assign(rank=markers.groupby("class", sort=False).cumcount() + 1)

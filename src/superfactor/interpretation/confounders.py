@@ -23,12 +23,7 @@ TOGETHER = "all"
 
 
 def confounding(
-    model: Any,
-    X: Any,
-    confounders: Any = None,
-    *,
-    rotation: str | None = None,
-    positive: Any = None,
+    model: Any, X: Any, confounders: Any = None, *, rotation: str | None = None, positive: Any = None
 ) -> DataFrame:
     """One row per factor and confounder: the share of the factor's variance that the confounder explains.
 
@@ -99,9 +94,7 @@ def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any =
         raise ValueError(
             "confounders=None: the model has no Adjuster with any; a table of confounders is required"
         )
-    scores = [
-        view.scores_of(fitted.estimator.transform(seen)) for seen in (before, fitted.preprocess(X))
-    ]
+    scores = [view.scores_of(fitted.estimator.transform(seen)) for seen in (before, fitted.preprocess(X))]
     rows = []
     for name, Z in found.named():
         known = np.isfinite(Z).all(axis=1)
@@ -154,11 +147,7 @@ def _given(confounders: Any, n: int) -> _Confounders:
             f"confounders: a table of shape (n_samples, n_confounders) is required, n_samples={n}, got "
             f"{tuple(table.shape)}"
         )
-    names = (
-        [str(c) for c in table.columns]
-        if is_frame(table)
-        else [f"z{j}" for j in range(table.shape[1])]
-    )
+    names = [str(c) for c in table.columns] if is_frame(table) else [f"z{j}" for j in range(table.shape[1])]
     columns = [column(table, j) for j in range(table.shape[1])]
     coding = Levels.learn(columns, names)
     Z = coding.encode(columns)

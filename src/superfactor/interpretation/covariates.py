@@ -253,9 +253,7 @@ class _Training:
         return np.where(np.ptp(self.covariates, axis=0) > 0, spread, 0.0)
 
 
-def _training_data(
-    fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_weight: Any
-) -> _Training:
+def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_weight: Any) -> _Training:
     estimator, codes = fitted.estimator, _array(fitted.estimator.codes_)
     if y is None:
         raise ValueError("y=None: intervals need y beside X or covariates; give all or none")
@@ -265,9 +263,7 @@ def _training_data(
         if estimator.model == "filter":
             codes = data.X @ _array(estimator.components_).T
     elif estimator.covariate_columns_ or estimator.constraint is not None:
-        raise ValueError(
-            "X=None: the model has covariate columns in X, or a constraint; intervals need X"
-        )
+        raise ValueError("X=None: the model has covariate columns in X, or a constraint; intervals need X")
     else:
         extra = estimator._check_covariates(covariates, codes, "covariate_effects")
         beside = inputs.as_numpy(estimator._regressors(None, extra))
@@ -314,9 +310,7 @@ def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Loss, Any]:
     classes = estimator.classes_
     unknown = sorted(set(y.tolist()) - set(classes.tolist()))
     if unknown:
-        raise ValueError(
-            f"y: {shown(unknown[0])} is no class of the model, {shown(classes.tolist())}"
-        )
+        raise ValueError(f"y: {shown(unknown[0])} is no class of the model, {shown(classes.tolist())}")
     numbers = np.searchsorted(classes, y)
     factor = check_class_weight(estimator.class_weight, classes, numbers, weight)
     one_hot = (numbers[:, None] == np.arange(1, len(classes))).astype(np.float64)

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 _SCALERS = (StandardScaler, RobustScaler, MaxAbsScaler, MinMaxScaler, BlockScaler)
 
 
-def feature_effects(
-    model: Any, X: Any, y: Any, *, covariates: Any = None, positive: Any = None
-) -> DataFrame:
+def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, positive: Any = None) -> DataFrame:
     """One row per feature and class, or target: how the feature goes with the outcome, and with the model.
 
     Parameters
@@ -129,10 +127,7 @@ def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any
 def _by_themselves(fitted: FittedModel, view: FactorView, X: Any, given: Given) -> Statistics:
     """What the samples say of each feature alone: arrays (outputs, p)."""
     if is_classifier(fitted.estimator):
-        codes, count = (
-            _class_numbers(fitted.estimator.classes_, given.values),
-            len(view.classes or ()),
-        )
+        codes, count = (_class_numbers(fitted.estimator.classes_, given.values), len(view.classes or ()))
         found = by_columns(X, partial(against_rest, codes=codes, count=count))
         if count == 2:
             up = view.classes.index(view.outputs[0])  # type: ignore[union-attr]
@@ -189,9 +184,7 @@ def _per_deviation(estimator: Any, view: FactorView) -> Any:
         weights = estimator._linear(estimator._coding.weights @ beta)
     except AttributeError:
         return np.nan
-    weights, scale = (
-        np.asarray(to_numpy(x), dtype=np.float64) for x in (weights, estimator.feature_scale_)
-    )
+    weights, scale = (np.asarray(to_numpy(x), dtype=np.float64) for x in (weights, estimator.feature_scale_))
     up = None if len(view.classes or ()) != 2 else view.outputs[0]
     return Outcome.of(estimator, up).shown(weights.T) * scale
 

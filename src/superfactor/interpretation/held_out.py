@@ -250,15 +250,11 @@ class _Fold:
         Those without the factors (m, c) and with them (m, c), and what each factor adds (r, m, c).
         """
         again = fitted_model(
-            self.refit.fit(
-                self.X, self.y, train, covariates=self.covariates, sample_weight=self.weight
-            )
+            self.refit.fit(self.X, self.y, train, covariates=self.covariates, sample_weight=self.weight)
         )
         view = factor_view(again.estimator, rotation=self.rotation)
         # All samples at once: to check a DataFrame takes as long for few of them.
-        codes, offset = again.estimator._split(
-            again.preprocess(self.X), self.covariates, "held_out_scores"
-        )
+        codes, offset = again.estimator._split(again.preprocess(self.X), self.covariates, "held_out_scores")
         scores = view.scores_of(inputs.as_numpy(codes))
         turn = _alignment(view, scores[train], self.view, self.scores[train])
         scores, offset = scores[test], inputs.as_numpy(offset)[test]
@@ -339,9 +335,7 @@ def _use(deviance: _Deviance, base: Any, full: Any, parts: Any) -> tuple[float, 
     """What the factors explain, the share of it lost without each (r,), and whether chance explains less."""
     none = deviance(base)
     # A prediction that is right but too sure is no reason to call its factors useless.
-    shrunk = minimize_scalar(
-        lambda s: deviance(base + s * (full - base)), bounds=(0, 1), method="bounded"
-    )
+    shrunk = minimize_scalar(lambda s: deviance(base + s * (full - base)), bounds=(0, 1), method="bounded")
     gain = none - shrunk.fun
     if gain <= 0 or none <= 0:
         return 0.0, np.zeros(len(parts)), False
@@ -374,9 +368,7 @@ def _alone(
         size = table  # the largest is never below ½
     else:
         name, of, effect = "correlation", view.outputs, np.abs(view.coef)
-        table = np.array(
-            [[_correlation(v, t, weight) for t in scores.T] for v in y.reshape(len(y), -1).T]
-        )
+        table = np.array([[_correlation(v, t, weight) for t in scores.T] for v in y.reshape(len(y), -1).T])
         size = np.abs(table)
     # A factor speaks for the class it raises, or the target it moves, most; one that moves none for that it
     # goes with most.

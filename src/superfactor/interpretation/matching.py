@@ -91,11 +91,7 @@ def matched(view: FactorView, other: FactorView) -> Matched:
     turned = {name: getattr(other, name)[order] * signs[:, None] + 0.0 for name in rows}
     turned |= {name: getattr(other, name)[:, order] * signs + 0.0 for name in columns}
     shown = replace(
-        other,
-        **turned,
-        share=other.share[order],
-        contribution=other.contribution[order],
-        source=None,
+        other, **turned, share=other.share[order], contribution=other.contribution[order], source=None
     )
     return Matched(shown, beside, order + 1, similarity)
 

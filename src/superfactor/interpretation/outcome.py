@@ -47,9 +47,7 @@ class Outcome:
         if positive is None:
             return self
         if self.classes is None:
-            raise ValueError(
-                f"positive={positive!r}: a regression has no classes; None is required"
-            )
+            raise ValueError(f"positive={positive!r}: a regression has no classes; None is required")
         name = str(positive)
         if name not in self.classes:
             known = ", ".join(map(repr, self.classes))

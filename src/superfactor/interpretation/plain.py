@@ -62,9 +62,7 @@ class Nearness:
         """Both in a sentence."""
         r, share = self.n_components, f"{100 * self.variance_kept:.0f} %"
         factors = "the factor keeps" if r == 1 else f"the {r} factors keep"
-        components = (
-            "1 principal component explains" if r == 1 else f"{r} principal components explain"
-        )
+        components = "1 principal component explains" if r == 1 else f"{r} principal components explain"
         said = f"{factors} {share} of the variance that {components}."
         if self.cosine is None:
             return said[0].upper() + said[1:]
@@ -145,9 +143,7 @@ def _ridge(rows: Any, data: ModelData, classes: bool) -> Any:
     else:
         folds = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=0)
         grid = {"C": STRENGTHS}
-        search = GridSearchCV(
-            LogisticRegression(max_iter=1000), grid, scoring="neg_log_loss", cv=folds
-        )
+        search = GridSearchCV(LogisticRegression(max_iter=1000), grid, scoring="neg_log_loss", cv=folds)
         best = search.fit(Z, values).best_estimator_
     return best.coef_[:, :m].T
 

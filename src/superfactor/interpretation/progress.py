@@ -60,9 +60,7 @@ def reporting(progress: Any, label: str) -> Iterator[Report]:
     elif callable(progress):
         yield progress
     else:
-        raise TypeError(
-            f"progress={progress!r}: None, True or a function of (done, total) is required"
-        )
+        raise TypeError(f"progress={progress!r}: None, True or a function of (done, total) is required")
 
 
 def _bar() -> Any:

@@ -60,13 +60,7 @@ class Refit:
         return again.set_params(**quiet)
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        rows: Any,
-        covariates: Any = None,
-        groups: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any, rows: Any, covariates: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> Any:
         """The model fitted to the samples at `rows`.
 

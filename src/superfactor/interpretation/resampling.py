@@ -329,9 +329,7 @@ class _Refits:
             _, order, signs, similarity[k] = match(view.correlations, again.correlations, kinds)
             shown = again.shown(self.by)[order] * signs[:, None]
             for j, row in enumerate(shown):
-                for end, (before, after) in enumerate(
-                    zip(ends[j], extremes(row, self.n), strict=True)
-                ):
+                for end, (before, after) in enumerate(zip(ends[j], extremes(row, self.n), strict=True)):
                     frequency[j, end, : len(before)] += np.isin(before, after)
                     frequency[j, end, len(before) :] = np.nan
             if report is not None:

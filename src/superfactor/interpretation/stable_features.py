@@ -106,9 +106,7 @@ class StableFeatures:
         """The result in plain words."""
         k, left_out = self.n_selected, self.n_without_labels
         who = f"{k} features were" if k > 1 else "1 feature was" if k else "No feature was"
-        often = (
-            "three quarters" if self.threshold == 0.75 else f"{100 * self.threshold:.3g} percent"
-        )
+        often = "three quarters" if self.threshold == 0.75 else f"{100 * self.threshold:.3g} percent"
         halves = f"in at least {often} of {2 * self.n_pairs} half-samples"
         said = f"{who} among the top {self.n_top} {halves}"
         if k:
@@ -281,9 +279,7 @@ def _check(expected_false: Any, n_pairs: Any, threshold: Any) -> None:
     if not isinstance(expected_false, Real) or not 0 < float(expected_false) < np.inf:
         raise ValueError(f"expected_false={shown(expected_false)}: a number > 0 is required")
     if not isinstance(threshold, Real) or not 0.5 < float(threshold) <= 1:
-        raise ValueError(
-            f"threshold={shown(threshold)}: a number above 0.5 and at most 1 is required"
-        )
+        raise ValueError(f"threshold={shown(threshold)}: a number above 0.5 and at most 1 is required")
     check_count("n_pairs", n_pairs)
     least = int(np.ceil(1 / (float(threshold) - 0.5) - 1e-9))
     if n_pairs < least:
@@ -346,9 +342,7 @@ def _correlations(
     """For each part (rows, y of all samples) the correlations (p,) of a fit to it."""
     from joblib import Parallel, delayed
 
-    jobs = (
-        delayed(_of_fit)(refit, X, y, rows, covariates, groups, view, names) for rows, y in parts
-    )
+    jobs = (delayed(_of_fit)(refit, X, y, rows, covariates, groups, view, names) for rows, y in parts)
     found: Iterator[Any] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     return found
 
@@ -366,14 +360,7 @@ def _names_in_refits(fitted: FittedModel, view: FactorView, X: Any) -> Any:
 
 
 def _of_fit(
-    refit: Refit,
-    X: Any,
-    y: Any,
-    rows: Any,
-    covariates: Any,
-    groups: Any,
-    view: FactorView,
-    names: Any,
+    refit: Refit, X: Any, y: Any, rows: Any, covariates: Any, groups: Any, view: FactorView, names: Any
 ) -> Any:
     """The correlations (p,) of the features of `view` with what predicts in a fit to some samples.
 

@@ -13,13 +13,7 @@ from superfactor.interpretation.data import ModelData, model_data, refittable
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.outcome import Outcome
 from superfactor.interpretation.tables import check_count
-from superfactor.interpretation.view import (
-    FactorView,
-    Source,
-    arrange,
-    check_rotation,
-    view_names,
-)
+from superfactor.interpretation.view import FactorView, Source, arrange, check_rotation, view_names
 from superfactor.models import model_named
 from superfactor.options import Options
 from superfactor.samples import moments_of

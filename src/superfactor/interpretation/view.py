@@ -290,22 +290,11 @@ def source_of(estimator: Any, outcome: Outcome) -> Source:
     C, mean, scale, effect, codes = kept
     parts = are_parts(np.asarray(to_numpy(estimator.components_)), codes)
     return Source(
-        weights,
-        patterns.T @ C,
-        C,
-        mean,
-        scale,
-        outcome.shown(effect),
-        codes,
-        parts,
-        turn,
-        contribution,
+        weights, patterns.T @ C, C, mean, scale, outcome.shown(effect), codes, parts, turn, contribution
     )
 
 
-def arrange(
-    source: Source, rotation: str | None, outcome: Outcome, names: dict[str, Any]
-) -> FactorView:
+def arrange(source: Source, rotation: str | None, outcome: Outcome, names: dict[str, Any]) -> FactorView:
     """Factors turned, and put in order and sign; `names` are the fields of the view that are no numbers."""
     turn, contribution = source.turned(rotation)
     coef = effects_of(turn, source.C, source.effect)

@@ -190,9 +190,7 @@ class RiskCurvature:
         return cast(self._times(wide(v)[..., 0])[..., None], v)
 
     def matrices(self) -> Array:
-        raise TypeError(
-            f"{self.loss!r}: samples have no curvature of their own, for they are coupled"
-        )
+        raise TypeError(f"{self.loss!r}: samples have no curvature of their own, for they are coupled")
 
     def total(self) -> Array:
         """The sum of the diagonal of ``diag(Pᵀd)``, shape ``(…, 1, 1)``."""

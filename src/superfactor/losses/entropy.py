@@ -72,9 +72,7 @@ def _mixed(G: Array, Y: Array, counts: Array, surplus: Array) -> Array:
     # Relative to Σw: a surplus below this is nothing, and n/surplus would overflow.
     positive = surplus > 1e-30 * total
     room = xp.where(
-        positive,
-        counts / xp.where(positive, surplus, xp.ones_like(surplus)),
-        xp.full_like(surplus, math.inf),
+        positive, counts / xp.where(positive, surplus, xp.ones_like(surplus)), xp.full_like(surplus, math.inf)
     )
     k = xp.min(room)  # (1−t)/t
     if not bool(xp.isfinite(k)):

@@ -190,9 +190,7 @@ def resolve_link(link: str | Link, n_outputs: int) -> Multinomial:
     if isinstance(link, str):
         names: dict[str, Link] = {"logistic": Logistic(), "probit": Probit()}
         if link not in names:
-            raise ValueError(
-                f"link={link!r} is unknown; allowed are 'logistic', 'probit' and Link objects"
-            )
+            raise ValueError(f"link={link!r} is unknown; allowed are 'logistic', 'probit' and Link objects")
         resolved = names[link]
     elif isinstance(link, Link):
         resolved = link
@@ -201,7 +199,5 @@ def resolve_link(link: str | Link, n_outputs: int) -> Multinomial:
     if n_outputs < 1:
         raise ValueError(f"n_outputs={n_outputs!r}: at least one output (two classes) is required")
     if isinstance(resolved, Probit) and n_outputs > 1:
-        raise ValueError(
-            f"link={link!r} allows two classes, got {n_outputs + 1}; use 'logistic' for more"
-        )
+        raise ValueError(f"link={link!r} allows two classes, got {n_outputs + 1}; use 'logistic' for more")
     return Multinomial(resolved, n_outputs)

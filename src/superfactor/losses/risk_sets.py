@@ -66,9 +66,7 @@ class RiskSets:
         units = [xp.max(queue[..., :stop], axis=-1, keepdims=True) for stop in cuts[1:]]
         unit = units[0]
         if len(units) > 1:
-            parts = [
-                u + 0.0 * queue[..., i:j] for u, (i, j) in zip(units, pairwise(cuts), strict=True)
-            ]
+            parts = [u + 0.0 * queue[..., i:j] for u, (i, j) in zip(units, pairwise(cuts), strict=True)]
             unit = xp.take(xp.concat(parts, axis=-1), by.last, axis=-1)
         weights, zero = moved(weights, a), xp.zeros_like(a)
         # Whoever is not in the order may have any activation, and counts nothing.
@@ -84,17 +82,13 @@ class RiskSets:
     def _cuts(self, queue: Array) -> list[int]:
         """Where the order (…, n) is cut: nowhere but at its ends, unless activations differ widely."""
         xp, n = namespace(queue), int(queue.shape[-1])
-        if (
-            not float(xp.max(queue) - xp.min(queue)) > _RISE
-        ):  # nor where one is NaN: then all sums are
+        if not float(xp.max(queue) - xp.min(queue)) > _RISE:  # nor where one is NaN: then all sums are
             return [0, n]
         # What matters is the largest activation of each risk set, and these end where ties do.
         top = np.maximum.accumulate(to_numpy(queue), axis=-1)[..., self.last[self.order]]
         cuts, start = [0], 0
         while start < n:
-            rise = (
-                (top[..., start:] - top[..., start : start + 1]).reshape(-1, n - start).max(axis=0)
-            )
+            rise = (top[..., start:] - top[..., start : start + 1]).reshape(-1, n - start).max(axis=0)
             start += max(int(np.searchsorted(rise, _RISE, side="right")), 1)  # NaN rises by nothing
             cuts.append(start)
         return cuts

@@ -224,9 +224,7 @@ class Model(ABC):
         """
 
     @abstractmethod
-    def grown(
-        self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None
-    ) -> Grown:
+    def grown(self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None) -> Grown:
         """What there is to know of new orthonormal vectors T, beside a basis with these features and
         loadings.
 

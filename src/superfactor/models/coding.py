@@ -94,9 +94,7 @@ class FeatureCoding(_ArrayCoding):
     widths: Array
 
     @classmethod
-    def of(
-        cls, components: Array, size: Array, beta: Array, *, xi: float, lam: float
-    ) -> FeatureCoding:
+    def of(cls, components: Array, size: Array, beta: Array, *, xi: float, lam: float) -> FeatureCoding:
         """From W (p, r), the norms of the training codes' columns (r,), β (r, κ), ξ and λ.
 
         Which directions of W are numerically zero is decided in units of what each contributes to

@@ -67,9 +67,7 @@ class Feature(Model):
         held = side.samples.keep(Block.given, tall)
         return [held, images], held
 
-    def grown(
-        self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None
-    ) -> Grown:
+    def grown(self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None) -> Grown:
         assert isinstance(T, Tall)
         Z = side.samples.sum(Block.image, T.place)
         bent: Tall | None = None

@@ -47,9 +47,7 @@ class Filter(Model):
         return Plain(random_like(side.like, rng, side.shape[1], width))
 
     def random_in_range(self, side: Side, rng: np.random.Generator, width: int) -> Vectors:
-        return Plain(
-            side.samples.sum(Block.power, random_like(side.like, rng, side.shape[1], width))
-        )
+        return Plain(side.samples.sum(Block.power, random_like(side.like, rng, side.shape[1], width)))
 
     def everything(self, side: Side, limit: int) -> Vectors:
         n, p = side.shape
@@ -66,9 +64,7 @@ class Filter(Model):
     ) -> tuple[list[Vectors], Vectors | None]:
         return [Plain(loadings)], Plain(loadings)
 
-    def grown(
-        self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None
-    ) -> Grown:
+    def grown(self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None) -> Grown:
         new = T.array()
         (images,), sums = side.samples.make(Block.grown, new, features.place, along)
         powers, cross, corner = sums[:3]

@@ -62,12 +62,7 @@ class BiplotDisplay:
     """
 
     def __init__(
-        self,
-        samples: SamplesDisplay,
-        directions: Any,
-        features: Sequence[str],
-        *,
-        by: str = "correlation",
+        self, samples: SamplesDisplay, directions: Any, features: Sequence[str], *, by: str = "correlation"
     ):
         self.samples = samples
         self.directions = directions
@@ -167,9 +162,7 @@ class BiplotDisplay:
         if self.by == "correlation":
             sides.draw_circle(ax, one, linestyle=":")
         ends = directions * one
-        self.arrows_ = {
-            name: _arrow(ax, end) for name, end in zip(self.features, ends, strict=True)
-        }
+        self.arrows_ = {name: _arrow(ax, end) for name, end in zip(self.features, ends, strict=True)}
         sides.name_points(ax, self.features, ends)
         return self
 
@@ -177,10 +170,5 @@ class BiplotDisplay:
 def _arrow(ax: Axes, end: Any) -> Any:
     from matplotlib.patches import FancyArrowPatch
 
-    look: dict[str, Any] = {
-        "arrowstyle": "-|>",
-        "mutation_scale": 8,
-        "color": "0.15",
-        "linewidth": 0.9,
-    }
+    look: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 8, "color": "0.15", "linewidth": 0.9}
     return ax.add_patch(FancyArrowPatch((0, 0), tuple(end), shrinkA=0, shrinkB=0, zorder=3, **look))

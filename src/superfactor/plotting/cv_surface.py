@@ -16,11 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.lines import Line2D
 
-AXIS = {
-    "xi": "ξ, weight of the reconstruction",
-    "lam": "λ, ridge",
-    "n_components": "number of factors",
-}
+AXIS = {"xi": "ξ, weight of the reconstruction", "lam": "λ, ridge", "n_components": "number of factors"}
 SCORE = "mean score over splits"
 CELL = (0.62, 0.42)  # inches of a cell, enough for its number
 PAGE = 13.0  # inches that panels in a row may take
@@ -99,12 +95,7 @@ class CVSurfaceDisplay:
         return display.plot(ax, n_components=n_components, model=model, **kwargs)
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        n_components: int | None = None,
-        model: str | None = None,
-        **kwargs: Any,
+        self, ax: Any = None, *, n_components: int | None = None, model: str | None = None, **kwargs: Any
     ) -> Self:
         """Draw the scores.
 
@@ -143,8 +134,7 @@ class CVSurfaceDisplay:
     def _heat_maps(self, ax: Any, groups: dict[str, list[Point]], kwargs: dict[str, Any]) -> None:
         """One panel per group, all on one scale of colours."""
         places = [
-            tuple(candidates.places(points, name) for name in ("xi", "lam"))
-            for points in groups.values()
+            tuple(candidates.places(points, name) for name in ("xi", "lam")) for points in groups.values()
         ]
         wide, high = (min(WIDEST, max(map(_cells, side))) for side in zip(*places, strict=True))
         width, height = 1.0 + CELL[0] * wide, max(2.2, 0.9 + CELL[1] * high)
@@ -167,9 +157,7 @@ class CVSurfaceDisplay:
         bar.set_label(SCORE, fontsize=9)
         bar.ax.tick_params(labelsize=lettering.SMALL)
 
-    def _lines(
-        self, ax: Any, name: str, groups: dict[str, list[Point]], kwargs: dict[str, Any]
-    ) -> None:
+    def _lines(self, ax: Any, name: str, groups: dict[str, list[Point]], kwargs: dict[str, Any]) -> None:
         """One line per group over the one parameter that varies, in one panel."""
         panel = drawing.single(ax if ax is None else np.ravel(ax)[0])
         self.axes_ = np.array([panel], dtype=object)
@@ -196,11 +184,7 @@ class CVSurfaceDisplay:
 
 
 def _heat_map(
-    ax: Axes,
-    points: list[Point],
-    xi: dict[Any, float],
-    lam: dict[Any, float],
-    look: dict[str, Any],
+    ax: Axes, points: list[Point], xi: dict[Any, float], lam: dict[Any, float], look: dict[str, Any]
 ) -> QuadMesh:
     """Coloured cells with their scores written in, where these are large enough."""
     columns, rows = list(xi), list(lam)

@@ -145,9 +145,7 @@ def _note(ax: Axes, place: float, length: float, mark: float, text: str) -> None
     _beside_zero(ax, place, length, lettering.shorten(text, room, 7), 7, start)
 
 
-def _beside_zero(
-    ax: Axes, place: float, length: float, text: str, size: float, start: float = 4.0
-) -> None:
+def _beside_zero(ax: Axes, place: float, length: float, text: str, size: float, start: float = 4.0) -> None:
     """Text in the half of the panel that a bar of this length leaves empty, so many points from zero."""
     side = -1 if length >= 0 else 1
     ax.annotate(

@@ -20,11 +20,7 @@ from superfactor.interpretation.view import check_by
 from superfactor.plotting import drawing, lettering
 from superfactor.plotting.factor_panel import AXIS, Shared, draw_factor, handles
 
-ROW_TITLES = {
-    "filter": "supervised (filter)",
-    "feature": "supervised (feature)",
-    "svd": "unsupervised (SVD)",
-}
+ROW_TITLES = {"filter": "supervised (filter)", "feature": "supervised (feature)", "svd": "unsupervised (SVD)"}
 BARS_ARE = {
     "correlation": "how the features at both ends correlate with the factor, in the training samples.",
     "weight": "weights in the factor's score, the largest being ±1. Weights do not say what goes with it.",
@@ -151,9 +147,7 @@ class FactorsDisplay:
         other = None
         if compare and X is not None:
             axes = rotation if rotation == "varimax" else None
-            other = unsupervised(
-                model, X, y, covariates=covariates, rotation=axes, positive=positive
-            )
+            other = unsupervised(model, X, y, covariates=covariates, rotation=axes, positive=positive)
         display = cls(view, unsupervised=other, n=n, by=by, markers=markers)
         return display.plot(ax, max_factors=max_factors, **kwargs)
 
@@ -187,8 +181,7 @@ class FactorsDisplay:
         tables = [top_features(row.view, self.n, by=self.by) for row in rows]
         shared = self._shared(tables, rows, lettering.room_for_names(ax, columns))
         room = 0.1 + max(
-            lettering.inches(shared.names.values()),
-            lettering.inches(shared.outputs.values(), "bold"),
+            lettering.inches(shared.names.values()), lettering.inches(shared.outputs.values(), "bold")
         )
         width = columns * (BARS + room) + 0.3
         caption = self._caption(shown, width)
@@ -278,8 +271,7 @@ class _Row:
         """Those paired with one of the first `shown` factors."""
         places = [int(j) for j in pairs.beside if j < shown]
         titles = [
-            f"SVD factor {pairs.number[k]}, similarity {pairs.similarity[k]:.2f}:\n"
-            f"{_share(pairs.view, k)}"
+            f"SVD factor {pairs.number[k]}, similarity {pairs.similarity[k]:.2f}:\n{_share(pairs.view, k)}"
             for k in range(len(places))
         ]
         return cls(pairs.view, places, titles)

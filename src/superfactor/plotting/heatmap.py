@@ -74,13 +74,7 @@ class HeatmapDisplay:
     """
 
     def __init__(
-        self,
-        values: Any,
-        features: Sequence[str],
-        y: Any = None,
-        classes: Any = None,
-        *,
-        said: str = "",
+        self, values: Any, features: Sequence[str], y: Any = None, classes: Any = None, *, said: str = ""
     ):
         self.values = values
         self.features = features
@@ -213,9 +207,7 @@ class HeatmapDisplay:
             return ax
         classes = self.classes or ()
         name = lettering.inches(names.values()) + 0.2
-        legend = -(-len(classes) // 20) * (
-            0.5 + lettering.inches(lettering.shorten(c, 160) for c in classes)
-        )
+        legend = -(-len(classes) // 20) * (0.5 + lettering.inches(lettering.shorten(c, 160) for c in classes))
         right = name + legend if self._crowded else max(name, legend)
         left, bottom, top = TREE + 0.1, 0.62, TREE + STRIP + 0.15
         if self.said:
@@ -257,14 +249,8 @@ class HeatmapDisplay:
             codes = np.array([[number[name] for name in y]])
             most = max(len(shades) - 1, 1)
             ax.imshow(codes, cmap=ListedColormap(shades), vmin=0, vmax=most, **look)
-            entries = {
-                name: Patch(color=shade) for name, shade in zip(self.classes, shades, strict=True)
-            }
-            place: dict[str, Any] = {
-                "bbox_to_anchor": (right, top),
-                "handlelength": 1.0,
-                "handleheight": 1.0,
-            }
+            entries = {name: Patch(color=shade) for name, shade in zip(self.classes, shades, strict=True)}
+            place: dict[str, Any] = {"bbox_to_anchor": (right, top), "handlelength": 1.0, "handleheight": 1.0}
             drawing.add_legend(ax, entries, beside=True, **place)
         ax.set_axis_off()
 

@@ -33,9 +33,7 @@ class Shown:
     def check_length(self, n: int) -> None:
         """One value for each of n samples."""
         if self.values is not None and self.values.shape != (n,):
-            raise ValueError(
-                f"y of shape {self.values.shape}: one value for each of {n} samples is required"
-            )
+            raise ValueError(f"y of shape {self.values.shape}: one value for each of {n} samples is required")
 
     @property
     def as_classes(self) -> tuple[Any, list[str] | None]:

@@ -21,8 +21,7 @@ from superfactor.plotting import drawing
 SAMPLES = ("auto", "held_out", "training", "new")
 HELD_OUT = "Held-out samples: each stands where a model without it puts it."
 TRAINING = (
-    "Training samples: the model has seen their labels, "
-    "and can separate them even where labels mean nothing."
+    "Training samples: the model has seen their labels, and can separate them even where labels mean nothing."
 )
 NEW = "New samples: the model has not seen them."
 # Of scores with unit variance: rounding, that of float32 fits too.
@@ -79,9 +78,7 @@ def positions_of(
     if X is None:
         return Positions(view.scores, _with_verdict(TRAINING, view, predicts), False)
     fitted = fitted_model(model)
-    scores = view.scores_of(
-        as_numpy(fitted.estimator.transform(fitted.preprocess(X), covariates=covariates))
-    )
+    scores = view.scores_of(as_numpy(fitted.estimator.transform(fitted.preprocess(X), covariates=covariates)))
     if samples == "auto" and y is None:  # nobody sees classes where there is one colour
         return Positions(scores, "", False)
     if samples == "auto":

@@ -247,9 +247,7 @@ class SamplesDisplay:
             ax.set_yticks([])
         drawing.tidy(ax)
 
-    def _by_class(
-        self, ax: Axes, scores: np.ndarray, look: dict[str, Any], outlined: bool
-    ) -> dict[str, Any]:
+    def _by_class(self, ax: Axes, scores: np.ndarray, look: dict[str, Any], outlined: bool) -> dict[str, Any]:
         """One colour and shape per class, and a legend; along one factor a row per class instead."""
         points, y, classes = {}, np.asarray(self.y), self.classes or ()
         for k, name in enumerate(classes):
@@ -309,10 +307,7 @@ class SamplesDisplay:
 
 
 def axis_names(
-    view: FactorView,
-    chosen: Sequence[int],
-    held_out: HeldOut | None = None,
-    predicts: bool | None = None,
+    view: FactorView, chosen: Sequence[int], held_out: HeldOut | None = None, predicts: bool | None = None
 ) -> list[str]:
     """Names of the axes of these factors (from 1); on a second line, what each says of held-out samples."""
     names, found = [], roles(view, None if held_out is None else held_out.predictive, predicts)

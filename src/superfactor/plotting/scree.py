@@ -108,8 +108,7 @@ class ScreeDisplay:
             found = model.scree_
         else:
             raise ValueError(
-                f"X=None: the training data is required, since this {type(model).__name__} keeps "
-                "no scree_"
+                f"X=None: the training data is required, since this {type(model).__name__} keeps no scree_"
             )
         return cls(found, n_components=len(estimator.components_)).plot(ax, **kwargs)
 
@@ -130,21 +129,14 @@ class ScreeDisplay:
         self.ax_ = ax = drawing.single(ax)
         self.figure_ = ax.figure
         share = np.asarray(self.scree.share)
-        look: dict[str, Any] = {
-            "color": drawing.COLORS[0],
-            "marker": "o",
-            "markersize": 4,
-            "linewidth": 1.2,
-        }
+        look: dict[str, Any] = {"color": drawing.COLORS[0], "marker": "o", "markersize": 4, "linewidth": 1.2}
         (self.line_,) = ax.plot(np.arange(1, len(share) + 1), 100 * share, **look | kwargs)
         elbow = int(self.scree.elbow)
         self.elbow_ = drawing.ring(ax, elbow, 100 * share[elbow - 1])
         marks = {f"elbow: {_holding(share, elbow)}": self.elbow_}
         rank = self.n_components
         if rank is not None and rank != elbow and rank <= len(share):
-            mark = drawing.ring(
-                ax, rank, 100 * share[rank - 1], marker="s", color=drawing.COLORS[1]
-            )
+            mark = drawing.ring(ax, rank, 100 * share[rank - 1], marker="s", color=drawing.COLORS[1])
             marks[f"model: {_holding(share, rank)}"] = mark
         drawing.add_legend(ax, marks, beside=False, loc="upper right", labelspacing=0.8)
         ax.set_xlabel("factor of a plain SVD")

@@ -38,9 +38,7 @@ def draw_circle(ax: Axes, radius: float, **kwargs: Any) -> None:
     """A thin circle around zero that leaves the limits as they are."""
     from matplotlib.patches import Circle
 
-    ax.add_artist(
-        Circle((0, 0), radius, fill=False, edgecolor="0.5", linewidth=0.8, zorder=0.4, **kwargs)
-    )
+    ax.add_artist(Circle((0, 0), radius, fill=False, edgecolor="0.5", linewidth=0.8, zorder=0.4, **kwargs))
 
 
 def name_points(ax: Axes, names: Sequence[str], points: Any) -> None:

@@ -118,12 +118,7 @@ class StabilityDisplay:
 
     @classmethod
     def from_stability(
-        cls,
-        stability: Stability,
-        *,
-        max_factors: int | None = None,
-        ax: Any = None,
-        **kwargs: Any,
+        cls, stability: Stability, *, max_factors: int | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:
         """Plot what `superfactor.interpretation.stability` returned; the rest as in ``plot``."""
         return cls(stability).plot(ax, max_factors=max_factors, **kwargs)
@@ -207,12 +202,7 @@ def _draw_factor(
     if "frequency_shuffled" in rows:
         shape: dict[str, Any] = {"marker": "D", "s": 16.0, "linewidth": 0.9, "zorder": 3}
         marks = ax.scatter(
-            rows["frequency_shuffled"],
-            places,
-            facecolor="white",
-            edgecolor="0.15",
-            clip_on=False,
-            **shape,
+            rows["frequency_shuffled"], places, facecolor="white", edgecolor="0.15", clip_on=False, **shape
         )
     lettering.name_rows(ax, places, [names[name] for name in rows["feature"]])
     ax.set_xlim(0, 1)

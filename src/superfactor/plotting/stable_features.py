@@ -134,9 +134,7 @@ class StableFeaturesDisplay:
         check_count("n", n)
         table = self.found.table
         rows = table[table["share"] > 0].head(n)
-        names = [
-            lettering.shorten(name, lettering.room_for_names(ax, 1)) for name in rows["feature"]
-        ]
+        names = [lettering.shorten(name, lettering.room_for_names(ax, 1)) for name in rows["feature"]]
         left = max(lettering.inches(names) + 0.1, 0.3)
         text = lettering.wrapped([self.found.statement], BARS + left)
         size, spacing = drawing.spread(
@@ -166,9 +164,7 @@ class StableFeaturesDisplay:
         (self.shuffled_,) = ax.plot(
             rows["share_shuffled"], places, "|", color="black", markersize=7, markeredgewidth=1.2
         )
-        self.threshold_ = ax.axvline(
-            self.found.threshold, color="black", linestyle="--", linewidth=0.8
-        )
+        self.threshold_ = ax.axvline(self.found.threshold, color="black", linestyle="--", linewidth=0.8)
         lettering.name_rows(ax, places, names)
         ax.set_ylim(-len(rows) + 0.4, 0.6)
         ax.set_xlim(0, 1)

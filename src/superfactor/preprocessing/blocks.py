@@ -134,9 +134,7 @@ def block_positions(blocks: Any, estimator: Any) -> dict[str, list[int]]:
     if blocks is None:
         return {"all": list(range(estimator.n_features_in_))}
     if not isinstance(blocks, Mapping) or not blocks:
-        raise TypeError(
-            f"blocks={blocks!r}: a dict from the name of a block to its columns is required"
-        )
+        raise TypeError(f"blocks={blocks!r}: a dict from the name of a block to its columns is required")
     found: dict[str, list[int]] = {}
     owner: dict[int, str] = {}
     for key, columns in blocks.items():

@@ -54,9 +54,7 @@ def numbers(X: Any, positions: Sequence[int], said: str) -> Any:
     except ValueError as error:
         if "could not convert" not in str(error):
             raise
-        raise ValueError(
-            f"X: {said} have to be numbers{_first_words(X, positions)}; {error}"
-        ) from error
+        raise ValueError(f"X: {said} have to be numbers{_first_words(X, positions)}; {error}") from error
 
 
 def _first_words(X: Any, positions: Sequence[int]) -> str:
@@ -112,10 +110,7 @@ def refuse_large(values: Any, names: Sequence[str]) -> None:
 def _size(values: Any) -> float:
     """The largest absolute value, NaN left aside, without an array of absolute ones."""
     return float(
-        max(
-            np.fmax.reduce(values, axis=None, initial=0),
-            -np.fmin.reduce(values, axis=None, initial=0),
-        )
+        max(np.fmax.reduce(values, axis=None, initial=0), -np.fmin.reduce(values, axis=None, initial=0))
     )
 
 
@@ -134,9 +129,7 @@ def positions_of(columns: Any, estimator: Any, said: str) -> list[int]:
     n_features = estimator.n_features_in_
     names = getattr(estimator, "feature_names_in_", None)
     if isinstance(columns, slice):
-        if not all(
-            isinstance(end, int | np.integer | None) for end in (columns.start, columns.stop)
-        ):
+        if not all(isinstance(end, int | np.integer | None) for end in (columns.start, columns.stop)):
             raise TypeError(f"{said}: a slice of positions is required, as slice(0, 10)")
         if columns.stop is not None and columns.stop > n_features:
             raise ValueError(f"{said}: X has {n_features} columns only")

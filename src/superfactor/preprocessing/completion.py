@@ -164,9 +164,7 @@ def factorize(table: Array, rank: int, observed: float, start: Array | None = No
     n, p = table.shape
     mean = table.mean(axis=0, dtype=np.float64).astype(table.dtype)
     if rank == 0:
-        return Factors(
-            mean, np.empty((0, p), table.dtype), np.empty(0), np.empty((n, 0), table.dtype)
-        )
+        return Factors(mean, np.empty((0, p), table.dtype), np.empty(0), np.empty((n, 0), table.dtype))
     small = min(n, p) <= _SMALL
     if not small:
         squares, codes, right, total = _iterated(table, mean, rank, start)

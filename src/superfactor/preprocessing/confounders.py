@@ -113,14 +113,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
     0.99
     """
 
-    def __init__(
-        self,
-        confounders: Any = (),
-        *,
-        keep: Any = (),
-        spare_y: bool = False,
-        shrink: bool = False,
-    ):
+    def __init__(self, confounders: Any = (), *, keep: Any = (), spare_y: bool = False, shrink: bool = False):
         self.confounders = confounders
         self.keep = keep
         self.spare_y = spare_y
@@ -277,9 +270,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
     def _features(self, X: Any) -> Any:
         names = names_of(self)
         features = numbers(X, self._adjusted, "features")
-        refuse_gaps(
-            features, [names[j] for j in self._adjusted], "features to adjust must have none"
-        )
+        refuse_gaps(features, [names[j] for j in self._adjusted], "features to adjust must have none")
         return features
 
     def _encoded(self, X: Any) -> Any:

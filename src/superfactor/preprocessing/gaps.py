@@ -65,9 +65,7 @@ class Gaps:
         """What there is to say, each a sentence; none for a table without gaps."""
         said = []
         if self.n_missing:
-            said.append(
-                f"{self.n_missing} of {self.n_values} values are missing ({_percent(self.share)})."
-            )
+            said.append(f"{self.n_missing} of {self.n_values} values are missing ({_percent(self.share)}).")
         if self.empty_columns:
             said.append(
                 f"{len(self.empty_columns)} column(s) without any value left out: "
@@ -82,9 +80,7 @@ class Gaps:
         return said
 
 
-def describe_gaps(
-    X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any] | None = None
-) -> Gaps:
+def describe_gaps(X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any] | None = None) -> Gaps:
     """The gaps of a table X (n, p) of numbers, NaN where there is none.
 
     Parameters

@@ -74,9 +74,7 @@ class Trials:
         self._exact = max(_EXACT, 10 * tol)
         count = int(_HIDDEN * (Z.size - len(missing)))
         draws = min(-(-_ENOUGH // count), _MOST_DRAWS) if count else 0
-        self._trials = [
-            _Trial(Z, missing, _draw(Z.size, missing, rng), tol, max_iter) for _ in range(draws)
-        ]
+        self._trials = [_Trial(Z, missing, _draw(Z.size, missing, rng), tol, max_iter) for _ in range(draws)]
 
     def __bool__(self) -> bool:
         """Whether there are entries enough to hide any."""
@@ -210,9 +208,7 @@ def _doubt(squares: list[Array], missing: int) -> str:
     draws = np.array([np.mean(some) for some in squares])
     if len(draws) > 1 and _spread(draws) > _DOUBTFUL * np.sqrt(len(draws) - 1):
         low, high = np.sqrt(draws.min()), np.sqrt(draws.max())
-        return (
-            f"hidden ones have errors from {low:.2g} to {high:.2g}, depending on which are hidden"
-        )
+        return f"hidden ones have errors from {low:.2g} to {high:.2g}, depending on which are hidden"
     values = np.concatenate(squares)
     few = min(missing, len(values) // 4)
     if _spread(values) > max(2 * _DOUBTFUL * np.sqrt(few), _WIDE):

@@ -128,9 +128,7 @@ def _tables(blocks: Any, on: str | None) -> dict[str, DataFrame]:
     """A dict of DataFrames, whatever it was."""
     if isinstance(getattr(blocks, "mod", None), Mapping):
         if on is not None:
-            raise ValueError(
-                f"on={on!r}: the samples of a MuData are its obs_names; None is required"
-            )
+            raise ValueError(f"on={on!r}: the samples of a MuData are its obs_names; None is required")
         return {str(name): part.to_df() for name, part in blocks.mod.items()}
     if not isinstance(blocks, Mapping) or not blocks:
         raise TypeError(
@@ -139,9 +137,7 @@ def _tables(blocks: Any, on: str | None) -> dict[str, DataFrame]:
         )
     for name, table in blocks.items():
         if not hasattr(table, "reindex") or not hasattr(table, "columns"):
-            raise TypeError(
-                f"blocks[{name!r}]: a pandas DataFrame is required, got {type(table).__name__}"
-            )
+            raise TypeError(f"blocks[{name!r}]: a pandas DataFrame is required, got {type(table).__name__}")
     return {str(name): table for name, table in blocks.items()}
 
 
@@ -178,9 +174,7 @@ def _refuse_twice(name: str, table: DataFrame) -> None:
                 "once is required"
             )
     if table.shape[1] == 0:
-        raise ValueError(
-            f"blocks[{name!r}]: no columns besides the names; at least one is required"
-        )
+        raise ValueError(f"blocks[{name!r}]: no columns besides the names; at least one is required")
 
 
 def _everybody(tables: dict[str, DataFrame]) -> list[Any]:
@@ -214,9 +208,7 @@ def _renamed(tables: dict[str, DataFrame]) -> dict[str, DataFrame]:
     """Column names as text, ``block:column`` where several blocks have the same."""
     counts = Counter(str(column) for table in tables.values() for column in table.columns)
     found = {
-        name: table.set_axis(
-            [f"{name}:{c}" if counts[str(c)] > 1 else str(c) for c in table.columns], axis=1
-        )
+        name: table.set_axis([f"{name}:{c}" if counts[str(c)] > 1 else str(c) for c in table.columns], axis=1)
         for name, table in tables.items()
     }
     final = Counter(column for table in found.values() for column in table.columns)

@@ -72,9 +72,7 @@ class Levels:
     def encode(self, columns: Sequence[Any]) -> Any:
         """Numbers (n, q), NaN where a value is missing or a level was not there at `learn`."""
         parts = [
-            _finite(values, name)[:, None]
-            if levels is None
-            else _indicators(_words(values, name), levels)
+            _finite(values, name)[:, None] if levels is None else _indicators(_words(values, name), levels)
             for values, name, levels in zip(columns, self.names, self.levels, strict=True)
         ]
         return np.hstack(parts)
@@ -94,9 +92,7 @@ def _has_levels(values: Any) -> bool:
 def _words(values: Any, name: str) -> list[str | None]:
     """Levels as text, None where there is none."""
     for value in np.asarray(values, dtype=object):
-        if not is_missing(value) and not isinstance(
-            value, str | Real | np.bool_ | date | np.datetime64
-        ):
+        if not is_missing(value) and not isinstance(value, str | Real | np.bool_ | date | np.datetime64):
             raise TypeError(
                 f"X: column {name!r} holds a {type(value).__name__}; a level of a confounder, as any "
                 "argument must be, is a string or a number"

@@ -201,14 +201,10 @@ def gather(
     test = test_unlabeled = None
     if X_test is not None:
         new, labels = bare.preprocess(X_test), labels_of("y_test", y_test, names[1], estimator)
-        test, test_unlabeled = parts_of(
-            "y_test", labels, estimator, view, names[1], new, covariates_test
-        )
+        test, test_unlabeled = parts_of("y_test", labels, estimator, view, names[1], new, covariates_test)
         test = replace(test, blind=test.scores)
     if features:
-        told["trusted"] = trusted(
-            view, whole(bare), array, again, y, stable=stable, near=near, **beside
-        )
+        told["trusted"] = trusted(view, whole(bare), array, again, y, stable=stable, near=near, **beside)
     _check_nested(told.get("nested"), estimator.classes_, train.truth)
     plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(
@@ -285,9 +281,7 @@ def directions(view: FactorView, classes: list[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _covariate_table(
-    model: Any, fitted: Any, view: FactorView, X: Any, y: Any, covariates: Any
-) -> Any:
+def _covariate_table(model: Any, fitted: Any, view: FactorView, X: Any, y: Any, covariates: Any) -> Any:
     """The effects of covariates on the same class as those of the factors; None without covariates."""
     if not fitted.covariate_names:
         return None

@@ -84,11 +84,7 @@ def fixed(value: float | None, places: int = 3) -> str:
 def signed(value: float | None, places: int) -> str:
     """The same with a plus sign where it is positive."""
     text = fixed(value, places)
-    return (
-        text
-        if value is None or text.startswith(("−", NONE)) or not text.strip("0.")
-        else f"+{text}"
-    )
+    return text if value is None or text.startswith(("−", NONE)) or not text.strip("0.") else f"+{text}"
 
 
 def count(value: int) -> str:

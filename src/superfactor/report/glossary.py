@@ -145,7 +145,6 @@ GLOSSARY = {
         "normally distributed within a class."
     ),
     "plain SVD": (
-        "Singular value decomposition, as in principal components: factors found without the "
-        "labels."
+        "Singular value decomposition, as in principal components: factors found without the labels."
     ),
 }

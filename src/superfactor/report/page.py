@@ -86,9 +86,7 @@ def render(facts: Facts) -> str:
         style=_style(),
         early=_EARLY,
         script=script,
-        payload=embedded(
-            {"classes": facts.classes} | {s.id: s.payload for s in sections if s.payload}
-        ),
+        payload=embedded({"classes": facts.classes} | {s.id: s.payload for s in sections if s.payload}),
     )
     return page
 

@@ -43,9 +43,7 @@ def labels_of(name: str, y: Any, ids: list[str], estimator: Any) -> Given:
     """The labels of samples, and who has none; `name` is what the caller calls them."""
     labels = np.ravel(np.asarray(as_numpy(y)))
     if len(labels) != len(ids):
-        raise ValueError(
-            f"{name}: {len(labels)} labels for {len(ids)} samples; the numbers must agree"
-        )
+        raise ValueError(f"{name}: {len(labels)} labels for {len(ids)} samples; the numbers must agree")
     given = check_labels(labels, labels, "write_report", estimator.unlabeled)
     if given.known is not None and not given.known.any():
         raise ValueError(f"{name}: none of the {len(ids)} samples has a label; some are required")
@@ -53,13 +51,7 @@ def labels_of(name: str, y: Any, ids: list[str], estimator: Any) -> Given:
 
 
 def parts_of(
-    name: str,
-    given: Given,
-    estimator: Any,
-    view: FactorView,
-    ids: list[str],
-    X: Any,
-    covariates: Any,
+    name: str, given: Given, estimator: Any, view: FactorView, ids: list[str], X: Any, covariates: Any
 ) -> tuple[Samples, Samples | None]:
     """The samples with a label, as `given` says, and those without."""
     if given.known is None:

@@ -7,15 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from superfactor.report.formats import (
-    count,
-    gap,
-    metric,
-    metric_difference,
-    metric_title,
-    parameter,
-    plural,
-)
+from superfactor.report.formats import count, gap, metric, metric_difference, metric_title, parameter, plural
 from superfactor.report.gaps import IMPUTERS, Filled
 
 _STEPS = {
@@ -120,15 +112,11 @@ def _gaps(filled: Filled | None) -> list[str]:
     if filled is None:
         return []
     new = "" if filled.test is None else f" and in the held-out ones {filled.test}"
-    return [
-        f"In the training samples {filled.train}{new} were missing; they were filled in by {filled.how}."
-    ]
+    return [f"In the training samples {filled.train}{new} were missing; they were filled in by {filled.how}."]
 
 
 def _model(facts: Study) -> str:
-    covariates = (
-        "; covariates entered the classifier beside the factors" if facts.covariates else ""
-    )
+    covariates = "; covariates entered the classifier beside the factors" if facts.covariates else ""
     balanced = " Classes were weighted equally." if facts.balanced else ""
     return (
         f"Supervised matrix factorization (Lee, Lyu and Yao 2023) was fitted with "
@@ -176,9 +164,7 @@ def _nested(nested: Any) -> str:
 
 def _interval(difference: dict[str, Any]) -> str:
     ends = [difference[end] for end in ("low", "high")]
-    if any(
-        end is None or not math.isfinite(end) for end in ends
-    ):  # folds that do not vary have none
+    if any(end is None or not math.isfinite(end) for end in ends):  # folds that do not vary have none
         return "the same in every fold"
     told = [metric_difference(end, difference["metric"]).removesuffix(" points") for end in ends]
     return " to ".join(told)
@@ -221,9 +207,7 @@ def _certificate(facts: Study) -> str:
     of = "" if facts.filled is None else " for the table with its gaps filled in"
     if proof.is_global:
         how = (
-            "a certificate of global optimality"
-            if proof.exact
-            else "a numerical check of global optimality"
+            "a certificate of global optimality" if proof.exact else "a numerical check of global optimality"
         )
         return (
             f"The solution passed {how}{of}: no other {plural(facts.rank, 'factor')} of this kind fit the "

@@ -93,9 +93,7 @@ class _Names:
         return table.assign(feature=[self.known[name] for name in table["feature"]])
 
 
-def _stable(
-    model: Any, X: Any, y: Any, covariates: Any, groups: Any
-) -> tuple[StableFeatures | None, str]:
+def _stable(model: Any, X: Any, y: Any, covariates: Any, groups: Any) -> tuple[StableFeatures | None, str]:
     """Features that return in halves of the samples, or None and why there are none."""
     options = {"covariates": covariates, "groups": groups, "progress": progress.patient()}
     try:

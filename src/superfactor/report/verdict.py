@@ -52,9 +52,7 @@ def verdict_of(facts: Facts) -> Told:
 
 
 def _of_training(facts: Facts) -> Told:
-    sentences = [
-        "The training figures on this page are optimistic: the model has seen these samples."
-    ]
+    sentences = ["The training figures on this page are optimistic: the model has seen these samples."]
     if facts.search is not None:
         sentences.append(
             "The cross-validated score is the honest one, though slightly high as the best of the "

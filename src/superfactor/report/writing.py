@@ -125,15 +125,11 @@ def write_report(
     """
     path = Path(path)
     if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist"
-        )
+        raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
     if search is None and isinstance(model, SMFClassifierCV):
         search = model
     if search is not None and not isinstance(search, SMFClassifierCV):
-        raise TypeError(
-            f"search={type(search).__name__}: a fitted SMFClassifierCV or None is required"
-        )
+        raise TypeError(f"search={type(search).__name__}: a fitted SMFClassifierCV or None is required")
     templates()  # what is not installed is said before the work
     facts = gather(
         model,
@@ -157,17 +153,12 @@ def write_report(
         positive=positive,
         markers={} if markers is None else read_markers(markers),
         baselines={} if baselines is None else baselines,
-        title=label(
-            title or (f"Supervised factors of {target}" if target else "Supervised factors")
-        ),
+        title=label(title or (f"Supervised factors of {target}" if target else "Supervised factors")),
         target="" if target is None else label(target),
         command=command,
         notes=tuple(label(note, LONGEST_NOTE) for note in notes),
     )
     page = render(facts)
-    with (
-        replacing(path) as part,
-        open(part, "x", encoding="utf-8", errors="replace", newline="\n") as file,
-    ):
+    with replacing(path) as part, open(part, "x", encoding="utf-8", errors="replace", newline="\n") as file:
         file.write(page)
     return path

@@ -309,9 +309,7 @@ class Block:
     def evaluate(self, design: Design, coef: Array) -> tuple[Array, Array]:
         """Σ_i ω_i ℓ(y_i, a_i) (…) and its gradient JᵀE (…, m, κ), E = ω∘∇ℓ."""
         known = self._known(design)
-        value, residual = self.loss.value_and_residual(
-            self._activations(design, known, coef), known.targets
-        )
+        value, residual = self.loss.value_and_residual(self._activations(design, known, coef), known.targets)
         xp = namespace(value)
         total = xp.sum(value * known.loss_weight[:, 0], axis=-1, dtype=xp.float64)
         gradient = self._transposed(design, known, residual * known.loss_weight)
@@ -429,9 +427,7 @@ class Block:
         """leftᵀ·right, in float64."""
         return wide(self._tall(left)).T @ wide(self._tall(right))
 
-    def refined(
-        self, place: Place, B: Array, basis: Place, C: Array | None
-    ) -> Made[tuple[Array, Array]]:
+    def refined(self, place: Place, B: Array, basis: Place, C: Array | None) -> Made[tuple[Array, Array]]:
         """R = T·B − S·C, with SᵀR and RᵀR in float64."""
         terms = [(place, B)]
         if C is not None and basis.columns:
@@ -563,9 +559,7 @@ class Block:
         weight, g, Y = wide(known.loss_weight), self._tall(dual), wide(known.targets)
         xp = namespace(g)
         terms = xp.abs(self.loss.conjugate(g, Y)) + xp.sum(xp.abs(g * Y), axis=1)
-        return float(xp.sum(terms * weight[:, 0])), xp.abs(wide(known.covariates)).T @ (
-            xp.abs(g) * weight
-        )
+        return float(xp.sum(terms * weight[:, 0])), xp.abs(wide(known.covariates)).T @ (xp.abs(g) * weight)
 
     def weighted_dual(self, dual: Place) -> Array:
         """ω∘g/√w (n_b, κ), in the type of the block: what `pulled` is at residuals."""

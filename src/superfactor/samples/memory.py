@@ -15,9 +15,7 @@ from superfactor.samples.samples import LocalSamples
 from superfactor.spectrum import DataMatrix
 
 
-def in_memory(
-    data: DataMatrix, annotations: Annotations, loss: Loss, options: Options
-) -> LocalSamples:
+def in_memory(data: DataMatrix, annotations: Annotations, loss: Loss, options: Options) -> LocalSamples:
     """The samples of X̃ (n, p), in one block or in several for each core."""
     cuts, threads = ([0, data.shape[0]], 1) if loss.couples_samples else _divided(data, options)
     blocks = [
@@ -28,9 +26,7 @@ def in_memory(
 
 
 def _block(rows: DataMatrix, known: Annotations, loss: Loss, start: int) -> Block:
-    return Block(
-        rows.shape[0], lambda scale: rows.over(scale or 1.0), lambda: known, loss, start=start
-    )
+    return Block(rows.shape[0], lambda scale: rows.over(scale or 1.0), lambda: known, loss, start=start)
 
 
 def _divided(data: DataMatrix, options: Options) -> tuple[list[int], int]:

@@ -76,9 +76,7 @@ class Samples(ABC):
 
     # --- asking ------------------------------------------------------------------------------------------
 
-    def sum(
-        self, question: Callable[Concatenate[Block, P], A], *args: P.args, **kwargs: P.kwargs
-    ) -> A:
+    def sum(self, question: Callable[Concatenate[Block, P], A], *args: P.args, **kwargs: P.kwargs) -> A:
         """The sum over all blocks of their answers, arrays in NumPy's float64."""
         return self.summed(_call(question, args, kwargs), self._errands())
 
@@ -101,10 +99,7 @@ class Samples(ABC):
         return self._kept(_call(question, args, kwargs))[0][0]
 
     def make(
-        self,
-        question: Callable[Concatenate[Block, P], Made[A]],
-        *args: P.args,
-        **kwargs: P.kwargs,
+        self, question: Callable[Concatenate[Block, P], Made[A]], *args: P.args, **kwargs: P.kwargs
     ) -> tuple[tuple[Tall, ...], A]:
         """Handles of rows that stay with the samples, and sums, from one question."""
         return self._kept(_call(question, args, kwargs))
@@ -117,9 +112,7 @@ class Samples(ABC):
         """From now on X̃ = diag(√w)X/scale."""
         self.later(Block.rescale, scale)
 
-    def later(
-        self, change: Callable[Concatenate[Block, P], None], *args: P.args, **kwargs: P.kwargs
-    ) -> None:
+    def later(self, change: Callable[Concatenate[Block, P], None], *args: P.args, **kwargs: P.kwargs) -> None:
         """Have blocks change before they answer the next question.
 
         May be called at any moment, also by the garbage collector: nothing is sent now.
@@ -216,9 +209,7 @@ class LocalSamples(Samples):
         whole: Any = None
         done = 0
         for part in self._answers(self._sent(call), call.reads, errands):
-            if (
-                whole is None
-            ):  # not a list of parts first: there may be no room for all of them twice
+            if whole is None:  # not a list of parts first: there may be no room for all of them twice
                 whole = zeros_like_of(part, self.n_samples, int(part.shape[1]))
             whole[done : done + part.shape[0], :] = part
             done += int(part.shape[0])

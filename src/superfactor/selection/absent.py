@@ -19,9 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 Scorer = Callable[..., float]
 
 
-def score_with_all_classes(
-    scorer: Scorer, fitted: Any, X: Any, y: Any, classes: Any, **extra: Any
-) -> float:
+def score_with_all_classes(scorer: Scorer, fitted: Any, X: Any, y: Any, classes: Any, **extra: Any) -> float:
     """The score of a fitted classifier on X (n, p) and labels (n,), some of `classes` (k,) absent or not.
 
     Where one is absent, the first of these that is defined, or else NaN:

@@ -71,9 +71,7 @@ class ChosenModel:
     best_estimator_: Any
 
     components_: NumpyArray = _handed_through("components_", "Atoms (n_components, n_features)")
-    codes_: NumpyArray = _handed_through(
-        "codes_", "Codes of the training samples (n_samples, n_components)"
-    )
+    codes_: NumpyArray = _handed_through("codes_", "Codes of the training samples (n_samples, n_components)")
     factor_coef_: NumpyArray = _handed_through(
         "factor_coef_", "Effects of the codes (n_outputs, n_components)"
     )
@@ -138,8 +136,7 @@ class ChosenModel:
         if given.known is not None:
             labelled = np.flatnonzero(given.known)
             X, covariates, sample_weight = (
-                None if x is None else _safe_indexing(x, labelled)
-                for x in (X, covariates, sample_weight)
+                None if x is None else _safe_indexing(x, labelled) for x in (X, covariates, sample_weight)
             )
         y = given.labelled
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -168,12 +168,7 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
 
     @with_callbacks
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        covariates: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        self, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:
         """Score every candidate on every split, choose, and fit the chosen one to all samples.
 

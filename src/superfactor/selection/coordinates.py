@@ -104,13 +104,7 @@ class FoldRows:
     sees_labels = False
 
     def __init__(
-        self,
-        X: Any,
-        covariates: Any,
-        extra: Any,
-        weight: Any,
-        preprocess: str | None,
-        imputer: Any = None,
+        self, X: Any, covariates: Any, extra: Any, weight: Any, preprocess: str | None, imputer: Any = None
     ):
         self._sparse = sp.issparse(X)
         if preprocess == "center" and self._sparse:

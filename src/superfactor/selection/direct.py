@@ -42,9 +42,7 @@ class DirectFold(OuterFold):
         """What the outer folds of a classifier share; rivals see X as the default search does."""
         last = _last(judged)
         if covariates is not None and not has_fit_parameter(last, "covariates"):
-            raise TypeError(
-                f"covariates: {type(last).__name__}.fit takes none; make them columns of X"
-            )
+            raise TypeError(f"covariates: {type(last).__name__}.fit takes none; make them columns of X")
         unlabeled = getattr(last, "unlabeled", None)
         sized = np.empty((_num_samples(X), 0))
         given = Classes.of(as_numpy(y), sized, "nested_scores", unlabeled).given
@@ -56,9 +54,7 @@ class DirectFold(OuterFold):
                 data = prepared(reader, X, y, covariates, None, "nested_scores")
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(
-                    f"{error}; this is for the rivals, without which rivals=False does"
-                ) from error
+                raise kind(f"{error}; this is for the rivals, without which rivals=False does") from error
             samples, names = data.rows, data.covariate_names
         known = np.ones(_num_samples(X), dtype=bool) if given.known is None else given.known
         classes, codes = np.unique(given.labelled, return_inverse=True)

@@ -7,13 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.selection.measures import (
-    METRICS,
-    calibration,
-    chance_of,
-    headline_metric,
-    measures,
-)
+from superfactor.selection.measures import METRICS, calibration, chance_of, headline_metric, measures
 from superfactor.selection.proportions import NORMAL_975, balanced_interval, wilson
 from superfactor.selection.rivals import FREQUENT
 from superfactor.selection.verdict import NOT_SHOWN, Verdict, judge, percent
@@ -94,10 +88,7 @@ class _Shares:
         recall = float(np.mean(right[present] / self.counts[present]))
         self.headline = headline_metric(self.counts[present])
         self.chance = chance_of(self.headline, codes, predicted, c)
-        (low, high), (lower, higher) = (
-            wilson(int(right.sum()), n),
-            balanced_interval(self.confusion),
-        )
+        (low, high), (lower, higher) = (wilson(int(right.sum()), n), balanced_interval(self.confusion))
         self.summary = {
             "accuracy": {"mean": float(right.sum() / n), "low": low, "high": high},
             "balanced_accuracy": {"mean": recall, "low": lower, "high": higher},
@@ -118,14 +109,7 @@ class _Shares:
         predicted = dict(zip(names, self.confusion.sum(axis=0).tolist(), strict=True))
         beaten = {FREQUENT: {"metric": self.headline, **difference}}
         return judge(
-            self.headline,
-            score,
-            guess,
-            beaten,
-            self.chance,
-            counts=present,
-            predicted=predicted,
-            final=True,
+            self.headline, score, guess, beaten, self.chance, counts=present, predicted=predicted, final=True
         )
 
 

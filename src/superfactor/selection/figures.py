@@ -169,11 +169,7 @@ def concluded(
         chance,
         counts=dict(zip(classes.tolist(), np.bincount(truth).tolist(), strict=True)),
         predicted=dict(
-            zip(
-                classes.tolist(),
-                np.bincount(predicted, minlength=len(classes)).tolist(),
-                strict=True,
-            )
+            zip(classes.tolist(), np.bincount(predicted, minlength=len(classes)).tolist(), strict=True)
         ),
         units=units,
         covariates=covariate_names,

@@ -147,11 +147,7 @@ def corrected_interval(values: Any, ratio: float, level: float = 0.95) -> dict[s
 def widened(found: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
     """An interval that holds another one too; it may have had no ends of its own."""
     low, high = ends
-    return {
-        **found,
-        "low": float(np.fmin(found["low"], low)),
-        "high": float(np.fmax(found["high"], high)),
-    }
+    return {**found, "low": float(np.fmin(found["low"], low)), "high": float(np.fmax(found["high"], high))}
 
 
 def bounded(metric: str, found: dict[str, float]) -> dict[str, float]:

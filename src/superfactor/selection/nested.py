@@ -117,12 +117,7 @@ def nested_scores(
             permutation = _permuted(work, table, permutations, random_state, run)
     chosen = tuple(choice for _, choice in done)
     return concluded(
-        procedure_of(search),
-        work,
-        table,
-        chosen,
-        permutation,
-        covariate_names or work.covariate_names,
+        procedure_of(search), work, table, chosen, permutation, covariate_names or work.covariate_names
     )
 
 
@@ -132,9 +127,7 @@ def _repeats(n: int) -> int:
 
 def _check_judged(search: Any, y: Any) -> None:
     """Raise a TypeError or ValueError for what has no probabilities of classes to be judged by."""
-    instead = (
-        "for real targets cross_validate(SMFRegressorCV(…), X, y) is nested cross-validation too"
-    )
+    instead = "for real targets cross_validate(SMFRegressorCV(…), X, y) is nested cross-validation too"
     kind = type(search).__name__
     if isinstance(search, type) or not hasattr(search, "get_params"):
         raise TypeError(
@@ -195,9 +188,7 @@ class _Run:
             self._progress(self._done, self._total)
 
 
-def _permuted(
-    work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run
-) -> PermutationTest:
+def _permuted(work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run) -> PermutationTest:
     splits = table.splits[0]
     metric = headline_metric(np.bincount(table.codes))
     rng = np.random.default_rng(seed)

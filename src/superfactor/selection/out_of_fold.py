@@ -42,8 +42,7 @@ class OutOfFold:
     def fold_scores(self, method: str) -> dict[str, Any]:
         """Figures of each fold: metric → (repeats, folds)."""
         found = [
-            [self._scored(method, r, test) for _, test in repeat]
-            for r, repeat in enumerate(self.splits)
+            [self._scored(method, r, test) for _, test in repeat] for r, repeat in enumerate(self.splits)
         ]
         return {name: np.array([[f[name] for f in row] for row in found]) for name in METRICS}
 

@@ -79,9 +79,7 @@ class Outcome(ABC):
         """The estimator `base`, or a changed clone, for the training part of a fold."""
         return base
 
-    def score(
-        self, scorer: Callable[..., float], fitted: Any, X: Any, test: Any, **extra: Any
-    ) -> float:
+    def score(self, scorer: Callable[..., float], fitted: Any, X: Any, test: Any, **extra: Any) -> float:
         """Of a model fitted to a part of the samples, on those at `test`, X being their rows."""
         return scorer(fitted, X, self.given.values[test], **extra)
 
@@ -143,9 +141,7 @@ class Classes(Outcome):
         weights = {c: weight for c, weight in base.class_weight.items() if c in present}
         return clone(base).set_params(class_weight=weights)
 
-    def score(
-        self, scorer: Callable[..., float], fitted: Any, X: Any, test: Any, **extra: Any
-    ) -> float:
+    def score(self, scorer: Callable[..., float], fitted: Any, X: Any, test: Any, **extra: Any) -> float:
         truth = self.given.values[test]
         return score_with_all_classes(scorer, fitted, X, truth, self.classes, **extra)
 

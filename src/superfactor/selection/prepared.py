@@ -98,9 +98,7 @@ def strangers(unlabelled: Any, test: Any, groups: Any) -> Any:
 
 
 @np.errstate(invalid="ignore")  # who checks huge numbers by their sum meets ∞ − ∞
-def prepared(
-    search: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, name: str
-) -> Prepared:
+def prepared(search: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, name: str) -> Prepared:
     """The data of a search, whose parameters say how they are to be read; `name` is for messages.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` of the search.

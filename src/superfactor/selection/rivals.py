@@ -107,9 +107,7 @@ def rival_probabilities(
         penalties = [np.full(data.shape[1], 1 / strength) for strength in strengths]
         return lambda seen, others: fitted(data[seen], seen, data[others], penalties)
 
-    both = (
-        X if not n_covariates else sp.hstack([X, C], "csr") if sp.issparse(X) else np.hstack([X, C])
-    )
+    both = X if not n_covariates else sp.hstack([X, C], "csr") if sp.issparse(X) else np.hstack([X, C])
     methods = {PCA_LR: pca, RIDGE: ridge(both, STRENGTHS)}
     if n_covariates:
         methods[COVARIATES] = ridge(C, FEW_STRENGTHS)

@@ -48,10 +48,7 @@ def score_in_parallel(
     fold: Fold, splits: list[Any], board: Board, watch: Callable[[], bool], n_jobs: int | None
 ) -> None:
     """As `score_here`, several folds at once; `watch` is called from a thread, a few times a second."""
-    tasks = (
-        delayed(_score_elsewhere)(fold, board, k, train, test)
-        for k, (train, test) in enumerate(splits)
-    )
+    tasks = (delayed(_score_elsewhere)(fold, board, k, train, test) for k, (train, test) in enumerate(splits))
     try:
         with _watched(board, watch):
             folds = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)

@@ -12,12 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn import config_context
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
@@ -31,13 +26,7 @@ from superfactor.selection.board import Board, board_for
 from superfactor.selection.folds import score_fold
 from superfactor.selection.outcome import Outcome
 from superfactor.selection.prepared import Prepared, prepared, with_indicators
-from superfactor.selection.preprocessing import (
-    IMPUTATION,
-    PREPROCESSING,
-    is_transformer,
-    scaler_of,
-    steps_of,
-)
+from superfactor.selection.preprocessing import IMPUTATION, PREPROCESSING, is_transformer, scaler_of, steps_of
 from superfactor.selection.progress import SearchProgress
 from superfactor.selection.rank import Scree, scree
 from superfactor.selection.scoring import Fold, score_here, score_in_parallel
@@ -57,12 +46,7 @@ _SHARED = (
 )
 
 
-class Search(
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The search of `SMFClassifierCV` and `SMFRegressorCV`: what differs is asked of their `Outcome`."""
 
     #: What y is.
@@ -249,14 +233,7 @@ class Search(
         return state
 
     def _refit(
-        self,
-        base: Any,
-        X: Any,
-        y: Any,
-        covariates: Any,
-        weight: Any,
-        imputer: Any,
-        progress: SearchProgress,
+        self, base: Any, X: Any, y: Any, covariates: Any, weight: Any, imputer: Any, progress: SearchProgress
     ) -> None:
         start = time.perf_counter()
         smf = base.set_params(**self.best_params_, covariate_columns=self.covariate_columns)

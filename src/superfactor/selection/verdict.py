@@ -188,11 +188,7 @@ def _beside_covariates(difference: Mapping[str, Any], names: Sequence[str]) -> s
 
 def _beside_rivals(differences: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """One sentence for each comparison, rivals with the same one together."""
-    found: dict[str, list[str]] = {
-        "Better than": [],
-        "Not shown to differ from": [],
-        "Worse than": [],
-    }
+    found: dict[str, list[str]] = {"Better than": [], "Not shown to differ from": [], "Worse than": []}
     for name, difference in differences.items():
         if name in (FREQUENT, COVARIATES):
             continue
@@ -209,9 +205,7 @@ def _beside_rivals(differences: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _classes(counts: Mapping[Any, int], predicted: Mapping[Any, int], units: str) -> list[str]:
     never = [repr(str(name)) for name in counts if not predicted.get(name, 0)]
     few = [
-        f"{_counted(count, units)} of class {str(name)!r}"
-        for name, count in counts.items()
-        if count < FEWEST
+        f"{_counted(count, units)} of class {str(name)!r}" for name, count in counts.items() if count < FEWEST
     ]
     sentences = []
     if never:
@@ -220,18 +214,12 @@ def _classes(counts: Mapping[Any, int], predicted: Mapping[Any, int], units: str
             f"Class{'es' * plural} {_listed(never)} {'are' if plural else 'is'} never predicted."
         )
     if few:
-        sentences.append(
-            f"Only {_listed(few)}: too few for a claim about it, which needs about {FEWEST}."
-        )
+        sentences.append(f"Only {_listed(few)}: too few for a claim about it, which needs about {FEWEST}.")
     return sentences
 
 
 def _advice(
-    grade: str,
-    counts: Mapping[Any, int],
-    predicted: Mapping[Any, int],
-    balanced: bool,
-    more: list[str],
+    grade: str, counts: Mapping[Any, int], predicted: Mapping[Any, int], balanced: bool, more: list[str]
 ) -> list[str]:
     never = any(not predicted.get(name, 0) for name in counts)
     unequal = max(counts.values()) > UNEQUAL * max(min(counts.values()), 1)

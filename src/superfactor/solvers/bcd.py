@@ -144,10 +144,7 @@ def _descend(blocks: _Blocks, tol: float, monitor: Monitor) -> tuple[str, bool]:
         monitor.record(blocks.F, 1.0, "bcd")
         calm = calm + 1 if tol > 0 and before - blocks.F <= tol * blocks.supervised else 0
         if calm == 3:
-            return (
-                "three iterations in a row lowered the objective by less than the tolerance",
-                True,
-            )
+            return ("three iterations in a row lowered the objective by less than the tolerance", True)
         if monitor.stopped:
             break
     return monitor.stop_reason or f"reached the limit of {monitor.max_iter} iterations", False

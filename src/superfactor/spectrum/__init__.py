@@ -5,13 +5,7 @@ from superfactor.spectrum.data import DataMatrix, power_of_two
 from superfactor.spectrum.eigen import ritz_corrections, top_eigenpairs
 from superfactor.spectrum.projection import project_rank, truncated_svd
 from superfactor.spectrum.rounding import eigen_rounding, product_rounding
-from superfactor.spectrum.rows import (
-    RowSource,
-    as_rows,
-    row_blocks,
-    rows_per_block,
-    working_memory,
-)
+from superfactor.spectrum.rows import RowSource, as_rows, row_blocks, rows_per_block, working_memory
 
 __all__ = [
     "Compression",

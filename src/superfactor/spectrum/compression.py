@@ -13,13 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from superfactor._arrays import (
-    Array,
-    column_norms,
-    eigh_descending,
-    frobenius2,
-    namespace,
-)
+from superfactor._arrays import Array, column_norms, eigh_descending, frobenius2, namespace
 from superfactor.options import Options
 from superfactor.spectrum.data import DataMatrix
 from superfactor.spectrum.rounding import eigen_rounding, product_rounding
@@ -63,11 +57,7 @@ class Compression:
         """Q·T (p, k) for T (m, k), by one product with X."""
         data, xp, rows = self.original, self.original.xp, self.combined @ T
         # Of large rows that cancel, float32 would keep few digits.
-        cancel = (
-            float(xp.max(column_norms(rows))) * float(self.values[0]) > _MUCH
-            if T.shape[1]
-            else False
-        )
+        cancel = float(xp.max(column_norms(rows))) * float(self.values[0]) > _MUCH if T.shape[1] else False
         found = data.precise_transpose_times(rows) if cancel else data.transpose_times(rows)
         if self.small is not None:
             Q, V = self.small
@@ -162,9 +152,7 @@ def _with_small_directions(data: DataMatrix, values: Array, U: Array) -> Compres
     dropped = math.sqrt(frobenius2(found[rank:, None]))
     V, found, U = V[:, :rank], found[:rank], Ut.T[:, :rank]
     gram = (product_rounding(p) + eigen_rounding(n)) * size**2
-    lost = (
-        dropped + gram / float(sigma[-1]) + (3 * product_rounding(n) + 2 * eigen_rounding(n)) * size
-    )
+    lost = dropped + gram / float(sigma[-1]) + (3 * product_rounding(n) + 2 * eigen_rounding(n)) * size
     rounding = Rounding(lost, 2 * lost * size)
     rows = DataMatrix(U * found[None, :], singular_values=found, rounding=rounding)
     combined = (first / sigma[None, :]) @ V[:large, :]

@@ -143,9 +143,7 @@ class DataMatrix:
     def row_squares(self) -> Array:
         """‖x̃_i‖² of every row (n,), in float64."""
         X, xp = self._X, self.xp
-        with np.errstate(
-            over="ignore", under="ignore"
-        ):  # what cannot be squared is infinite, and seen
+        with np.errstate(over="ignore", under="ignore"):  # what cannot be squared is infinite, and seen
             if self.is_sparse:
                 # On the positions of X: SciPy's product of X with itself would copy those twice over.
                 squares = shared(sp.csr_array, X.shape, (X.data**2, X.indices, X.indptr))
@@ -176,10 +174,7 @@ class DataMatrix:
                 stop = min(start + _GRAM_ROWS, n)
                 block = wide(X[start:stop, :])
                 weighted = block if weight is None else block * weight[start:stop, None]
-                found = (
-                    found[0] + xp.sum(weighted, axis=0),
-                    found[1] + xp.sum(block * weighted, axis=0),
-                )
+                found = (found[0] + xp.sum(weighted, axis=0), found[1] + xp.sum(block * weighted, axis=0))
         return found[0] * self._factor, found[1] * self._factor**2
 
     def sum_of_squares(self) -> float:
@@ -249,11 +244,7 @@ class DataMatrix:
         if not self._single or self.is_sparse or self.shape[0] * self.shape[1] > most:
             return self
         other = copy.copy(self)
-        other._X, other.dtype, other.root_weight = (
-            wide(self._X),
-            self.xp.float64,
-            self._precise_root,
-        )
+        other._X, other.dtype, other.root_weight = (wide(self._X), self.xp.float64, self._precise_root)
         return other
 
     def precise_times(self, T: Array) -> Array:

@@ -53,12 +53,7 @@ def top_eigenpairs(
         DQ = d_tail[:, None] * Q
         inside = Q.T @ DQ
         corner = zeros_like_of(G, head, Q.shape[1])
-        T = xp.concat(
-            [
-                xp.concat([diagonal(d_head), corner], axis=1),
-                xp.concat([corner.T, inside], axis=1),
-            ]
-        )
+        T = xp.concat([xp.concat([diagonal(d_head), corner], axis=1), xp.concat([corner.T, inside], axis=1)])
         values, V = eigh_descending(T + g @ core @ g.T)
         values, V = values[:rank], V[:, :rank]
         # M maps the basis into itself except for what D·Q has outside Q.

@@ -151,9 +151,7 @@ class Added:
         """[2ξ(ritz_i − G) + loss curvature]·t_i for those t_i in `pick`; ritz (j,) are the ritz_i."""
         assert self.bent is not None
         one = selector(ritz, pick, ritz.shape[0])
-        return self.T.combined(
-            2 * xi * ritz[:, None] * one, (self.powers, -2 * xi * one), (self.bent, one)
-        )
+        return self.T.combined(2 * xi * ritz[:, None] * one, (self.powers, -2 * xi * one), (self.bent, one))
 
 
 def _unit_columns(gram: Array, least: float) -> tuple[Array, np.ndarray]:
@@ -165,9 +163,7 @@ def _unit_columns(gram: Array, least: float) -> tuple[Array, np.ndarray]:
     return B / xp.take(norms, indices(norms, kept))[None, :], kept
 
 
-def leading_basis(
-    problem: Problem, size: int, keep: int, rng: np.random.Generator, width: int
-) -> Basis:
+def leading_basis(problem: Problem, size: int, keep: int, rng: np.random.Generator, width: int) -> Basis:
     """About `size` block-Krylov directions of the top of the spectrum, the best `keep` of them.
 
     Blocks of moderate width, each used for several powers of G, find the top of the spectrum with

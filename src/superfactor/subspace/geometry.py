@@ -15,15 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import (
-    Array,
-    device,
-    eigh_descending,
-    eye_like,
-    indices,
-    namespace,
-    zeros_like_of,
-)
+from superfactor._arrays import Array, device, eigh_descending, eye_like, indices, namespace, zeros_like_of
 
 # Of the largest: smaller eigenvalues are rounding.
 _NOTHING = 1e-10
@@ -117,9 +109,7 @@ class Frame:
         return Frame(W, beta, ritz, complement @ V, rest)
 
     @staticmethod
-    def unturned(
-        W: Array, beta: Array, values: Array, axes: Array, root_ratio: float | Array
-    ) -> Frame:
+    def unturned(W: Array, beta: Array, values: Array, axes: Array, root_ratio: float | Array) -> Frame:
         """The same without eigenvectors in W⊥, which for several points cost more than all the rest.
 
         In the eigenvectors of D (values (k,), axes (k, k)) W⊥ᵀDW⊥ is diagonal but for a part of rank r. Where
@@ -133,15 +123,12 @@ class Frame:
         beta, seen = xp.matrix_transpose(U) @ beta, seen @ U
         kept = int(xp.sum(xp.astype(values > _NOTHING * xp.max(values), xp.int64)))
         Q = xp.linalg.qr(seen[..., kept:, :], mode="complete")[0]
-        seen = xp.concat(
-            [seen[..., :kept, :], xp.matrix_transpose(Q) @ seen[..., kept:, :]], axis=-2
-        )
+        seen = xp.concat([seen[..., :kept, :], xp.matrix_transpose(Q) @ seen[..., kept:, :]], axis=-2)
         complement = xp.linalg.qr(seen, mode="complete")[0][..., W.shape[-1] :]
         coupled = xp.matrix_transpose(complement) @ (values[:, None] * complement)
         rest = xp.linalg.diagonal(coupled)
         complement = (
-            axes[:, :kept] @ complement[..., :kept, :]
-            + (axes[:, kept:] @ Q) @ (complement[..., kept:, :])
+            axes[:, :kept] @ complement[..., :kept, :] + (axes[:, kept:] @ Q) @ (complement[..., kept:, :])
         )
         return Frame(W @ U, beta, ritz, complement, rest, coupled)
 

@@ -20,15 +20,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from superfactor._arrays import (
-    Array,
-    device,
-    eps,
-    eye_like,
-    inner,
-    namespace,
-    zeros_like_of,
-)
+from superfactor._arrays import Array, device, eps, eye_like, inner, namespace, zeros_like_of
 from superfactor.samples import Block
 from superfactor.subspace.conjugate import conjugate_gradients
 from superfactor.subspace.geometry import Frame, Point
@@ -136,8 +128,7 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
 
     def join(T: Array, w: Array) -> Array:
         return xp.concat(
-            [xp.reshape(T, (*points, outer * r)), xp.reshape(w, (*points, (r + q) * kappa))],
-            axis=-1,
+            [xp.reshape(T, (*points, outer * r)), xp.reshape(w, (*points, (r + q) * kappa))], axis=-1
         )
 
     def split(x: Array) -> tuple[Array, Array]:
@@ -180,13 +171,9 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
     tol = xp.clip(xp.sqrt(first / inside.supervised(point)), *_DIGITS)
     # Of a search that has not moved yet: as far as the preconditioned gradient goes.
     radius = xp.where(xp.isfinite(0 * first + radius), 0 * first + radius, xp.sqrt(first))
-    found = conjugate_gradients(
-        apply, slope, precondition, tol=tol, max_iter=_PATIENCE, radius=radius
-    )
+    found = conjugate_gradients(apply, slope, precondition, tol=tol, max_iter=_PATIENCE, radius=radius)
     T, w = split(found.x)
-    return NewtonStep(
-        frame, T, w[..., :r, :], w[..., r:, :], found.decrease, ~found.solved, found.length
-    )
+    return NewtonStep(frame, T, w[..., :r, :], w[..., r:, :], found.decrease, ~found.solved, found.length)
 
 
 # --- by elimination -----------------------------------------------------------------------------------------
@@ -248,9 +235,7 @@ def _turned(gram: Array, turn: Array, kappa: int) -> Array:
     return xp.reshape(xp.permute_dims(blocks, (0, 2, 1, 3)), (kappa * m, kappa * m))
 
 
-def rotation_curvature(
-    inside: Inside, point: Point, frame: Frame, gram: Array | None = None
-) -> Array:
+def rotation_curvature(inside: Inside, point: Point, frame: Frame, gram: Array | None = None) -> Array:
     """The diagonal of the Hessian in T (k−r, r), loss included: negative entries mark a saddle."""
     problem, xp = inside.problem, namespace(frame.W)
     total = 2 * problem.xi * (frame.ritz[None, :] - frame.rest[:, None])

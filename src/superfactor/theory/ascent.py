@@ -34,15 +34,7 @@ from superfactor.theory.dual import Bound, Dual
 _MEMORY = 8  # the line search compares with the largest of so many recent values
 
 
-def ascend(
-    dual: Dual,
-    basis: Basis,
-    W: Array,
-    objective: float,
-    *,
-    tol: float,
-    max_iter: int,
-) -> Bound:
+def ascend(dual: Dual, basis: Basis, W: Array, objective: float, *, tol: float, max_iter: int) -> Bound:
     """The best bound found, starting at the subspace W (k, r) in the coordinates of the basis."""
     problem, rank = dual.problem, int(W.shape[1])
     relaxation = _Relaxation(problem, basis)

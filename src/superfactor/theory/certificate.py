@@ -114,12 +114,7 @@ class Certificate:
 
 
 def certify(
-    problem: Problem,
-    rank: int,
-    solution: Solution,
-    *,
-    method: str = "residual",
-    max_iter: int = 300,
+    problem: Problem, rank: int, solution: Solution, *, method: str = "residual", max_iter: int = 300
 ) -> Certificate:
     """A certificate for any point of low rank, whichever solver found it; nothing of it is changed.
 
@@ -298,16 +293,12 @@ def _too_few_digits(problem: Problem, found: _Gap) -> str:
         few = "Not proven: float32 has too few digits; use float64."
         return few if found.gap <= 10 * found.rounding else ""
     if problem.whole is None:
-        return (
-            "Not proven: rounding hides the optimum; scale the columns of X, or take a larger lam."
-        )
+        return "Not proven: rounding hides the optimum; scale the columns of X, or take a larger lam."
     data = problem.whole.data
     if _spread(data.column_sums()[1]) > _WIDE_SPREAD:
         return "Not proven: X spans too many orders of magnitude; scale its columns."
     if _spread(data.row_squares()) > _WIDE_SPREAD:
-        return (
-            "Not proven: some samples of X are orders of magnitude larger than others; check them."
-        )
+        return "Not proven: some samples of X are orders of magnitude larger than others; check them."
     if _varying(data) < 1 / _WIDE_SPREAD**2:
         return "Not proven: the columns of X have means far larger than their spread; centre them."
     # That of ξ‖X‖² alone, which no digits of X can mend.
@@ -334,13 +325,7 @@ def _varying(data: DataMatrix) -> float:
     return float(1 - (sums**2).sum() / total / squares.sum())
 
 
-def _statement(
-    problem: Problem,
-    rank: int,
-    found: _Gap,
-    is_global: bool,
-    exact: bool,
-) -> str:
+def _statement(problem: Problem, rank: int, found: _Gap, is_global: bool, exact: bool) -> str:
     """One or two sentences: what is proven, and what stands in the way of a proof."""
     relative = found.relative
     if not problem.loss.convex:

@@ -115,11 +115,7 @@ class TheoremConstants:
 
 
 def theorem_constants(
-    problem: Problem,
-    *,
-    profiled: bool = False,
-    radius: float = math.inf,
-    largest: float | None = None,
+    problem: Problem, *, profiled: bool = False, radius: float = math.inf, largest: float | None = None
 ) -> TheoremConstants:
     """Bounds μ and L of the curvature of the paper's F, in the user's units.
 
@@ -163,9 +159,7 @@ def theorem_constants(
     if profiled:
         return TheoremConstants(mu=2 * lam + low, L=2 * lam + high)
     ridges = [lam] + [float(ridge) for ridge in problem.covariate_ridge]
-    return TheoremConstants(
-        mu=min(2 * xi, 2 * min(ridges) + low), L=max(2 * xi, 2 * max(ridges) + high)
-    )
+    return TheoremConstants(mu=min(2 * xi, 2 * min(ridges) + low), L=max(2 * xi, 2 * max(ridges) + high))
 
 
 def loss_bends(

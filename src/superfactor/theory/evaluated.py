@@ -27,11 +27,7 @@ class Evaluated:
 
     @staticmethod
     def of(
-        problem: Problem,
-        solution: Solution,
-        sizes: Sizes | None,
-        unsupervised: float,
-        precision: float,
+        problem: Problem, solution: Solution, sizes: Sizes | None, unsupervised: float, precision: float
     ) -> Evaluated:
         """F of a solution of a compact problem.
 
@@ -67,12 +63,9 @@ class Evaluated:
         parts = (
             2 * compared if problem.loss.couples_samples else 0.0,
             sizes.slope * off + bend * (off**2 + moved**2),
-            product_rounding(problem.n_covariates, epsilon)
-            * float((sizes.covariates * gamma).sum()),
+            product_rounding(problem.n_covariates, epsilon) * float((sizes.covariates * gamma).sum()),
             # Targets are in the type of X too.
             epsilon * sizes.terms + product_rounding(n, epsilon) * abs(F),
-            problem.xi
-            * size
-            * ((products + product_rounding(n * p) + precision**2) * size + 2 * lost),
+            problem.xi * size * ((products + product_rounding(n * p) + precision**2) * size + 2 * lost),
         )
         return Evaluated(F, sum(parts))

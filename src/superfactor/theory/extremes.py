@@ -9,15 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from superfactor._arrays import (
-    Array,
-    device,
-    diagonal,
-    eps,
-    eye_like,
-    frobenius2,
-    namespace,
-)
+from superfactor._arrays import Array, device, diagonal, eps, eye_like, frobenius2, namespace
 from superfactor.models import LiftedArrays
 from superfactor.options import Options
 
@@ -91,10 +83,7 @@ def _gram(arrays: LiftedArrays) -> Array:
     xp, N = namespace(arrays.targets), arrays.side
     identity = eye_like(arrays.targets, N)
     return xp.concat(
-        [
-            _product(arrays, identity[:, start : min(start + _COLUMNS, N)])
-            for start in range(0, N, _COLUMNS)
-        ],
+        [_product(arrays, identity[:, start : min(start + _COLUMNS, N)]) for start in range(0, N, _COLUMNS)],
         axis=1,
     )
 

@@ -216,9 +216,7 @@ def profiled_lambda(low: float, high: float) -> Interval | None:
     return _from((high - 3 * low) / 4, math.inf)
 
 
-def problem_lambda(
-    problem: Problem, *, profiled: bool = False, radius: float = math.inf
-) -> Interval | None:
+def problem_lambda(problem: Problem, *, profiled: bool = False, radius: float = math.inf) -> Interval | None:
     """All λ for which the theorem covers this problem, everything else as it is.
 
     Parameters

@@ -19,12 +19,7 @@ from superfactor.constraints.base import parts_of, same_form
 from superfactor.problem import Problem
 from superfactor.spectrum import project_rank
 
-__all__ = [
-    "gradient_mapping",
-    "lifted_gradient",
-    "low_rank_step",
-    "stationarity",
-]
+__all__ = ["gradient_mapping", "lifted_gradient", "low_rank_step", "stationarity"]
 
 
 def gradient_mapping(
@@ -123,9 +118,7 @@ def stationarity(
     return norm(tuple(z - t for z, t in zip(Z, target, strict=True))) / step_size
 
 
-def lifted_gradient(
-    problem: Problem, A: Array, B: Array, gamma: Array
-) -> tuple[Array, Array, Array]:
+def lifted_gradient(problem: Problem, A: Array, B: Array, gamma: Array) -> tuple[Array, Array, Array]:
     """The gradient (∇_A, ∇_B, ∇_γ) of F in the problem's own units; forms X̃ densely.
 
     ``∇_A = Φᵀ(ω∘∇ℓ) + 2λA``, ``∇_B = 2ξ(B − X̃)``, ``∇_γ = X'ᵀ(ω∘∇ℓ) + 2ρ∘γ``.

@@ -22,24 +22,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from superfactor._arrays import (
-    Array,
-    eigh_descending,
-    frobenius2,
-    moved,
-    namespace,
-    wide,
-    zeros_like_of,
-)
+from superfactor._arrays import Array, eigh_descending, frobenius2, moved, namespace, wide, zeros_like_of
 from superfactor.options import Options
 from superfactor.problem import Problem
 from superfactor.samples import Block, Tall, Vectors
-from superfactor.spectrum import (
-    eigen_rounding,
-    product_rounding,
-    ritz_corrections,
-    top_eigenpairs,
-)
+from superfactor.spectrum import eigen_rounding, product_rounding, ritz_corrections, top_eigenpairs
 from superfactor.subspace import Basis
 
 # Of the loss of no model: rounding below this share never stands between a fit and its proof.
@@ -185,9 +172,7 @@ class KnownSpectrum(Spectrum):
         pulled = model.phi(lambda: pull.norm, lambda: 0.0)
         return self._compressed(value, matrix, of_root, pulled)
 
-    def _compressed(
-        self, value: float, matrix: float, root: float = 0.0, pulled: float = 0.0
-    ) -> Top:
+    def _compressed(self, value: float, matrix: float, root: float = 0.0, pulled: float = 0.0) -> Top:
         """With what UΣ may lack of X̃: K = [X̃; c·EᵀX̃] changes by ‖X̃ − UΣQᵀ‖ times √(1 + c²‖E‖²), and the
         Gram matrix of its rows by that of X̃'s times the square.
         """
@@ -264,8 +249,7 @@ class FullSpectrum(Spectrum):
         return problem.model.phi(
             lambda: self._eigenvalue_sum(gram + image @ image.T, of_gram, of_image),
             lambda: self._eigenvalue_sum(
-                _bordered(gram, image, self._there(pull.gram * scale**2)),
-                of_gram + 2 * of_image + of_corner,
+                _bordered(gram, image, self._there(pull.gram * scale**2)), of_gram + 2 * of_image + of_corner
             ),
         )
 

@@ -20,14 +20,7 @@ from tests.solvers.restarts import Factored
 from superfactor.losses import resolve_link
 from superfactor.problem import state
 from superfactor.solution import Monitor
-from superfactor.solvers.newton.descent import (
-    NO_MINIMUM,
-    Stride,
-    descend,
-    escape,
-    newton,
-    proximal,
-)
+from superfactor.solvers.newton.descent import NO_MINIMUM, Stride, descend, escape, newton, proximal
 from superfactor.subspace.newton_model import newton_step, rotation_curvature
 
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -79,15 +72,7 @@ def test_never_uphill(model, case, seed, options):
     inside = inside_of(problem, 2)
     point = random_point(inside, seed, size=3.0)
     monitor, reached = Monitor(), []
-    descend(
-        inside,
-        point,
-        Stride.of(problem),
-        monitor,
-        1e-9,
-        limit=40,
-        reached=lambda p: reached.append(p.F),
-    )
+    descend(inside, point, Stride.of(problem), monitor, 1e-9, limit=40, reached=lambda p: reached.append(p.F))
     for values in ([point.F, *monitor.history.objective], reached):
         assert np.all(np.diff(values) <= 1e-13 * np.abs(values[:-1]))
     assert monitor.history.objective[-1] < point.F
@@ -138,9 +123,7 @@ def test_reaches_the_lowest_point_of_the_subspace(model, case, size, options):
     found = descend(inside, start, Stride.of(problem), Monitor(), 1e-12 * start.F)
     best = lowest(problem, P, inside)
     assert best + 1e-8 * abs(best) >= found.point.F
-    assert (
-        best - 1e-6 * abs(best) <= found.point.F
-    )  # nothing lower is there: the values mean the same
+    assert best - 1e-6 * abs(best) <= found.point.F  # nothing lower is there: the values mean the same
 
 
 @every_model

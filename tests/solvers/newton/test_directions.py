@@ -76,9 +76,7 @@ class Data:
     def counted(self):
         """Samples with weights, and the same samples so many times."""
         count = np.arange(len(self.X)) % 3 + 1
-        return self.changed(weight=count.astype(float)), self.rows(
-            np.repeat(np.arange(len(count)), count)
-        )
+        return self.changed(weight=count.astype(float)), self.rows(np.repeat(np.arange(len(count)), count))
 
 
 def scores(data, inside, W):

@@ -114,9 +114,7 @@ def standardized(load):
 def test_breast_cancer_in_forty_iterations(model, xi, lam):
     X, y = standardized(load_breast_cancer)
     for rank in (2, 3, 5):
-        problem = state(
-            model, X, y[:, None].astype(float), resolve_link("logistic", 1), xi=xi, lam=lam
-        )
+        problem = state(model, X, y[:, None].astype(float), resolve_link("logistic", 1), xi=xi, lam=lam)
         found = newton.solve(problem, rank, tol=1e-10)
         assert found.converged
         assert found.n_iter <= 40
@@ -154,9 +152,7 @@ def array_problem(model, shape, convert, loss, lam):
     arrays = (X, Y, rng.standard_normal((n, 1)), rng.uniform(0.5, 2, n))
     X, Y, covariates, weight = (convert(x) for x in arrays)
     resolved = SquaredError() if loss == "squared" else resolve_link(loss, kappa)
-    return state(
-        model, X, Y, resolved, xi=0.7, lam=lam, covariates=covariates, sample_weight=weight
-    )
+    return state(model, X, Y, resolved, xi=0.7, lam=lam, covariates=covariates, sample_weight=weight)
 
 
 @pytest.fixture

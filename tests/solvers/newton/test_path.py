@@ -4,14 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.solvers.newton.searching import (
-    WAYS,
-    begun,
-    inside_of,
-    lowest_angle,
-    new_run,
-    of_two_features,
-)
+from tests.solvers.newton.searching import WAYS, begun, inside_of, lowest_angle, new_run, of_two_features
 
 from superfactor.losses import resolve_link
 from superfactor.problem import state
@@ -184,9 +177,7 @@ def test_an_answer_is_found_from_a_lower_neighbour():
     problem = of_two_features(0.05)
     state_ = begun(problem, 1, run)
     poor = rounds(replace(state_, point=state_.inside.polish(state_.inside.leading())), run)
-    rich = rounds(
-        replace(state_, point=state_.inside.polish(np.array([[0.1], [1.0]]) / 1.01**0.5)), run
-    )
+    rich = rounds(replace(state_, point=state_.inside.polish(np.array([[0.1], [1.0]]) / 1.01**0.5)), run)
     assert rich.point.F < poor.point.F - 1
     assert pytest.approx(lowest_angle(0.05), rel=1e-6) == lower_from(poor, rich, run).point.F
     assert lower_from(rich, poor, run) is rich

@@ -113,9 +113,7 @@ def test_a_finished_fit_is_not_searched_again(model, tmp_path, drawn):
     assert len(drawn) == 1
     assert second.objective == pytest.approx(first.objective, rel=1e-10)
     assert second.n_iter < first.n_iter
-    np.testing.assert_allclose(
-        np.abs(second.factors.components), np.abs(first.factors.components), atol=1e-4
-    )
+    np.testing.assert_allclose(np.abs(second.factors.components), np.abs(first.factors.components), atol=1e-4)
 
 
 # --- observers observe ------------------------------------------------------------------------------

@@ -53,11 +53,7 @@ def test_the_residual_is_its_formula(model, weighted):
     found = residual(inside, point, 0.0)
     S, root = inside.basis.S.array(), np.sqrt(P.weight)
     X = (P.X * root / problem.scale).T  # X̃ (n, p)
-    a = problem.samples.stack(
-        Block.activations,
-        inside.basis.design,
-        point.coef,
-    )
+    a = problem.samples.stack(Block.activations, inside.basis.design, point.coef)
     E = problem.arrays().loss_terms(a)[1]
     if model == "filter":
         gram, pulled = X.T @ X, X.T @ (E / root[:, None])
@@ -159,9 +155,7 @@ def test_chains_are_added_only_where_they_are_asked_for(model, active):
 @every_model
 def test_chains_have_the_lengths_they_are_given(model):
     first, found, _ = settled(growing(model))
-    basis = with_chains(
-        first.basis, first.point.coef, found, np.array([0, 1, 2]), np.array([1, 3, 2])
-    )
+    basis = with_chains(first.basis, first.point.coef, found, np.array([0, 1, 2]), np.array([1, 3, 2]))
     assert basis.size == first.basis.size + 6
     none = np.array([], dtype=int)
     assert with_chains(first.basis, first.point.coef, found, none, none) is first.basis
@@ -221,9 +215,7 @@ def test_a_thick_restart_keeps_F(model, kappa):
     S = kept.basis.S.array()
     np.testing.assert_allclose(S.T @ S, np.eye(kept.basis.size), atol=1e-11)
     # The best of the complement is kept: its leading values.
-    np.testing.assert_allclose(
-        np.diag(kept.basis.D)[3:], frame.rest[: kept.basis.size - 3], rtol=1e-8
-    )
+    np.testing.assert_allclose(np.diag(kept.basis.D)[3:], frame.rest[: kept.basis.size - 3], rtol=1e-8)
     assert first.basis.size > kept.basis.size  # the old state is as it was
     assert (
         pytest.approx(first.point.F, rel=1e-13)
@@ -293,7 +285,5 @@ def test_the_objective_of_a_grown_subspace_is_the_papers(model):
     problem = state(model, X, y, loss, xi=1.0, lam=0.5, options=GROWING)
     found = newton.solve(problem, 3)
     f = found.factors
-    value = naive.objective(
-        model, X, y[:, None], f.components, f.codes.T, f.beta, f.gamma, xi=1.0, lam=0.5
-    )
+    value = naive.objective(model, X, y[:, None], f.components, f.codes.T, f.beta, f.gamma, xi=1.0, lam=0.5)
     assert found.objective == pytest.approx(value, rel=1e-10)

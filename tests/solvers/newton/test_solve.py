@@ -8,13 +8,7 @@ import scipy.sparse as sp
 from tests import naive
 from tests.problems import MODELS, example, lifted
 from tests.solvers.examples import activations
-from tests.solvers.newton.searching import (
-    WAYS,
-    lowest_angle,
-    of_two_features,
-    two_features,
-    value_at_angle,
-)
+from tests.solvers.newton.searching import WAYS, lowest_angle, of_two_features, two_features, value_at_angle
 from tests.solvers.restarts import Factored, best_of
 
 from superfactor.losses import resolve_link
@@ -329,9 +323,7 @@ def test_single_precision(model):
     X, y = rng.standard_normal((25, 6)), (np.arange(25) % 2)[:, None].astype(float)
     loss, options = resolve_link("logistic", 1), {"xi": 0.5, "lam": 0.3}
     double = newton.solve(state(model, X, y, loss, **options), 2)
-    single = newton.solve(
-        state(model, X.astype(np.float32), y.astype(np.float32), loss, **options), 2
-    )
+    single = newton.solve(state(model, X.astype(np.float32), y.astype(np.float32), loss, **options), 2)
     assert single.factors.components.dtype == np.float32
     np.testing.assert_allclose(single.objective, double.objective, rtol=1e-5)
 

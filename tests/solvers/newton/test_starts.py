@@ -66,9 +66,7 @@ def weak_ridge(seed, options=None):
     n, p = int(rng.integers(8, 15)), int(rng.integers(3, 8))
     given = {"xi": 10 ** rng.uniform(-2, 0), "lam": 10 ** rng.uniform(-4, -2), "loss": loss}
     kappa, rank = int(rng.integers(1, 3)), int(rng.integers(1, 3))
-    return *example(
-        MODELS[seed % 2], n, p, kappa, seed, covariates=None, options=options, **given
-    ), rank
+    return *example(MODELS[seed % 2], n, p, kappa, seed, covariates=None, options=options, **given), rank
 
 
 @cache
@@ -131,9 +129,7 @@ def test_ridge_regression_on_the_whole_subspace(model, case):
         slope = np.vstack([Phi.T @ E, arrays.covariates.T @ E]) + 2 * ridge * coef
         return value + np.sum(ridge * coef**2), slope.ravel()
 
-    best = minimize(
-        f, np.zeros(k + q), jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-9}
-    )
+    best = minimize(f, np.zeros(k + q), jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-9})
     W, A, gamma = ridge_subspace(inside, inside.polish(inside.leading()), lam)
     found = np.concatenate([A, gamma]).ravel()
     assert f(found)[0] <= best.fun + 1e-4 * (1 + abs(best.fun))
@@ -167,9 +163,7 @@ def test_every_kind_of_start_is_among_them(model, options):
     problem, _ = example(model, 16, 8, 1, lam=1e-3, options=options)
     inside = inside_of(problem, 2)
     current = inside.polish(inside.leading())
-    starts = list(
-        islice(places(inside, current, Directions.of(inside), np.random.default_rng(0)), 40)
-    )
+    starts = list(islice(places(inside, current, Directions.of(inside), np.random.default_rng(0)), 40))
     pca = inside.leading()
     assert same_span(starts[0].W, pca) and same_span(starts[1].W, pca)
     assert [start.way for start in starts[:2]] == [DATA_FIRST, LABELS_FIRST]

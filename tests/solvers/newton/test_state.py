@@ -32,9 +32,7 @@ def seen(state):
 
 
 def grown(state, run):
-    return enlarged(state, residual(state.inside, state.point, float(state.basis.D[-1, -1])), run)[
-        0
-    ]
+    return enlarged(state, residual(state.inside, state.point, float(state.basis.D[-1, -1])), run)[0]
 
 
 PHASES = {
@@ -184,9 +182,7 @@ def test_proven_is_a_promise(model):
     run = new_run()
     state = rounds(begun(strong, 2, run), run)
     assert state.proven(1e-8)
-    assert (
-        pytest.approx(state.point.F, rel=1e-10) == other_starts(state, run, EFFORTS["auto"]).point.F
-    )
+    assert pytest.approx(state.point.F, rel=1e-10) == other_starts(state, run, EFFORTS["auto"]).point.F
     for lam in (0.0, 1e-4):
         weak, _ = example(model, 20, 6, 1, xi=0.1, lam=lam)
         assert not rounds(begun(weak, 2, run), run).proven(1e-8)

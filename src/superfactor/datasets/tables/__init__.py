@@ -7,12 +7,4 @@ from superfactor.datasets.tables.cells import CUMIDA, MISSING, ROW_NAMES, is_num
 from superfactor.datasets.tables.opening import open_table, read_table
 from superfactor.datasets.tables.table_file import TableFile
 
-__all__ = [
-    "CUMIDA",
-    "MISSING",
-    "ROW_NAMES",
-    "TableFile",
-    "is_number",
-    "open_table",
-    "read_table",
-]
+__all__ = ["CUMIDA", "MISSING", "ROW_NAMES", "TableFile", "is_number", "open_table", "read_table"]

@@ -35,9 +35,7 @@ def read(path: Path, *, layout: str, layer: str | None, text: Collection[str]) -
         import anndata  # noqa: F401
         import h5py
     except ImportError:
-        raise ValueError(
-            f"{path}: reading it needs anndata: pip install 'superfactor[anndata]'"
-        ) from None
+        raise ValueError(f"{path}: reading it needs anndata: pip install 'superfactor[anndata]'") from None
     with open(path, "rb"):
         pass  # what cannot be opened is an OSError that says so, unlike h5py's own
     try:
@@ -48,9 +46,7 @@ def read(path: Path, *, layout: str, layer: str | None, text: Collection[str]) -
             return _several(path, file, layer, text) if several else _one(path, file, layer, text)
     except (OSError, KeyError) as error:
         line = str(error).splitlines()[0]
-        raise ValueError(
-            f"{path}: not a file of AnnData or MuData ({line}); write it again"
-        ) from None
+        raise ValueError(f"{path}: not a file of AnnData or MuData ({line}); write it again") from None
 
 
 @dataclass
@@ -94,9 +90,7 @@ def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) ->
     obs.index = obs.index.map(str)
     if not obs.index.is_unique:
         twice = obs.index[obs.index.duplicated()][0]
-        raise ValueError(
-            f"{path}: two samples are called {twice!r}; rename one, then write it again"
-        )
+        raise ValueError(f"{path}: two samples are called {twice!r}; rename one, then write it again")
     samples, note = _whose(list(obs.index), parts)
     notes += note
     values = [_at(part, samples) for part in parts.values()]
@@ -125,9 +119,7 @@ def _whose(samples: list[str], parts: dict[str, _Modality]) -> tuple[list[str], 
             "cannot have gaps"
         )
         return [sample for sample in samples if sample in common], [note]
-    return samples, [
-        f"{lacking} of {len(samples)} samples are not in every modality: missing there"
-    ]
+    return samples, [f"{lacking} of {len(samples)} samples are not in every modality: missing there"]
 
 
 def _at(part: _Modality, samples: list[str]) -> Any:

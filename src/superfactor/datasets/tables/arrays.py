@@ -87,12 +87,8 @@ def _matrix(path: Path, found: dict[str, Any]) -> tuple[Any, set[str]]:
             matrix.check_format()  # an index out of range would be read from memory of others
             return matrix, {*_SPARSE, "format"}
     except (KeyError, ValueError) as error:
-        raise ValueError(
-            f"{path}: not a sparse matrix ({error}); scipy.sparse.save_npz writes one"
-        ) from None
-    flat = [
-        name for name, values in found.items() if values.ndim == 2 and values.dtype.kind in "biuf"
-    ]
+        raise ValueError(f"{path}: not a sparse matrix ({error}); scipy.sparse.save_npz writes one") from None
+    flat = [name for name, values in found.items() if values.ndim == 2 and values.dtype.kind in "biuf"]
     name = "X" if "X" in flat else flat[0] if len(flat) == 1 else None
     if name is None:
         raise ValueError(

@@ -57,9 +57,7 @@ def kept_as_text(names: Sequence[str], text: Collection[str]) -> set[str]:
     return {ROW_NAMES, *text, *(CUMIDA if tuple(names[:2]) == CUMIDA else ())}
 
 
-def unique(
-    path: Path, names: list[str], text: Collection[str] = (), what: str = "columns"
-) -> list[str]:
+def unique(path: Path, names: list[str], text: Collection[str] = (), what: str = "columns") -> list[str]:
     """The names, repeated ones numbered: several probes of one gene are usual."""
     taken = set(names)
     if len(taken) == len(names) and all(names):

@@ -23,12 +23,7 @@ _HEADER_ROWS = 4
 
 
 def read_sheet(
-    path: Path,
-    sheet: str | None,
-    text: Collection[str],
-    *,
-    words: Collection[int] = (),
-    keep: bool = True,
+    path: Path, sheet: str | None, text: Collection[str], *, words: Collection[int] = (), keep: bool = True
 ) -> Grid:
     """The cells of a sheet, by default of the first; rows without any value are nothing.
 
@@ -102,15 +97,11 @@ def _header(
     width = max(len(cells) for cells, _ in top)
     padded = [cells + [None] * (width - len(cells)) for cells, _ in top]
     # A table may begin further right.
-    start = next(
-        column for column in range(width) if any(cells[column] is not None for cells in padded)
-    )
+    start = next(column for column in range(width) if any(cells[column] is not None for cells in padded))
     last, header = 0, padded[0]
     while last + 2 < len(padded):
         below = padded[last + 1]
-        merged = [
-            above if cell is None else cell for above, cell in zip(header, below, strict=True)
-        ]
+        merged = [above if cell is None else cell for above, cell in zip(header, below, strict=True)]
         words = all(cell is None or isinstance(cell, str) for cell in below)
         if not words or None not in header[start + 1 :] or merged.count(None) >= header.count(None):
             break

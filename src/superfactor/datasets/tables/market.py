@@ -31,11 +31,7 @@ def read(path: Path, *, layout: str) -> TableFile:
     from scipy.io import mmread
 
     file = _matrix_in(path) if path.is_dir() else path
-    stem = (
-        file.name[: file.name.lower().rfind("matrix.mtx")]
-        if "matrix.mtx" in file.name.lower()
-        else ""
-    )
+    stem = file.name[: file.name.lower().rfind("matrix.mtx")] if "matrix.mtx" in file.name.lower() else ""
     rows_of_features, cells = _beside(file, stem, _FEATURES), _beside(file, stem, _BARCODES)
     with open(file, "rb"):
         pass  # what cannot be opened is an OSError that names it
@@ -49,9 +45,7 @@ def read(path: Path, *, layout: str) -> TableFile:
     if _turn(file, matrix.shape, features, samples, layout):
         matrix = matrix.T
     elif layout == "auto" and features is None and samples is None:
-        notes = (
-            "no names beside the matrix: rows count as samples (--layout features turns it round)",
-        )
+        notes = ("no names beside the matrix: rows count as samples (--layout features turns it round)",)
     n, p = matrix.shape
     if sparse.issparse(matrix):
         matrix = sparse.csr_matrix(matrix, dtype=np.float64)
@@ -59,19 +53,12 @@ def read(path: Path, *, layout: str) -> TableFile:
         matrix = np.ascontiguousarray(matrix, dtype=np.float64)
     names = [f"feature {j}" for j in range(1, p + 1)] if features is None else features
     return TableFile(
-        about_samples(n, {}, names=samples),
-        matrix,
-        unique(file, names, what="features"),
-        notes=notes,
+        about_samples(n, {}, names=samples), matrix, unique(file, names, what="features"), notes=notes
     )
 
 
 def _turn(
-    file: Path,
-    shape: tuple[int, int],
-    features: list[str] | None,
-    samples: list[str] | None,
-    layout: str,
+    file: Path, shape: tuple[int, int], features: list[str] | None, samples: list[str] | None, layout: str
 ) -> bool:
     """Are the rows features? As the format of 10x has it, unless names fit the other way only."""
     here = [None if names is None else len(names) for names in (features, samples)]
@@ -82,9 +69,7 @@ def _turn(
     turned = fits[0] if layout == "auto" and any(here) else layout == "features"
     if not fits[0 if turned else 1]:
         what = ", ".join(
-            f"{size} {name}"
-            for size, name in zip(here, ("features", "barcodes"), strict=True)
-            if size
+            f"{size} {name}" for size, name in zip(here, ("features", "barcodes"), strict=True) if size
         )
         raise ValueError(
             f"{file}: the matrix is {shape[0]} × {shape[1]}, but beside it are names of {what}; are all "
@@ -94,17 +79,11 @@ def _turn(
 
 
 def _matrix_in(folder: Path) -> Path:
-    found = [
-        path
-        for ending in ("matrix.mtx", "matrix.mtx.gz")
-        for path in sorted(folder.glob(f"*{ending}"))
-    ]
+    found = [path for ending in ("matrix.mtx", "matrix.mtx.gz") for path in sorted(folder.glob(f"*{ending}"))]
     if not found:
         raise ValueError(f"{folder}: a folder without matrix.mtx or matrix.mtx.gz; name a file")
     if len(found) > 1:
-        raise ValueError(
-            f"{folder}: several matrices ({found[0].name}, {found[1].name}); name one of them"
-        )
+        raise ValueError(f"{folder}: several matrices ({found[0].name}, {found[1].name}); name one of them")
     return found[0]
 
 
@@ -114,9 +93,7 @@ def _beside(file: Path, stem: str, names: tuple[str, ...]) -> list[list[str]] | 
         for ending in ("", ".gz"):
             path = file.with_name(f"{stem}{name}{ending}")
             if path.is_file():
-                rows, _ = read_text(
-                    path, lambda lines, raw: list(csv.reader(lines, delimiter="\t"))
-                )
+                rows, _ = read_text(path, lambda lines, raw: list(csv.reader(lines, delimiter="\t")))
                 return [row for row in rows if row]
     return None
 

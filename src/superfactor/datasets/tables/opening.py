@@ -88,9 +88,7 @@ def open_table(
     if sheet is not None and kind not in EXCEL:
         raise ValueError(f"{path}: only Excel files have a sheet ({sheet!r}); leave it out")
     if layer is not None and kind not in ANNOTATED:
-        raise ValueError(
-            f"{path}: only .h5ad and .h5mu files have a layer ({layer!r}); leave it out"
-        )
+        raise ValueError(f"{path}: only .h5ad and .h5mu files have a layer ({layer!r}); leave it out")
     # These import SciPy's sparse matrices, for which most tables need not wait.
     if kind in ANNOTATED:
         from superfactor.datasets.tables import annotated
@@ -113,9 +111,7 @@ def open_table(
             return read_parquet(path, text, words=words)
         if kind in EXCEL:
             return read_sheet(path, sheet, text, words=words, keep=keep)
-        return read_delimited(
-            path, DELIMITERS[kind], text, words=words, keep=keep, progress=progress
-        )
+        return read_delimited(path, DELIMITERS[kind], text, words=words, keep=keep, progress=progress)
 
     return _table(path, read, layout, text)
 

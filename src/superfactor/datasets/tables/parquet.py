@@ -91,8 +91,5 @@ def _holds_numbers(kind: Any) -> bool:
     from pyarrow import types
 
     return bool(
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_boolean(kind)
-        or types.is_decimal(kind)
+        types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
     )

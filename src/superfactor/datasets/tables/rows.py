@@ -106,9 +106,7 @@ class Rows:
         if self._waiting:
             self._begin()
         if not self._where:
-            raise ValueError(
-                f"{self.path}: no samples below the header; one a {self.unit} is required"
-            )
+            raise ValueError(f"{self.path}: no samples below the header; one a {self.unit} is required")
         notes: tuple[str, ...] = ()
         if not self._sure and not self._doubt:
             raise ValueError(
@@ -229,9 +227,7 @@ class Rows:
         """Text in a column of numbers that is a number after all, written in another way."""
         place = f"{self.unit} {where}, column {name!r}: {cell.strip()!r}"
         if THOUSANDS.fullmatch(cell):
-            raise ValueError(
-                f"{self.path}: {place} has a separator of thousands; write numbers without them"
-            )
+            raise ValueError(f"{self.path}: {place} has a separator of thousands; write numbers without them")
         if not self._commas:
             return
         if self._comma_at is None and DECIMAL_COMMA.fullmatch(cell):

@@ -65,9 +65,7 @@ def read(path: Path, *, text: Collection[str], progress: Progress | None) -> Tab
     samples = [name for j, name in enumerate(grid.names) if j]
     if grid.stray or len(grid.texts) > 1:
         column = grid.names[min(grid.stray) if grid.stray else max(grid.texts)]
-        raise ValueError(
-            f"{path}: there is text among the values of sample {column!r}; numbers are required"
-        )
+        raise ValueError(f"{path}: there is text among the values of sample {column!r}; numbers are required")
     probes = unique(path, [name or "" for name in grid.texts[0]], what="probes")
     frame = about_samples(len(samples), _columns(path, about, samples, text), text, samples)
     note = f"series matrix of GEO: {len(samples):,} samples, {len(probes):,} probes"
@@ -91,9 +89,7 @@ def _table(path: Path, lines: io.TextIOWrapper) -> Iterator[str]:
         if line.startswith(_END):
             return
         yield line
-    raise ValueError(
-        f"{path}: a series matrix without {_END}; it is not complete, download it again"
-    )
+    raise ValueError(f"{path}: a series matrix without {_END}; it is not complete, download it again")
 
 
 def _columns(path: Path, about: About, samples: list[str], text: Collection[str]) -> dict[str, Any]:

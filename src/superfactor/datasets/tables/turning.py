@@ -84,12 +84,8 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[str, ...]]:
             _refuse_sample_with_text(path, grid, j)
     samples = [j for j in grid.numeric if j not in aside]
     if not samples:
-        raise ValueError(
-            f"{path}: with features in rows every sample is a column of numbers; there are none"
-        )
-    nameless = [
-        f"{grid.unit} {grid.where[row]}" for row, name in enumerate(grid.texts[0]) if name is None
-    ]
+        raise ValueError(f"{path}: with features in rows every sample is a column of numbers; there are none")
+    nameless = [f"{grid.unit} {grid.where[row]}" for row, name in enumerate(grid.texts[0]) if name is None]
     called = iter(nameless)
     names = unique(path, [name or next(called) for name in grid.texts[0]], [ROW_NAMES], "rows")
     place = {j: k for k, j in enumerate(grid.numeric)}

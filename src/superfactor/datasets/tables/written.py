@@ -42,16 +42,12 @@ def read_text(
             except UnicodeDecodeError as error:
                 notes = notes or (_note(path, error),)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"{path}: not a complete gzip file ({error}); copy or download it again"
-        ) from None
+        raise ValueError(f"{path}: not a complete gzip file ({error}); copy or download it again") from None
     raise AssertionError("Latin-1 reads anything")
 
 
 @contextmanager
-def lines_of(
-    path: Path, encoding: str | None = None
-) -> Iterator[tuple[io.TextIOWrapper, IO[bytes]]]:
+def lines_of(path: Path, encoding: str | None = None) -> Iterator[tuple[io.TextIOWrapper, IO[bytes]]]:
     """The text of a file, and the file underneath."""
     with open(path, "rb") as raw:
         data: Any = raw
@@ -68,9 +64,7 @@ def _note(path: Path, error: UnicodeDecodeError) -> str:
     """What to say of text that is no UTF-8, with a word in which that shows."""
     part, place = error.object, error.start
     if b"\0" in part or error.encoding.startswith("utf-16"):
-        raise ValueError(
-            f"{path}: not UTF-8 text (byte 0x{part[place]:02x}); save it as UTF-8"
-        ) from None
+        raise ValueError(f"{path}: not UTF-8 text (byte 0x{part[place]:02x}); save it as UTF-8") from None
     before, after = _WORD[0].search(part[:place]), _WORD[1].match(part[place:])
     word = (before[0] if before else b"") + (after[0] if after else b"")
     shown = word.decode("cp1252", errors="replace")

@@ -36,9 +36,7 @@ def section(facts: Facts) -> Section:
     own, paired = (_rows(view, facts.classes) for view in (facts.view, plain.view))
     for row, role, one in zip(own, facts.roles, by_itself, strict=True):
         row |= {"said": BESIDE_NAME[role], "alone": one}
-    for row, number, partner, alike in zip(
-        paired, plain.number, plain.beside, plain.similarity, strict=True
-    ):
+    for row, number, partner, alike in zip(paired, plain.number, plain.beside, plain.similarity, strict=True):
         row |= {"number": int(number), "beside": int(partner) + 1, "similarity": float(alike)}
     told = {
         "counts": [n for n in (5, 10, 20) if n <= per_end(facts.rank)],
@@ -91,22 +89,16 @@ def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any
     factors, effects, weights = [], class_effects(view), view.shown("weight")
     for j, row in enumerate(view.correlations):
         high, low = (
-            [_bar(view, weights, j, i, markers) for i in end]
-            for end in extremes(row, per_end(len(weights)))
+            [_bar(view, weights, j, i, markers) for i in end] for end in extremes(row, per_end(len(weights)))
         )
         coef = [
-            [place, coefficient(e)]
-            for place, e in zip(compact(effects[:, j]), effects[:, j], strict=True)
+            [place, coefficient(e)] for place, e in zip(compact(effects[:, j]), effects[:, j], strict=True)
         ]
-        factors.append(
-            {"share": share(float(view.share[j])), "coef": coef, "high": high, "low": low}
-        )
+        factors.append({"share": share(float(view.share[j])), "coef": coef, "high": high, "low": low})
     return factors
 
 
-def _bar(
-    view: FactorView, weights: Any, factor: int, feature: int, markers: Mapping[str, str]
-) -> list[Any]:
+def _bar(view: FactorView, weights: Any, factor: int, feature: int, markers: Mapping[str, str]) -> list[Any]:
     """Name, correlation, scaled weight, weight in the units of the fit, whether they disagree, any note."""
     name = view.features[feature]
     bar = [

@@ -43,9 +43,7 @@ def section(facts: Facts) -> Section:
                         "weight": float(view.weights[j, i]),
                         "disagrees": bool(view.disagree[j, i]),
                         "returns": returned.get((j + 1, end, name), ("", "")),
-                        "note": label(facts.markers[name], LONGEST_NOTE)
-                        if name in facts.markers
-                        else "",
+                        "note": label(facts.markers[name], LONGEST_NOTE) if name in facts.markers else "",
                     }
                 )
     shown = _heat_map(facts)
@@ -61,9 +59,7 @@ def section(facts: Facts) -> Section:
     if facts.trusted is not None:
         told |= {"stable": stable(facts), "markers": markers(facts), "effects": effects(facts)}
     payload = {"heatMap": shown["payload"]}
-    return Section(
-        "features", "Features", "Which features go with classes and factors", told, payload
-    )
+    return Section("features", "Features", "Which features go with classes and factors", told, payload)
 
 
 def _heat_map(facts: Facts) -> dict[str, Any]:
@@ -91,12 +87,7 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
         "rowTree": np.round(found.row_tree, 3).tolist(),
         "columnTree": np.round(found.column_tree, 3).tolist(),
     }
-    told = {
-        "features": len(chosen),
-        "samples": len(kept),
-        "total": len(facts.train),
-        "farthest": FARTHEST,
-    }
+    told = {"features": len(chosen), "samples": len(kept), "total": len(facts.train), "farthest": FARTHEST}
     return {"told": told, "payload": payload}
 
 

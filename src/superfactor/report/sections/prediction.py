@@ -34,15 +34,10 @@ def section(facts: Facts) -> Section:
         ],
         "by_class": _by_class(facts),
         # The energies of the exact codes are no calibrated probabilities.
-        "energies": model_named(estimator.model).codes_see_labels
-        and estimator.prediction == "exact",
+        "energies": model_named(estimator.model).codes_see_labels and estimator.prediction == "exact",
     }
     return Section(
-        "prediction",
-        "Prediction",
-        "How good the predictions are, class by class",
-        told,
-        {"curves": curves},
+        "prediction", "Prediction", "How good the predictions are, class by class", told, {"curves": curves}
     )
 
 

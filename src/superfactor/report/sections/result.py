@@ -36,9 +36,7 @@ def section(facts: Facts) -> Section:
     told = {
         "verdict": facts.verdict,
         "certified": estimator.certificate_ is not None,
-        "proof": in_plain_words(
-            estimator.certificate_, facts.rank, completed=facts.filled is not None
-        ),
+        "proof": in_plain_words(estimator.certificate_, facts.rank, completed=facts.filled is not None),
         "nested": None if facts.nested is None else nested_table(facts.nested),
         "frequency_loss": _frequency_loss(facts),
         "validated": cross_validated(facts),

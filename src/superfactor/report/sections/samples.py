@@ -34,16 +34,11 @@ def section(facts: Facts) -> Section:
     """Scatter of two factors at a time, biplot, and the class means."""
     parts = [
         (s, thinned(s.truth, min(most, MOST_SCORES // (2 * facts.rank))), held_out)
-        for s, most, held_out in [
-            (facts.train, MOST_TRAINING, 0),
-            (facts.test, MOST_HELD_OUT, 1),
-        ]
+        for s, most, held_out in [(facts.train, MOST_TRAINING, 0), (facts.test, MOST_HELD_OUT, 1)]
         if s is not None
     ]
     outlines = _outlines(facts)
-    shown, training = (
-        np.vstack([positions(s, blind) for s, _, _ in parts]) for blind in (True, False)
-    )
+    shown, training = (np.vstack([positions(s, blind) for s, _, _ in parts]) for blind in (True, False))
     told = {
         "factors": factor_names(facts),
         "picture": picture(facts),
@@ -56,9 +51,7 @@ def section(facts: Facts) -> Section:
         "points": [p for part in parts for p in _points(facts, *part)],
         "names": factor_names(facts),
         "outOfFold": facts.train.blind is not None,
-        "ranges": [
-            [compact(ends) for ends in ranges(scores, outlines)] for scores in (shown, training)
-        ],
+        "ranges": [[compact(ends) for ends in ranges(scores, outlines)] for scores in (shown, training)],
         "ellipses": [None if e is None else _ellipse(e) for e in outlines],
         "arrows": _arrows(facts),
     }
@@ -130,9 +123,7 @@ def ranges(scores: Any, ellipses: list[Ellipse | None]) -> Any:
     ends = [e.extent() for e in ellipses if e is not None]
     least = np.min([low, *(a for a, _ in ends)], axis=0)
     most = np.max([high, *(b for _, b in ends)], axis=0)
-    return np.column_stack(
-        [np.maximum(least, low - room) - margin, np.minimum(most, high + room) + margin]
-    )
+    return np.column_stack([np.maximum(least, low - room) - margin, np.minimum(most, high + room) + margin])
 
 
 def _points(facts: Facts, samples: Samples, kept: Any, held_out: int) -> list[list[Any]]:
@@ -176,8 +167,7 @@ def _arrows(facts: Facts) -> list[list[Any]]:
         both = np.concatenate(extremes(row, most))
         chosen += [(j, int(i)) for i in both[np.argsort(-np.abs(row[both]), kind="stable")]]
     return [
-        [j, label(view.features[i]), [correlation(c) for c in view.correlations[:, i]]]
-        for j, i in chosen
+        [j, label(view.features[i]), [correlation(c) for c in view.correlations[:, i]]] for j, i in chosen
     ]
 
 

@@ -46,19 +46,8 @@ def stable(facts: Facts) -> dict[str, Any]:
         ]
         for row in shown.to_dict("records")
     ]
-    head = [
-        "Feature",
-        "Half-samples",
-        "Labels shuffled",
-        "Selected",
-        "Correlation",
-        "In 95 % of halves",
-    ]
-    told = {
-        "found": True,
-        "statement": label(found.statement, LONGEST_NOTE),
-        "selected": found.n_selected,
-    }
+    head = ["Feature", "Half-samples", "Labels shuffled", "Selected", "Correlation", "In 95 % of halves"]
+    told = {"found": True, "statement": label(found.statement, LONGEST_NOTE), "selected": found.n_selected}
     return told | {"bound": float(found.bound_without_assumption), "head": head, "rows": rows}
 
 

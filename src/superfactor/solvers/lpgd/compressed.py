@@ -80,10 +80,7 @@ class CompressedState:
         k = self.S.shape[1] if at.left else P.shape[1]  # the others have no image
         corner = c * eye_like(P, P.shape[1], k)
         core = xp.concat(
-            [
-                xp.concat([Q.gram(), corner], axis=1),
-                xp.concat([corner.T, zeros_like_of(P, k, k)], axis=1),
-            ]
+            [xp.concat([Q.gram(), corner], axis=1), xp.concat([corner.T, zeros_like_of(P, k, k)], axis=1)]
         )
         extra = xp.concat([P, image[:, :k]], axis=1)
         S, GS = at.gram.leading(c, extra, core, self.rank, both[0])
@@ -95,9 +92,7 @@ class CompressedState:
         outside = self.S - S @ (S.T @ self.S)
         moved2 = float(xp.sum(xp.linalg.diagonal(inside)))
         moved2 += inner(outside.T @ outside, self.T.gram())
-        moved = math.hypot(
-            at.scale * math.sqrt(max(moved2, 0.0)), math.sqrt(frobenius2(gamma - self.gamma))
-        )
+        moved = math.hypot(at.scale * math.sqrt(max(moved2, 0.0)), math.sqrt(frobenius2(gamma - self.gamma)))
         return type(self)(at, self.rank, S, T.tidy(), gamma), moved
 
     def product(self) -> tuple[Array, Array, Array]:

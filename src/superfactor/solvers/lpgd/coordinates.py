@@ -60,9 +60,7 @@ class Coordinates:
         # Products with X: forth to the short side, back to the long one.
         products: list[Callable[[Array], Array]] = [arrays.back, arrays.image]
         self.forth, self.back = products if self.left else products[::-1]
-        self.gram = gram_of(
-            arrays, options, lambda F: self.into(self.forth(self.back(self.out(F))))
-        )
+        self.gram = gram_of(arrays, options, lambda F: self.into(self.forth(self.back(self.out(F)))))
         self.m = self.gram.size
 
     # --- the way in and out: only here do arrays meet X and its floating type ---------------------
@@ -138,14 +136,10 @@ class Coordinates:
 
     # --- the blocks of θ --------------------------------------------------------------------------
 
-    def weighted(
-        self, P: Array, Q: Long, alpha: float, beta: float, delta: float
-    ) -> tuple[Array, Long]:
+    def weighted(self, P: Array, Q: Long, alpha: float, beta: float, delta: float) -> tuple[Array, Long]:
         """What `gradient` gives, weighted: alpha on A, beta on B, delta on the gradient."""
         k = P.shape[1] - self.kappa
-        weights = self.xp.concat(
-            [zeros_like_of(P, k) + alpha, zeros_like_of(P, self.kappa) + delta]
-        )[None, :]
+        weights = self.xp.concat([zeros_like_of(P, k) + alpha, zeros_like_of(P, self.kappa) + delta])[None, :]
         if self.left:
             return P, Q.weighted(beta, weights)
         m = self.m
@@ -176,9 +170,7 @@ class Coordinates:
         norms = [self.scale * math.sqrt(max(x, 0.0)) for x in norms2]
         constraint = self.constraint
         if isinstance(constraint, Product):
-            a, b = (
-                _ratio(part, norm) for part, norm in zip(constraint.factors, norms, strict=False)
-            )
+            a, b = (_ratio(part, norm) for part, norm in zip(constraint.factors, norms, strict=False))
             return a, b, constraint.gamma.project(gamma)
         both = _ratio(constraint, math.hypot(*norms, math.sqrt(frobenius2(gamma))))
         return both, both, gamma * both

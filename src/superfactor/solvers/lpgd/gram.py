@@ -17,15 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from superfactor._arrays import (
-    Array,
-    column_norms,
-    eigh_descending,
-    eps,
-    eye_like,
-    namespace,
-    zeros_like_of,
-)
+from superfactor._arrays import Array, column_norms, eigh_descending, eps, eye_like, namespace, zeros_like_of
 from superfactor.models import LiftedArrays
 from superfactor.options import Options
 
@@ -56,9 +48,7 @@ class Gram(ABC):
         none = zeros_like_of(guess, guess.shape[0], 0)
         return self.leading(1.0, none, none[:0, :], guess.shape[1], guess)[0]
 
-    def leading(
-        self, c: float, extra: Array, core: Array, rank: int, guess: Array
-    ) -> tuple[Array, Array]:
+    def leading(self, c: float, extra: Array, core: Array, rank: int, guess: Array) -> tuple[Array, Array]:
         """S (m', r), the leading eigenvectors of M = c²·G + extra·core·extraᵀ, and G·S (m, r).
 
         `extra` (m', k) may have more rows than G, which is zero there. `guess` (m', j) spans much
@@ -123,9 +113,7 @@ class DiagonalGram(Gram):
     def principal(self, guess: Array) -> Array:
         return eye_like(guess, self.size, guess.shape[1])
 
-    def leading(
-        self, c: float, extra: Array, core: Array, rank: int, guess: Array
-    ) -> tuple[Array, Array]:
+    def leading(self, c: float, extra: Array, core: Array, rank: int, guess: Array) -> tuple[Array, Array]:
         # From the last step's vectors, which `spectrum.top_eigenpairs` would not know: a tenth of its time.
         if extra.shape[0] > self._dense:
             return super().leading(c, extra, core, rank, guess)
@@ -152,9 +140,7 @@ class DiagonalGram(Gram):
 class ProductGram(Gram):
     """In the coordinates as they are, for sizes beyond a decomposition."""
 
-    def __init__(
-        self, times: Callable[[Array], Array], size: int, trace: float, tol: float
-    ) -> None:
+    def __init__(self, times: Callable[[Array], Array], size: int, trace: float, tol: float) -> None:
         self._times = times
         self.size: int = size
         self.trace: float = trace

@@ -152,9 +152,7 @@ def default_step(problem: Problem) -> float:
     """1/L: then Π_r minimises an upper bound of F that touches it at the current point."""
     L = theorem_constants(problem).L
     if not 0 < L < math.inf:
-        raise ValueError(
-            "step_size='auto': the curvature of this loss has no bound, give a number instead"
-        )
+        raise ValueError("step_size='auto': the curvature of this loss has no bound, give a number instead")
     return 1 / L
 
 

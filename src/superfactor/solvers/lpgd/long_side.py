@@ -33,15 +33,8 @@ class Anchors:
         """These and more columns."""
         xp = namespace(self.R)
         cross = self.R.T @ R
-        gram = xp.concat(
-            [
-                xp.concat([self.gram, cross], axis=1),
-                xp.concat([cross.T, R.T @ R], axis=1),
-            ]
-        )
-        return type(self)(
-            xp.concat([self.R, R], axis=1), xp.concat([self.image, image], axis=1), gram
-        )
+        gram = xp.concat([xp.concat([self.gram, cross], axis=1), xp.concat([cross.T, R.T @ R], axis=1)])
+        return type(self)(xp.concat([self.R, R], axis=1), xp.concat([self.image, image], axis=1), gram)
 
     def turned(self, C: Array) -> Self:
         """The columns R·C in place of R."""
@@ -95,11 +88,7 @@ class Long:
             return xp.concat([x, zeros_like_of(x, x.shape[0], j)], axis=1)
 
         return replace(
-            self,
-            F=padded(self.F),
-            GF=padded(self.GF),
-            C=padded(self.C),
-            A=xp.concat([self.A, A], axis=1),
+            self, F=padded(self.F), GF=padded(self.GF), C=padded(self.C), A=xp.concat([self.A, A], axis=1)
         )
 
     def with_range(self, F: Array, GF: Array) -> Self:

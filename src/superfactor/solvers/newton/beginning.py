@@ -81,9 +81,7 @@ def with_label_directions(state: State) -> State:
     if state.whole and not model.labels_leave_range:
         return state
     pulled = model.pulled(problem.side, basis.design, state.point.coef)
-    block = basis.leading_of(
-        pulled, max(state.rank, problem.n_outputs) if state.whole else state.rank
-    )
+    block = basis.leading_of(pulled, max(state.rank, problem.n_outputs) if state.whole else state.rank)
     for _ in range(model.label_steps):
         basis, added = basis.extended(block)
         if added is None:

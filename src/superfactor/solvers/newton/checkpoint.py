@@ -38,9 +38,7 @@ class Checkpoint:
 
     path: Path
 
-    def __init__(
-        self, path: str | os.PathLike[str], fingerprint: Mapping[str, Any], interval: float = 10.0
-    ):
+    def __init__(self, path: str | os.PathLike[str], fingerprint: Mapping[str, Any], interval: float = 10.0):
         self.path = Path(path)
         self.interval = interval
         # As they come back from the file: tuples are lists there.
@@ -54,9 +52,7 @@ class Checkpoint:
             return None
         state = self._read()
         if _HEADER not in state:
-            raise self._error(
-                "not a checkpoint of superfactor; the name of another file is required"
-            )
+            raise self._error("not a checkpoint of superfactor; the name of another file is required")
         header = json.loads(str(state.pop(_HEADER)))
         if header["format"] != FORMAT:
             raise self._error(
@@ -81,9 +77,7 @@ class Checkpoint:
         except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise self._error("the file is damaged; delete it to begin anew") from error
 
-    def save(
-        self, state: Callable[[], Mapping[str, Array | float | str]], force: bool = False
-    ) -> None:
+    def save(self, state: Callable[[], Mapping[str, Array | float | str]], force: bool = False) -> None:
         """Write ``state()`` when it is time (or `force`); it is asked for only then.
 
         A writing that fails, as on a full disk, is a warning: the fit is worth more than its

@@ -85,8 +85,6 @@ def _signed(V: Array, count: int, effects: Array) -> Array:
     A sum of cubes changes with the sign of a direction and not with the order of outputs.
     """
     effects = to_numpy(effects)[:count, :]
-    size = np.abs(effects).max(
-        axis=1, initial=1e-300, keepdims=True
-    )  # cubes may leave the range of floats
+    size = np.abs(effects).max(axis=1, initial=1e-300, keepdims=True)  # cubes may leave the range of floats
     cubes = np.sum((effects / size) ** 3, axis=1)
     return V[:, :count] * indices(V, np.where(cubes < 0, -1.0, 1.0))[None, :]

@@ -52,9 +52,7 @@ class Fleet:
 
     def taken(self, chosen: np.ndarray) -> Fleet:
         """Some of the points, by indices."""
-        return Fleet(
-            self.points.taken(chosen), self.radius[chosen], self.left[chosen], self.solved[chosen]
-        )
+        return Fleet(self.points.taken(chosen), self.radius[chosen], self.left[chosen], self.solved[chosen])
 
     def stepped(self, inside: Inside) -> Fleet:
         """Every point after one truncated Newton step, if that went down."""

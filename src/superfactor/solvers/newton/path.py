@@ -134,13 +134,7 @@ def reweighted(state: State, problem: Problem) -> State:
     """The same subspace and point of the same data at other weights; the point is not yet evaluated there."""
     state = state.trimmed()
     inside = state.inside.at_weights(problem)
-    return replace(
-        state,
-        inside=inside,
-        stride=Stride.of(problem),
-        floor=inside.pca_value,
-        phase=GROWING,
-    )
+    return replace(state, inside=inside, stride=Stride.of(problem), floor=inside.pca_value, phase=GROWING)
 
 
 def from_neighbour(state: State, run: Run) -> State:

@@ -141,9 +141,7 @@ def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
     return state.in_basis(basis), basis.size - state.basis.size
 
 
-def with_chains(
-    basis: Basis, coef: Array, found: Residual, active: np.ndarray, depth: np.ndarray
-) -> Basis:
+def with_chains(basis: Basis, coef: Array, found: Residual, active: np.ndarray, depth: np.ndarray) -> Basis:
     """Krylov chains of 2ξ(ritz_i − G) + |β_i|²·(loss Hessian) from the active residuals; coef is the
     point's.
     """

@@ -101,11 +101,7 @@ def solve(
 
 
 def searched(
-    problem: Problem,
-    rank: int,
-    run: Run,
-    effort: Effort | None,
-    path: str | os.PathLike[str] | None = None,
+    problem: Problem, rank: int, run: Run, effort: Effort | None, path: str | os.PathLike[str] | None = None
 ) -> State:
     """The whole search; without an effort, from one start."""
     checkpoint = None if path is None else Checkpoint(path, fingerprint(problem, rank))
@@ -175,9 +171,7 @@ def _polished(state: State, run: Run) -> State:
     return replace(state, point=point, stride=stride)
 
 
-def solution(
-    problem: Problem, rank: int, state: State, monitor: Monitor, codes: bool = True
-) -> Solution:
+def solution(problem: Problem, rank: int, state: State, monitor: Monitor, codes: bool = True) -> Solution:
     """The state of a search in the compact problem as an answer in the user's units."""
     point, basis, samples = state.point, state.basis, state.problem.samples
     atoms = wide(problem.expand(basis.loadings @ point.W))

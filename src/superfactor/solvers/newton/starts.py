@@ -18,14 +18,7 @@ from itertools import islice
 
 import numpy as np
 
-from superfactor._arrays import (
-    Array,
-    frobenius2,
-    full_like_of,
-    indices,
-    namespace,
-    to_numpy,
-)
+from superfactor._arrays import Array, frobenius2, full_like_of, indices, namespace, to_numpy
 from superfactor.solution import Searched
 from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.directions import Directions, own_directions
@@ -85,10 +78,7 @@ class Effort:
 # Starts by default where products are dear.
 _FEW = 16
 _AUTO = Effort(1.25, 2.5e9, 24, 1, 40, 3, 1)
-EFFORTS = {
-    "auto": _AUTO,
-    "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, 6, _AUTO),
-}
+EFFORTS = {"auto": _AUTO, "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, 6, _AUTO)}
 
 
 def effort_named(search: str) -> Effort | None:
@@ -160,9 +150,7 @@ def places(
             yield replace(random(), way=way)
 
 
-def nearby(
-    inside: Inside, best: Point, directions: Directions, rng: np.random.Generator
-) -> Iterator[Start]:
+def nearby(inside: Inside, best: Point, directions: Directions, rng: np.random.Generator) -> Iterator[Start]:
     """Places around a point: one direction of its W is bent towards where labels pull, a little or far."""
     own = own_directions(inside, best)
     while True:

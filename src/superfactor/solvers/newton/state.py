@@ -125,9 +125,7 @@ class State:
     def restarted(self, keep: int) -> State:
         """The same point in so many directions: its own, and the leading ones of its complement."""
         frame = self.inside.frame(self.point)
-        V = namespace(frame.W).concat(
-            [frame.W, frame.complement[:, : max(keep - self.rank, 0)]], axis=1
-        )
+        V = namespace(frame.W).concat([frame.W, frame.complement[:, : max(keep - self.rank, 0)]], axis=1)
         inside = Inside(self.basis.turned(V), self.rank)
         point = inside.at(eye_like(V, V.shape[1], self.rank), frame.beta, self.point.gamma)
         return replace(self, inside=inside, point=point)
@@ -143,12 +141,7 @@ class State:
         old = held.state
         point = inside.at(basis.coordinates(held.W), old.point.beta, old.point.gamma)
         return replace(
-            self,
-            inside=inside,
-            point=point,
-            left=old.left,
-            reason=old.reason,
-            converged=old.converged,
+            self, inside=inside, point=point, left=old.left, reason=old.reason, converged=old.converged
         )
 
 

@@ -20,13 +20,7 @@ from superfactor.spectrum.rows.columns import column_positions
 from superfactor.spectrum.rows.hdf5 import HDF5Rows, SparseRows
 from superfactor.spectrum.rows.mapped import MemmapRows
 from superfactor.spectrum.rows.opening import as_rows, row_blocks
-from superfactor.spectrum.rows.source import (
-    RowSource,
-    rows_per_block,
-    scaled_columns,
-    shared,
-    working_memory,
-)
+from superfactor.spectrum.rows.source import RowSource, rows_per_block, scaled_columns, shared, working_memory
 
 __all__ = [
     "ArrowRows",

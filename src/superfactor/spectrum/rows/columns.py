@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def column_positions(
-    columns: Any, n_features: int, names: Sequence[str] | None, said: str
-) -> list[int]:
+def column_positions(columns: Any, n_features: int, names: Sequence[str] | None, said: str) -> list[int]:
     """Columns as positions 0..n_features−1, in the order given.
 
     Parameters
@@ -29,8 +27,7 @@ def column_positions(
     elif all(isinstance(c, bool | np.bool_) for c in columns) and np.ndim(given) == 1:
         if len(columns) != n_features:
             raise ValueError(
-                f"{said}: a mask of {len(columns)}, but X has {n_features} columns; the numbers "
-                "must agree"
+                f"{said}: a mask of {len(columns)}, but X has {n_features} columns; the numbers must agree"
             )
         positions = [i for i, chosen in enumerate(columns) if chosen]
     elif all(isinstance(c, Integral) and not isinstance(c, bool | np.bool_) for c in columns):
@@ -40,9 +37,7 @@ def column_positions(
                 raise ValueError(f"{said}: {i} is not a column of X, which has {n_features}")
         positions = [i % n_features for i in positions]
     else:
-        raise TypeError(
-            f"{said}: column names, column indices, a boolean mask or None are required"
-        )
+        raise TypeError(f"{said}: column names, column indices, a boolean mask or None are required")
     if len(set(positions)) < len(positions):
         raise ValueError(f"{said}: every column at most once")
     return positions

@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor.spectrum.rows.source import (
-    RowSource,
-    contiguous,
-    require_numbers,
-    shared,
-    two_dimensions,
-)
+from superfactor.spectrum.rows.source import RowSource, contiguous, require_numbers, shared, two_dimensions
 
 
 class HDF5Rows(RowSource):

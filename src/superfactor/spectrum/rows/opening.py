@@ -43,9 +43,7 @@ def as_rows(X: Any) -> RowSource | None:
     return None if source is None else source.settled()
 
 
-def row_blocks(
-    source: Any, *, columns: Any = None, exclude: Any = None, dtype: Any = None
-) -> RowSource:
+def row_blocks(source: Any, *, columns: Any = None, exclude: Any = None, dtype: Any = None) -> RowSource:
     """Data larger than memory as X: read in blocks of rows, never whole.
 
     Parameters
@@ -81,9 +79,7 @@ def row_blocks(
     (2, 4)
     """
     if columns is not None and exclude is not None:
-        raise ValueError(
-            f"columns={columns!r}, exclude={exclude!r}: only one of the two may be given"
-        )
+        raise ValueError(f"columns={columns!r}, exclude={exclude!r}: only one of the two may be given")
     given = isinstance(source, RowSource)
     rows = source if given else _opened(source)
     p = rows.shape[1]
@@ -158,10 +154,7 @@ def _at_path(path: str) -> Any:
         raise FileNotFoundError(f"source={path!r}: there is no such file or folder")
     try:
         return _stored_as(kind, path)
-    except (
-        ValueError,
-        FileNotFoundError,
-    ) as error:  # what NumPy, pyarrow and Zarr say of no such file
+    except (ValueError, FileNotFoundError) as error:  # what NumPy, pyarrow and Zarr say of no such file
         reason = str(error).partition("\n")[0]
         raise ValueError(f"source={path!r}: cannot be read as {kind} ({reason})") from error
 

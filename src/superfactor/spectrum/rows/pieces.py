@@ -128,9 +128,7 @@ class Fragment(Piece):
     rows: int
 
     def batches(self, names: list[str], size: int) -> Iterator[Any]:
-        scanner = self.fragment.scanner(
-            schema=self.schema, columns=names, batch_size=size, batch_readahead=1
-        )
+        scanner = self.fragment.scanner(schema=self.schema, columns=names, batch_size=size, batch_readahead=1)
         return iter(scanner.to_batches())
 
 
