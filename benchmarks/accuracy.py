@@ -26,13 +26,11 @@ from sklearn.svm import SVC
 
 from reproduction.coordinates import short_rows
 from superfactor.cli.learning import Settings, learn, split
-from superfactor.cli.prepare import Columns, PreparedTable, Wishes, for_fitting
-from superfactor.cli.screen import Screen
 from superfactor.datasets import load_microarray
 from superfactor.datasets.files import VARIABLE
+from superfactor.tables.prepare import Columns, PreparedTable, Wishes, for_fitting
 
 COLUMNS = Columns(target="type", id="samples")
-SILENT = Screen(quiet=True)
 C = [0.001, 0.01, 0.1, 1, 10, 100]
 
 
@@ -41,9 +39,9 @@ def accuracy(quick: bool = False) -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for name, path in _tables(Path(os.environ.get(VARIABLE, ".")), Path(scratch)):
-            raw = for_fitting(path, COLUMNS, Wishes(), SILENT)
+            raw = for_fitting(path, COLUMNS, Wishes())
             for log2 in (False, True) if raw.X.max() > 100 else (False,):
-                samples = for_fitting(path, COLUMNS, Wishes(log2=True), SILENT) if log2 else raw
+                samples = for_fitting(path, COLUMNS, Wishes(log2=True)) if log2 else raw
                 found: dict[str, list[float]] = {}
                 for seed in range(1 if quick else 5):
                     for method, score in _compare(samples, seed).items():
@@ -74,7 +72,7 @@ def _tables(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
 
 def _compare(samples: PreparedTable, seed: int) -> dict[str, float]:
     settings = Settings(test_size=0.5, repeats=0, seed=seed)
-    learned = learn(samples, settings, SILENT)
+    learned = learn(samples, settings)
     scores = {"superfactor": learned.scores["held_out"]["accuracy"]}
     train, test = split(samples, settings)
     y = samples.y

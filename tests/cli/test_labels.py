@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from tests.cli.command import QUICK, cohort, refused, superfactor
 
-from superfactor.cli.labels import labels_among, labels_of
+from superfactor.tables.columns.labels import labels_among, labels_of
 
 
 def as_text(path):

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from tests.cli.command import QUICK, cohort, superfactor
 
-from superfactor.cli.suspicion import about_intensities, identifiers
+from superfactor.tables.columns.suspicion import about_intensities, identifiers
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -57,7 +57,7 @@ from superfactor.cli.options import (
     Xi,
 )
 from superfactor.cli.screen import Screen
-from superfactor.cli.values import columns_of, repeats_of, settings_of, wishes_of
+from superfactor.cli.values import columns_of, repeats_of, settings_of, source_of, wishes_of
 
 # typer has its own copy of click's exceptions since 0.26 and no public name for their root.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -191,7 +191,6 @@ def fit(
     """
     from superfactor.cli import fit
     from superfactor.cli.findings import Looks
-    from superfactor.cli.reading import source_of
 
     times = repeats_of(repeats)
     if permutations and not times:
@@ -237,7 +236,6 @@ def predict(
     Writes a row a sample: its name, the predicted label and the probability of each class.
     """
     from superfactor.cli import predict
-    from superfactor.cli.reading import source_of
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
     predict.run(model, source, id, out, Screen(quiet=quiet, as_json=json))
@@ -294,7 +292,6 @@ def evaluate(
     Needs the column with the labels, under the name it had when the model was fitted or another.
     """
     from superfactor.cli import evaluate
-    from superfactor.cli.reading import source_of
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
     evaluate.run(model, source, id, Screen(quiet=quiet, as_json=json), target, unlabeled)
@@ -337,7 +334,6 @@ def select(
     Shows the scree and the best settings; fits no model.
     """
     from superfactor.cli import select
-    from superfactor.cli.reading import source_of
 
     settings = settings_of(rank, xi, lam, model, standardize, balance, seed, cv)
     source = source_of(table, block, phenotype, layout, sheet, layer)
@@ -372,7 +368,6 @@ def report(
     Needs the table the model was fitted to; its other samples count as held out.
     """
     from superfactor.cli import report
-    from superfactor.cli.reading import source_of
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
     screen = Screen(quiet=quiet, as_json=json)

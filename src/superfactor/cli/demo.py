@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import prepare
-from superfactor.cli.errors import UserError
+from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.findings import Findings, Looks
 from superfactor.cli.fit import Outputs, finish
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import write_table
-from superfactor.cli.prepare import Columns, Wishes
 from superfactor.cli.screen import Screen
+from superfactor.tables import prepare
+from superfactor.tables.prepare import Columns, Wishes
 
 TARGET, POSITIVE = "type", "CD8"
 RESAMPLES = 20
@@ -32,8 +32,8 @@ def run(folder: Path, command: str, screen: Screen) -> None:
     table = folder / "t_cells.csv"
     _write_table(table)
     screen.note(SOURCE)
-    with screen.step("read"):
-        samples = prepare.for_fitting(table, Columns(TARGET), Wishes(), screen)
+    with screen.step("read"), as_user_error():
+        samples = prepare.for_fitting(table, Columns(TARGET), Wishes(), screen.progress)
     learned = learn(samples, Settings(), screen)
     outputs = Outputs(
         folder / "model.skops",

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.labels import known
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.predict import open_with, read_for
-from superfactor.cli.prepare import PreparedTable
-from superfactor.cli.reading import Source
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts, counted, figure, headline_row, interval, show_verdict
 from superfactor.cli.trained import NEW, NO_LABEL, trained_on
+from superfactor.tables.columns.labels import known
+from superfactor.tables.joining.reading import Source
+from superfactor.tables.prepare import PreparedTable
 
 
 def run(

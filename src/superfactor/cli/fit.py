@@ -6,21 +6,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import model_file, prepare, summary
+from superfactor.cli import model_file, summary
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.factor_table import check_shown, show_factors
 from superfactor.cli.features import write_features
 from superfactor.cli.findings import Findings, Looks, find
-from superfactor.cli.gaps import filling
-from superfactor.cli.labels import known
 from superfactor.cli.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.output import check_paths, check_table
 from superfactor.cli.parts import show_blocks, show_confounding, show_covariates
 from superfactor.cli.predictions import of_unlabeled, show_unlabeled
-from superfactor.cli.prepare import Columns, Wishes
-from superfactor.cli.reading import Source
 from superfactor.cli.record import metadata
 from superfactor.cli.screen import Screen
+from superfactor.tables import prepare
+from superfactor.tables.columns.gaps import filling
+from superfactor.tables.columns.labels import known
+from superfactor.tables.joining.reading import Source
+from superfactor.tables.prepare import Columns, Wishes
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ def run(
     check_table("--features-out", outputs.features)
     check_shown(outputs.looks.rotation, None, (), outputs.looks.by)
     markers = read_markers(outputs.markers)
-    with screen.step("read"):
-        samples = prepare.for_fitting(source, columns, wishes, screen)
+    with screen.step("read"), as_user_error():
+        samples = prepare.for_fitting(source, columns, wishes, screen.progress)
     classes = sorted(set(known(samples.y).tolist()))
     check_shown(None, outputs.looks.positive, classes)
     learned = learn(samples, settings, screen)

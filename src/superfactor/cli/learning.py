@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from superfactor.cli.composing import preprocessing
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.labels import is_labeled, known
-from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
+from superfactor.tables.columns.labels import is_labeled, known
+from superfactor.tables.composing import preprocessing
+from superfactor.tables.prepare import PreparedTable
 
 FOLDS = 5
 # Into so many parts groups are cut at most, to hold out some of them.

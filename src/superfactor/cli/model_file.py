@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from superfactor._files import replacing
-from superfactor.cli.confounders import column_names
 from superfactor.cli.errors import UserError
+from superfactor.tables.columns.confounders import column_names
 
 # 1 was that of superfactor 1.0: models without patterns, whose coef_ weighs the factors.
 FORMAT = 2

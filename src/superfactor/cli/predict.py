@@ -6,21 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import covariates as encoding_of
-from superfactor.cli import model_file, prepare
-from superfactor.cli.cells import occur_twice, shortened
-from superfactor.cli.composing import completed
-from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.labels import labels_among
+from superfactor.cli import model_file
+from superfactor.cli.errors import as_user_error
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_paths, check_table
 from superfactor.cli.predictions import predicted
-from superfactor.cli.prepare import Columns, PreparedTable
-from superfactor.cli.reading import Source, Study, naming_sheet, read, with_defaults
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts, counted
 from superfactor.cli.trained import NEW, TRAINED_ON, notes, trained_on
+from superfactor.tables import prepare
+from superfactor.tables.columns import covariates as encoding_of
+from superfactor.tables.columns.labels import labels_among
+from superfactor.tables.columns.numbers import occur_twice, shortened
+from superfactor.tables.composing import completed
+from superfactor.tables.errors import TableError
+from superfactor.tables.joining.reading import Source, Study, naming_sheet, read, with_defaults
+from superfactor.tables.prepare import Columns, PreparedTable
 
 
 def run(model: Path, source: Source, identifier: str | None, out: Path, screen: Screen) -> None:
@@ -104,8 +106,9 @@ def read_for(
     # As written, also where all levels of this table look like numbers.
     words = [*encoding_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     wanted = set(about["features"].tolist())
-    study = read(source, columns, screen, words=words, wanted=wanted)
-    with naming_sheet(study.notes):
+    with as_user_error():
+        study = read(source, columns, screen.progress, words=words, wanted=wanted)
+    with as_user_error(), naming_sheet(study.notes):
         return _for_model(loaded, source, study, identifier, target, unlabeled)
 
 
@@ -122,7 +125,7 @@ def _for_model(
     if identifier is None and study.columns.id not in study.frame.columns:
         study = _by_own_names(study, about["id"])
     if target is not None and target not in study.frame.columns:
-        raise UserError(
+        raise TableError(
             f"{source.phenotype or study.path}: the column {target!r} with the labels is missing; add it, or "
             f"name the one that holds them{' with --target' * (target == about['target'])}"
         )
@@ -154,7 +157,7 @@ def _check_blocks(source: Source, study: Study, about: dict[str, Any]) -> None:
         if path.suffix.lower() == ".h5mu":  # has blocks of its own
             continue
         if name not in blocks:
-            raise UserError(
+            raise TableError(
                 f"--block {name}={path}: the model has no block {name!r}; it has {shortened(list(blocks))}"
             )
         if study.features is None:
@@ -166,7 +169,7 @@ def _check_blocks(source: Source, study: Study, about: dict[str, Any]) -> None:
         if not there.intersection(own[name]):
             others = [other for other in blocks if there.intersection(own[other])]
             found = f", but those of {shortened(others)}" if others else ""
-            raise UserError(
+            raise TableError(
                 f"--block {name}={path}: none of the columns of the model's block {name!r} is in it{found}; "
                 f"{shortened(own[name], 2)} are required"
             )

@@ -9,9 +9,9 @@ from typing import Any
 
 from superfactor.cli.learning import Learned
 from superfactor.cli.output import write_table
-from superfactor.cli.prepare import PreparedTable
 from superfactor.cli.screen import Screen
 from superfactor.cli.summary import class_counts
+from superfactor.tables.prepare import PreparedTable
 
 # Samples shown.
 _FIRST = 5

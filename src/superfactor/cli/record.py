@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor.cli.dense import is_sparse
 from superfactor.cli.findings import Looks
 from superfactor.cli.learning import Learned
-from superfactor.cli.prepare import Wishes
-from superfactor.cli.reading import Source
 from superfactor.cli.summary import performance_facts
 from superfactor.cli.trained import fingerprints
+from superfactor.tables.columns.dense import is_sparse
+from superfactor.tables.joining.reading import Source
+from superfactor.tables.prepare import Wishes
 
 _PARAMETERS = ("n_components", "model", "xi", "lam")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")

@@ -11,13 +11,10 @@ from superfactor.cli.factor_table import check_shown
 from superfactor.cli.features import write_features
 from superfactor.cli.findings import find, recorded_nearness
 from superfactor.cli.fit import page_notes, page_title, read_markers
-from superfactor.cli.labels import known
 from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
 from superfactor.cli.output import check_table
 from superfactor.cli.predict import open_with, read_for
-from superfactor.cli.prepare import PreparedTable
-from superfactor.cli.reading import Source
 from superfactor.cli.record import (
     checksum,
     grade_of,
@@ -28,6 +25,9 @@ from superfactor.cli.record import (
     versions,
 )
 from superfactor.cli.screen import Screen
+from superfactor.tables.columns.labels import known
+from superfactor.tables.joining.reading import Source
+from superfactor.tables.prepare import PreparedTable
 
 
 def run(

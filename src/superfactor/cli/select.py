@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import prepare, summary
+from superfactor.cli import summary
+from superfactor.cli.errors import as_user_error
 from superfactor.cli.learning import Settings, fit_search, search_for
 from superfactor.cli.output import check_paths, check_table, write_table
-from superfactor.cli.prepare import Columns, Wishes
-from superfactor.cli.reading import Source
 from superfactor.cli.record import versions
 from superfactor.cli.screen import Screen
+from superfactor.tables import prepare
+from superfactor.tables.joining.reading import Source
+from superfactor.tables.prepare import Columns, Wishes
 
 SHOWN = 10
 _PARAMETERS = ("model", "n_components", "xi", "lam")
@@ -23,8 +25,8 @@ def run(
     """Score every setting on every fold of all samples; fit nothing for good."""
     check_paths({"--out": out}, *source.files)
     check_table("--out", out)
-    with screen.step("read"):
-        samples = prepare.for_fitting(source, columns, wishes, screen)
+    with screen.step("read"), as_user_error():
+        samples = prepare.for_fitting(source, columns, wishes, screen.progress)
     with screen.step("select"), screen.progress("scoring settings") as progress:
         search = search_for(samples, settings, samples.y, samples.groups).set_params(refit=False)
         fit_search(search, samples.X, samples.y, progress, samples.groups)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor.cli.dense import is_sparse
-from superfactor.cli.gaps import percent as share_in_percent
-from superfactor.cli.labels import known
 from superfactor.cli.learning import Learned
-from superfactor.cli.prepare import PreparedTable, Wishes
 from superfactor.cli.screen import Screen
+from superfactor.tables.columns.dense import is_sparse
+from superfactor.tables.columns.gaps import percent as share_in_percent
+from superfactor.tables.columns.labels import known
+from superfactor.tables.prepare import PreparedTable, Wishes
 
 # By the grade of a verdict.
 STYLES = {"better": "bold green", "not shown": "bold yellow", "worse": "bold red"}

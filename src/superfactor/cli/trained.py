@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor.cli.dense import is_sparse
-from superfactor.cli.prepare import PreparedTable
+from superfactor.tables.columns.dense import is_sparse
+from superfactor.tables.prepare import PreparedTable
 
 #: What the column TRAINED_ON of predictions says of a sample.
 NEW, SAME_VALUES, SAME_NAME, NO_LABEL = "no", "yes", "same name", "without its label"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError
@@ -12,8 +14,8 @@ FEWEST = 3
 
 def wishes_of(log2: bool, impute: str, unlabeled: str | None, drop_rare: bool, min_class: int | None) -> Any:
     """How the table is read, as `Wishes`."""
-    from superfactor.cli.gaps import WAYS
-    from superfactor.cli.prepare import Wishes
+    from superfactor.tables.columns.gaps import WAYS
+    from superfactor.tables.prepare import Wishes
 
     if impute not in WAYS:
         raise UserError(f"--impute {impute}: lowrank, mean or none is required")
@@ -32,7 +34,7 @@ def columns_of(
     adjust: list[str] | None,
 ) -> Any:
     """Which column is what, as `Columns`; names stand one after another, with commas, or both."""
-    from superfactor.cli.roles import Columns
+    from superfactor.tables.roles import Columns
 
     def names(values: list[str] | None) -> tuple[str, ...]:
         every = (name.strip() for value in values or [] for name in value.split(","))
@@ -92,3 +94,41 @@ def _choice(option: str, text: str, kind: Any, allowed: Any, required: str) -> A
     if not values or not all(map(allowed, values)):
         raise UserError(f"{option} {text}: {required} is required, or several with commas between")
     return values[0] if len(values) == 1 else values
+
+
+def source_of(
+    table: Path | None,
+    blocks: Sequence[str] | None,
+    phenotype: Path | None,
+    layout: str | None,
+    sheet: str | None,
+    layer: str | None,
+) -> Any:
+    """The files that the words of a command name, as `Source`."""
+    from superfactor.tables.joining.reading import LAYOUTS, Source
+
+    if layout is not None and layout not in LAYOUTS:
+        raise UserError(f"--layout {layout}: auto, samples or features is required")
+    named: dict[str, Path] = {}
+    for word in blocks or []:
+        name, equals, file = word.partition("=")
+        if not equals or not name.strip() or not file:
+            raise UserError(f"--block {word}: name=FILE is required, as in rna=expression.csv")
+        if name.strip() in named:
+            raise UserError(f"--block {word}: two blocks are called {name!r}; rename one")
+        named[name.strip()] = Path(file)
+    if table is None and not named:
+        raise UserError("Missing argument 'TABLE', or --block name=FILE (--help lists what there is)")
+    found = Source(table, tuple(named.items()), phenotype, layout, sheet, layer)
+    names = [name for name, _ in found.tables]
+    if len(set(names)) < len(names):
+        raise UserError(f"--block {names[0]}=…: TABLE is a block of that name already; rename one")
+    every = [*(path for _, path in found.tables), *([] if phenotype is None else [phenotype])]
+    seen: set[Path] = set()
+    for path in every:
+        if path.resolve() in seen:
+            raise UserError(
+                f"{path}: the same file twice; TABLE, every --block and --phenotype are files of their own"
+            )
+        seen.add(path.resolve())
+    return found

@@ -7,7 +7,7 @@ from superfactor.datasets.mnist import Images, load_mnist
 from superfactor.datasets.prostate import load_prostate
 from superfactor.datasets.simulator import Simulation, simulate
 from superfactor.datasets.t_cells import load_t_cells
-from superfactor.datasets.tables import TableFile, open_table, read_table
+from superfactor.tables import TableFile, open_table, read_table
 
 __all__ = [
     "DataNotFound",

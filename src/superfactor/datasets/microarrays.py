@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superfactor.datasets import files
-from superfactor.datasets.tables import CUMIDA, read_table
+from superfactor.tables import read_table
+from superfactor.tables.grids.cells import CUMIDA
 
 __all__ = ["PAPER", "Microarray", "find_microarrays", "load_microarray"]
 

@@ -1,0 +1,107 @@
+"""Arrays in ``.npz`` files: a sparse matrix as SciPy saves it, or a dense one, with what belongs to it."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from superfactor.tables.files.table_file import TableFile
+from superfactor.tables.grids.about_samples import about_samples
+from superfactor.tables.grids.cells import some, unique
+
+__all__ = ["read"]
+
+# Arrays that name the features; the first that is there does.
+_FEATURES = ("feature_names", "features", "vocabulary", "words", "genes", "var_names", "columns")
+_SAMPLES = ("row name", "row_names", "obs_names", "sample_names")
+_SPARSE = ("data", "indices", "indptr", "shape")
+_COORDINATES = ("data", "row", "col", "shape")
+
+
+def read(path: Path, *, layout: str, text: Collection[str]) -> TableFile:
+    """The samples of a file; see `superfactor.datasets.open_table`.
+
+    Arrays as long as there are samples become columns of the frame, under their own names.
+    """
+    found = _arrays(path)
+    matrix, used = _matrix(path, found)
+    if layout == "features":
+        matrix = matrix.T
+    if sparse.issparse(matrix):
+        matrix = sparse.csr_matrix(matrix, dtype=np.float64)
+    else:
+        matrix = np.ascontiguousarray(matrix, dtype=np.float64)
+    n, p = matrix.shape
+    rest = {name: values for name, values in found.items() if name not in used}
+    named = next((name for name in _FEATURES if rest.get(name, np.empty(())).shape == (p,)), None)
+    if named is None:
+        features = [f"feature {j}" for j in range(1, p + 1)]
+    else:
+        features = unique(path, _words(rest.pop(named)), what="features")
+    called = next((name for name in _SAMPLES if rest.get(name, np.empty(())).shape == (n,)), None)
+    samples = None if called is None else _words(rest.pop(called))
+    columns = {name: _column(values) for name, values in rest.items() if values.shape == (n,)}
+    unused = [name for name in rest if name not in columns and name not in ("format", "_is_array")]
+    notes = (f"arrays of another length are left out: {some(unused, 5)}",) if unused else ()
+    return TableFile(about_samples(n, columns, text, samples), matrix, features, notes=notes)
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """All arrays of a file. No pickles: opening one may run anybody's code."""
+    name = ""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = {}
+            for name in file.files:
+                found[name] = file[name]
+            return found
+    except (zipfile.BadZipFile, EOFError, AttributeError):
+        raise ValueError(f"{path}: not a complete .npz file; write or copy it again") from None
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise ValueError(f"{path}: array {name!r} cannot be read ({error})") from None
+        if not name:
+            raise ValueError(f"{path}: not an .npz file; write it with numpy.savez") from None
+        raise ValueError(
+            f"{path}: array {name!r} holds Python objects, which are not opened; write text as "
+            "numpy.array(values, dtype=str) and save it again"
+        ) from None
+
+
+def _matrix(path: Path, found: dict[str, Any]) -> tuple[Any, set[str]]:
+    """The values (samples, features), and the names of the arrays they are made of."""
+    kind = _words(found["format"])[0] if "format" in found else None
+    try:
+        if kind == "coo" or (kind is None and set(_COORDINATES) <= set(found)):
+            data, row, col, shape = (found[name] for name in _COORDINATES)
+            return sparse.coo_matrix((data, (row, col)), tuple(shape)), {*_COORDINATES, "format"}
+        if kind in ("csr", "csc") or (kind is None and set(_SPARSE) <= set(found)):
+            data, indices, indptr, shape = (found[name] for name in _SPARSE)
+            make = sparse.csc_matrix if kind == "csc" else sparse.csr_matrix
+            matrix = make((data, indices, indptr), tuple(shape))
+            matrix.check_format()  # an index out of range would be read from memory of others
+            return matrix, {*_SPARSE, "format"}
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{path}: not a sparse matrix ({error}); scipy.sparse.save_npz writes one") from None
+    flat = [name for name, values in found.items() if values.ndim == 2 and values.dtype.kind in "biuf"]
+    name = "X" if "X" in flat else flat[0] if len(flat) == 1 else None
+    if name is None:
+        raise ValueError(
+            f"{path}: it has the arrays {some(list(found), 8)}; X (samples × features), or the arrays of "
+            "scipy.sparse.save_npz, are required"
+        )
+    return found[name], {name}
+
+
+def _column(values: Any) -> Any:
+    return _words(values) if values.dtype.kind == "S" else values
+
+
+def _words(values: Any) -> list[str]:
+    cells = np.atleast_1d(values)
+    return [cell.decode() if isinstance(cell, bytes) else str(cell) for cell in cells]

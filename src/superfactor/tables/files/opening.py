@@ -1,0 +1,195 @@
+"""Which reader is for which file, and which way round its table is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from superfactor.tables.files import series_matrix
+from superfactor.tables.files.delimited import DELIMITERS, Progress, read_delimited
+from superfactor.tables.files.excel import read_sheet
+from superfactor.tables.files.parquet import read_parquet
+from superfactor.tables.files.refusals import refuse
+from superfactor.tables.files.table_file import TableFile
+from superfactor.tables.grids.grid import Grid
+from superfactor.tables.grids.turning import has_features_in_rows, perhaps, turned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["open_table", "read_table"]
+
+LAYOUTS = ("auto", "samples", "features")
+PARQUET, ARRAYS, MARKET = ".parquet", ".npz", ".mtx"
+EXCEL = (".xlsx", ".xlsm")
+ANNOTATED = (".h5ad", ".h5mu")
+
+
+def open_table(
+    path: str | Path,
+    *,
+    layout: str = "auto",
+    sheet: str | None = None,
+    layer: str | None = None,
+    text: Collection[str] = (),
+    progress: Progress | None = None,
+) -> TableFile:
+    """Read the samples of a file, whatever its format and whichever way round it is.
+
+    Parameters
+    ----------
+    path : a file or folder
+        Tables: delimited text (``.csv``, ``.tsv``, ``.tab``, ``.txt``, each also with ``.gz``), a series
+        matrix of GEO, ``.parquet``, ``.xlsx``. Features apart from the rest: ``.h5ad``, ``.h5mu``,
+        ``.npz``, ``.mtx`` or a folder of 10x Genomics with ``matrix.mtx``, ``barcodes.tsv`` and
+        ``features.tsv``.
+    layout : "auto", "samples" or "features"
+        What the rows of a table are. "auto" takes them for features only where that is sure: the first
+        column holds names of genes or probes, each once, all others numbers or what is known of genes.
+    sheet : str, optional
+        Of an Excel file; by default its first.
+    layer : str, optional
+        Of an ``.h5ad`` or ``.h5mu`` file instead of X; "raw" for the raw values.
+    text : names of columns to keep as they are written
+        Identifiers like ``007``. Names the file does not have are ignored.
+    progress : callable(done, total), optional
+        Called now and then with bytes, for delimited text.
+
+    Returns
+    -------
+    table : TableFile
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened.
+    ValueError
+        It is of no such kind; the message says where it goes wrong, or how to convert it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from superfactor.datasets import open_table
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "arrays.tsv")
+    >>> lines = ["probe\\tGSM1\\tGSM2", "type\\ttumour\\tnormal", "1007_s_at\\t7.5\\t8", "117_at\\t6\\t5.5"]
+    >>> _ = path.write_text("\\n".join(lines))
+    >>> table = open_table(path, text=["type"])
+    >>> table.frame.to_numpy().tolist()
+    [['GSM1', 'tumour', 7.5, 6.0], ['GSM2', 'normal', 8.0, 5.5]]
+    >>> table.notes[0]
+    'features in rows: turned round to 2 samples with 3 columns (--layout samples leaves it as it is)'
+    """
+    path = Path(path)
+    if layout not in LAYOUTS:
+        raise ValueError(f"layout has to be one of {', '.join(LAYOUTS)}, not {layout!r}")
+    kind = _kind(path)
+    if sheet is not None and kind not in EXCEL:
+        raise ValueError(f"{path}: only Excel files have a sheet ({sheet!r}); leave it out")
+    if layer is not None and kind not in ANNOTATED:
+        raise ValueError(f"{path}: only .h5ad and .h5mu files have a layer ({layer!r}); leave it out")
+    # These import SciPy's sparse matrices, for which most tables need not wait.
+    if kind in ANNOTATED:
+        from superfactor.tables.files import annotated
+
+        return annotated.read(path, layout=layout, layer=layer, text=text)
+    if kind == MARKET:
+        from superfactor.tables.files import market
+
+        return market.read(path, layout=layout)
+    if kind == ARRAYS:
+        from superfactor.tables.files import arrays
+
+        return arrays.read(path, layout=layout, text=text)
+    if kind in DELIMITERS and series_matrix.is_one(path):
+        return series_matrix.read(path, text=text, progress=progress)
+    keep = layout != "samples"
+
+    def read(words: Collection[int]) -> Grid:
+        if kind == PARQUET:
+            return read_parquet(path, text, words=words)
+        if kind in EXCEL:
+            return read_sheet(path, sheet, text, words=words, keep=keep)
+        return read_delimited(path, DELIMITERS[kind], text, words=words, keep=keep, progress=progress)
+
+    return _table(path, read, layout, text)
+
+
+def _table(
+    path: Path, read: Callable[[Collection[int]], Grid], layout: str, text: Collection[str]
+) -> TableFile:
+    """The table that `read` gives, told which columns are text, with its samples in rows."""
+    # Names of features are text even if they look like numbers.
+    grid = read([0] if layout == "features" else [])
+    if layout == "features" or (layout == "auto" and has_features_in_rows(grid, text)):
+        table, notes = turned(path, grid)
+        return TableFile(table, notes=(*grid.notes, *notes))
+    if grid.stray:
+        # Text further down in columns that began with numbers: once more, knowing which they are.
+        grid = read(grid.stray)
+    notes = perhaps(grid) if layout == "auto" else ()
+    return TableFile(grid.samples(), notes=(*grid.notes, *notes))
+
+
+def read_table(
+    path: str | Path, *, text: Collection[str] = (), progress: Progress | None = None
+) -> pd.DataFrame:
+    """Read a table with a header, one sample a row.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv``, ``.tsv``, ``.tab`` or ``.txt``, the delimiter taken from the header, and each of them
+        also with ``.gz``; ``.parquet`` or ``.xlsx`` (its first sheet).
+    text : names of columns to keep as they are written
+        Identifiers like ``007``. Names the table does not have are ignored.
+    progress : callable(done, total), optional
+        Called now and then with bytes.
+
+    Returns
+    -------
+    table : DataFrame of shape (n_samples, n_columns)
+        Numeric columns are float64, with NaN where a cell is empty or says NA; every other column
+        is text, with None there. The index says where a sample stands in the file: its ``line``, or
+        its ``row`` counted from 1 in a Parquet or Excel file. A first column without a name, as R and pandas
+        write their row names, is called ``row name`` and is text; so are ``samples`` and ``type``
+        where a table begins with them, as those of CuMiDa do. A name that occurs again is numbered,
+        ``TP53``, ``TP53.1``, with a warning.
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened.
+    ValueError
+        It is no table of these kinds; the message says where it goes wrong.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from superfactor.datasets import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "table.csv")
+    >>> _ = path.write_text("patient;status;gene\\nP1;tumour;7,5\\nP2;normal;NA\\n")
+    >>> read_table(path).to_dict("list")
+    {'patient': ['P1', 'P2'], 'status': ['tumour', 'normal'], 'gene': [7.5, nan]}
+    """
+    table = open_table(path, layout="samples", text=text, progress=progress)
+    if table.matrix is not None:
+        raise ValueError(f"{path}: no plain table; superfactor.datasets.open_table reads it")
+    for note in table.notes:
+        warnings.warn(f"{path}: {note}", UserWarning, stacklevel=2)
+    return table.frame
+
+
+def _kind(path: Path) -> str:
+    """The last ending in lower case, that of the text inside for ``.gz``."""
+    if path.is_dir():
+        return MARKET
+    endings = [ending.lower() for ending in path.suffixes]
+    packed = endings[-1:] == [".gz"]
+    kind = next(iter(endings[-2:-1] if packed else endings[-1:]), "")
+    if kind in DELIMITERS or kind == MARKET:
+        return kind
+    if packed or kind not in (PARQUET, ARRAYS, *EXCEL, *ANNOTATED):
+        raise refuse(path)
+    return kind

@@ -1,0 +1,1 @@
+"""Cells of a table as they stand in a file."""

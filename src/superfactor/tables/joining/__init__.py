@@ -1,0 +1,1 @@
+"""Several files about the same samples."""

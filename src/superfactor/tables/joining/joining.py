@@ -1,0 +1,358 @@
+"""Several files about the same samples become one: who is in all of them, who is not, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from superfactor.tables.columns.dense import as_dense, is_sparse, zeros_written_out
+from superfactor.tables.columns.numbers import numbers, occur_twice, place, shortened, without_point
+from superfactor.tables.errors import TableError
+from superfactor.tables.joining.ranges import Ranges, ranges_of_kept
+from superfactor.tables.joining.reading import Source, Study, with_defaults
+from superfactor.tables.roles import Columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Names that are written down of those who were lost.
+_FIRST = 5
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One file: names (n,) of its samples in the column `key` of `frame`, values (n, p) of its features.
+
+    A phenotype file has no features. `blocks` are those inside, of a file that has some.
+    """
+
+    name: str
+    path: Path
+    key: str
+    names: list[str]
+    frame: pd.DataFrame
+    values: Any = None
+    features: Sequence[str] = ()
+    blocks: Mapping[str, tuple[int, int]] | None = None
+
+
+def join(
+    source: Source, tables: dict[str, Any], people: Any, columns: Columns, wanted: Collection[str] | None
+) -> Study:
+    """All samples with features, and only those that the phenotype file knows, where there is one.
+
+    The order is that of the tables. A sample that a table does not have misses its features.
+
+    Parameters
+    ----------
+    tables : name of a block → TableFile
+    people : TableFile of the phenotype file, or None
+    columns : roles
+    wanted : names of the features, or None for every column without a role
+    """
+    paths, files = dict(source.tables), dict(tables)
+    if people is not None:
+        assert source.phenotype is not None
+        paths[""], files[""] = source.phenotype, people
+    keys = _keys(paths, files, columns.id)
+    parts = [_part(name, paths[name], table, keys[name], columns, wanted) for name, table in tables.items()]
+    known = None if people is None else _phenotype(paths[""], people, keys[""])
+    names = list(dict.fromkeys(name for part in parts for name in part.names))
+    if known is not None:
+        own = set(known.names)
+        kept = [name for name in names if name in own]
+        if not kept:
+            raise TableError(
+                f"{known.path}: no sample of {parts[0].path} is in it: {shortened(names, 2)} there, "
+                f"{shortened(known.names, 2)} here; name the column that has the same names with --id"
+            )
+    else:
+        kept = names
+    frame = _frame(parts, known, kept, columns.compared)
+    defaults = with_defaults(columns, frame if known is None else known.frame)
+    features = _features(parts, wanted)
+    report = _report(parts, known, kept)
+    matrix = _matrix(parts, kept)
+    notes = [*(note for table in files.values() for note in table.notes), *_sentences(report)]
+    if not is_sparse(matrix) and any(is_sparse(part.values) for part in parts):
+        notes.append(zeros_written_out(matrix, "put beside others, or missing for some samples"))
+    return Study(
+        source.path,
+        source.title,
+        frame,
+        replace(defaults, id=str(frame.columns[0])),
+        matrix,
+        [name for own in features for name in own],
+        _ranges(parts),
+        report,
+        tuple(notes),
+    )
+
+
+# --- names of samples -----------------------------------------------------------------------------
+
+
+def _keys(paths: dict[str, Path], files: dict[str, Any], id: str | None) -> dict[str, str]:
+    """The column of each file with the names of its samples.
+
+    The one that `--id` names, or else the names of rows; or else the one that has most of the names that
+    other files have.
+    """
+    found = {name: _own_key(table.frame, id) for name, table in files.items()}
+    names: set[str] = set()
+    for name, table in files.items():
+        key = found[name]
+        names |= set() if key is None else set(_names(paths[name], table.frame, key))
+    return {name: key or _matching(paths[name], files[name].frame, names, id) for name, key in found.items()}
+
+
+def _own_key(frame: pd.DataFrame, id: str | None) -> str | None:
+    from superfactor.tables.grids.cells import ROW_NAMES
+
+    if id is not None and id in frame.columns:
+        return id
+    # Genes were the rows, or the file keeps names of its own: `--id` is a column of another file.
+    default = with_defaults(Columns(), frame).id
+    return default if id is None or default == ROW_NAMES else None
+
+
+def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) -> str:
+    words = [name for name, kind in frame.dtypes.items() if kind.kind == "O"]
+    common = {name: len(names.intersection(frame[name])) for name in words}
+    best = max(common, key=lambda name: common[name], default=None)
+    if best is None or not common[best]:
+        if id is None and names and words:
+            here = ", ".join(f"{next(iter(frame[name].dropna()), '')!r} in {name!r}" for name in words[:3])
+            raise TableError(
+                f"{path}: no column has the names of samples that the other files have, such as "
+                f"{shortened(sorted(names), 2)}; here are {here}: write them alike, or name the column "
+                "with --id"
+            )
+        wanted = "--id is required" if id is None else f"--id: there is no column {id!r}"
+        raise TableError(
+            f"{path}: {wanted}, the column with the names of samples by which files are joined; the columns "
+            f"are {shortened(list(frame.columns))}"
+        )
+    return str(best)
+
+
+def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
+    """Names of samples, each of them there and there once; 7 for the 7.0 of a column with empty cells."""
+    cells = frame[key]
+    empty = cells.isna().to_numpy()
+    if empty.any():
+        raise TableError(
+            f"{path}: no name of a sample in column {key!r} at {place(frame, int(empty.argmax()))}; fill it "
+            "in, files are joined by it"
+        )
+    names = [without_point(str(cell)) for cell in cells]
+    twice = occur_twice(names, f" in column {key!r}")
+    if twice:
+        raise TableError(
+            f"{path}: {twice}; files are joined by names that are there once: keep one row of each, rename "
+            "the others, or name another column with --id"
+        )
+    return names
+
+
+# --- one file -------------------------------------------------------------------------------------
+
+
+def _part(
+    name: str, path: Path, table: Any, key: str, columns: Columns, wanted: Collection[str] | None
+) -> _Part:
+    """The samples and features of a table."""
+    frame, names = table.frame, _names(path, table.frame, key)
+    if table.matrix is None:
+        chosen = _chosen(name, [str(n) for n in frame.columns if n != key], columns, wanted)
+        values = numbers(path, frame, chosen, names, gaps=True)
+        frame = frame[[n for n in frame.columns if n == key or n in columns.special]]
+        return _Part(name, path, key, names, frame, values, chosen)
+    chosen = _chosen(name, table.features, columns, wanted)
+    values, blocks = table.matrix, table.blocks
+    if len(chosen) < len(table.features):
+        keep = set(chosen)
+        positions = [j for j, n in enumerate(table.features) if n in keep]
+        values = values[:, positions]
+        blocks = ranges_of_kept(blocks, positions)
+    return _Part(name, path, key, names, frame, values, chosen, blocks or None)
+
+
+def _chosen(block: str, names: Sequence[str], columns: Columns, wanted: Collection[str] | None) -> list[str]:
+    """Those of the names that are features."""
+    special = columns.special
+    if wanted is None:
+        return [name for name in names if name not in special]
+    return [name for name in names if name in wanted or f"{block}:{name}" in wanted]
+
+
+def _phenotype(path: Path, table: Any, key: str) -> _Part:
+    return _Part("", path, key, _names(path, table.frame, key), table.frame)
+
+
+# --- all of them ----------------------------------------------------------------------------------
+
+
+def _features(parts: list[_Part], wanted: Collection[str] | None) -> list[list[str]]:
+    """Names of the features of each part; ``rna:TP53`` where another part has a TP53 too."""
+    counts = Counter(name for part in parts for name in part.features)
+
+    def named(part: _Part, name: str) -> str:
+        full = f"{part.name}:{name}"
+        return full if counts[name] > 1 or (wanted is not None and full in wanted) else name
+
+    return [[named(part, name) for name in part.features] for part in parts]
+
+
+def _ranges(parts: list[_Part]) -> Ranges:
+    """First feature, and the one behind the last, of every block."""
+    ranges: Ranges = {}
+    start = 0
+    for part in parts:
+        inside = part.blocks or {part.name: (0, len(part.features))}
+        ranges |= {name: (start + a, start + b) for name, (a, b) in inside.items() if b > a}
+        start += len(part.features)
+    return ranges if len(ranges) > 1 else {}
+
+
+def _frame(
+    parts: list[_Part], known: _Part | None, kept: list[str], compared: Collection[str]
+) -> pd.DataFrame:
+    """What is known of the samples `kept`, their names first.
+
+    The phenotype file counts before the tables, and the first table before the next; but where two of them
+    say different things of a sample in one of the columns `compared`, somebody has to decide.
+    """
+    import pandas as pd
+
+    sources = parts if known is None else [known, *parts]
+    key = sources[0].key
+    columns: dict[str, Any] = {key: pd.Series(kept, index=kept, dtype=object)}
+    origin: dict[str, list[Path]] = {}
+    for part in sources:
+        frame = part.frame.set_axis(pd.Index(part.names, dtype=object), axis=0).reindex(kept)
+        for name in frame.columns:
+            if name == part.key:
+                continue
+            mine = frame[name]
+            if name in compared:
+                if name in columns:
+                    _refuse_differences(name, columns[name], mine, origin[name], part.path)
+                origin.setdefault(name, []).append(part.path)
+            # A sample may be in the second table only.
+            columns[name] = mine if name not in columns else columns[name].where(columns[name].notna(), mine)
+    frame = pd.DataFrame(columns)
+    for name in list(columns):
+        column = frame[name]
+        if column.dtype.kind == "O":
+            frame[name] = column.where(column.notna(), None)
+    frame.columns = pd.Index(list(columns), dtype=object)
+    frame.index = pd.Index(kept, name="sample", dtype=object)
+    return frame
+
+
+def _refuse_differences(
+    name: str, before: pd.Series[Any], mine: pd.Series[Any], others: list[Path], path: Path
+) -> None:
+    """A column of one file must not contradict that of another, both in the same order of samples."""
+    pairs = list(zip(before.index, _spelled(before), _spelled(mine), strict=True))
+    there = [(sample, a, b) for sample, a, b in pairs if a is not None and b is not None]
+    differ = [(sample, a, b) for sample, a, b in there if a != b]
+    if differ:
+        sample, a, b = differ[0]
+        raise TableError(
+            f"column {name!r} differs between {' + '.join(map(str, others))} and {path} for {len(differ)} of "
+            f"{len(there)} samples, the first of them {str(sample)!r}: {a!r} and {b!r}; leave the column out "
+            "of one of them"
+        )
+
+
+def _spelled(column: pd.Series[Any]) -> list[str | None]:
+    """Cells as text, 61.5 for 61.50 and 7 for 7.0; None where one is empty."""
+    from superfactor.tables.grids.cells import MISSING, is_number
+
+    cells = [None if gone else str(c) for c, gone in zip(column, column.isna(), strict=True)]
+    return [
+        None
+        if cell is None or cell in MISSING
+        else without_point(str(float(cell)))
+        if is_number(cell)
+        else cell
+        for cell in cells
+    ]
+
+
+def _matrix(parts: list[_Part], kept: list[str]) -> Any:
+    """Features (n, p) of the samples `kept`, NaN where a sample is not in a table; sparse if all are."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    rows = []
+    for part in parts:
+        at = {name: i for i, name in enumerate(part.names)}
+        rows.append(np.array([at.get(name, -1) for name in kept]))
+    if all(sp.issparse(part.values) and (own >= 0).all() for part, own in zip(parts, rows, strict=True)):
+        return sp.hstack([part.values[own] for part, own in zip(parts, rows, strict=True)], format="csr")
+    out = np.full((len(kept), sum(len(part.features) for part in parts)), np.nan)
+    start = 0
+    for part, own in zip(parts, rows, strict=True):
+        stop, there = start + len(part.features), own >= 0
+        out[there, start:stop] = as_dense(part.path, part.values[own[there]], "joined")
+        start = stop
+    return out
+
+
+def _report(parts: list[_Part], known: _Part | None, kept: list[str]) -> dict[str, Any]:
+    """Who was lost and why, and who misses a block, in plain values."""
+    inside = set(kept)
+    lost = []
+    if known is not None:
+        for part in parts:
+            gone = [name for name in part.names if name not in inside]
+            lost.append(_group(part.path, f"not in {known.path.name}", gone))
+        anywhere = {name for part in parts for name in part.names}
+        gone = [name for name in known.names if name not in anywhere]
+        where = parts[0].path.name if len(parts) == 1 else "any table"
+        lost.append(_group(known.path, f"not in {where}", gone))
+    without = []
+    for part in parts if len(parts) > 1 else []:
+        own = set(part.names)
+        gone = [name for name in kept if name not in own]
+        without.append({"block": part.name, "samples": len(gone), "first": gone[:_FIRST]})
+    files = [*parts, *([] if known is None else [known])]
+    return {
+        "by": files[-1].key,
+        "files": {str(part.path): len(part.names) for part in files},
+        "samples": len(kept),
+        "lost": [group for group in lost if group["samples"]],
+        "without_block": [group for group in without if group["samples"]],
+    }
+
+
+def _group(path: Path, why: str, names: list[str]) -> dict[str, Any]:
+    return {"file": str(path), "why": why, "samples": len(names), "first": names[:_FIRST]}
+
+
+def _sentences(report: dict[str, Any]) -> list[str]:
+    """The same for people."""
+    said = [
+        f"{_samples(group)} of {Path(group['file']).name} left out, {group['why']}: {_some(group)}"
+        for group in report["lost"]
+    ]
+    return said + [
+        f"{_samples(group)} of {report['samples']} without {group['block']!r}: its features are missing "
+        f"values for {_some(group)}"
+        for group in report["without_block"]
+    ]
+
+
+def _samples(group: dict[str, Any]) -> str:
+    return f"{group['samples']} sample{'s' * (group['samples'] > 1)}"
+
+
+def _some(group: dict[str, Any]) -> str:
+    more = group["samples"] - len(group["first"])
+    return ", ".join(map(repr, group["first"])) + (f" and {more} more" if more else "")
