@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from reproduction.coordinates import short_rows
-from superfactor.cli.learning import Settings, learn, split
+from superfactor.cli.commands.learning import Settings, learn, split
 from superfactor.datasets import load_microarray
 from superfactor.datasets.files import VARIABLE
 from superfactor.tables.prepare import Columns, PreparedTable, Wishes, for_fitting

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tests.cli.command import QUICK, cohort, refused, roles, superfactor
 
-from superfactor.cli.parts import _with_interval
+from superfactor.cli.told.parts import _with_interval
 from superfactor.tables.columns.covariates import column_names, encode, learn_encoding, notes, words
 
 

@@ -10,7 +10,8 @@ from sklearn.metrics import roc_auc_score
 from tests.cli.command import ALL, QUICK, SETTING, cohort, refused, roles, superfactor
 
 from superfactor import interpretation
-from superfactor.cli import model_file, output
+from superfactor.cli import model_file
+from superfactor.cli.told import output
 from superfactor.interpretation import (
     factor_view,
     feature_effects,

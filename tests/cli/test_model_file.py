@@ -113,10 +113,9 @@ def impostors(tmp_path, model):
     skops.io.dump(right | {"estimator": model_file.load(model).estimator}, made["bare"])
     call = {"content": {"module_path": "os", "function": "system"}}
     zipped(made["system"], schema_json=schema("os", "system", "FunctionNode", **call))
-    call = {"content": {"module_path": "superfactor.cli.output", "function": "write_bytes"}}
-    zipped(
-        made["function"], schema_json=schema("superfactor.cli.output", "write_bytes", "FunctionNode", **call)
-    )
+    output = "superfactor.cli.told.output"
+    call = {"content": {"module_path": output, "function": "write_bytes"}}
+    zipped(made["function"], schema_json=schema(output, "write_bytes", "FunctionNode", **call))
     content = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "__id__": 2}
     content |= {"is_json": True, "content": '"x"'}
     zipped(made["foreign-class"], schema_json=schema("subprocess", "Popen", "ObjectNode", content=content))
@@ -137,7 +136,7 @@ def impostors(tmp_path, model):
         ("inside", "not a superfactor model (LogisticRegression inside)"),
         ("bare", "not a complete superfactor model (its description is missing)"),
         ("system", "types that are not superfactor's: os.system"),
-        ("function", "types that are not superfactor's: superfactor.cli.output.write_bytes"),
+        ("function", "types that are not superfactor's: superfactor.cli.told.output.write_bytes"),
         ("foreign-class", "types that are not superfactor's: subprocess.Popen"),
     ],
 )

@@ -14,7 +14,8 @@ from tests.cli.command import QUICK, SETTING, roles, superfactor
 from tests.processes import INTERRUPTIBLE
 
 from superfactor._files import replacing
-from superfactor.cli import model_file, output, screen
+from superfactor.cli import model_file
+from superfactor.cli.told import output, screen
 
 # Saving writes half a file, says so, and waits to be stopped.
 SLOW = """

@@ -1,39 +1,18 @@
 """The command ``superfactor``: from a table on disk to factors, predictions and a page to show.
 
-================ ================================================================================
-file             idea
-================ ================================================================================
-``app``          the commands and their options, with nothing heavy imported
-``options``      … those that several commands share
-``values``       … what is typed after them
-``errors``       one clear line and an exit code instead of a traceback
-``screen``       what people see: tables, notes, progress bars; or one JSON object for scripts
-``output``       where to write, checked before the work, and how tables are written
-``reading``      the files of a command become one table,
-``joining``      … by the names of samples where there are several; who was lost, and why
-``prepare``      a table becomes X, labels and names of samples
-``roles``        … which of its columns is what
-``matrix``       … X: features, then covariates, then confounders, dense or sparse
-``cells``        … its numbers; cells that are none are named by sample, line and column
-``gaps``         … its missing values
-``labels``       … its labels
-``covariates``   … its covariates, words as indicator columns
-``confounders``  … what the features are adjusted for
-``composing``    what X passes before it is factorized: filled in, adjusted, scaled
-``learning``     split, select, fit, score: what ``fit`` and ``demo`` share
-``findings``     what is found about a model besides how well it predicts:
-``out_of_fold``  … its factors on samples not seen
-``returning``    … which features return in parts of the samples
-``factor_table`` the factors on the screen
-``features``     all features on disk
-``parts``        the tables of covariates, blocks and confounders
-``predictions``  what a model says of samples, on disk and on the screen
-``summary``      what else ``fit`` and ``demo`` say
-``record``       what a model file tells about its model
-``model_file``   a model on disk, in the skops format; nothing else is ever loaded
-================ ================================================================================
-
-and one file a command: ``demo``, ``fit``, ``predict``, ``factors``, ``evaluate``, ``select``, ``report``.
+============== ================================================================================
+file           idea
+============== ================================================================================
+``app``        the commands and their options, with nothing heavy imported
+``options``    … those that several commands share
+``values``     … what is typed after them
+``errors``     one clear line and an exit code instead of a traceback
+``commands/``  one file a command; ``learning`` is what ``fit`` and ``demo`` share
+``told/``      what people see: screen, tables, files of results
+``record``     what a model file tells about its model
+``trained``    … and which samples it was trained on
+``model_file`` a model on disk, in the skops format; nothing else is ever loaded
+============== ================================================================================
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ from superfactor.cli.options import (
     Unlabeled,
     Xi,
 )
-from superfactor.cli.screen import Screen
+from superfactor.cli.told.screen import Screen
 from superfactor.cli.values import columns_of, repeats_of, settings_of, source_of, wishes_of
 
 # typer has its own copy of click's exceptions since 0.26 and no public name for their root.
@@ -124,7 +124,7 @@ def demo(
 
     Writes a table, a model and a page to look at.
     """
-    from superfactor.cli import demo
+    from superfactor.cli.commands import demo
 
     demo.run(out, shlex.join(_command), Screen(quiet=quiet, as_json=json))
 
@@ -189,8 +189,8 @@ def fit(
     samples. How well this predicts is measured by nested cross-validation: the whole choice is made
     again without the samples it is judged by, beside simpler methods.
     """
-    from superfactor.cli import fit
-    from superfactor.cli.findings import Looks
+    from superfactor.cli.commands import fit
+    from superfactor.cli.told.findings import Looks
 
     times = repeats_of(repeats)
     if permutations and not times:
@@ -235,7 +235,7 @@ def predict(
 
     Writes a row a sample: its name, the predicted label and the probability of each class.
     """
-    from superfactor.cli import predict
+    from superfactor.cli.commands import predict
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
     predict.run(model, source, id, out, Screen(quiet=quiet, as_json=json))
@@ -261,7 +261,7 @@ def factors(
 
     Needs the model alone: correlations and weights of all features are in it.
     """
-    from superfactor.cli import factors
+    from superfactor.cli.commands import factors
 
     wishes = {"by": by, "rotation": rotation, "positive": positive}
     screen = Screen(quiet=quiet, as_json=json)
@@ -291,7 +291,7 @@ def evaluate(
 
     Needs the column with the labels, under the name it had when the model was fitted or another.
     """
-    from superfactor.cli import evaluate
+    from superfactor.cli.commands import evaluate
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
     evaluate.run(model, source, id, Screen(quiet=quiet, as_json=json), target, unlabeled)
@@ -333,7 +333,7 @@ def select(
 
     Shows the scree and the best settings; fits no model.
     """
-    from superfactor.cli import select
+    from superfactor.cli.commands import select
 
     settings = settings_of(rank, xi, lam, model, standardize, balance, seed, cv)
     source = source_of(table, block, phenotype, layout, sheet, layer)
@@ -367,7 +367,7 @@ def report(
 
     Needs the table the model was fitted to; its other samples count as held out.
     """
-    from superfactor.cli import report
+    from superfactor.cli.commands import report
 
     source = source_of(table, block, phenotype, layout, sheet, layer)
     screen = Screen(quiet=quiet, as_json=json)

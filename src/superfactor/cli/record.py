@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor.cli.findings import Looks
-from superfactor.cli.learning import Learned
-from superfactor.cli.summary import performance_facts
+from superfactor.cli.commands.learning import Learned
+from superfactor.cli.told.findings import Looks
+from superfactor.cli.told.summary import performance_facts
 from superfactor.cli.trained import fingerprints
 from superfactor.tables.columns.dense import is_sparse
 from superfactor.tables.joining.reading import Source

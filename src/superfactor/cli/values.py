@@ -55,7 +55,7 @@ def settings_of(
     certify: str = "residual",
 ) -> Any:
     """How to learn, as `Settings`."""
-    from superfactor.cli.learning import Settings
+    from superfactor.cli.commands.learning import Settings
 
     if model not in ("filter", "feature"):
         raise UserError(f"--model {model}: filter or feature is required")

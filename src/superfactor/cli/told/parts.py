@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from superfactor.cli.learning import Learned
-from superfactor.cli.screen import Screen
+from superfactor.cli.commands.learning import Learned
+from superfactor.cli.told.screen import Screen
 
 
 def show_covariates(

@@ -6,15 +6,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from superfactor.cli import out_of_fold
-from superfactor.cli.factor_table import check_shown, factor_facts, show_factors
-from superfactor.cli.fit import read_markers
-from superfactor.cli.output import check_paths, check_table, write_frame
-from superfactor.cli.predict import open_model
+from superfactor.cli.commands.fit import read_markers
+from superfactor.cli.commands.predict import open_model
 from superfactor.cli.record import grade_of, looks_of, versions
-from superfactor.cli.returning import show_stable_facts
-from superfactor.cli.screen import Screen
-from superfactor.cli.summary import show_verdict
+from superfactor.cli.told import out_of_fold
+from superfactor.cli.told.factor_table import check_shown, factor_facts, show_factors
+from superfactor.cli.told.output import check_paths, check_table, write_frame
+from superfactor.cli.told.returning import show_stable_facts
+from superfactor.cli.told.screen import Screen
+from superfactor.cli.told.summary import show_verdict
 
 
 def run(

@@ -9,11 +9,11 @@ from typing import Any
 from superfactor.cli import model_file
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.output import check_paths, check_table
-from superfactor.cli.predictions import predicted
 from superfactor.cli.record import versions
-from superfactor.cli.screen import Screen
-from superfactor.cli.summary import class_counts, counted
+from superfactor.cli.told.output import check_paths, check_table
+from superfactor.cli.told.predictions import predicted
+from superfactor.cli.told.screen import Screen
+from superfactor.cli.told.summary import class_counts, counted
 from superfactor.cli.trained import NEW, TRAINED_ON, notes, trained_on
 from superfactor.tables import prepare
 from superfactor.tables.columns import covariates as encoding_of

@@ -5,16 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import out_of_fold
+from superfactor.cli.commands.fit import page_notes, page_title, read_markers
+from superfactor.cli.commands.learning import few_threads
+from superfactor.cli.commands.predict import open_with, read_for
 from superfactor.cli.errors import UserError
-from superfactor.cli.factor_table import check_shown
-from superfactor.cli.features import write_features
-from superfactor.cli.findings import find, recorded_nearness
-from superfactor.cli.fit import page_notes, page_title, read_markers
-from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.output import check_table
-from superfactor.cli.predict import open_with, read_for
 from superfactor.cli.record import (
     checksum,
     grade_of,
@@ -24,7 +19,12 @@ from superfactor.cli.record import (
     recorded_search,
     versions,
 )
-from superfactor.cli.screen import Screen
+from superfactor.cli.told import out_of_fold
+from superfactor.cli.told.factor_table import check_shown
+from superfactor.cli.told.features import write_features
+from superfactor.cli.told.findings import find, recorded_nearness
+from superfactor.cli.told.output import check_table
+from superfactor.cli.told.screen import Screen
 from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.reading import Source
 from superfactor.tables.prepare import PreparedTable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from superfactor.cli.commands.fit import Outputs, finish
+from superfactor.cli.commands.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.findings import Findings, Looks
-from superfactor.cli.fit import Outputs, finish
-from superfactor.cli.learning import Learned, Settings, few_threads, learn
-from superfactor.cli.output import write_table
-from superfactor.cli.screen import Screen
+from superfactor.cli.told.findings import Findings, Looks
+from superfactor.cli.told.output import write_table
+from superfactor.cli.told.screen import Screen
 from superfactor.tables import prepare
 from superfactor.tables.prepare import Columns, Wishes
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import summary
+from superfactor.cli.commands.learning import Settings, fit_search, search_for
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.learning import Settings, fit_search, search_for
-from superfactor.cli.output import check_paths, check_table, write_table
 from superfactor.cli.record import versions
-from superfactor.cli.screen import Screen
+from superfactor.cli.told import summary
+from superfactor.cli.told.output import check_paths, check_table, write_table
+from superfactor.cli.told.screen import Screen
 from superfactor.tables import prepare
 from superfactor.tables.joining.reading import Source
 from superfactor.tables.prepare import Columns, Wishes

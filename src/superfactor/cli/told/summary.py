@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor.cli.learning import Learned
-from superfactor.cli.screen import Screen
+from superfactor.cli.commands.learning import Learned
+from superfactor.cli.told.screen import Screen
 from superfactor.tables.columns.dense import is_sparse
 from superfactor.tables.columns.gaps import percent as share_in_percent
 from superfactor.tables.columns.labels import known

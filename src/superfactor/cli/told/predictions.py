@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli.learning import Learned
-from superfactor.cli.output import write_table
-from superfactor.cli.screen import Screen
-from superfactor.cli.summary import class_counts
+from superfactor.cli.commands.learning import Learned
+from superfactor.cli.told.output import write_table
+from superfactor.cli.told.screen import Screen
+from superfactor.cli.told.summary import class_counts
 from superfactor.tables.prepare import PreparedTable
 
 # Samples shown.

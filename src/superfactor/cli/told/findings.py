@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from superfactor.cli import out_of_fold
-from superfactor.cli.factor_table import factor_facts
-from superfactor.cli.returning import resampled, show_stability, show_stable, stable_facts, stable_in_halves
-from superfactor.cli.screen import Screen
+from superfactor.cli.told import out_of_fold
+from superfactor.cli.told.factor_table import factor_facts
+from superfactor.cli.told.returning import (
+    resampled,
+    show_stability,
+    show_stable,
+    stable_facts,
+    stable_in_halves,
+)
+from superfactor.cli.told.screen import Screen
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor.cli.screen import Screen
+from superfactor.cli.told.screen import Screen
 
 
 def measured(

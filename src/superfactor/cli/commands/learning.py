@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.screen import Screen
+from superfactor.cli.told.screen import Screen
 from superfactor.tables.columns.labels import is_labeled, known
 from superfactor.tables.composing import preprocessing
 from superfactor.tables.prepare import PreparedTable

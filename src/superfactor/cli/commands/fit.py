@@ -6,17 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import model_file, summary
+from superfactor.cli import model_file
+from superfactor.cli.commands.learning import Learned, Settings, few_threads, learn
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.factor_table import check_shown, show_factors
-from superfactor.cli.features import write_features
-from superfactor.cli.findings import Findings, Looks, find
-from superfactor.cli.learning import Learned, Settings, few_threads, learn
-from superfactor.cli.output import check_paths, check_table
-from superfactor.cli.parts import show_blocks, show_confounding, show_covariates
-from superfactor.cli.predictions import of_unlabeled, show_unlabeled
 from superfactor.cli.record import metadata
-from superfactor.cli.screen import Screen
+from superfactor.cli.told import summary
+from superfactor.cli.told.factor_table import check_shown, show_factors
+from superfactor.cli.told.features import write_features
+from superfactor.cli.told.findings import Findings, Looks, find
+from superfactor.cli.told.output import check_paths, check_table
+from superfactor.cli.told.parts import show_blocks, show_confounding, show_covariates
+from superfactor.cli.told.predictions import of_unlabeled, show_unlabeled
+from superfactor.cli.told.screen import Screen
 from superfactor.tables import prepare
 from superfactor.tables.columns.gaps import filling
 from superfactor.tables.columns.labels import known

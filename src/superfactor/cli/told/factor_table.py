@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from superfactor.cli.errors import UserError
-from superfactor.cli.screen import Screen
+from superfactor.cli.told.screen import Screen
 
 # Features shown at each end of a factor, and told to scripts.
 SHOWN, TOLD = 3, 5

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli.findings import Findings
-from superfactor.cli.output import write_frame
+from superfactor.cli.told.findings import Findings
+from superfactor.cli.told.output import write_frame
 
 
 def write_features(path: Path, found: Findings, X: Any, y: Any) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from superfactor.cli.commands.learning import few_threads
+from superfactor.cli.commands.predict import open_with, read_for
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.learning import few_threads
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.predict import open_with, read_for
 from superfactor.cli.record import versions
-from superfactor.cli.screen import Screen
-from superfactor.cli.summary import class_counts, counted, figure, headline_row, interval, show_verdict
+from superfactor.cli.told.screen import Screen
+from superfactor.cli.told.summary import class_counts, counted, figure, headline_row, interval, show_verdict
 from superfactor.cli.trained import NEW, NO_LABEL, trained_on
 from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.reading import Source
