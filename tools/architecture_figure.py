@@ -15,9 +15,9 @@ WIDTH, LEFT, BOX, HIGH, GAP = 980, 40, 420, 58, 22
 # Station, its file, what is handed on from it.
 STATIONS = [
     ("fit", "estimators/base.py", "X, y, covariates, weights as the user has them"),
-    ("state", "estimators/base.py, problem.py", "checked arrays, or rows on disk"),
+    ("state", "estimators/base.py, problem/posing.py", "checked arrays, or rows on disk"),
     ("samples", "samples/", "blocks that answer typed questions with sums"),
-    ("problem", "problem.py", "Problem: model, samples, loss, weights; units of its own"),
+    ("problem", "problem/problem.py", "Problem: model, samples, loss, weights; units of its own"),
     ("begin", "solvers/newton/beginning.py", "State: a subspace, and the best point in it"),
     ("rounds", "solvers/newton/rounds.py", "State: descend inside, bound outside, grow"),
     ("other starts", "solvers/newton/starts.py, fleet.py", "State: only where nothing is proven yet"),

@@ -17,7 +17,7 @@ from superfactor.estimators import base
 from superfactor.options import Options
 from superfactor.problem import Problem
 from superfactor.samples import passes
-from superfactor.samples.store import InFiles
+from superfactor.samples.block.store import InFiles
 from superfactor.selection import SMFClassifierCV
 
 N, P, RANK = 1100, 12, 3

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from superfactor.samples import Block, LocalSamples
-from superfactor.samples.store import InFiles
+from superfactor.samples.block.store import InFiles
 
 
 def uneven(n, count):

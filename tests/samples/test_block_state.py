@@ -9,7 +9,7 @@ from tests.samples.block_world import LAST, TALL, K, N, P, design_of, world
 
 from superfactor.samples import Along, Annotations, Block, Design, Made, Place
 from superfactor.samples.block import READS
-from superfactor.samples.store import InFiles
+from superfactor.samples.block.store import InFiles
 
 M = K + 3  # columns of the design: two covariates and the intercept
 COEF, TURN, BETA = np.full((M, 3), 0.1), np.eye(M), np.ones((2, 3))

@@ -10,7 +10,7 @@ from tests.problems import MODELS, lifted, loss_named
 
 from superfactor.problem import state
 from superfactor.samples import Block, Design, passes
-from superfactor.samples.store import InFiles
+from superfactor.samples.block.store import InFiles
 from superfactor.solvers import newton
 from superfactor.spectrum import as_rows
 from superfactor.theory import certify

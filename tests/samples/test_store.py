@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from superfactor.samples.store import InFiles, InMemory
+from superfactor.samples.block.store import InFiles, InMemory
 
 ROWS = 7
 

@@ -1,17 +1,18 @@
-"""Samples whose X is in memory: blocks for as many threads as there are cores, where that pays."""
+"""Samples whose X is in memory: blocks for as many threads as there are cores; and some samples of many."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 import numpy as np
+import scipy.sparse as sp
 
 from superfactor._arrays import cores, namespace
 from superfactor.losses import Loss
 from superfactor.options import Options
 from superfactor.samples.annotations import Annotations
 from superfactor.samples.block import Block
-from superfactor.samples.samples import LocalSamples
+from superfactor.samples.samples import LocalSamples, Samples
 from superfactor.spectrum import DataMatrix
 
 
@@ -39,3 +40,16 @@ def _divided(data: DataMatrix, options: Options) -> tuple[list[int], int]:
     threads = cores() if worth else 1
     count = 1 if threads == 1 else min(n, max(threads, n // size))  # none of them empty
     return [n * i // count for i in range(count + 1)], threads
+
+
+def subsample(samples: Samples, share: float) -> tuple[DataMatrix, Annotations]:
+    """About this share of the samples of every block: X̃ and annotations; one pass over X."""
+    parts = samples.gather(Block.some_rows, share)
+    blocks = [rows for rows, _ in parts]
+    known = Annotations.joined([part for _, part in parts])
+    if sp.issparse(blocks[0]):
+        X = sp.vstack(blocks, format="csr")
+    else:
+        X = namespace(*blocks).concat(blocks)
+    weight = None if known.root_weight is None else known.root_weight[:, 0] ** 2
+    return DataMatrix(X, weight, scale=1.0), known

@@ -16,8 +16,8 @@ from superfactor._arrays import cores
 from superfactor.losses import Loss
 from superfactor.samples.annotations import Annotations, SampleTable
 from superfactor.samples.block import Block
+from superfactor.samples.block.store import InFiles
 from superfactor.samples.samples import LocalSamples
-from superfactor.samples.store import InFiles
 from superfactor.spectrum import DataMatrix, RowSource, rows_per_block, working_memory
 
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from superfactor._arrays import Array, namespace, zeros_like_of
 from superfactor.samples.block import READS, Block, Made, Place
-from superfactor.samples.tall import Tall
 from superfactor.samples.travel import here, there
+from superfactor.samples.vectors import Tall
 
 A = TypeVar("A")
 P = ParamSpec("P")

@@ -1,0 +1,305 @@
+"""Posing a problem: from a user's data, or from samples whoever holds them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor._arrays import Array, namespace, to_numpy
+from superfactor.losses import Loss
+from superfactor.models import Model, model_named
+from superfactor.options import Options
+from superfactor.problem.problem import Problem
+from superfactor.problem.whole import Whole
+from superfactor.samples import Block, Samples, SampleTable, in_memory, in_passes
+from superfactor.spectrum import DataMatrix, RowSource, power_of_two, top_eigenpairs
+from superfactor.units import Auto, Weights, largest_square, null_loss
+
+# Between these a loss can be squared without leaving the range of floats.
+_LOSSES = 1e-150, 1e150
+# Of ‖X‖²: below this share, what is left of X without its mean is rounding.
+_NO_VARIATION = 1e-12
+
+
+def state(
+    model: str | Model,
+    X: Any,
+    targets: Any,
+    loss: Loss,
+    *,
+    xi: float | Auto,
+    lam: float | Auto,
+    lam_covariates: float | Auto | None = None,
+    covariates: Any = None,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    rank: int = 1,
+    on_block: Callable[[int, int], None] | None = None,
+    options: Options | None = None,
+) -> Problem:
+    """The problem of a user's data, in the user's units.
+
+    Parameters
+    ----------
+    model : str or Model
+        "filter" or "feature".
+    X : array of shape (n, p)
+        Dense of any array library, SciPy-sparse, or a `RowSource`.
+    targets
+        Class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real values.
+    loss : Loss
+        ℓ, of `superfactor.losses`.
+    xi, lam : float or Auto
+        ξ > 0 and λ ≥ 0 of the paper's F, a sum over samples; or "auto" (`superfactor.units`).
+    lam_covariates : float or Auto, optional
+        ρ ≥ 0 of all covariates, "auto", or None for the paper's: the same λ.
+    covariates : array of shape (n, q), or None
+        The intercept is added here, as an unpenalised column of ones.
+    fit_intercept : bool, default=True
+        Whether there is one.
+    sample_weight : array of shape (n,), optional
+        Multiplies every term of a sample; samples of weight 0 are left out of a source, and must not be
+        among those of an array.
+    class_weight : array of shape (n,), optional
+        Multiplies the loss of a sample only; 0 where it has no label.
+    rank : int, optional
+        The number of factors to come, which says how much room a search on a source will need.
+    on_block : callable, optional
+        Hears of each block of a pass over a source, as on_block(rows done, rows in all).
+    options : Options, optional
+        When which method runs.
+
+    Returns
+    -------
+    problem : Problem
+        For every solver, and for the theory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=0.1)
+    >>> problem.shape, problem.n_outputs
+    ((20, 5), 1)
+    """
+    options = Options() if options is None else options
+    targets = to_numpy(targets)
+    n_outputs = int(targets.max()) if targets.ndim == 1 else int(targets.shape[1])
+    table = SampleTable(
+        targets,
+        n_outputs,
+        None if covariates is None else to_numpy(covariates),
+        fit_intercept,
+        None if sample_weight is None else to_numpy(sample_weight),
+        None if class_weight is None else to_numpy(class_weight),
+    )
+    chosen = model_named(model) if isinstance(model, str) else model
+    whole = None
+    if isinstance(X, RowSource):
+        like: Array = np.empty(0, dtype=X.dtype)
+        samples = in_passes(X, table, loss, rank, on_block)
+        row_size = X.row_size
+    else:
+        data = DataMatrix(X, table.sample_weight)
+        like = data.xp.empty(0, dtype=data.dtype, device=data.device)
+        whole = Whole(data, table.annotations(slice(None), like), loss, options, table)
+        samples = in_memory(data, whole.known, loss, options)
+        row_size = X.nnz / X.shape[0] if sp.issparse(X) else None
+    return pose(
+        samples,
+        model=chosen,
+        shape=(samples.n_samples, int(X.shape[1])),
+        n_outputs=n_outputs,
+        loss=loss,
+        weights=Weights(xi, lam, lam_covariates),
+        n_covariates=table.n_covariates,
+        fit_intercept=fit_intercept,
+        like=like,
+        options=options,
+        row_size=row_size,
+        whole=whole,
+    )
+
+
+def pose(
+    samples: Samples,
+    *,
+    model: Model,
+    shape: tuple[int, int],
+    n_outputs: int,
+    loss: Loss,
+    weights: Weights,
+    n_covariates: int,
+    fit_intercept: bool,
+    like: Array,
+    options: Options,
+    row_size: float | None = None,
+    whole: Whole | None = None,
+) -> Problem:
+    """The problem of samples that are in the user's units, by one pass over X.
+
+    Some more passes where λ of the filter model is "auto".
+
+    Parameters
+    ----------
+    samples : Samples
+        Whoever holds them.
+    model : Model
+        Filter or feature.
+    shape : tuple of int
+        (n, p).
+    n_outputs : int
+        κ.
+    loss : Loss
+        ℓ.
+    weights : Weights
+        ξ, λ and the ridge of the covariates, numbers or "auto".
+    n_covariates : int
+        Not counting the intercept.
+    fit_intercept : bool
+        Whether the last covariate is the intercept.
+    like : array
+        An array in the floating type and place in which the blocks compute.
+    options : Options
+        When which method runs.
+    row_size : float, optional
+        The number of stored values in a row of X, on average; None for all p of them.
+    whole : Whole, optional
+        The arrays, where they are in memory.
+
+    Returns
+    -------
+    problem : Problem
+        As `state` gives it for data of a user.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import SquaredError
+    >>> from superfactor.models import Filter
+    >>> from superfactor.options import Options
+    >>> from superfactor.problem import pose
+    >>> from superfactor.samples import SampleTable, in_memory
+    >>> from superfactor.spectrum import DataMatrix
+    >>> from superfactor.units import Weights
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.ones((20, 1))
+    >>> known = SampleTable(y, 1, None, False, None, None).annotations(slice(None), X)
+    >>> samples = in_memory(DataMatrix(X), known, SquaredError(), Options())
+    >>> problem = pose(
+    ...     samples,
+    ...     model=Filter(),
+    ...     shape=X.shape,
+    ...     n_outputs=1,
+    ...     loss=SquaredError(),
+    ...     weights=Weights(1.0, 0.1, None),
+    ...     n_covariates=0,
+    ...     fit_intercept=False,
+    ...     like=X,
+    ...     options=Options(),
+    ... )
+    >>> tuple(round(weight, 6) for weight in problem.users_weights)
+    (1.0, 0.1)
+    """
+    if loss.couples_samples and whole is None:
+        raise ValueError(
+            f"X: an array in memory is required: {type(loss).__name__} compares all samples with each other, "
+            "so that they cannot be read in passes or kept on a cluster"
+        )
+    squared = float(samples.sum(Block.squared_norm))
+    scale = _unit_of(squared, like)
+    samples.rescale(scale)
+    ranges = samples.gather(Block.weight_range)
+    if whole is not None:
+        whole = replace(whole, data=whole.data.over(scale))
+    nothing = null_loss(samples, loss, n_outputs, n_covariates, fit_intercept)
+    total, telling, of_samples = (float(x) for x in samples.sum(Block.total_weights))
+    # What all samples share is the intercept's, or nothing to the loss: no ridge needs to allow for it.
+    shared = of_samples if fit_intercept or loss.ignores_constants else math.inf
+
+    def largest() -> float:
+        found = _largest_variation(samples, whole, shape[1], shared) * scale**2
+        # Of the samples' weight only what tells something of y weighs against λ: labels, or events, may be few.
+        return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
+
+    xi, lam = weights.of_factors(model, squared, nothing.at_best, largest)
+    own_xi, own_lam = model.own_weights(xi, lam, scale)
+    _refuse_what_leaves_floats(nothing.at_zero, xi=(xi, own_xi), lam=(lam, own_lam))
+    ridge = np.zeros(n_covariates + int(fit_intercept))
+    ridge[:n_covariates] = weights.of_covariates(samples, n_covariates, lam)
+    return Problem(
+        model=model,
+        samples=samples,
+        shape=shape,
+        n_outputs=n_outputs,
+        loss=loss,
+        covariate_ridge=ridge,
+        ridge_follows=weights.lam_covariates is None,
+        has_intercept=fit_intercept,
+        xi=own_xi,
+        lam=own_lam,
+        scale=scale,
+        squared_norm=squared / scale**2,
+        smallest_weight=min(low for low, _ in ranges),
+        largest_weight=max(high for _, high in ranges),
+        null_loss=nothing.at_zero,
+        total_weight=total,
+        like=like,
+        options=options,
+        row_size=row_size,
+        whole=whole,
+    )
+
+
+def _largest_variation(samples: Samples, whole: Whole | None, n_features: int, total: float) -> float:
+    """About σ₁² of X̃ without its mean, which weighs `total`; with it where that is infinite."""
+    short = None if whole is None else whole.short
+    if short is None:
+        return largest_square(samples, n_features, total)
+    squares = to_numpy(short.whole.data.singular_values) ** 2
+    _, s = short.samples.sum(Block.power_and_sum, np.zeros((len(squares), 1)))
+    return float(top_eigenpairs(squares, s, 1, np.full((1, 1), -1 / total))[0][0])
+
+
+def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -> None:
+    """Raise a ValueError where the loss of no model, or a weight, is beyond what floats can square.
+
+    `weights` are ξ and λ in the user's units, and in the problem's own.
+    """
+    low, high = _LOSSES
+    if nothing and not low < nothing < high:
+        raise ValueError(
+            f"y: the loss without a model is {nothing:.0e}; between {low:.0e} and {high:.0e} is required. "
+            "Rescale y, or sample_weight"
+        )
+    for name, both in weights.items():
+        zero = name == "lam" and not any(both)
+        if not (zero or 1e-306 < min(both) <= max(both) < 1e306):
+            users, own = both
+            raise ValueError(
+                f"{name}: {users:.0e}, that is {own:.0e} in units of X, leaves the range of floats. "
+                "Rescale X or y"
+            )
+
+
+def _unit_of(squared: float, like: Array) -> float:
+    """The power of two nearest below ‖X‖; a ValueError where squares leave the range of X's type."""
+    if squared == 0:
+        return 1.0
+    tiny = float(namespace(like).finfo(like.dtype).smallest_normal)
+    # Squares of many entries lose their digits long before their sum does; a large sum bounds them all.
+    low, high = tiny**0.75, tiny**-0.9
+    if not low < squared < high:
+        size = math.sqrt(squared) if squared < math.inf else math.inf
+        raise ValueError(
+            f"X: the root of its sum of squares is {size:.0e}; between {low**0.5:.0e} and "
+            f"{high**0.5:.0e} is required, beyond which squares leave the range of {like.dtype}. Rescale X"
+        )
+    return power_of_two(math.sqrt(squared))

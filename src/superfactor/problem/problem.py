@@ -1,0 +1,269 @@
+"""The problem as a value: what every solver works on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from superfactor._arrays import Array, cast, eps, moved, namespace, to_numpy, zeros_like_of
+from superfactor.losses import Loss
+from superfactor.models import LiftedArrays, Model, Side
+from superfactor.options import Options
+from superfactor.problem.whole import Whole
+from superfactor.samples import Samples, in_memory, subsample
+from superfactor.spectrum import working_memory
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What every solver works on.
+
+    Attributes
+    ----------
+    model : Model
+        The filter or the feature model.
+    samples : Samples
+        Whoever holds them.
+    shape : tuple of int
+        (n, p).
+    n_outputs : int
+        κ.
+    loss : Loss
+        ℓ.
+    covariate_ridge : array of shape (q,)
+        ρ, in the user's units, 0 for the intercept; in NumPy's float64, as all small arrays of the
+        solver, wherever X lives.
+    ridge_follows : bool
+        Whether ρ is λ in the user's units, and changes with it.
+    has_intercept : bool
+        Whether the last covariate is the intercept.
+    xi, lam : float
+        ξ and λ in the units of X̃ and Ã.
+    scale : float
+        The factor s of X̃ = diag(√w)X/s.
+    squared_norm : float
+        ‖X̃‖².
+    smallest_weight, largest_weight : float
+        The extremes of ω_i/w_i, which multiplies the loss's curvature in Ã.
+    null_loss : float
+        Σ_i ω_i ℓ(y_i, 0).
+    total_weight : float
+        Σ_i ω_i.
+    like : array
+        An array in the floating type and place in which the blocks compute.
+    options : Options
+        When which method runs.
+    row_size : float, optional
+        The number of stored values in a row of X, on average; None for all p of them.
+    whole : Whole, optional
+        The arrays, where they are in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.losses import resolve_link
+    >>> from superfactor.problem import state
+    >>> X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20) % 2
+    >>> problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=0.1)
+    >>> problem.n_samples, problem.n_outputs, problem.has_intercept
+    (20, 1, True)
+    >>> problem.restated(xi=2.0, lam=0.1).users_weights
+    (2.0, 0.1)
+    """
+
+    model: Model
+    samples: Samples
+    shape: tuple[int, int]
+    n_outputs: int
+    loss: Loss
+    covariate_ridge: Array
+    ridge_follows: bool
+    has_intercept: bool
+    xi: float
+    lam: float
+    scale: float
+    squared_norm: float
+    smallest_weight: float
+    largest_weight: float
+    null_loss: float
+    total_weight: float
+    like: Array
+    options: Options
+    row_size: float | None = None
+    whole: Whole | None = None
+
+    # --- sizes and units ---------------------------------------------------------------------------------
+
+    @property
+    def n_samples(self) -> int:
+        """n."""
+        return self.shape[0]
+
+    @property
+    def n_covariates(self) -> int:
+        """q, the intercept included."""
+        return int(self.covariate_ridge.shape[0])
+
+    @property
+    def epsilon(self) -> float:
+        """The precision of the blocks' floating type."""
+        return eps(self.like)
+
+    @property
+    def users_weights(self) -> tuple[float, float]:
+        """ξ and λ in the user's units."""
+        return self.model.users_weights(self.xi, self.lam, self.scale)
+
+    @property
+    def can_be_bounded(self) -> bool:
+        """Whether dual points bound F from below: λ > 0, and a convex loss with a conjugate."""
+        return self.lam > 0 and self.loss.convex and self.loss.has_conjugate
+
+    @property
+    def xp(self) -> Any:
+        """The array library of the solver's own small arrays."""
+        return namespace(self.covariate_ridge)
+
+    def zeros(self, *shape: int) -> Array:
+        """Zeros in the type and place of the solver's own small arrays."""
+        return zeros_like_of(self.covariate_ridge, *shape)
+
+    @property
+    def side(self) -> Side:
+        """The search side."""
+        return Side(self.samples, self.shape, self.covariate_ridge)
+
+    # --- the same problem, seen otherwise ---------------------------------------------------------------
+
+    def restated(self, xi: float, lam: float) -> Problem:
+        """At other weights ξ and λ > 0 in the user's units; this one has a λ > 0 too."""
+        own_xi, own_lam = self.model.own_weights(xi, lam, self.scale)
+        return self.at_weights(own_xi, own_lam)
+
+    def at_weights(self, xi: float, lam: float) -> Problem:
+        """The same in the problem's own units."""
+        ridge = self.covariate_ridge
+        if self.ridge_follows and self.lam > 0:
+            ridge = ridge * (lam / self.lam)
+        return replace(self, xi=xi, lam=lam, covariate_ridge=ridge)
+
+    @property
+    def compact(self) -> Problem:
+        """Wide data in the coordinates of its right singular vectors; where that does not apply, itself."""
+        # A problem that kept itself would be a cycle, and its samples outlive the fit.
+        return self._compressed or self
+
+    @cached_property
+    def _compressed(self) -> Problem | None:
+        short = None if self.whole is None else self.whole.short
+        if short is None:
+            return None
+        data = short.whole.data
+        return replace(
+            self,
+            samples=short.samples,
+            shape=data.shape,
+            squared_norm=data.sum_of_squares(),
+            like=data.xp.empty(0, dtype=data.dtype, device=data.device),
+            whole=short.whole,
+        )
+
+    def expand(self, atoms: Array) -> Array:
+        """Vectors (p, j) of all features from those of the `compact` problem."""
+        short = None if self.whole is None else self.whole.short
+        if short is None:
+            return atoms
+        return to_numpy(short.expand(moved(atoms, self.like)))
+
+    @property
+    def singular_values(self) -> Array | None:
+        """σ where X̃ is UΣ in its own right singular vectors, as in a compact problem; else None."""
+        values = None if self.whole is None else self.whole.data.singular_values
+        return None if values is None else to_numpy(values)
+
+    @property
+    def compression_rounding(self) -> float:
+        """In a compact problem, a bound of ‖X̃ − UΣQᵀ‖; else 0."""
+        known = None if self.whole is None else self.whole.data.rounding
+        return 0.0 if known is None else known.rows
+
+    def arrays(self) -> LiftedArrays:
+        """The problem as arrays; a ValueError where X is not in memory."""
+        if self.whole is None:
+            raise ValueError(
+                "X: an array in memory is required here; only the default solver and its certificate work "
+                "on rows that are read in passes or kept on a cluster"
+            )
+        return LiftedArrays(
+            self.model,
+            self.whole.threaded,
+            self.whole.known,
+            cast(moved(self.covariate_ridge, self.like), self.like),
+            self.loss,
+            self.xi,
+            self.lam,
+            self.scale,
+        )
+
+    def subsample_share(self) -> float | None:
+        """Which share of the samples to begin with; None where all of them are few, or their rows long."""
+        options, (n, p) = self.options, self.shape
+        if self.loss.couples_samples:
+            return None
+        itemsize = 4 if self.epsilon > 1e-10 else 8  # float32 or float64
+        row = (p if self.row_size is None else self.row_size + 1) * itemsize
+        room = options.subsample_memory * working_memory()
+        enough = max(options.enough_subsample, options.enough_a_feature * p)
+        count = min(n // options.subsample_ratio, room / row, enough)
+        return count / n if count >= max(options.fewest_subsample, 2 * self.n_outputs) else None
+
+    def curvature_share(self, columns: int) -> float:
+        """The share of the samples whose curvature is summed up, for so many columns of a design."""
+        if self.loss.couples_samples:
+            return 1.0
+        return self.options.curvature_share(self.n_samples, columns, self.n_outputs)
+
+    def subsampled(self, share: float) -> Problem:
+        """About this share of the samples of every block, in memory; its optimum is about where it was."""
+        data, known = subsample(self.samples, share)
+        fewer = data.shape[0] / self.n_samples
+        return replace(
+            self,
+            samples=in_memory(data, known, self.loss, self.options),
+            shape=data.shape,
+            lam=self.model.subsampled_ridge(self.lam, fewer),
+            covariate_ridge=self.covariate_ridge * fewer,
+            squared_norm=data.sum_of_squares(),
+            null_loss=self.null_loss * fewer,
+            total_weight=self.total_weight * fewer,
+            whole=Whole(data, known, self.loss, self.options),
+        )
+
+    # --- the parts of F that need no sample --------------------------------------------------------------
+
+    def covariate_penalty(self, gamma: Array) -> Array:
+        """Σ_j ρ_j‖γ_j‖² (…) for γ (…, q, κ)."""
+        return self.xp.sum(self.covariate_ridge[:, None] * gamma**2, axis=(-2, -1))
+
+    def dual_bound(self, conjugate: float, pulled: Array, top: float) -> float:
+        """−Σωℓ*(g) − Σ_j‖x'_jᵀ(ω∘g)‖²/(4ρ_j) + ξ(‖X̃‖² − Σ_{i≤r} eig_i(M)): never above F (docs/method.md §7).
+
+        Parameters
+        ----------
+        conjugate : float
+            Σ_i ω_i ℓ*(y_i, g_i).
+        pulled : array
+            X'ᵀ(ω∘g) (q, κ); covariates that are not penalised must see none of it.
+        top : float
+            Σ_{i≤r} eig_i(M), or more.
+        """
+        xp, ridge = self.xp, self.covariate_ridge
+        safe = xp.where(ridge > 0, ridge, xp.full_like(ridge, math.inf))
+        penalised = float(xp.sum(pulled**2 / (4 * safe[:, None])))
+        return -conjugate - penalised + self.xi * (self.squared_norm - top)
+
+    def dual_scale(self) -> float:
+        """1/(2√(ξλ)), by which Φᵀ(ω∘g) becomes Q with M = G + QQᵀ."""
+        return 0.5 / math.sqrt(self.xi) / math.sqrt(self.lam)

@@ -1,0 +1,151 @@
+"""The design J that coefficients act on, and products with it.
+
+Several points may stand side by side: coefficients (…, m, κ) and activations (…, n, κ). Activations lie in
+memory column after column, (…, κ, n): sums over a sample's few outputs are then sums of long columns. And
+the columns of all points are one matrix, whose product with J is one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from superfactor._arrays import Array, cast, indices, namespace
+from superfactor.samples.annotations import Annotations
+from superfactor.samples.block.held import Held, Made, Place
+
+
+@dataclass(frozen=True)
+class Design:
+    """The rows j_i of J that coefficients act on.
+
+    Attributes
+    ----------
+    tall : a tall matrix T; None where there are only covariates
+    ready : J = T itself; otherwise J = [T/√w, X']
+    offset : (n, κ), added to the activations; None for none
+    share : below 1, T and the offset have rows of a share of the samples only (`Block.some_of`), and their
+        sums are multiplied to count for all
+    coarse : T and the offset, and all that is computed with them, are in float32
+    """
+
+    tall: Place | None
+    ready: bool = False
+    offset: Place | None = None
+    share: float = 1.0
+    coarse: bool = False
+
+
+@dataclass(frozen=True)
+class Along:
+    """Directions b_j (j, κ) in which the loss bends, at coefficients of a design."""
+
+    design: Design
+    coef: Array
+    directions: Array
+
+
+class OnDesign(Held):
+    """Products with a design, and its rows."""
+
+    def some_of(self, design: Design, share: float, coarse: bool) -> Made[tuple[()]]:
+        """Rows of J, and of the offset, for a share of the samples: for a design that is ready."""
+        known, index = self._chosen(share)
+        xp = namespace(known.targets)
+        dtype = xp.float32 if coarse else known.targets.dtype
+
+        def taken(rows: Array) -> Array:
+            return xp.take(rows, indices(rows, index), axis=0) if share < 1 else rows
+
+        J = known.covariates
+        if design.tall is not None:
+            J = taken(self._tall(design.tall))
+            if not design.ready:
+                J = xp.concat([known.over_root(J), known.covariates], axis=1)
+        parts = (J,) if design.offset is None else (J, taken(self._tall(design.offset)))
+        return Made(tuple(xp.astype(part, dtype) for part in parts), ())
+
+    def _known(self, design: Design) -> Annotations:
+        """Annotations of the samples that have a row in the design, as it computes."""
+        if design.share >= 1 and not design.coarse:
+            return self._annotations()
+        return self._chosen(design.share, design.coarse)[0]
+
+    def _counts_for(self, design: Design) -> float:
+        """By what sums over the rows of a design are multiplied."""
+        return 1.0 if design.share >= 1 else self.n_samples / self._chosen(design.share)[1].size
+
+    def _matrix(self, design: Design, known: Annotations) -> Array:
+        """J (n_b, m)."""
+        if design.tall is None:
+            return known.covariates
+        tall = self._tall(design.tall)
+        if design.ready:
+            return tall
+        if known.covariates.shape[1] == 0:
+            return known.over_root(tall)
+        return namespace(tall).concat([known.over_root(tall), known.covariates], axis=1)
+
+    def _times(self, design: Design, known: Annotations, coef: Array) -> Array:
+        """J·coef (…, n_b, κ) without forming J, and without the offset."""
+        coef = cast(coef, known.targets)
+        if design.tall is None:
+            return times(known.covariates, coef)
+        tall = self._tall(design.tall)
+        if design.ready:
+            return times(tall, coef)
+        k = design.tall.columns
+        own = known.over_root(times(tall, coef[..., :k, :]))
+        if known.covariates.shape[1] == 0:
+            return own
+        return own + times(known.covariates, coef[..., k:, :])
+
+    def _transposed(self, design: Design, known: Annotations, E: Array) -> Array:
+        """JᵀE (…, m, κ)."""
+        if design.tall is None:
+            return transpose_times(known.covariates, E)
+        tall = self._tall(design.tall)
+        if design.ready:
+            return transpose_times(tall, E)
+        own = transpose_times(tall, known.over_root(E))
+        if known.covariates.shape[1] == 0:
+            return own
+        return namespace(E).concat([own, transpose_times(known.covariates, E)], axis=-2)
+
+    def _activations(self, design: Design, known: Annotations, coef: Array) -> Array:
+        a = self._times(design, known, coef)
+        return a if design.offset is None else a + self._tall(design.offset)
+
+    def view(self, design: Design, V: Array) -> Array:
+        """J·V (n_b, m)."""
+        return self._times(design, self._annotations(), V)
+
+    def activations(self, design: Design, coef: Array) -> Array:
+        """a = J·coef (n_b, κ), with the offset."""
+        return self._activations(design, self._annotations(), coef)
+
+
+def times(J: Array, coef: Array) -> Array:
+    """J·coef (…, n, κ) for J (n, m) and coef (…, m, κ)."""
+    xp, (*points, m, kappa) = namespace(J), coef.shape
+    flat = xp.reshape(xp.matrix_transpose(coef), (math.prod(points) * kappa, m)) @ J.T
+    return xp.matrix_transpose(xp.reshape(flat, (*points, kappa, J.shape[0])))
+
+
+def transpose_times(J: Array, E: Array) -> Array:
+    """JᵀE (…, m, κ) for J (n, m) and E (…, n, κ)."""
+    xp, (*points, n, kappa) = namespace(J), E.shape
+    flat = xp.reshape(xp.matrix_transpose(E), (math.prod(points) * kappa, n)) @ J
+    return xp.matrix_transpose(xp.reshape(flat, (*points, kappa, J.shape[1])))
+
+
+def as_columns(a: Array) -> Array:
+    """(…, n, κ) as a tall matrix (n, …κ)."""
+    xp, (*points, n, kappa) = namespace(a), a.shape
+    return xp.reshape(xp.matrix_transpose(a), (math.prod(points) * kappa, n)).T
+
+
+def as_points(rows: Array, like: Array) -> Array:
+    """A tall matrix (n, …κ) as (…, n, κ), the shape of `like`."""
+    xp, (*points, n, kappa) = namespace(rows), like.shape
+    return xp.matrix_transpose(xp.reshape(rows.T, (*points, kappa, n)))

@@ -1,0 +1,66 @@
+"""What must be known of the samples before a problem can be stated, and some of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import Array, cast, device, namespace, wide
+from superfactor.samples.annotations import Annotations
+from superfactor.samples.block.held import Held, reads_rows
+
+
+class Facts(Held):
+    """Sizes and weights, moments of the covariates, and rows themselves."""
+
+    @reads_rows
+    def squared_norm(self) -> float:
+        """‖X̃‖² of these rows."""
+        return self._rows().sum_of_squares()
+
+    def weight_range(self) -> tuple[float, float]:
+        """The smallest and the largest ω_i/w_i: to gather."""
+        ratio = self._annotations().weight_ratio
+        xp = namespace(ratio)
+        return float(xp.min(ratio)), float(xp.max(ratio))
+
+    def total_weights(self) -> tuple[float, float, float]:
+        """Σ_i ω_i, that of what tells something of y (`Loss.informative`), and Σ_i w_i."""
+        known = self._annotations()
+        xp, root, weight = namespace(known.targets), known.root_weight, wide(known.loss_weight)
+        of_samples = self.n_samples if root is None else float(xp.sum(wide(root) ** 2))
+        telling = xp.sum(weight * self.loss.informative(wide(known.targets)))
+        return float(xp.sum(weight)), float(telling), float(of_samples)
+
+    @reads_rows
+    def digest(self) -> tuple[Array, Array, float]:
+        """Σ_i √i·ω_i·y_i (κ,), Σ_i √i·ω_i·x'_i (q,) and Σ_i √i·‖x̃_i‖²: other samples, or orders of them,
+        give other sums.
+        """
+        known, squares = self._annotations(), self._rows().row_squares()
+        place = np.sqrt(np.arange(self._start + 1, self._start + self.n_samples + 1))
+        xp, Y = namespace(known.targets), wide(known.targets)
+        place = xp.asarray(place, dtype=Y.dtype, device=device(Y))
+        weighted = place * wide(known.loss_weight)[:, 0]
+        return weighted @ Y, weighted @ wide(known.covariates), float(place @ squares)
+
+    def covariate_moments(self, mean: Array | None) -> tuple[float, Array]:
+        """Σ_i ω_i and Σ_i ω_i·x'_i (q,), or about a mean (q,) the squares: Σ_i ω_i·(x'_i − mean)²."""
+        known = self._annotations()
+        x, weight = wide(known.covariates), wide(known.loss_weight)
+        if mean is not None:
+            x = (x - cast(mean, x)[None, :]) ** 2
+        xp = namespace(x)
+        return float(xp.sum(weight)), xp.sum(weight * x, axis=0)
+
+    def covariate_gram(self) -> Array:
+        """X'ᵀΩX' (q, q)."""
+        known = self._annotations()
+        return known.covariates.T @ (known.loss_weight * known.covariates)
+
+    @reads_rows
+    def some_rows(self, share: float) -> tuple[Any, Annotations]:
+        """A share of the rows of X̃, weights left out, and their annotations: to gather."""
+        known, index = self._chosen(share)
+        return self._rows().take(index), known

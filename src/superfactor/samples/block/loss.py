@@ -1,0 +1,95 @@
+"""The loss on a design: value, gradient, curvature."""
+
+from __future__ import annotations
+
+from superfactor._arrays import Array, cast, namespace
+from superfactor.losses import AnyCurvature
+from superfactor.samples.annotations import Annotations
+from superfactor.samples.block.design import Along, Design, OnDesign, as_columns, as_points
+from superfactor.samples.block.held import Made, Place
+
+
+class OfLoss(OnDesign):
+    """Sums over the samples of ω_i ℓ(y_i, a_i) and its derivatives, and residuals sample by sample."""
+
+    def evaluate(self, design: Design, coef: Array) -> tuple[Array, Array]:
+        """Σ_i ω_i ℓ(y_i, a_i) (…) and its gradient JᵀE (…, m, κ), E = ω∘∇ℓ."""
+        known = self._known(design)
+        value, residual = self.loss.value_and_residual(self._activations(design, known, coef), known.targets)
+        xp = namespace(value)
+        total = xp.sum(value * known.loss_weight[:, 0], axis=-1, dtype=xp.float64)
+        gradient = self._transposed(design, known, residual * known.loss_weight)
+        factor = self._counts_for(design)
+        return _scaled(total, factor), _scaled(gradient, factor)
+
+    def design_gram(self, design: Design) -> Array:
+        """Σ_i ω_i j_i j_iᵀ (m, m)."""
+        known = self._known(design)
+        J = self._matrix(design, known)
+        return _scaled(J.T @ (J * known.loss_weight), self._counts_for(design))
+
+    def curvature(self, design: Design, coef: Array) -> Array:
+        """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
+        known = self._known(design)
+        bend = self._curvature(known, self._activations(design, known, coef))
+        gram = bend.gram(self._matrix(design, known), self.loss.convex)
+        return _scaled(gram, self._counts_for(design))
+
+    def bent(self, design: Design, coef: Array) -> Made[tuple[Array, Array]]:
+        """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ) and Σω."""
+        known = self._known(design)
+        bend = self._curvature(known, self._activations(design, known, coef))
+        xp = namespace(known.targets)
+        rows = xp.concat([as_columns(part).T for part in bend.numbers]).T
+        factor = self._counts_for(design)
+        total = _scaled(bend.total(), factor)
+        return Made((rows,), (total, factor * xp.sum(known.loss_weight, dtype=xp.float64)))
+
+    def curvature_product(self, design: Design, bent: Place, direction: Array) -> Array:
+        """Jᵀ(ω∇²ℓ·(J·direction)) (…, m, κ) for directions (…, m, κ), as many as points were bent."""
+        known = self._known(design)
+        moved = self._times(design, known, direction)
+        rows, half = self._tall(bent), bent.columns // 2
+        numbers = as_points(rows[:, :half], moved), as_points(rows[:, half:], moved)
+        bend = self.loss.curvature_of(numbers)
+        product = self._transposed(design, known, bend.times(moved))
+        return _scaled(product, self._counts_for(design))
+
+    def rotation_curvature(self, design: Design, coef: Array, turn: Array, beta: Array) -> Array:
+        """Σ_i (ΦW⊥)_ij² β_cᵀ(ω_i∇²ℓ_i)β_c (k − r, r): what the loss adds to the curvature of T.
+
+        turn (k + q, k + q) = [W⊥, W, I]; coef (k + q, κ) in turned coordinates; β (r, κ).
+        """
+        known = self._known(design)
+        J = self._matrix(design, known)
+        J = J @ cast(turn, J)
+        rest = int(J.shape[1]) - int(beta.shape[0]) - int(known.covariates.shape[1])
+        a = J @ cast(coef, J)
+        a = a if design.offset is None else a + self._tall(design.offset)
+        forms = self._curvature(known, a).forms(J[:, :rest], cast(beta, a))
+        return _scaled(forms, self._counts_for(design))
+
+    def _curvature(self, known: Annotations, a: Array) -> AnyCurvature:
+        """That of Σ_i ω_i ℓ(y_i, a_i)."""
+        return self.loss.curvature(a, known.targets).weighted(known.loss_weight)
+
+    def residuals(self, design: Design, coef: Array) -> Array:
+        """E = ω∘∇ℓ (n_b, κ)."""
+        known = self._annotations()
+        a = self._activations(design, known, coef)
+        return self.loss.residual(a, known.targets) * known.loss_weight
+
+    def pulled(self, design: Design, coef: Array) -> Array:
+        """E/√w (n_b, κ): the gradient of the loss in Ã where the search side is the samples."""
+        return self._annotations().over_root(self.residuals(design, coef))
+
+    def _bent(self, along: Along, Z: Array) -> Array:
+        """h∘Z (n_b, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j: the loss's curvature along directions b_j."""
+        known = self._annotations()
+        a = self._activations(along.design, known, along.coef)
+        bend = self._curvature(known, a)
+        return known.over_root(bend.along(known.over_root(Z), cast(along.directions, a)))
+
+
+def _scaled(x: Array, factor: float) -> Array:
+    return x if factor == 1.0 else x * factor
