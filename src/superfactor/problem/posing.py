@@ -226,7 +226,7 @@ def pose(
 
     def largest() -> float:
         found = _largest_variation(samples, whole, shape[1], shared) * scale**2
-        # Of the samples' weight only what tells something of y weighs against λ: labels, or events, may be few.
+        # Only what tells something of y weighs against λ: labels, or events, may be few.
         return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
 
     xi, lam = weights.of_factors(model, squared, nothing.at_best, largest)
