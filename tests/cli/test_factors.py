@@ -12,14 +12,8 @@ from tests.cli.command import ALL, QUICK, SETTING, cohort, refused, roles, super
 from superfactor import interpretation
 from superfactor.cli import model_file
 from superfactor.cli.told import output
-from superfactor.interpretation import (
-    factor_view,
-    feature_effects,
-    held_out_scores,
-    nearness,
-    progress,
-    top_features,
-)
+from superfactor.interpretation import factor_view, feature_effects, held_out_scores, nearness, top_features
+from superfactor.interpretation.refits import progress
 
 # Fewer halves than the program fits, everywhere in this file.
 stable_features = partial(interpretation.stable_features, n_pairs=8)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from superfactor.interpretation.complementary import complementary_halves, error_factor, how_many
+from superfactor.interpretation.features.complementary import complementary_halves, error_factor, how_many
 
 
 @pytest.mark.parametrize("B", [10, 25, 50, 100])

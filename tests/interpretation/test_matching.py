@@ -8,7 +8,7 @@ import pytest
 from tests.interpretation.data import activations, pipeline, reconstruction, table
 
 from superfactor.interpretation import factor_view, matched, unsupervised
-from superfactor.interpretation.matching import match
+from superfactor.interpretation.comparison.matching import match
 
 ROWS, COLUMNS = ("correlations", "patterns", "weights"), ("coef", "scores", "turn")
 

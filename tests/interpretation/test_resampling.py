@@ -13,9 +13,10 @@ from tests.interpretation.data import classifier, pipeline, regressor, table
 
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.constraints import Box
-from superfactor.interpretation import factor_view, resampling, stability, top_features
+from superfactor.interpretation import factor_view, stability, top_features
 from superfactor.interpretation.data import model_data
 from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.refits import resampling
 
 
 def planted(n=80, p=300, k=4, noise=0.3, seed=0):

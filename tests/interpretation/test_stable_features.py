@@ -14,8 +14,8 @@ from tests.interpretation.data import LAM, classifier, pipeline, regressor, tabl
 
 from superfactor import SMFClassifierCV, SMFSurvival
 from superfactor.interpretation import factor_view, stable_features
-from superfactor.interpretation.complementary import complementary_halves
-from superfactor.interpretation.refitting import Refit
+from superfactor.interpretation.features.complementary import complementary_halves
+from superfactor.interpretation.refits.refitting import Refit
 
 COLUMNS = ["feature", "share", "share_shuffled", "selected", "correlation", "low", "high"]
 

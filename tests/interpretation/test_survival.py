@@ -7,7 +7,7 @@ from tests.estimators.patients import patients, structured
 
 from superfactor import SMFSurvival
 from superfactor.interpretation import covariate_effects, factor_view, supervised_factors, top_features
-from superfactor.interpretation.resampling import stability
+from superfactor.interpretation.refits.resampling import stability
 
 GPL = "scikit-survival is not installed: it is GPL, and for the documentation only"
 

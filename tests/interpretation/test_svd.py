@@ -10,7 +10,7 @@ from tests.interpretation.data import activations, classifier, pipeline, reconst
 
 from superfactor import SMFClassifierCV
 from superfactor.interpretation import factor_view, supervised_factors, top_features, unsupervised
-from superfactor.interpretation import svd as module
+from superfactor.interpretation.comparison import svd as module
 
 
 def two_classes(shape, seed=0):

@@ -10,8 +10,8 @@ from tests.plotting.models import cancer, made_view, wine
 from superfactor import SMFClassifier, SMFRegressor
 from superfactor.interpretation import factor_view, top_features
 from superfactor.plotting import FactorsDisplay
-from superfactor.plotting.drawing import COLORS, MUTED
-from superfactor.plotting.factor_panel import AGREES
+from superfactor.plotting.drawing.factor_panel import AGREES
+from superfactor.plotting.drawing.figures import COLORS, MUTED
 
 
 def labels(ax):

@@ -1,7 +1,7 @@
 import pytest
 from tests.plotting.models import ODD_NAMES
 
-from superfactor.plotting.lettering import shorten, text_width, wrapped
+from superfactor.plotting.drawing.lettering import shorten, text_width, wrapped
 
 
 @pytest.mark.parametrize("width", [30, 60, 110])

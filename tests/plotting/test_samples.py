@@ -12,7 +12,7 @@ from tests.plotting.models import cancer, made_view, wine
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.interpretation import factor_view, held_out_scores
 from superfactor.plotting import BiplotDisplay, HeatmapDisplay, SamplesDisplay
-from superfactor.plotting.drawing import COLORS
+from superfactor.plotting.drawing.figures import COLORS
 
 
 def places(display):

@@ -20,9 +20,9 @@ from superfactor.interpretation import (
     feature_effects,
     held_out_scores,
     nearness,
-    progress,
     stable_features,
 )
+from superfactor.interpretation.refits import progress
 from superfactor.report import trusted
 from superfactor.report.own import alone
 from superfactor.report.sections import factors, features, result, samples
@@ -269,7 +269,7 @@ class TestFeatures:
             calls.append(options)
             return feature_effects(*args, **options)
 
-        markers = sys.modules["superfactor.interpretation.class_features"]
+        markers = sys.modules["superfactor.interpretation.features.class_features"]
         for module in (trusted, markers):
             monkeypatch.setattr(module, "feature_effects", counted)
         facts = facts_of(case.model, case.X, case.y, features=True)

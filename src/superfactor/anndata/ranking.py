@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.interpretation import feature_effects
-from superfactor.interpretation.class_features import of_every_class, speaks_for
+from superfactor.interpretation.features.class_features import of_every_class, speaks_for
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor._extras import needed_for
-from superfactor.interpretation.markers import read_markers
+from superfactor.interpretation.features.markers import read_markers
 from superfactor.interpretation.roles import roles
 from superfactor.interpretation.view import factor_view
 

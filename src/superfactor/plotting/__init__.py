@@ -13,13 +13,7 @@ file                   idea
 ``cv_surface``         the cross-validated score over ξ and λ
 ``stability``          how often top features return under resampling
 ``stable_features``    which features can be trusted
-``positions``          where samples stand: held out, of the fit, or new
-``outcomes``           classes, numbers, times and events as they are shown
-``candidates``         the candidates of a search, as they are arranged in a plot
-``drawing``            colours, figures and panels
-``factor_panel``       one panel of ``factors``: bars, marks and notes
-``sides``              names at both sides of a plot
-``lettering``          names that fit
+``drawing/``           what they share: figures, names, positions of samples
 ====================== =========================================================================
 
 matplotlib is needed once something is drawn: ``pip install "superfactor[plot]"``. Nothing here

@@ -10,7 +10,7 @@ import numpy as np
 from superfactor.interpretation import HeldOut, factor_view
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import check_by
-from superfactor.plotting import drawing, sides
+from superfactor.plotting.drawing import figures, sides
 from superfactor.plotting.samples import SamplesDisplay, check_factors
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class BiplotDisplay:
         -------
         display : BiplotDisplay
         """
-        drawing.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # say that it is missing before the work, not after
         check_count("n", n)
         check_by(by)
         view = factor_view(model, rotation=rotation, positive=positive)
@@ -151,11 +151,11 @@ class BiplotDisplay:
         self
         """
         own, directions = ax is None, np.reshape(self.directions, (-1, 2))
-        self.ax_ = ax = drawing.single(ax, (8.0, max(4.6, 1.1 + sides.height_for(directions))))
+        self.ax_ = ax = figures.single(ax, (8.0, max(4.6, 1.1 + sides.height_for(directions))))
         self.figure_ = ax.figure
         self.samples._draw(ax, ellipses, {"alpha": 0.6} | kwargs)
-        drawing.say(ax, [self.samples.said, ARROWS[self.by]], own)
-        drawing.settle(ax)
+        figures.say(ax, [self.samples.said, ARROWS[self.by]], own)
+        figures.settle(ax)
         one = REACH * float(np.abs(self.samples.scores).max())
         limits = np.transpose([ax.get_xlim(), ax.get_ylim()])
         sides.leave_room(ax, np.minimum(limits[0], -one), np.maximum(limits[1], one))

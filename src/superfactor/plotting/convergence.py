@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from superfactor.interpretation.models import fitted_model
-from superfactor.plotting import drawing
+from superfactor.plotting.drawing import figures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,9 +108,9 @@ class ConvergenceDisplay:
         -------
         self
         """
-        drawing.check_choice("x", x, ("iteration", "seconds"))
-        drawing.check_choice("value", value, ("excess", "objective"))
-        self.ax_ = ax = drawing.single(ax)
+        figures.check_choice("x", x, ("iteration", "seconds"))
+        figures.check_choice("value", value, ("excess", "objective"))
+        self.ax_ = ax = figures.single(ax)
         self.figure_ = ax.figure
         self.lines_ = {}
         logarithmic = False
@@ -124,7 +124,7 @@ class ConvergenceDisplay:
                 above = height > 0
                 if above.any():
                     across, height, logarithmic = across[above], height[above], True
-            look = drawing.style(k) | {"markersize": 4, "linewidth": 1.4}
+            look = figures.style(k) | {"markersize": 4, "linewidth": 1.4}
             look["markevery"] = max(1, len(height) // 15)
             (self.lines_[name],) = ax.plot(across, height, **look | kwargs)
         if logarithmic:
@@ -132,10 +132,10 @@ class ConvergenceDisplay:
         else:
             ax.ticklabel_format(axis="y", useOffset=False)
         if len(self.lines_) > 1:
-            drawing.add_legend(ax, self.lines_, beside=len(self.lines_) > 6)
+            figures.add_legend(ax, self.lines_, beside=len(self.lines_) > 6)
         ax.set_xlabel(x if x == "iteration" else "seconds since the start of the fit")
         ax.set_ylabel("objective" if value == "objective" else "objective − best")
         if x == "iteration":
-            drawing.whole_numbers(ax.xaxis)
-        drawing.tidy(ax)
+            figures.whole_numbers(ax.xaxis)
+        figures.tidy(ax)
         return self

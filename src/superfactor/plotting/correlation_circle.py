@@ -10,7 +10,7 @@ import numpy as np
 
 from superfactor.interpretation import factor_view
 from superfactor.interpretation.tables import check_count
-from superfactor.plotting import drawing, sides
+from superfactor.plotting.drawing import figures, sides
 from superfactor.plotting.samples import axis_names, check_factors
 
 if TYPE_CHECKING:
@@ -154,19 +154,19 @@ class CorrelationCircleDisplay:
         named = [i for i in self.features_ if i in set(largest.tolist()) and far[i] > 0]
         others = [i for i in self.features_ if i not in set(named)]
         own = ax is None
-        self.ax_ = ax = drawing.single(ax, (8.0, max(5.2, 1.2 + sides.height_for(places[named]))))
+        self.ax_ = ax = figures.single(ax, (8.0, max(5.2, 1.2 + sides.height_for(places[named]))))
         self.figure_ = ax.figure
         across, upwards = (f"correlation with {name}" for name in self.factors)
         ax.set_xlabel(across, parse_math=False)
         ax.set_ylabel(upwards.replace(" (", "\n("), parse_math=False)
-        drawing.tidy(ax)
-        drawing.say(ax, self._said(len(places)), own)
-        drawing.settle(ax)
+        figures.tidy(ax)
+        figures.say(ax, self._said(len(places)), own)
+        figures.settle(ax)
         sides.leave_room(ax, (-1.08, -1.08), (1.08, 1.08))
         self._draw_plane(ax)
         size = float(np.clip(600 / np.sqrt(max(len(self.features_), 1)), 6, 24))
         look: dict[str, Any] = {"s": size, "linewidth": 0, "zorder": 3} | kwargs
-        few: dict[str, Any] = {"color": drawing.COLORS[0]} | look
+        few: dict[str, Any] = {"color": figures.COLORS[0]} | look
         many: dict[str, Any] = {"color": "0.6", "alpha": 0.6, "rasterized": len(others) > MANY}
         self.points_ = {
             "named": ax.scatter(*places[named].T, **few),

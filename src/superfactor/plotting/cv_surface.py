@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from superfactor.plotting import candidates, drawing, lettering
-from superfactor.plotting.candidates import Point
+from superfactor.plotting.drawing import candidates, figures, lettering
+from superfactor.plotting.drawing.candidates import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,8 +139,8 @@ class CVSurfaceDisplay:
         wide, high = (min(WIDEST, max(map(_cells, side))) for side in zip(*places, strict=True))
         width, height = 1.0 + CELL[0] * wide, max(2.2, 0.9 + CELL[1] * high)
         cells = candidates.cells(groups, widest=max(1, int(PAGE / width)))
-        rows, columns = drawing.extent(cells)
-        self.axes_ = drawing.panels(ax, cells, (columns * width + 0.9, rows * height))
+        rows, columns = figures.extent(cells)
+        self.axes_ = figures.panels(ax, cells, (columns * width + 0.9, rows * height))
         means = [point["mean"] for points in groups.values() for point in points]
         finite = [mean for mean in means if np.isfinite(mean)] or [0.0]
         look = {"vmin": min(finite), "vmax": max(finite), "cmap": "viridis"} | kwargs
@@ -151,15 +151,15 @@ class CVSurfaceDisplay:
             if chosen is not None:
                 place = xi[chosen["xi"]], lam[chosen["lam"]]
                 round_it = _around_a_score() if max(wide, high) < WIDEST else {"markersize": 12}
-                drawing.ring(panel, *place, **round_it, color="white", markeredgewidth=4)
-                self.best_ = drawing.ring(panel, *place, **round_it)
+                figures.ring(panel, *place, **round_it, color="white", markeredgewidth=4)
+                self.best_ = figures.ring(panel, *place, **round_it)
         bar = self.axes_[0].figure.colorbar(mesh, ax=list(self.axes_))
         bar.set_label(SCORE, fontsize=9)
         bar.ax.tick_params(labelsize=lettering.SMALL)
 
     def _lines(self, ax: Any, name: str, groups: dict[str, list[Point]], kwargs: dict[str, Any]) -> None:
         """One line per group over the one parameter that varies, in one panel."""
-        panel = drawing.single(ax if ax is None else np.ravel(ax)[0])
+        panel = figures.single(ax if ax is None else np.ravel(ax)[0])
         self.axes_ = np.array([panel], dtype=object)
         everyone = [point for points in groups.values() for point in points]
         places = candidates.places(everyone, name)
@@ -168,19 +168,19 @@ class CVSurfaceDisplay:
             points = sorted(points, key=lambda point: point[name])
             across = [places[point[name]] for point in points]
             mean, spread = ([point[what] for point in points] for what in ("mean", "std"))
-            look = drawing.style(k) | {"markersize": 5, "linewidth": 1.2, "capsize": 2} | kwargs
+            look = figures.style(k) | {"markersize": 5, "linewidth": 1.2, "capsize": 2} | kwargs
             entries[title] = panel.errorbar(across, mean, yerr=spread, **look)
         chosen = candidates.chosen(everyone)
         if chosen is not None:
-            self.best_ = drawing.ring(panel, places[chosen[name]], chosen["mean"])
+            self.best_ = figures.ring(panel, places[chosen[name]], chosen["mean"])
             entries["chosen"] = self.best_
-        drawing.add_legend(panel, entries, beside=len(entries) > 6)
+        figures.add_legend(panel, entries, beside=len(entries) > 6)
         if name != "n_components":
             panel.set_xscale("log")
         _mark_values(panel.xaxis, places)
         panel.set_xlabel(AXIS[name])
         panel.set_ylabel(SCORE)
-        drawing.tidy(panel)
+        figures.tidy(panel)
 
 
 def _heat_map(

@@ -17,8 +17,8 @@ from superfactor.interpretation import (
     unsupervised,
 )
 from superfactor.interpretation.view import check_by
-from superfactor.plotting import drawing, lettering
-from superfactor.plotting.factor_panel import AXIS, Shared, draw_factor, handles
+from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing.factor_panel import AXIS, Shared, draw_factor, handles
 
 ROW_TITLES = {"filter": "supervised (filter)", "feature": "supervised (feature)", "svd": "unsupervised (SVD)"}
 BARS_ARE = {
@@ -139,7 +139,7 @@ class FactorsDisplay:
         -------
         display : FactorsDisplay
         """
-        drawing.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # say that it is missing before the work, not after
         view = factor_view(model, rotation=rotation, positive=positive)
         if (X is None) != (y is None):
             missing, given = ("X", "y") if X is None else ("y", "X")
@@ -168,13 +168,13 @@ class FactorsDisplay:
         -------
         self
         """
-        drawing.pyplot()
+        figures.pyplot()
         check_by(self.by)
-        shown = drawing.how_many(len(self.view.weights), max_factors)
+        shown = figures.how_many(len(self.view.weights), max_factors)
         rows = [_Row.of(self.view, shown)]
         if self.unsupervised is not None:
             rows.append(_Row.beside(matched(self.view, self.unsupervised), shown))
-        _, columns = drawing.grid_shape(shown)
+        _, columns = figures.grid_shape(shown)
         panels = [(v, k, j) for v, row in enumerate(rows) for k, j in enumerate(row.places)]
         # Under each row of the first view comes the same row of the second.
         cells = [(j // columns * len(rows) + v, j % columns) for v, _, j in panels]
@@ -187,18 +187,18 @@ class FactorsDisplay:
         caption = self._caption(shown, width)
         disagree = any(tables[v].query("factor == @k + 1")["disagrees"].any() for v, k, _ in panels)
         marks = handles(self.by, disagree)
-        size, spacing = drawing.spread(
+        size, spacing = figures.spread(
             cells,
-            panel=(BARS, max(SHORTEST, drawing.ROW * (len(self.view.outputs) + shared.most + 1))),
+            panel=(BARS, max(SHORTEST, figures.ROW * (len(self.view.outputs) + shared.most + 1))),
             gaps=(room + 0.1, 0.62 if len(rows) == 1 else 0.76),
             edges=(
                 room + 0.3,
-                0.48 + drawing.legend_height([*marks], width),
+                0.48 + figures.legend_height([*marks], width),
                 0.2,
                 0.53 + 0.17 * caption.count("\n"),
             ),
         )
-        axes = drawing.panels(ax, cells, size, spacing)
+        axes = figures.panels(ax, cells, size, spacing)
         self.figure_ = axes[0].figure
         self.axes_ = np.full((len(rows), shown), None, dtype=object)
         self.bars_ = self.axes_.copy()
@@ -212,8 +212,8 @@ class FactorsDisplay:
             if row == max(r for r, c in cells if c == column):
                 panel.set_xlabel(AXIS[self.by], fontsize=lettering.SMALL)
         if ax is None:
-            drawing.caption(self.figure_, caption)
-            drawing.legend_below(self.figure_, marks)
+            figures.caption(self.figure_, caption)
+            figures.legend_below(self.figure_, marks)
         return self
 
     def _shared(self, tables: list[Any], rows: list[_Row], room: float) -> Shared:
@@ -224,7 +224,7 @@ class FactorsDisplay:
             names=lettering.short_names(features, room),
             outputs=lettering.short_names(self.view.outputs, room, "bold"),
             notes={} if self.markers is None else read_markers(self.markers),
-            most=max(map(drawing.longest, tables)),
+            most=max(map(figures.longest, tables)),
             # One scale for all coefficients, of both kinds of factors.
             largest=max(float(np.abs(row.view.coef).max()) for row in rows) or 1.0,
         )
@@ -245,7 +245,7 @@ class FactorsDisplay:
             f"Bars: {BARS_ARE[self.by]}",
         ]
         if not all(view.predictive[:shown]):
-            sentences.append(f"Grey bars: background, which {drawing.adds_nothing(view)}.")
+            sentences.append(f"Grey bars: background, which {figures.adds_nothing(view)}.")
         if self.unsupervised is not None:
             sentences.append(
                 "Each SVD factor is matched to the one above it; similarity 1 is the same factor."
@@ -263,7 +263,7 @@ class _Row:
 
     @classmethod
     def of(cls, view: FactorView, shown: int) -> Self:
-        titles = [f"{drawing.called(view, k)}: {_share(view, k)}" for k in range(shown)]
+        titles = [f"{figures.called(view, k)}: {_share(view, k)}" for k in range(shown)]
         return cls(view, list(range(shown)), titles)
 
     @classmethod
@@ -278,4 +278,4 @@ class _Row:
 
 
 def _share(view: FactorView, k: int) -> str:
-    return f"{drawing.percent(view.share[k])} of variance"
+    return f"{figures.percent(view.share[k])} of variance"

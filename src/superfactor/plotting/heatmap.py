@@ -13,8 +13,8 @@ from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation import FactorView, factor_view, top_features
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.tables import check_count
-from superfactor.plotting import drawing, lettering
-from superfactor.plotting.outcomes import shown_outcome
+from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing.outcomes import shown_outcome
 from superfactor.plotting.samples import check_factors
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class HeatmapDisplay:
         -------
         display : HeatmapDisplay
         """
-        drawing.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # say that it is missing before the work, not after
         check_count("n", n)
         check_count("max_samples", max_samples)
         view, fitted = factor_view(model, rotation=rotation, positive=positive), fitted_model(model)
@@ -161,7 +161,7 @@ class HeatmapDisplay:
         -------
         self
         """
-        drawing.pyplot()
+        figures.pyplot()
         values = np.asarray(self.values, dtype=float)
         names = lettering.short_names(self.features, lettering.room_for_names(ax, 1))
         own = ax is None
@@ -196,7 +196,7 @@ class HeatmapDisplay:
         bar.tick_params(labelsize=7, length=2)
         if own and self.said:
             figure: Any = self.figure_
-            drawing.caption(figure, lettering.wrapped([self.said], figure.get_figwidth() - 0.3))
+            figures.caption(figure, lettering.wrapped([self.said], figure.get_figwidth() - 0.3))
         elif self.said:  # below the scale
             ax.set_xlabel(f"{ax.get_xlabel()}\n\n\n{lettering.wrapped([self.said], width)}")
         return self
@@ -213,7 +213,7 @@ class HeatmapDisplay:
         if self.said:
             lines = lettering.wrapped([self.said], left + HEAT + right - 0.3).count("\n") + 1
             top += 0.12 + 0.16 * lines
-        tall = max(1.2, drawing.ROW * len(self.features), 0.19 * min(len(classes), 20) - top)
+        tall = max(1.2, figures.ROW * len(self.features), 0.19 * min(len(classes), 20) - top)
         size = left + HEAT + right, bottom + tall + top
         spacing = {
             "left": left / size[0],
@@ -221,7 +221,7 @@ class HeatmapDisplay:
             "bottom": bottom / size[1],
             "top": 1 - top / size[1],
         }
-        made: Axes = drawing.panels(None, [(0, 0)], size, spacing)[0]
+        made: Axes = figures.panels(None, [(0, 0)], size, spacing)[0]
         return made
 
     @property
@@ -239,10 +239,10 @@ class HeatmapDisplay:
         if self.classes is None:
             ax.imshow(y[None, :].astype(float), cmap="cividis", **look)
         else:
-            colors = [drawing.style(k)["color"] for k in range(len(self.classes))]
+            colors = [figures.style(k)["color"] for k in range(len(self.classes))]
             # A hatch is too small here: where colours come again they come paler.
             shades: list[Any] = [
-                tuple(1 - (1 - part) * 0.55 ** (k // len(drawing.COLORS)) for part in to_rgb(color))
+                tuple(1 - (1 - part) * 0.55 ** (k // len(figures.COLORS)) for part in to_rgb(color))
                 for k, color in enumerate(colors)
             ]
             number = {name: k for k, name in enumerate(self.classes)}
@@ -251,7 +251,7 @@ class HeatmapDisplay:
             ax.imshow(codes, cmap=ListedColormap(shades), vmin=0, vmax=most, **look)
             entries = {name: Patch(color=shade) for name, shade in zip(self.classes, shades, strict=True)}
             place: dict[str, Any] = {"bbox_to_anchor": (right, top), "handlelength": 1.0, "handleheight": 1.0}
-            drawing.add_legend(ax, entries, beside=True, **place)
+            figures.add_legend(ax, entries, beside=True, **place)
         ax.set_axis_off()
 
 

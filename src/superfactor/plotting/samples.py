@@ -10,9 +10,9 @@ import numpy as np
 
 from superfactor.interpretation import FactorView, HeldOut, factor_view
 from superfactor.interpretation.roles import PREDICTIVE, roles
-from superfactor.plotting import drawing, lettering
-from superfactor.plotting.outcomes import Shown, shown_outcome
-from superfactor.plotting.positions import positions_of
+from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing.outcomes import Shown, shown_outcome
+from superfactor.plotting.drawing.positions import positions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +150,7 @@ class SamplesDisplay:
         -------
         display : SamplesDisplay
         """
-        drawing.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # say that it is missing before the work, not after
         display = cls._made(
             model,
             X,
@@ -214,7 +214,7 @@ class SamplesDisplay:
         """
         own = ax is None
         self._draw(ax, ellipses, kwargs)
-        drawing.say(self.ax_, [self.said], own)
+        figures.say(self.ax_, [self.said], own)
         return self
 
     def _draw(self, ax: Axes | None, ellipses: str | bool, kwargs: dict[str, Any]) -> None:
@@ -226,7 +226,7 @@ class SamplesDisplay:
         flat = scores.shape[1] == 1
         strip = flat and (self.y is None or self.classes is not None)
         rows = len(self.classes or "1")
-        self.ax_ = ax = drawing.single(ax, (6.0, 1.1 + 0.4 * rows if strip else 4.4))
+        self.ax_ = ax = figures.single(ax, (6.0, 1.1 + 0.4 * rows if strip else 4.4))
         self.figure_ = ax.figure
         # Smaller where there are more, and never too small to see.
         size = float(np.clip(600 / np.sqrt(max(len(scores), 1)), 12, 32))
@@ -239,13 +239,13 @@ class SamplesDisplay:
             self.points_ = self._by_value(ax, scores, look)
         else:
             height = _scattered(len(scores)) if flat else scores[:, 1]
-            points = ax.scatter(scores[:, 0], height, **drawing.point_style(0) | look)
+            points = ax.scatter(scores[:, 0], height, **figures.point_style(0) | look)
             self.points_ = {"all": points}
         if not flat:
             ax.set_ylabel(self.factors[1], parse_math=False)
         elif self.y is None:
             ax.set_yticks([])
-        drawing.tidy(ax)
+        figures.tidy(ax)
 
     def _by_class(self, ax: Axes, scores: np.ndarray, look: dict[str, Any], outlined: bool) -> dict[str, Any]:
         """One colour and shape per class, and a legend; along one factor a row per class instead."""
@@ -254,14 +254,14 @@ class SamplesDisplay:
             mine = scores[y == name]
             height = mine[:, 1] if scores.shape[1] > 1 else _scattered(len(mine)) - k
             color = (self.colors or {}).get(name)
-            style = drawing.point_style(k, color)
+            style = figures.point_style(k, color)
             points[name] = ax.scatter(mine[:, 0], height, **style | look)
             if outlined and scores.shape[1] > 1 and len(mine) >= FEWEST:
-                edge = color or drawing.style(k)["color"]
+                edge = color or figures.style(k)["color"]
                 self.ellipses_[name] = _draw_ellipse(ax, mine, edge)
         if scores.shape[1] > 1:
             scale = float(np.sqrt(32 / np.mean(look["s"])))
-            drawing.add_legend(ax, points, beside=True, markerscale=scale)
+            figures.add_legend(ax, points, beside=True, markerscale=scale)
         else:
             names = lettering.short_names(classes, lettering.room_for_names(ax, 1))
             lettering.name_rows(ax, -np.arange(len(classes)), [names[name] for name in classes])
@@ -289,7 +289,7 @@ class SamplesDisplay:
                 height = np.full(mine.sum(), np.nanmin(y)) if flat else height
                 style = {"marker": "x", "color": "0.6", "linewidth": 0.8} | plain
             else:
-                style = drawing.point_style(0) | plain if flat else {"c": y[mine]} | look
+                style = figures.point_style(0) | plain if flat else {"c": y[mine]} | look
             points[name] = ax.scatter(scores[mine, 0], height, **style)
             if name == "censored":
                 points[name].set(facecolor="none", linewidth=1.2)
@@ -302,7 +302,7 @@ class SamplesDisplay:
             bar.set_label(self.target, fontsize=9, parse_math=False)
             bar.ax.tick_params(labelsize=lettering.SMALL)
         if len(points) > 1:
-            drawing.add_legend(ax, {name: _handle(name) for name in points}, beside=False)
+            figures.add_legend(ax, {name: _handle(name) for name in points}, beside=False)
         return points
 
 
@@ -312,7 +312,7 @@ def axis_names(
     """Names of the axes of these factors (from 1); on a second line, what each says of held-out samples."""
     names, found = [], roles(view, None if held_out is None else held_out.predictive, predicts)
     for j in chosen:
-        share = f"{drawing.percent(view.share[j - 1])} of variance"
+        share = f"{figures.percent(view.share[j - 1])} of variance"
         # A word, since axes are short: the caption says it in full.
         role = "" if found[j - 1] == PREDICTIVE else f"{found[j - 1]}, "
         alone = "" if held_out is None else f"\n{_alone(held_out, view, j - 1)}"

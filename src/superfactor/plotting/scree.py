@@ -8,7 +8,7 @@ import numpy as np
 
 from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation.models import fitted_model
-from superfactor.plotting import drawing
+from superfactor.plotting.drawing import figures
 from superfactor.selection import Scree, scree
 
 if TYPE_CHECKING:
@@ -126,29 +126,29 @@ class ScreeDisplay:
         -------
         self
         """
-        self.ax_ = ax = drawing.single(ax)
+        self.ax_ = ax = figures.single(ax)
         self.figure_ = ax.figure
         share = np.asarray(self.scree.share)
-        look: dict[str, Any] = {"color": drawing.COLORS[0], "marker": "o", "markersize": 4, "linewidth": 1.2}
+        look: dict[str, Any] = {"color": figures.COLORS[0], "marker": "o", "markersize": 4, "linewidth": 1.2}
         (self.line_,) = ax.plot(np.arange(1, len(share) + 1), 100 * share, **look | kwargs)
         elbow = int(self.scree.elbow)
-        self.elbow_ = drawing.ring(ax, elbow, 100 * share[elbow - 1])
+        self.elbow_ = figures.ring(ax, elbow, 100 * share[elbow - 1])
         marks = {f"elbow: {_holding(share, elbow)}": self.elbow_}
         rank = self.n_components
         if rank is not None and rank != elbow and rank <= len(share):
-            mark = drawing.ring(ax, rank, 100 * share[rank - 1], marker="s", color=drawing.COLORS[1])
+            mark = figures.ring(ax, rank, 100 * share[rank - 1], marker="s", color=figures.COLORS[1])
             marks[f"model: {_holding(share, rank)}"] = mark
-        drawing.add_legend(ax, marks, beside=False, loc="upper right", labelspacing=0.8)
+        figures.add_legend(ax, marks, beside=False, loc="upper right", labelspacing=0.8)
         ax.set_xlabel("factor of a plain SVD")
         ax.set_ylabel("share of the sum of squares (%)")
         ax.set_ylim(bottom=0)
         ax.set_xlim(0.5 - 0.02 * len(share), 0.5 + 1.02 * len(share))
-        drawing.whole_numbers(ax.xaxis)
-        drawing.tidy(ax)
+        figures.whole_numbers(ax.xaxis)
+        figures.tidy(ax)
         return self
 
 
 def _holding(share: np.ndarray, rank: int) -> str:
     """What the first `rank` factors hold, in words."""
     noun = "factor" if rank == 1 else "factors"
-    return f"{rank} {noun}, {drawing.percent(float(share[:rank].sum()))}"
+    return f"{rank} {noun}, {figures.percent(float(share[:rank].sum()))}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from superfactor.interpretation import Stability, stability
-from superfactor.plotting import drawing, lettering
+from superfactor.plotting.drawing import figures, lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +96,7 @@ class StabilityDisplay:
         -------
         display : StabilityDisplay
         """
-        drawing.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # say that it is missing before the work, not after
         found = stability(
             model,
             X,
@@ -140,31 +140,31 @@ class StabilityDisplay:
         -------
         self
         """
-        drawing.pyplot()
+        figures.pyplot()
         table, similarity = self.stability.table, np.asarray(self.stability.similarity)
-        shown = drawing.how_many(similarity.shape[1], max_factors)
-        _, columns = drawing.grid_shape(shown)
+        shown = figures.how_many(similarity.shape[1], max_factors)
+        _, columns = figures.grid_shape(shown)
         cells = [divmod(j, columns) for j in range(shown)]
         names = lettering.short_names(table["feature"], lettering.room_for_names(ax, columns))
-        left, most = lettering.inches(names.values()) + 0.1, drawing.longest(table)
+        left, most = lettering.inches(names.values()) + 0.1, figures.longest(table)
         count = self.stability.n_resamples
         text = f"Bars: share of {count} resamples in which a top feature is a top feature again."
         shuffled = "frequency_shuffled" in table and table["frequency_shuffled"].notna().any()
         width = columns * (BARS + left)
         text, below = lettering.wrapped([text], width), 0.0
         if shuffled:
-            below = drawing.legend_height([SHUFFLED], width)
-        size, spacing = drawing.spread(
+            below = figures.legend_height([SHUFFLED], width)
+        size, spacing = figures.spread(
             cells,
-            panel=(BARS, drawing.ROW * (most + 1)),
+            panel=(BARS, figures.ROW * (most + 1)),
             gaps=(left + 0.2, 0.78 if shuffled else 0.62),
             edges=(left + 0.1, 0.3 + below, 0.2, 0.55 + 0.16 * (text.count("\n") + shuffled)),
         )
-        self.axes_ = drawing.panels(ax, cells, size, spacing)
+        self.axes_ = figures.panels(ax, cells, size, spacing)
         self.bars_, self.marks_ = [], []
         for j, panel in enumerate(self.axes_):
             carries = self.stability.predictive is None or self.stability.predictive[j]
-            look = kwargs if carries else {"color": drawing.MUTED[0]} | kwargs
+            look = kwargs if carries else {"color": figures.MUTED[0]} | kwargs
             bars, marks = _draw_factor(panel, table, j + 1, names, look)
             self.bars_.append(bars)
             self.marks_.append(marks)
@@ -178,9 +178,9 @@ class StabilityDisplay:
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         if ax is None:
-            drawing.caption(self.figure_, text)
+            figures.caption(self.figure_, text)
             if shuffled:
-                drawing.legend_below(self.figure_, {SHUFFLED: self.marks_[0]})
+                figures.legend_below(self.figure_, {SHUFFLED: self.marks_[0]})
         return self
 
 
@@ -188,11 +188,11 @@ def _draw_factor(
     ax: Axes, table: Any, factor: int, names: dict[str, str], kwargs: dict[str, Any]
 ) -> tuple[BarContainer, Any]:
     """Bars, and the marks of shuffled labels where there are some."""
-    rows, places = drawing.features_down(table, factor, 0.0)
+    rows, places = figures.features_down(table, factor, 0.0)
     high = rows["end"] == "high"
     look: dict[str, Any] = {
         "height": 0.72,
-        "color": np.where(high, drawing.POSITIVE, drawing.NEGATIVE),
+        "color": np.where(high, figures.POSITIVE, figures.NEGATIVE),
         "hatch": np.where(high, "", "////"),
         "edgecolor": "white",
         "linewidth": 0,
@@ -209,5 +209,5 @@ def _draw_factor(
     ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
     ax.grid(axis="x", linewidth=0.4, alpha=0.5)
     ax.set_axisbelow(True)
-    drawing.tidy(ax)
+    figures.tidy(ax)
     return bars, marks

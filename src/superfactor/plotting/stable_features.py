@@ -8,7 +8,7 @@ import numpy as np
 
 from superfactor.interpretation import StableFeatures, stable_features
 from superfactor.interpretation.tables import check_count
-from superfactor.plotting import drawing, lettering
+from superfactor.plotting.drawing import figures, lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,7 @@ class StableFeaturesDisplay:
         -------
         display : StableFeaturesDisplay
         """
-        drawing.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # say that it is missing before the work, not after
         check_count("n", n)
         found = stable_features(
             model,
@@ -130,24 +130,24 @@ class StableFeaturesDisplay:
         -------
         self
         """
-        drawing.pyplot()
+        figures.pyplot()
         check_count("n", n)
         table = self.found.table
         rows = table[table["share"] > 0].head(n)
         names = [lettering.shorten(name, lettering.room_for_names(ax, 1)) for name in rows["feature"]]
         left = max(lettering.inches(names) + 0.1, 0.3)
         text = lettering.wrapped([self.found.statement], BARS + left)
-        size, spacing = drawing.spread(
+        size, spacing = figures.spread(
             [(0, 0)],
-            panel=(BARS, drawing.ROW * (len(rows) + 1)),
+            panel=(BARS, figures.ROW * (len(rows) + 1)),
             gaps=(0.0, 0.0),
             edges=(left + 0.1, LEGEND + 0.25, 0.2, 0.35 + 0.16 * text.count("\n")),
         )
-        (self.ax_,) = drawing.panels(ax, [(0, 0)], size, spacing)
+        (self.ax_,) = figures.panels(ax, [(0, 0)], size, spacing)
         self.figure_ = self.ax_.figure
         self._draw(rows, names, kwargs)
         if ax is None:
-            drawing.caption(self.figure_, text)
+            figures.caption(self.figure_, text)
         return self
 
     def _draw(self, rows: Any, names: list[str], kwargs: dict[str, Any]) -> None:
@@ -155,7 +155,7 @@ class StableFeaturesDisplay:
         selected = rows["selected"].to_numpy()
         look: dict[str, Any] = {
             "height": 0.72,
-            "color": np.where(selected, drawing.POSITIVE, drawing.MUTED[1]),
+            "color": np.where(selected, figures.POSITIVE, figures.MUTED[1]),
             "hatch": np.where(selected, "", "////"),
             "edgecolor": "white",
             "linewidth": 0,
@@ -169,7 +169,7 @@ class StableFeaturesDisplay:
         ax.set_ylim(-len(rows) + 0.4, 0.6)
         ax.set_xlim(0, 1)
         ax.set_xlabel(f"Share of {2 * self.found.n_pairs} half-samples")
-        drawing.tidy(ax)
+        figures.tidy(ax)
         entries = {}
         for is_selected, label in ((True, "selected"), (False, "not selected")):
             places_of = np.flatnonzero(selected == is_selected)
@@ -179,4 +179,4 @@ class StableFeaturesDisplay:
         height = float(ax.get_window_extent().height) / float(ax.figure.dpi)
         place = {"loc": "upper right", "bbox_to_anchor": (1.02, -LEGEND / height)}
         look = {"borderaxespad": 0.0, "handlelength": 1.2, "columnspacing": 1.2}
-        drawing.add_legend(ax, entries, beside=False, ncols=3, **place, **look)
+        figures.add_legend(ax, entries, beside=False, ncols=3, **place, **look)

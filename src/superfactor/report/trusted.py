@@ -14,10 +14,10 @@ from superfactor.interpretation import (
     factor_view,
     feature_effects,
     nearness,
-    progress,
     stable_features,
 )
-from superfactor.interpretation.class_features import markers_of
+from superfactor.interpretation.features.class_features import markers_of
+from superfactor.interpretation.refits import progress
 from superfactor.report.formats import LONGEST_NOTE, label
 
 MARKERS_PER_CLASS = 10

@@ -165,7 +165,8 @@ def find(
 
 
 def _nearness(model: Any, X: Any, y: Any, screen: Screen) -> Any:
-    from superfactor.interpretation import factor_view, nearness, progress
+    from superfactor.interpretation import factor_view, nearness
+    from superfactor.interpretation.refits import progress
 
     if not progress.is_quick(X.shape, len(factor_view(model).outputs)):
         screen.note(

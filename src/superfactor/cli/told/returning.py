@@ -86,8 +86,8 @@ def stable_in_halves(
     """
     if wanted is False:
         return None
-    from superfactor.interpretation import progress as pace
     from superfactor.interpretation import stable_features
+    from superfactor.interpretation.refits import progress as pace
 
     with screen.step("stable features"), screen.progress("fitting halves of the samples") as progress:
         try:

@@ -14,9 +14,7 @@ from superfactor._extras import needed_for
 from superfactor.estimators import SMFSurvival, inputs
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given
-from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.outcome import Outcome
-from superfactor.interpretation.univariate import (
+from superfactor.interpretation.features.univariate import (
     Statistics,
     against_rest,
     by_columns,
@@ -24,6 +22,8 @@ from superfactor.interpretation.univariate import (
     with_q,
     with_times,
 )
+from superfactor.interpretation.models import FittedModel, fitted_model
+from superfactor.interpretation.outcome import Outcome
 from superfactor.interpretation.view import FactorView, factor_view
 from superfactor.preprocessing import BlockScaler
 

@@ -16,11 +16,11 @@ from superfactor._extras import needed_for
 from superfactor.estimators import SMFSurvival, inputs
 from superfactor.estimators.parameters import seed_of, shown
 from superfactor.estimators.targets import UNLABELLED, Given, classes_of
-from superfactor.interpretation.complementary import complementary_halves, how_many
 from superfactor.interpretation.data import model_data
+from superfactor.interpretation.features.complementary import complementary_halves, how_many
 from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.progress import reporting
-from superfactor.interpretation.refitting import Refit
+from superfactor.interpretation.refits.progress import reporting
+from superfactor.interpretation.refits.refitting import Refit
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import FactorView, factor_view
 

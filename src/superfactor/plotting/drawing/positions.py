@@ -16,7 +16,7 @@ from superfactor.estimators import SMFSurvival
 from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation import FactorView, HeldOut, held_out_scores
 from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.plotting import drawing
+from superfactor.plotting.drawing import figures
 
 SAMPLES = ("auto", "held_out", "training", "new")
 HELD_OUT = "Held-out samples: each stands where a model without it puts it."
@@ -64,7 +64,7 @@ def positions_of(
     **shown: Any,
 ) -> Positions:
     """Positions as `SamplesDisplay.from_estimator` explains; `shown` are rotation and positive."""
-    drawing.check_choice("samples", samples, SAMPLES)
+    figures.check_choice("samples", samples, SAMPLES)
     if X is not None and isinstance(model, FactorView):
         raise ValueError("X: None is required with a FactorView, which cannot score other samples")
     if held_out is not None:

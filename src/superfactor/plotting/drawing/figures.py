@@ -15,7 +15,7 @@ import numpy as np
 from superfactor.interpretation import FactorView
 from superfactor.interpretation.roles import beside, roles
 from superfactor.interpretation.tables import check_count
-from superfactor.plotting.lettering import SMALL, axes_width, shorten, text_width, wrapped
+from superfactor.plotting.drawing.lettering import SMALL, axes_width, shorten, text_width, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -29,8 +29,8 @@ from superfactor.estimators.parameters import seed_of
 from superfactor.estimators.scores import effects_of
 from superfactor.estimators.targets import Given, classes_of
 from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.progress import reporting
-from superfactor.interpretation.refitting import Refit
+from superfactor.interpretation.refits.progress import reporting
+from superfactor.interpretation.refits.refitting import Refit
 from superfactor.interpretation.view import LEAST_CONTRIBUTION, FactorView, factor_view
 from superfactor.losses import CoxPartialLikelihood
 

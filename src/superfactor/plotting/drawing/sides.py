@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.plotting import lettering
+from superfactor.plotting.drawing import lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

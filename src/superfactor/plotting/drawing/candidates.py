@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.models import MODELS
-from superfactor.plotting import drawing
+from superfactor.plotting.drawing import figures
 
 # xi, lam, n_components and model (None where the search did not vary them), mean, std, chosen.
 Point = dict[str, Any]
@@ -71,7 +71,7 @@ def grouped(points: list[Point], *names: str) -> dict[str, list[Point]]:
 def cells(groups: dict[str, list[Point]], widest: int) -> list[tuple[int, int]]:
     """Row and column of each group's panel, one model under the other, at most `widest` columns."""
     models = [points[0]["model"] for points in groups.values()]
-    rows, columns = drawing.grid_shape(max(map(models.count, models)), widest)
+    rows, columns = figures.grid_shape(max(map(models.count, models)), widest)
     found = []
     for k, model in enumerate(models):
         first = models.index(model)

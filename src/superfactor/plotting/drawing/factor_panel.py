@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.interpretation import FactorView
-from superfactor.plotting import drawing, lettering
+from superfactor.plotting.drawing import figures, lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,12 +88,12 @@ def draw_factor(
     """Coefficients of factor j on top, its features below; returns the features' bars."""
     outputs, coef = len(view.outputs), view.coef[:, j]
     tops = -np.arange(outputs, dtype=float)
-    rows, places = drawing.features_down(table, j + 1, -outputs - 0.3)
+    rows, places = figures.features_down(table, j + 1, -outputs - 0.3)
     ax.axhspan(0.6, 0.5 - outputs, color="0.5", alpha=0.18, linewidth=0)
     # Paler where the labels had no say, so that rows that take turns are told apart.
     kwargs = {"alpha": 1.0 if view.supervised else 0.6} | kwargs
     if not view.predictive[j]:
-        kwargs = {"color": [drawing.MUTED[end == "low"] for end in rows["end"]]} | kwargs
+        kwargs = {"color": [figures.MUTED[end == "low"] for end in rows["end"]]} | kwargs
     _signed_bars(ax, tops, coef / shared.largest, alpha=kwargs["alpha"])
     bars = _signed_bars(ax, places, rows[shared.by], **kwargs)
     ax.axvline(0, color="0.3", linewidth=0.8)
@@ -118,14 +118,14 @@ def draw_factor(
     # All panels in one scale, even where a factor has fewer features at an end.
     ax.set_ylim(-outputs - 0.3 - shared.most - 0.2, 0.6)
     ax.set_xticks([-1, 0, 1], labels=["−1", "0", "1"])
-    drawing.tidy(ax)
+    figures.tidy(ax)
     ax.spines["left"].set_visible(False)
     return bars
 
 
 def _signed_bars(ax: Axes, places: Any, lengths: Any, **kwargs: Any) -> BarContainer:
     """Horizontal bars from zero, coloured by their sign."""
-    colors = [drawing.POSITIVE if length >= 0 else drawing.NEGATIVE for length in lengths]
+    colors = [figures.POSITIVE if length >= 0 else figures.NEGATIVE for length in lengths]
     look: dict[str, Any] = {"height": 0.72, "color": colors} | kwargs
     return ax.barh(places, lengths, **look)
 

@@ -15,11 +15,11 @@ from sklearn.base import clone, is_classifier
 from superfactor.estimators import inputs
 from superfactor.estimators.parameters import seed_of
 from superfactor.estimators.targets import UNLABELLED, Given, classes_of
+from superfactor.interpretation.comparison.matching import match
 from superfactor.interpretation.data import ModelData, model_data, refittable
-from superfactor.interpretation.matching import match
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.outcome import Outcome
-from superfactor.interpretation.progress import reporting
+from superfactor.interpretation.refits.progress import reporting
 from superfactor.interpretation.tables import ENDS, check_count, extremes, top_features
 from superfactor.interpretation.view import (
     DEFAULT,

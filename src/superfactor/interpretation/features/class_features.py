@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.estimators.parameters import shown
-from superfactor.interpretation.effects import feature_effects
+from superfactor.interpretation.features.effects import feature_effects
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.tables import check_count
 
