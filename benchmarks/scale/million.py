@@ -24,7 +24,7 @@ from benchmarks.scale import planted
 from benchmarks.scale.precision import objective
 from superfactor import SMFClassifier, row_blocks, theory
 from superfactor._arrays import cores
-from superfactor.estimators.blockwise import block_cuts
+from superfactor.estimators.inputs import block_cuts
 from superfactor.spectrum import RowSource
 
 Row = dict[str, Any]

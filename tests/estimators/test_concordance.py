@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from superfactor.estimators.concordance import concordance
+from superfactor.estimators.targets import concordance
 
 
 def drawn(seed, n=30):

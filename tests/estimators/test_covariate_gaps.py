@@ -8,8 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
-from superfactor.estimators.covariates import CovariateEncoder
-from superfactor.estimators.indicators import IndicatorColumns
+from superfactor.estimators.covariates import CovariateEncoder, IndicatorColumns
 from superfactor.interpretation import covariate_effects
 
 N = 60

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from tests.estimators.data import ESTIMATORS, MODELS, small
 
 from superfactor import SMFClassifier, SMFRegressor
-from superfactor.estimators import placing
+from superfactor.estimators.inputs import placing
 
 torch = pytest.importorskip("torch")
 CUDA = pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here"))

@@ -11,8 +11,7 @@ from sklearn.utils._testing import create_memmap_backed_data
 from tests.estimators.data import MODELS, small
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
-from superfactor.estimators.blockwise import block_cuts
-from superfactor.estimators.inputs import split_columns
+from superfactor.estimators.inputs import block_cuts, split_columns
 from superfactor.spectrum import as_rows
 
 pa = pytest.importorskip("pyarrow")

@@ -51,8 +51,7 @@ def test_minus_one_beside_classes_is_asked_about_once(classifier, y):
     with pytest.warns(UserWarning, match="-1 among the labels is a class of its own") as caught:
         fitted = classifier.fit(X, y)
     assert fitted.classes_[0] == -1
-    (warning,) = caught
-    assert warning.filename == __file__
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from superfactor._arrays import cores
-from superfactor.estimators.blockwise import block_cuts
+from superfactor.estimators.inputs import block_cuts
 from superfactor.spectrum import RowSource
 from superfactor.spectrum.rows import MemmapRows, SparseRows, as_rows
 

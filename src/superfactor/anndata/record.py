@@ -12,7 +12,7 @@ import numpy as np
 
 from superfactor import __version__
 from superfactor.estimators import SMFClassifier
-from superfactor.estimators.covariates import CovariateEncoder
+from superfactor.estimators.covariates import ColumnRoles, CovariateEncoder
 from superfactor.interpretation import FactorView, factor_view
 from superfactor.interpretation.roles import roles
 from superfactor.losses import resolve_link
@@ -73,8 +73,8 @@ def write_model(estimator: SMFClassifier, view: FactorView, genes: Any, scales: 
         "arrays": {name.rstrip("_"): np.asarray(getattr(estimator, name)) for name in _ARRAYS},
         # Of the filter model it is W, which is there already.
         "coding": asdict(coding) if isinstance(coding, FeatureCoding) else {},
-        "encoder": json.dumps(asdict(estimator._words_beside)),
-        "covariates": _words(estimator._covariate_names or ()),
+        "encoder": json.dumps(asdict(estimator._roles.words_beside)),
+        "covariates": _words(estimator._roles.beside or ()),
     }
     return found
 
@@ -93,10 +93,8 @@ def read_model(found: dict[str, Any]) -> SMFClassifier:
     estimator.n_features_in_ = len(kept["genes"])
     estimator.component_names_ = _words(kept["genes"])
     names = [str(name) for name in kept["covariates"]]
-    estimator._covariate_index = []
-    estimator._covariate_names = names or None
-    estimator._n_extra_covariates = len(names)
-    estimator._words_beside = _encoder(json.loads(kept["encoder"]))
+    encoder = _encoder(json.loads(kept["encoder"]))
+    estimator._roles = ColumnRoles([], len(names), names or None, words_beside=encoder)
     estimator._loss = resolve_link(parameters["link"], len(estimator.classes_) - 1)
     if parameters["model"] == "filter":
         estimator._coding = FilterCoding(estimator.components_.T)

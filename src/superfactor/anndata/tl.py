@@ -10,7 +10,7 @@ import numpy as np
 
 from superfactor.anndata import cells, matrix, ranking, record
 from superfactor.estimators import SMFClassifier
-from superfactor.estimators.blockwise import block_cuts
+from superfactor.estimators.inputs import block_cuts
 from superfactor.interpretation import factor_view
 from superfactor.interpretation.tables import check_count
 

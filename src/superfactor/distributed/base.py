@@ -21,7 +21,7 @@ from superfactor.distributed.partitions import Partitions, as_array, cut, is_laz
 from superfactor.distributed.samples import RemoteSamples
 from superfactor.estimators import SMFClassifier, inputs, parameters, targets
 from superfactor.estimators.base import Stated
-from superfactor.estimators.covariates import CovariateEncoder
+from superfactor.estimators.covariates import ColumnRoles
 from superfactor.models import model_named
 from superfactor.problem import Problem, pose
 from superfactor.units import Weights
@@ -138,10 +138,9 @@ class DaskFactorization:
                 f"{table.shape[1]}"
             )
         extra = partitions.arrays.get("covariates")
-        self._covariate_index = columns
-        self._n_extra_covariates = 0 if extra is None else int(np.prod(extra.shape[1:]))
-        self._covariate_names = inputs.column_names(covariates)
-        self._words_inside = self._words_beside = CovariateEncoder()  # numbers only, here
+        n_beside = 0 if extra is None else int(np.prod(extra.shape[1:]))
+        # Numbers only, here: no encoders.
+        self._roles = ColumnRoles(columns, n_beside, inputs.column_names(covariates))
         self.component_names_ = names and inputs.names_without(columns, table.shape[1], names)
         self._remote = RemoteSamples(
             client,
@@ -246,7 +245,7 @@ class DaskFactorization:
         check_is_fitted(self)
         validate_data(self, outline(X), reset=False, skip_check_array=True)
         given = covariates.get("covariates")
-        inputs.check_same_names(given, self._covariate_names)
+        inputs.check_same_names(given, self._roles.beside)
         return lazily(self._small(), method, X, given)
 
     def transform(self, X: Any, covariates: Any = None) -> Any:

@@ -29,7 +29,6 @@ from superfactor.distributed.block import LoadedSamples, Statement
 from superfactor.distributed.placement import placed
 from superfactor.distributed.shard import Shard, packed, unpacked
 from superfactor.distributed.workers import LOST, Workers
-from superfactor.estimators.progress import users_stacklevel
 from superfactor.samples import Call, Errands, Samples, added
 
 A = TypeVar("A")
@@ -187,7 +186,7 @@ class RemoteSamples(Samples):
             f"Dask worker {address} was lost; its {len(shard.numbers)} partition(s) of {shard.rows} "
             f"samples were loaded on {shard.address}{more}"
         )
-        warnings.warn(self.recovered[-1], UserWarning, stacklevel=users_stacklevel())
+        warnings.warn(self.recovered[-1], UserWarning, stacklevel=2)
 
     def _relocate(self, lost: list[_Held]) -> None:
         """Choose another worker for each: the one with the fewest samples."""

@@ -8,21 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array, NumpyArray, cast, eps, moved, namespace
-from superfactor.estimators import fitting, inputs, parameters, placing, scores
-from superfactor.estimators.blockwise import by_blocks
-from superfactor.estimators.covariates import CovariateEncoder, as_table, codes_inside, learn_inside
+from superfactor.estimators import fitting, inputs, parameters, scores
+from superfactor.estimators.covariates import ColumnRoles, CovariateEncoder, as_table, learn_inside
+from superfactor.estimators.covariates.naming import NamedColumns
+from superfactor.estimators.inputs import by_blocks, placing
 from superfactor.estimators.linear import LinearPredictions
-from superfactor.estimators.naming import NamedColumns
-from superfactor.estimators.progress import CallbackSupportMixin, Progress, users_stacklevel
+from superfactor.estimators.new_samples import NewSamples
+from superfactor.estimators.progress import CallbackSupportMixin, Progress, has_callbacks
 from superfactor.estimators.targets import Given
 from superfactor.losses import Loss
-from superfactor.models import Coding, model_named
+from superfactor.models import model_named
 from superfactor.options import Options
 from superfactor.problem import Problem, state
 from superfactor.solution import Solution
@@ -32,6 +31,8 @@ from superfactor.spectrum import RowSource
 if TYPE_CHECKING:
     from superfactor.theory import Certificate
 
+# Frames from a warning in _fit to the user's line: fit, and scikit-learn's decorator of it where it has one.
+_USERS_LINE = 3 + has_callbacks
 # How far outside its constraint a point may lie in silence, relative to its largest entry.
 VIOLATION_TOLERANCE = 1e-6
 
@@ -53,6 +54,7 @@ class Stated:
 
 
 class SupervisedFactorization(
+    NewSamples,
     NamedColumns,
     CallbackSupportMixin,
     LinearPredictions,
@@ -89,9 +91,6 @@ class SupervisedFactorization(
     _predicted: ClassVar[str] = "y"
     #: When which method runs: the sizes at which one takes over from another.
     options: ClassVar[Options] = Options()
-    #: What the words among covariate columns of X, and among covariates beside it, stand for.
-    _words_inside: CovariateEncoder = CovariateEncoder()
-    _words_beside: CovariateEncoder = CovariateEncoder()
 
     # --- fitting ---------------------------------------------------------------------------------
 
@@ -121,7 +120,8 @@ class SupervisedFactorization(
                 self.certificate_ = certify(stated.problem, self.n_components, solution, method=self.certify)
         if interruption.requested:
             raise KeyboardInterrupt(f"{type(self).__name__}: the best model so far is kept")
-        self._warn(solution)
+        for warning in self._shortcomings(solution):
+            warnings.warn(warning, stacklevel=_USERS_LINE)
         progress.end(solution.reason)
         return self
 
@@ -168,9 +168,9 @@ class SupervisedFactorization(
         -------
         stated : Stated
         """
-        X, self._words_inside = learn_inside(X, self.covariate_columns)
+        X, words_inside = learn_inside(X, self.covariate_columns)
         covariates = as_table(covariates)
-        self._words_beside = CovariateEncoder.learn(covariates)
+        words_beside = CovariateEncoder.learn(covariates)
         data: Any = None
         if in_passes and not (isinstance(X, np.memmap) and placing.leaves_cpu(self.device)):
             data = inputs.check_rows(self, X, reset=True)
@@ -180,19 +180,17 @@ class SupervisedFactorization(
         # From X itself: scikit-learn keeps no names where they are NumPy's strings.
         names = inputs.column_names(data if isinstance(data, RowSource) else X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
-        covariate_names = inputs.column_names(covariates)
-        covariates = self._words_beside.codes(covariates)
-        extra = inputs.check_covariates(covariates, data, None, "fit")
+        beside_names = inputs.column_names(covariates)
+        extra = inputs.check_covariates(words_beside.codes(covariates), data, None, "fit")
         weight = inputs.check_weights(sample_weight, data)
         kept = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight)
         targets, loss, class_weight = self._targets(y, data, weight, kept)
         self._loss: Any = loss
-        self._covariate_index = columns
-        self._n_extra_covariates = 0 if extra is None else int(extra.shape[1])
-        self._covariate_names = covariate_names
+        n_beside = 0 if extra is None else int(extra.shape[1])
+        self._roles = ColumnRoles(columns, n_beside, beside_names, words_inside, words_beside)
         self.component_names_ = names and inputs.names_without(columns, data.shape[1], names)
-        everyone, inside = inputs.split_columns(data, columns)
-        data, regressors = everyone, self._regressors(inside, extra)
+        everyone, inside = self._roles.split(data)
+        data, regressors = everyone, self._roles.regressors(inside, extra)
         n_kept = data.shape[0] if kept is None else len(kept)
         parameters.check_rank(self.n_components, n_kept, data.shape[1])
         if kept is not None and isinstance(data, RowSource):  # rows of weight zero are left where they are
@@ -220,9 +218,9 @@ class SupervisedFactorization(
         )
         return Stated(problem, everyone, kept)
 
-    def _warn(self, solution: Any) -> None:
-        """Say what the answer falls short of: its tolerance, the digits of a proof, or its constraint."""
-        name = type(self).__name__
+    def _shortcomings(self, solution: Any) -> list[Warning]:
+        """What the answer falls short of: its tolerance, the digits of a proof, or its constraint."""
+        name, found = type(self).__name__, list[Warning]()
         proven = self.certificate_ is not None and self.certificate_.is_global
         # Without a tolerance, a number of iterations is what was asked for.
         enough = self.tol == 0 and self.max_iter is not None and self.n_iter_ >= self.max_iter
@@ -232,26 +230,24 @@ class SupervisedFactorization(
                 f". A larger max_iter{limit} or tol (now {float(self.tol)}) may help; scaling the "
                 "features often does"
             )
-            warnings.warn(
-                f"{name} has not converged: {solution.reason}{help if self.lam_ > 0 else ''}",
-                ConvergenceWarning,
-                stacklevel=users_stacklevel(),
-            )
+            said = f"{name} has not converged: {solution.reason}{help if self.lam_ > 0 else ''}"
+            found.append(ConvergenceWarning(said))
         # In float32 that is usual, and the certificate says it.
         double = eps(solution.factors.components) < 1e-10
         if double and self.certificate_ is not None and self.certificate_.lost_to_rounding:
             reason = self.certificate_.statement.split(". ")[0].rstrip(".")
-            warnings.warn(f"{name}: {reason}", UserWarning, stacklevel=users_stacklevel())
+            found.append(UserWarning(f"{name}: {reason}"))
         if self.violation_ > 0 and self.violation_ > VIOLATION_TOLERANCE * fitting.largest_entry(
             model_named(self.model), solution.factors
         ):
-            warnings.warn(
-                f"{name} lies outside its constraint by up to {self.violation_:.2g} an entry "
-                "(violation_): the projection to rank n_components comes last; a larger "
-                "n_components may help",
-                UserWarning,
-                stacklevel=users_stacklevel(),
+            found.append(
+                UserWarning(
+                    f"{name} lies outside its constraint by up to {self.violation_:.2g} an entry "
+                    "(violation_): the projection to rank n_components comes last; a larger "
+                    "n_components may help"
+                )
             )
+        return found
 
     @abstractmethod
     def _given(self, y: Any, X: Any) -> Given:
@@ -291,7 +287,7 @@ class SupervisedFactorization(
         problem = stated.problem
         self.xi_, self.lam_ = problem.users_weights
         self.lam_covariates_ = cast(moved(problem.covariate_ridge[:q], factors.gamma), factors.gamma)
-        self._coding: Coding = problem.model.coding(factors, solution.code_sizes, self.xi_, self.lam_)
+        self._coding = problem.model.coding(factors, solution.code_sizes, self.xi_, self.lam_)
         self.codes_ = factors.codes
         kept = stated.kept
         if kept is not None:
@@ -330,108 +326,6 @@ class SupervisedFactorization(
         for name in ("patterns_", "feature_scale_"):
             setattr(self, name, cast(getattr(self, name), self.components_))
 
-    def _by_output(self, coef: Array) -> Array:
-        """Coefficients (κ, m) as those of the outputs of a prediction, (outputs, m)."""
-        return coef
-
-    def _by_activation(self, coef: Array) -> Array:
-        """Coefficients (outputs, m) as those of the activations of the loss, (κ, m)."""
-        return coef
-
-    def _symmetric(self, effect: Any) -> Any:
-        """Effects (κ, m) on all outputs, none of which is the one that others are compared with."""
-        return effect
-
-    # --- using the fit ---------------------------------------------------------------------------
-
-    def _activations(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
-        """What the factors and what the covariates give the activations of new samples, (n, κ) each."""
-        codes, offset = self._split(X, covariates, method)
-        return codes @ self._by_activation(self.factor_coef_).T, offset
-
-    def _new_samples(self, X: Any, method: str) -> Array | RowSource:
-        """X (n, p) of the user's, checked, and where the model is."""
-        check_is_fitted(self)
-        X = self._without_words(X)
-        rows = inputs.check_rows(self, X, reset=False, method=method)
-        if rows is not None:
-            return rows
-        if inputs.is_foreign(X):
-            X = placing.moved(X, self.device)
-        return inputs.check_data(self, X, reset=False, method=method)
-
-    def _split(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
-        """The codes (n, r) of new samples and their offset γᵀx' + intercept (n, κ)."""
-        X = self._new_samples(X, method)
-        extra = self._check_covariates(covariates, X, method)
-        codes, offset = by_blocks(self._code_and_offset, X, extra)
-        return codes, offset
-
-    def _code_and_offset(self, X: Array, extra: Array | None) -> tuple[Array, Array]:
-        """As `_split`, of checked arrays X (n, p) and the covariates beside it."""
-        X, inside = inputs.split_columns(X, self._covariate_index)
-        xp = namespace(self.components_)
-        offset = self._by_activation(self.intercept_)[None, :]
-        regressors = self._regressors(inside, extra)
-        if regressors is not None:
-            regressors = xp.astype(regressors, self.components_.dtype)
-            offset = regressors @ self._by_activation(self.covariate_coef_).T + offset
-        codes = self._code(X)
-        return codes, offset + xp.zeros_like(codes[:, :1])
-
-    def _check_covariates(self, covariates: Any, X: Array, method: str) -> Array | None:
-        """The covariates beside X, checked; words as positions of their levels."""
-        covariates = as_table(covariates)
-        inputs.check_same_names(covariates, self._covariate_names)
-        codes = self._words_beside.codes(covariates, self._covariate_names)
-        return inputs.check_covariates(codes, X, self._n_extra_covariates, method)
-
-    def _without_words(self, X: Any) -> Any:
-        """X of new samples with codes in place of words and gaps in its covariate columns."""
-        names, fitted = inputs.column_names(X), getattr(self, "feature_names_in_", None)
-        if not self._covariate_index or not (fitted is None or names in (None, list(fitted))):
-            return X  # other columns than at fit are scikit-learn's to refuse
-        return codes_inside(X, self._covariate_index, self._words_inside)
-
-    def _regressors(self, inside: Array | None, beside: Array | None) -> Array | None:
-        """The columns of γ: covariate columns of X, then covariates beside it; words as indicators."""
-        return _side_by_side(self._words_inside.expand(inside), self._words_beside.expand(beside))
-
-    def _code_only(self, X: Array) -> tuple[Array]:
-        X, _ = inputs.split_columns(X, self._covariate_index)
-        return (self._code(X),)
-
-    def _code(self, X: Array) -> Array:
-        """Codes (n, r) of the columns to factorize, in the floating type of the factors."""
-        if not sp.issparse(X):
-            X = namespace(X).astype(X, self.components_.dtype, copy=False)
-        return self._coding.codes(X)
-
-    def transform(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """Codes of new samples.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
-        covariates : array-like of shape (n_samples, n_covariates), optional
-            Codes do not depend on them; where given they are checked, so that a pipeline may pass
-            the same metadata everywhere.
-
-        Returns
-        -------
-        codes : array of shape (n_samples, n_components)
-            Filter model ``X @ components_.T``; feature model ``X @ pinv(components_)``. These are
-            the codes of *new* samples: in the feature model ``codes_``, which has seen the labels,
-            differs from ``transform`` of the training data. So it does in either model under a
-            ``constraint``: this is the plain projection, which knows of none. After
-            ``solver="bcd"`` with ``NonNegative()`` it may be negative where ``codes_`` is not.
-        """
-        X = self._new_samples(X, "transform")
-        if covariates is not None:
-            self._check_covariates(covariates, X, "transform")
-        (codes,) = by_blocks(self._code_only, X)
-        return codes
-
     def fit_transform(
         self, X: Any, y: Any = None, covariates: Any = None, sample_weight: Any = None
     ) -> NumpyArray:
@@ -446,50 +340,6 @@ class SupervisedFactorization(
         self.fit(X, y, covariates=covariates, sample_weight=sample_weight)
         return self.transform(X)
 
-    def inverse_transform(self, X: Any) -> NumpyArray:
-        """Samples from codes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Codes.
-
-        Returns
-        -------
-        samples : array of shape (n_samples, n_features without covariate columns)
-            ``codes @ components_``.
-        """
-        check_is_fitted(self)
-        codes = inputs.check_codes(X, self.components_)
-        return codes @ self.components_
-
-    # --- the columns of X ------------------------------------------------------------------------
-
-    def split_columns(self, X: Any, covariates: Any = None) -> tuple[Array, Array | None]:
-        """What the model factorizes and what it regresses on, checked as in ``predict``.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-        covariates : array-like of shape (n_samples, n_covariates), optional
-            What is factorized does not depend on them.
-
-        Returns
-        -------
-        factorized : array or sparse matrix of shape (n_samples, n_features without covariate columns)
-            The columns of ``components_``; without covariate columns X itself.
-        covariates : array of shape (n_samples, n_covariates) or None
-            The columns of ``covariate_coef_``: covariate columns of X, then `covariates`. None where the
-            model has none, or was fitted with `covariates` and is given none here.
-        """
-        check_is_fitted(self)
-        X = self._without_words(X)
-        X = inputs.check_data(self, X, reset=False, method="split_columns")
-        missing = covariates is None and self.n_covariates_in_ > 0
-        extra = None if missing else self._check_covariates(covariates, X, "split_columns")
-        X, inside = inputs.split_columns(X, self.covariate_columns_)
-        return X, None if missing else self._regressors(inside, extra)
-
     # --- scikit-learn's protocols ----------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -502,11 +352,3 @@ class SupervisedFactorization(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.array_api_support = True
         return tags
-
-
-def _side_by_side(*blocks: Array | None) -> Array | None:
-    """Blocks of columns next to each other, missing ones left out."""
-    present = [block for block in blocks if block is not None]
-    if len(present) < 2:
-        return present[0] if present else None
-    return namespace(*present).concat(present, axis=1)

@@ -15,7 +15,6 @@ from superfactor.estimators import inputs, targets
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
-from superfactor.estimators.spelling import warn_of_minus_one
 from superfactor.losses import Link, Loss, resolve_link
 
 
@@ -329,9 +328,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         factor = given.loss_factor if factor is None else given.spread(factor, 0.0)
         return given.spread(codes, targets.UNLABELLED), loss, factor
 
-    def _warn(self, solution: Any) -> None:
-        warn_of_minus_one(self.classes_)
-        super()._warn(solution)
+    def _shortcomings(self, solution: Any) -> list[Warning]:
+        return [*targets.doubts_of_labels(self.classes_), *super()._shortcomings(solution)]
 
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
         """Logarithms of unnormalised class probabilities (n, κ+1)."""

@@ -46,7 +46,7 @@ def check_coef(estimator: Any) -> None:
     """Raise an AttributeError where a fitted estimator has no number for each column of X."""
     if not hasattr(estimator, "components_"):
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute 'coef_' before fit")
-    if estimator._words_inside.expands:
+    if estimator._roles.words_inside.expands:
         raise AttributeError(
             "coef_: a covariate column of X holds words or gaps, which have several coefficients; "
             "covariate_coef_ has them"

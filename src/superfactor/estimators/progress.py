@@ -21,6 +21,9 @@ except ImportError:
         """Stands in where the installed scikit-learn has no callbacks."""
 
 
+#: Whether the installed scikit-learn has callbacks, and `with_callbacks` wraps a method.
+has_callbacks = _with_callbacks is not None
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -37,7 +40,7 @@ __all__ = [
     "Progress",
     "drawn_bar",
     "draws_bars",
-    "users_stacklevel",
+    "has_callbacks",
     "with_callbacks",
 ]
 
@@ -45,22 +48,6 @@ __all__ = [
 _SHORTEST = 0.3
 # Cells of a bar: more look empty. And of terminals with room for the estimator's name, and for counts.
 _LONGEST, _ROOM = 40, (50, 80)
-
-
-def users_stacklevel() -> int:
-    """The `stacklevel` at which a warning given by the caller shows the user's own line.
-
-    Between the two lie frames of this package and of scikit-learn: its decorator around ``fit``,
-    pipelines, searches.
-    """
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and _package(frame) in ("superfactor", "sklearn", "joblib"):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-def _package(frame: Any) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 class Announcer:

@@ -11,10 +11,8 @@ from superfactor._arrays import Array, NumpyArray, cast, moved, to_numpy
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import Stated, SupervisedFactorization
-from superfactor.estimators.concordance import concordance
 from superfactor.estimators.progress import with_callbacks
-from superfactor.estimators.survival_targets import check_survival, check_tells_something
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import Given, check_survival, check_tells_something, concordance
 from superfactor.losses import CoxPartialLikelihood, Loss
 from superfactor.solution import Solution
 

@@ -27,8 +27,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from superfactor._arrays import to_numpy
 from superfactor._extras import needed_for
 from superfactor.estimators import SMFSurvival, inputs
-from superfactor.estimators.covariates import labelled
-from superfactor.estimators.indicators import IndicatorColumns
+from superfactor.estimators.covariates import IndicatorColumns, labelled
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import check_class_weight
 from superfactor.interpretation.data import model_data
@@ -197,7 +196,7 @@ def _units(fitted: FittedModel) -> tuple[Any, str]:
     if not columns:
         return units, ""
     # Words pass no scaler, so that these are numbers; the indicator of a gap stands behind its own.
-    places = estimator._words_inside.starts(len(columns))
+    places = estimator._roles.words_inside.starts(len(columns))
     for step, own in zip(fitted.steps, _columns_at(fitted), strict=True):
         if isinstance(step, _KEEPS_UNITS):
             continue

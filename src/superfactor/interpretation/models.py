@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
-from superfactor.estimators.indicators import IndicatorColumns
+from superfactor.estimators.covariates import IndicatorColumns
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class FittedModel:
         own, given = list(self.estimator.covariate_names_), self._covariates_inside
         if given is None:
             return own
-        inside = self.estimator._words_inside.column_names(given)
+        inside = self.estimator._roles.words_inside.column_names(given)
         return [*inside, *own[len(inside) :]]
 
     @property
@@ -56,7 +56,7 @@ class FittedModel:
         """The levels, the reference first, of covariates that are words; the median where there are gaps."""
         levels, given = dict(self.estimator.covariate_levels_), self._covariates_inside
         if given is not None:
-            levels |= self.estimator._words_inside.named(given)
+            levels |= self.estimator._roles.words_inside.named(given)
         for step in self.steps:
             levels |= step.levels_ if isinstance(step, IndicatorColumns) else {}
         return levels

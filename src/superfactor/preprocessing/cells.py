@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from numbers import Real
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,25 @@ def holds_numbers(column: Any) -> bool:
 
 def _is_number(cell: Any) -> bool:
     return isinstance(cell, Real | Decimal) and not isinstance(cell, bool | np.bool_)
+
+
+def holds_unreadable(values: Any) -> bool:
+    """Whether a table, or an array, holds cells that are no numbers and cannot be read as such."""
+    try:
+        table = np.asarray(values)
+    except ValueError:  # ragged, which is another mistake
+        return False
+    return table.ndim > 0 and table.dtype.kind not in "biufc" and any(map(_is_unreadable, table.flat))
+
+
+def _is_unreadable(cell: Any) -> bool:
+    if cell is None or isinstance(cell, Number | list | tuple | np.ndarray):
+        return False
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def words(column: Any) -> list[str | None]:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from superfactor.preprocessing.cells import holds_unreadable
 from superfactor.spectrum.rows import column_positions
 
 
@@ -52,7 +53,7 @@ def numbers(X: Any, positions: Sequence[int], said: str) -> Any:
             part, dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_features=0
         )
     except ValueError as error:
-        if "could not convert" not in str(error):
+        if not holds_unreadable(part):
             raise
         raise ValueError(f"X: {said} have to be numbers{_first_words(X, positions)}; {error}") from error
 

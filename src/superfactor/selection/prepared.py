@@ -12,9 +12,7 @@ from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.utils.validation import validate_data
 
 from superfactor.estimators import inputs
-from superfactor.estimators.covariates import CovariateEncoder, learn_inside
-from superfactor.estimators.indicators import IndicatorColumns
-from superfactor.estimators.progress import users_stacklevel
+from superfactor.estimators.covariates import CovariateEncoder, IndicatorColumns, learn_inside
 from superfactor.estimators.targets import Given
 from superfactor.preprocessing import LowRankImputer
 from superfactor.selection.coordinates import FoldRows, TransformedRows, gaps_again
@@ -165,5 +163,5 @@ def _say_completed(X: Any, imputer: Any) -> None:
         f"X: {share:.1%} of the values are missing; every fold completes them from its training part by "
         f"{type(imputer).__name__}, and so does best_estimator_ (impute=None refuses them)",
         UserWarning,
-        stacklevel=users_stacklevel(),
+        stacklevel=2,
     )

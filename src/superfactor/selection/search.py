@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from superfactor.estimators import parameters
-from superfactor.estimators.indicators import IndicatorColumns
+from superfactor.estimators.covariates import IndicatorColumns
 from superfactor.estimators.progress import CallbackSupportMixin
 from superfactor.preprocessing import LowRankImputer
 from superfactor.selection import grid, results

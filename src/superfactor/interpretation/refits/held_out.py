@@ -24,10 +24,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from superfactor.estimators import SMFSurvival, inputs
-from superfactor.estimators.concordance import concordance
 from superfactor.estimators.parameters import seed_of
 from superfactor.estimators.scores import effects_of
-from superfactor.estimators.targets import Given, classes_of
+from superfactor.estimators.targets import Given, classes_of, concordance
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.refits.progress import reporting
 from superfactor.interpretation.refits.refitting import Refit

@@ -9,7 +9,7 @@ import numpy as np
 
 from superfactor.estimators import SMFSurvival
 from superfactor.estimators.inputs import as_numpy
-from superfactor.estimators.survival_targets import check_survival
+from superfactor.estimators.targets import check_survival
 from superfactor.interpretation import FactorView
 
 

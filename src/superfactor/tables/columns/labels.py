@@ -33,7 +33,7 @@ def labels_of(column: pd.Series[Any], where: str, unlabeled: str | None = None) 
     """
     import numpy as np
 
-    from superfactor.estimators.spelling import two_spellings
+    from superfactor.estimators.targets import two_spellings
 
     cells = _cells(column, unlabeled)
     words = [cell for cell in cells if cell is not None]

@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 
 from superfactor._arrays import Array
-from superfactor.estimators.inputs import as_numpy, is_foreign
+from superfactor.estimators.inputs.arrays import as_numpy, is_foreign
 
 
 def moved(X: Any, device: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.estimators.spelling import two_spellings
+from superfactor.estimators.targets.spelling import two_spellings
 from superfactor.preprocessing.cells import floats, holds_numbers, is_category, is_missing, words
 
 # The level of a cell with nothing in it; where it occurs it is a level like the others.

@@ -23,13 +23,11 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array, device, namespace
-from superfactor.estimators import cells, inputs
-from superfactor.estimators.cells import EMPTY
+from superfactor.estimators import inputs
+from superfactor.estimators.covariates import words
 from superfactor.preprocessing.cells import floats
 from superfactor.preprocessing.columns import column as column_at
 from superfactor.preprocessing.columns import is_frame
-
-__all__ = ["EMPTY", "MISSING", "CovariateEncoder", "labelled"]
 
 # The indicator of a gap is called ``age=missing``.
 MISSING = "missing"
@@ -61,23 +59,27 @@ class CovariateEncoder:
     def learn(
         cls, table: Any, names: Sequence[Any] | None = None, said: str = "covariates: column"
     ) -> CovariateEncoder:
-        """The levels and medians of the columns of a table (n, q), array or list of columns.
+        """The levels and medians of the columns of a table (n, q).
 
         Parameters
         ----------
-        table : DataFrame (pandas, polars), Series, array-like, or a `Columns`
+        table : DataFrame (pandas, polars), Series or array-like
         names : of the columns, for messages; those of the table, or their positions, by default
         said : what a message calls a column
         """
-        names = names or inputs.column_names(table)
+        return cls.of_columns(columns_of(table), names or inputs.column_names(table), said)
+
+    @classmethod
+    def of_columns(cls, columns: Sequence[Any], names: Sequence[Any] | None, said: str) -> CovariateEncoder:
+        """As `learn`, of the columns one by one."""
         levels, medians, gaps = {}, {}, []
-        for j, column in enumerate(columns_of(table)):
-            called = f"{said} {_name(names, j)!r}"
-            if cells.is_words(column, called):
-                levels[j] = cells.levels_of(column, called)
-            elif len(column) and cells.is_real(column):
-                medians[j] = cells.median(column, called)
-                if cells.has_gaps(column):
+        for j, column in enumerate(columns):
+            called = f"{said} {name_at(names, j)!r}"
+            if words.is_words(column, called):
+                levels[j] = words.levels_of(column, called)
+            elif len(column) and words.is_real(column):
+                medians[j] = words.median(column, called)
+                if words.has_gaps(column):
                     gaps.append(j)
         return cls(levels, medians, tuple(gaps))
 
@@ -100,18 +102,18 @@ class CovariateEncoder:
     ) -> Any:
         """Numbers (n, columns) in place of the cells; the table itself where they are numbers already."""
         given = [] if table is None else columns_of(table)
-        if not self.levels and not any(cells.has_gaps(column) for column in given):
+        if not self.levels and not any(words.has_gaps(column) for column in given):
             return table
         names = names or inputs.column_names(table)
         columns = [
-            self._code(j, column, f"{said} {_name(names, j)!r}", place) for j, column in enumerate(given)
+            self.code(j, column, f"{said} {name_at(names, j)!r}", place) for j, column in enumerate(given)
         ]
         return np.stack(columns, axis=1) if columns else table  # no table: for others to say
 
-    def _code(self, j: int, column: Any, said: str, place: Callable[[int], str]) -> np.ndarray:
+    def code(self, j: int, column: Any, said: str, place: Callable[[int], str]) -> np.ndarray:
         """Numbers (n,) in place of the cells of column j."""
         if j in self.levels:
-            return cells.positions(column, self.levels[j], said, place)
+            return words.positions(column, self.levels[j], said, place)
         values = floats(column, said)
         gone = np.isnan(values)
         if j not in self.medians or not gone.any():
@@ -157,67 +159,8 @@ class CovariateEncoder:
 
     def named(self, names: Sequence[str]) -> dict[str, list[Any]]:
         """The levels by the name of their column; of numbers with gaps the median and ``"missing"``."""
-        words: dict[str, list[Any]] = {names[j]: levels for j, levels in self.levels.items()}
-        return words | {names[j]: [self.medians[j], MISSING] for j in self.gaps}
-
-
-# --- columns of X ----------------------------------------------------------------------------------------
-
-
-def learn_inside(X: Any, columns: Any) -> tuple[Any, CovariateEncoder]:
-    """The same of the covariate columns of a table X, `columns` being ``covariate_columns``.
-
-    Before it X as numbers, with the positions of levels in place of words, and codes in place of gaps.
-    """
-    if columns is None or not _is_whole(X):
-        return X, CovariateEncoder()
-    names = inputs.column_names(X)
-    positions = inputs.covariate_indices(columns, X.shape[1], names)
-    chosen = Columns(X, positions)
-    encoder = CovariateEncoder.learn(chosen, _chosen(names, positions), "X: column")
-    return codes_inside(X, positions, encoder), encoder
-
-
-def codes_inside(X: Any, positions: Sequence[int], encoder: CovariateEncoder) -> Any:
-    """X with codes in place of words and gaps in its covariate columns, and else as it was."""
-    if not positions or not _is_whole(X) or max(positions) >= X.shape[1]:
-        return X  # where it is of another shape than the one at fit, which is for others to say
-    names = inputs.column_names(X)
-    codes = {}
-    for k, j in enumerate(positions):
-        column, said = column_at(X, j), f"X: column {_name(names, j)!r}"
-        if k in encoder.levels and _may_hold_words(X):
-            # Single precision holds positions exactly, and leaves the type of X to its other columns.
-            codes[j] = encoder._code(k, column, said, "position {}".format).astype(np.float32)
-        elif k in encoder.medians and cells.has_gaps(column):
-            codes[j] = encoder._code(k, column, said, "position {}".format)
-            if str(column.dtype).lower() == "float32":
-                codes[j] = codes[j].astype(np.float32)
-    return _with_columns(X, codes) if codes else X
-
-
-def _with_columns(X: Any, columns: Mapping[int, np.ndarray]) -> Any:
-    """X with other columns in some places; the one given stays as it is."""
-    if hasattr(X, "isetitem"):
-        X = X.copy(deep=False)
-        for j, column in columns.items():
-            X.isetitem(j, column)
-        return X
-    if hasattr(X, "with_columns"):
-        series = type(X.get_columns()[0])
-        return X.with_columns([series(X.columns[j], column) for j, column in columns.items()])
-    X = X.copy()
-    for j, column in columns.items():
-        X[:, j] = column
-    return X
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Some of the columns of a table."""
-
-    table: Any
-    positions: Sequence[int]
+        levels: dict[str, list[Any]] = {names[j]: known for j, known in self.levels.items()}
+        return levels | {names[j]: [self.medians[j], MISSING] for j in self.gaps}
 
 
 def as_table(covariates: Any) -> Any:
@@ -227,8 +170,6 @@ def as_table(covariates: Any) -> Any:
 
 def columns_of(table: Any) -> list[Any]:
     """The columns of a table one by one, Series where it has them, else NumPy arrays; [] of no table."""
-    if isinstance(table, Columns):
-        return [column_at(table.table, j) for j in table.positions]
     table = as_table(table)
     if isinstance(table, list | tuple):
         try:
@@ -243,23 +184,7 @@ def columns_of(table: Any) -> list[Any]:
     return []
 
 
-def _is_whole(X: Any) -> bool:
-    """A table in memory: a DataFrame of pandas or polars, or a NumPy array of two dimensions."""
-    if isinstance(X, np.ndarray):
-        return X.ndim == 2 and not isinstance(X, np.memmap)
-    return is_frame(X)
-
-
-def _may_hold_words(table: Any) -> bool:
-    """A DataFrame of pandas or polars, or an array of something else than numbers."""
-    return is_frame(table) or (isinstance(table, np.ndarray) and table.dtype.kind in "bOUT")
-
-
-def _chosen(names: Sequence[str] | None, positions: Sequence[int]) -> list[Any]:
-    return [_name(names, j) for j in positions]
-
-
-def _name(names: Sequence[Any] | None, j: int) -> Any:
+def name_at(names: Sequence[Any] | None, j: int) -> Any:
     """Of a column in a message: its name, or else its position."""
     return j if names is None or j >= len(names) else names[j]
 

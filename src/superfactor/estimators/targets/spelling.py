@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-
-from superfactor.estimators.progress import users_stacklevel
 
 
 def two_spellings(labels: Iterable[Any]) -> str | None:
@@ -39,14 +36,11 @@ def check_spelling(labels: Any) -> None:
         )
 
 
-def warn_of_minus_one(classes: Any) -> None:
+def doubts_of_labels(classes: Any) -> list[Warning]:
     """A UserWarning where −1 stands among classes (k,) that are counted from 0 or 1."""
     if classes.dtype.kind not in "if" or len(classes) < 3:
-        return
-    if classes[0] == -1 and np.all(classes[1:] >= 0):  # classes are sorted
-        warnings.warn(
-            "-1 among the labels is a class of its own here; if it marks samples without a label, say "
-            "unlabeled=-1",
-            UserWarning,
-            stacklevel=users_stacklevel(),
-        )
+        return []
+    if classes[0] != -1 or np.any(classes[1:] < 0):  # classes are sorted
+        return []
+    said = "-1 among the labels is a class of its own here; if it marks samples without a label, say "
+    return [UserWarning(f"{said}unlabeled=-1")]

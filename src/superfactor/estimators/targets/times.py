@@ -9,9 +9,11 @@ import numpy as np
 from superfactor._arrays import Array
 from superfactor.estimators.inputs import check_length
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import Given, check_passed
+from superfactor.estimators.targets.given import Given, check_passed
 from superfactor.preprocessing.cells import is_missing
 
+# Risks this close are the same.
+_TIE = 1e-8
 _FORMS = (
     "event (0 or 1) and time are required: two columns in this order, a DataFrame of columns with these "
     "names, or scikit-survival's structured array"
@@ -88,3 +90,24 @@ def _refuse(good: Any, values: Any, required: str) -> None:
             f"y: {required} are required, but sample {bad[0]} has {shown(values[bad[0]])}; y is event, then "
             "time, and neither is known of a sample without an outcome"
         )
+
+
+def concordance(event: Any, time: Any, risk: Any, weight: Any = None) -> float:
+    """Harrell's: the share of comparable pairs whose higher risk had its event first; ties count one half.
+
+    A pair is comparable where one had an event while the other was still under observation. All arrays are
+    NumPy's, (n,).
+    """
+    event, weight = event > 0, np.ones(len(time)) if weight is None else weight
+    right = total = 0.0
+    for i in np.flatnonzero(event):
+        outlived = (time > time[i]) | ((time == time[i]) & ~event)
+        ahead, pair = risk[i] - risk[outlived], weight[i] * weight[outlived]
+        right += pair @ np.where(np.abs(ahead) <= _TIE, 0.5, ahead > 0)
+        total += pair.sum()
+    if total == 0:
+        raise ValueError(
+            "y: no two samples can be compared: an event while another sample is still under observation is "
+            "required"
+        )
+    return float(right / total)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import NumpyArray
 from superfactor.estimators import inputs
-from superfactor.estimators.covariates import CovariateEncoder
+from superfactor.estimators.covariates.roles import ColumnRoles
 
 
 class NamedColumns:
@@ -17,18 +17,14 @@ class NamedColumns:
 
     n_features_in_: int
     _names: dict[str, Any]
-    _covariate_index: list[int]
-    _n_extra_covariates: int
-    _covariate_names: list[str] | None
-    _words_inside: CovariateEncoder
-    _words_beside: CovariateEncoder
+    _roles: ColumnRoles
 
     @property
     def component_names_(self) -> NumpyArray:
         names: NumpyArray | None = self._names["components"]
         if names is None:
             # Made when somebody asks: x0, x1, … of many columns take as long as a fit.
-            names = inputs.names_without(self._covariate_index, self.n_features_in_, None)
+            names = inputs.names_without(self._roles.inside, self.n_features_in_, None)
         return names
 
     @component_names_.setter
@@ -43,31 +39,25 @@ class NamedColumns:
 
     @property
     def covariate_columns_(self) -> list[int]:
-        return self._covariate_index
+        return self._roles.inside
 
     @property
     def n_covariates_in_(self) -> int:
-        return self._n_extra_covariates
+        return self._roles.n_beside
 
     @property
     def covariate_names_(self) -> NumpyArray:
-        inside, beside = self._names_of_covariates()
-        return np.asarray(
-            [*self._words_inside.column_names(inside), *self._words_beside.column_names(beside)], dtype=object
-        )
+        roles = self._roles
+        inside, beside = roles.names(self.column_names_)
+        names = [*roles.words_inside.column_names(inside), *roles.words_beside.column_names(beside)]
+        return np.asarray(names, dtype=object)
 
     @property
     def covariate_levels_(self) -> dict[str, list[Any]]:
-        inside, beside = self._names_of_covariates()
-        own = self._words_inside.named(inside) | self._words_beside.named(beside)
+        roles = self._roles
+        inside, beside = roles.names(self.column_names_)
         given: dict[str, list[Any]] = self._names.get("levels", {})
-        return own | given
-
-    def _names_of_covariates(self) -> tuple[list[str], list[str]]:
-        """Those in X and those beside it, as they were given."""
-        names, beside = self.column_names_, self._covariate_names
-        inside = [f"x{j}" if names is None else str(names[j]) for j in self.covariate_columns_]
-        return inside, beside or [f"covariate {j}" for j in range(self.n_covariates_in_)]
+        return roles.words_inside.named(inside) | roles.words_beside.named(beside) | given
 
     def set_feature_names(self, names: Any, levels: Any = None) -> Self:
         """Name the columns of X after a fit to an array: for tables, plots and reports.

@@ -1,0 +1,161 @@
+"""X as the user brings it, as the solvers want it.
+
+X is looked at once (is it finite?) and never copied, unless some of its columns are covariates or
+some of its rows have weight zero. Everything else is small and follows the type and place of X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.validation import validate_data
+
+from superfactor._arrays import Array, device, namespace
+from superfactor.estimators.inputs.arrays import as_numpy, block_cuts, is_foreign
+from superfactor.preprocessing.cells import holds_unreadable
+from superfactor.spectrum import RowSource, as_rows
+
+# scikit-learn's own advice runs over six lines and knows nothing of ours.
+_GAPS = (
+    "Input X contains NaN; put superfactor.preprocessing.LowRankImputer() before the model in a Pipeline. "
+    "SMFClassifierCV and SMFRegressorCV do so by themselves, inside the folds, where the X they are fitted "
+    "to has gaps"
+)
+
+
+def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps: bool = False) -> Array:
+    """X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
+
+    With `gaps`, NaN may stand in a dense one of NumPy. Sets (`reset`) or checks ``n_features_in_`` and
+    ``feature_names_in_`` of the estimator.
+    """
+    refuse_annotated(X)
+    if not reset:
+        _check_same_library(estimator, X, method)
+    if is_foreign(X):
+        return _check_foreign(estimator, X, reset)
+    source = None if hasattr(X, "__array__") else as_rows(X)
+    if source is not None:
+        raise ValueError(
+            f"X: {source!r} is read in passes, as only fit with solver='lifted-newton' and "
+            "certify='residual' or None does, and prediction; an array or a memmap is required here"
+        )
+    with _named("X", X):
+        data = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse=("csr", "csc"),
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+    _check_finite(data, allow_nan=gaps and not sp.issparse(X))
+    return data
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> RowSource | None:
+    """X (n, p) as a source of rows to be read in blocks; None where it is an array to be taken whole.
+
+    A memmap of a single block is such an array: joblib hands them out unasked. Sets (`reset`) or
+    checks what `check_data` does; whether the numbers are finite is seen when they are read.
+    """
+    refuse_annotated(X)
+    source = as_rows(X)
+    if source is None or (isinstance(X, np.memmap) and len(block_cuts(source)) <= 2):
+        return None
+    if min(source.shape) == 0:
+        raise ValueError(f"X: at least 1 sample and 1 feature are required, got {source.shape}")
+    if not reset:
+        _check_same_library(estimator, X, method)
+    validate_data(estimator, _with_names(source), reset=reset, skip_check_array=True)
+    return source
+
+
+def refuse_annotated(X: Any) -> None:
+    """AnnData is a matrix with tables beside it; which of them holds the labels only the user knows."""
+    if hasattr(X, "obs") and hasattr(X, "X") and not hasattr(X, "columns"):
+        raise TypeError(
+            f"X: {type(X).__name__} holds a matrix and annotations; superfactor.anndata.tl.smf(adata, "
+            "label=…) fits it, or pass adata.X as X and adata.obs['…'] as y"
+        )
+
+
+def _with_names(source: RowSource) -> Any:
+    """Something with the source's columns that scikit-learn asks for their names."""
+    if source.names is None:
+        return source
+    import pyarrow as pa
+
+    return pa.table({name: pa.nulls(0) for name in source.names})
+
+
+@contextmanager
+def _named(name: str, values: Any) -> Iterator[None]:
+    """Say which argument it was that would not become numbers."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if holds_unreadable(values):
+            raise type(error)(f"{name}: numbers are required; {error}") from error
+        raise
+
+
+def check_numbers(name: str, values: Any, **options: Any) -> Any:
+    """A small array beside X as finite NumPy float64."""
+    with _named(name, values):
+        return check_array(as_numpy(values), dtype=np.float64, input_name=name, **options)
+
+
+def _check_finite(X: Any, allow_nan: bool) -> None:
+    """One pass, as scikit-learn's own check; NaN with advice of ours."""
+    values = X.data if sp.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(np.sum(values))
+    if not finite:
+        if not allow_nan and np.isnan(values).any():
+            raise ValueError(_GAPS)
+        assert_all_finite(values, allow_nan=True, input_name="X")
+
+
+def _check_foreign(estimator: Any, X: Array, reset: bool) -> Array:
+    xp = namespace(X)
+    if hasattr(X, "detach"):  # PyTorch: no graph through a fit
+        X = X.detach()
+    if X.ndim != 2:
+        raise ValueError(
+            f"X: Expected 2D array, got {X.ndim}D array instead (shape {tuple(X.shape)}). Reshape "
+            "your data to n_samples x n_features"
+        )
+    if min(X.shape) == 0:
+        raise ValueError(f"X: at least 1 sample and 1 feature are required, got {tuple(X.shape)}")
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"X: Complex data not supported (dtype {X.dtype}); real numbers are required")
+    if X.dtype not in (xp.float64, xp.float32):
+        half = xp.isdtype(X.dtype, "real floating")
+        X = xp.astype(X, xp.float32 if half else xp.float64)
+    # The sum is finite whenever all entries are, save for overflow: one pass, no array of flags.
+    if not bool(xp.isfinite(xp.sum(X))) and not bool(xp.all(xp.isfinite(X))):
+        raise ValueError(
+            "X: Input X contains NaN or infinity; finite numbers are required: fill in or leave out"
+        )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return X
+
+
+def _check_same_library(estimator: Any, X: Any, method: str) -> None:
+    """Predicting happens where the fit happened: nothing moves between devices unasked."""
+    fitted = estimator.components_
+    foreign = is_foreign(X)
+    if foreign != is_foreign(fitted) or (
+        foreign and (namespace(X) is not namespace(fitted) or device(X) != device(fitted))
+    ):
+        raise ValueError(
+            f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
+            f"and the same device as those passed to fit(): got {type(X).__module__}."
+            f"{type(X).__name__}, fitted on {type(fitted).__module__}.{type(fitted).__name__}; convert X"
+        )
