@@ -10,7 +10,9 @@ import numpy as np
 
 from superfactor.anndata import cells, matrix, ranking, record
 from superfactor.estimators import SMFClassifier
+from superfactor.estimators.fitting import reads_passes
 from superfactor.estimators.inputs import block_cuts
+from superfactor.estimators.parameters import check_parameters, choose_solver
 from superfactor.interpretation import factor_view
 from superfactor.interpretation.tables import check_count
 
@@ -320,10 +322,9 @@ def _check_parameters(parameters: dict[str, Any]) -> None:
 
 def _reads_blocks(estimator: SMFClassifier) -> bool:
     """Whether the fit takes rows in blocks; others take X as a whole."""
-    default = estimator.solver == "lifted-newton" or (
-        estimator.solver == "auto" and estimator.constraint is None
-    )
-    return default and estimator.certify != "ascent"
+    check_parameters(estimator)
+    solver = choose_solver(estimator.solver, estimator.constraint)
+    return reads_passes(solver, estimator.certify)
 
 
 def _model_of(reference: Any, mod: str | None, key: str, said: str = "reference") -> Any:

@@ -24,6 +24,8 @@ from superfactor.estimators.base import Stated
 from superfactor.estimators.covariates import ColumnRoles
 from superfactor.models import model_named
 from superfactor.problem import Problem, pose
+from superfactor.solvers import SOLVERS
+from superfactor.theory import METHOD_IN_PASSES
 from superfactor.units import Weights
 
 
@@ -90,12 +92,13 @@ class DaskFactorization:
             if getattr(self, name) is not None:
                 shown = parameters.shown(getattr(self, name))
                 raise ValueError(f"{name}={shown}: None is required on a cluster")
-        if self.solver not in ("auto", "lifted-newton"):
-            raise ValueError(
-                f"solver={parameters.shown(self.solver)}: 'auto' or 'lifted-newton' is required on a cluster"
-            )
-        if self.certify == "ascent":
-            raise ValueError("certify='ascent': 'residual' or None is required on a cluster")
+        solvers = ["auto", *(name for name, solver in SOLVERS.items() if solver.in_passes)]
+        if self.solver not in solvers:
+            required = " or ".join(map(repr, solvers))
+            raise ValueError(f"solver={parameters.shown(self.solver)}: {required} is required on a cluster")
+        if not METHOD_IN_PASSES.get(self.certify, True):
+            required = " or ".join(repr(name) for name, passes in METHOD_IN_PASSES.items() if passes)
+            raise ValueError(f"certify={self.certify!r}: {required} or None is required on a cluster")
 
     def _connected(self) -> Client:
         """The client that is given, or Dask's default one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -25,11 +25,10 @@ from superfactor.models import model_named
 from superfactor.options import Options
 from superfactor.problem import Problem, state
 from superfactor.solution import Solution
+from superfactor.solvers import Solver
 from superfactor.solvers.interruption import deferred_interrupt
 from superfactor.spectrum import RowSource
-
-if TYPE_CHECKING:
-    from superfactor.theory import Certificate
+from superfactor.theory import Certificate, certify
 
 # Frames from a warning in _fit to the user's line: fit, and scikit-learn's decorator of it where it has one.
 _USERS_LINE = 3 + has_callbacks
@@ -100,13 +99,12 @@ class SupervisedFactorization(
         seed = parameters.seed_of(self.random_state)
         solver = parameters.choose_solver(self.solver, self.constraint)
         progress = Progress(self, X, y, {k: v for k, v in given.items() if v is not None})
-        # The other solvers, and dual ascent, work on arrays.
-        in_passes = solver == "lifted-newton" and self.certify != "ascent"
+        in_passes = fitting.reads_passes(solver, self.certify)
         with progress.passes(), deferred_interrupt() as interruption:
             stated = self.state(
                 X, y, covariates, sample_weight, in_passes=in_passes, on_block=progress.on_block
             )
-            progress.begin(stated.everyone.shape, solver)
+            progress.begin(stated.everyone.shape, solver.name)
             callback = progress.or_when(lambda: interruption.requested)
             solution = self._solve(stated, solver, seed, callback)
             self.adopt(stated, solution)
@@ -115,8 +113,6 @@ class SupervisedFactorization(
             self.certificate_ = None
             # Who wants to stop does not want to wait for a proof.
             if self.certify is not None and not interruption.requested:
-                from superfactor.theory import certify
-
                 self.certificate_ = certify(stated.problem, self.n_components, solution, method=self.certify)
         if interruption.requested:
             raise KeyboardInterrupt(f"{type(self).__name__}: the best model so far is kept")
@@ -125,7 +121,9 @@ class SupervisedFactorization(
         progress.end(solution.reason)
         return self
 
-    def _solve(self, stated: Stated, solver: str, seed: Any, callback: Any, codes: bool = True) -> Solution:
+    def _solve(
+        self, stated: Stated, solver: Solver, seed: Any, callback: Any, codes: bool = True
+    ) -> Solution:
         return fitting.solve(
             stated.problem,
             self.n_components,
@@ -135,7 +133,7 @@ class SupervisedFactorization(
             step_size=self.step_size,
             max_iter=self.max_iter,
             tol=float(self.tol),
-            seed=seed,
+            random_state=seed,
             callback=callback,
             checkpoint=self.checkpoint,
             codes=codes,

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 from superfactor._arrays import Array, column_norms, namespace
-from superfactor.constraints import ConvexSet, NonNegative, WholeSpace, resolve_constraint
+from superfactor.constraints import ConvexSet, resolve_constraint
 from superfactor.models import Factors, Model
 from superfactor.problem import Problem
 from superfactor.solution import Solution
+from superfactor.solvers import SOLVERS, Solver
+from superfactor.theory import METHOD_IN_PASSES
+
+# Options that only some solvers take.
+SOLVER_OPTIONS = frozenset().union(*(solver.takes for solver in SOLVERS.values()))
 
 
 def solve(
-    problem: Problem,
-    rank: int,
-    solver: str,
-    *,
-    constraint: ConvexSet | None,
-    search: str,
-    step_size: float | Literal["auto"],
-    max_iter: int | None,
-    tol: float,
-    seed: int | np.random.Generator,
-    callback: Callable[[int, float], bool] | None,
-    checkpoint: Any = None,
-    codes: bool = True,
+    problem: Problem, rank: int, solver: Solver, *, constraint: ConvexSet | None, **options: Any
 ) -> Solution:
-    """The answer of one of the solvers by its public name; the default one may leave out codes."""
-    options: dict[str, Any] = {"tol": tol, "random_state": seed, "callback": callback}
-    options["max_iter"] = max_iter
-    allowed = resolve_constraint(constraint)
-    if solver == "lpgd":
-        from superfactor.solvers import lpgd
+    """The answer of a solver; of the options it gets those that every solver has, and those it declares."""
+    if solver.constraints:
+        options["constraint"] = resolve_constraint(constraint)
+    undeclared = SOLVER_OPTIONS - solver.takes
+    return solver.solve(problem, rank, **{k: v for k, v in options.items() if k not in undeclared})
 
-        restricted = None if isinstance(allowed, WholeSpace) else allowed
-        return lpgd.solve(problem, rank, step_size=step_size, constraint=restricted, **options)
-    if solver == "bcd":
-        from superfactor.solvers import bcd
 
-        return bcd.solve(problem, rank, nonnegative=isinstance(allowed, NonNegative), **options)
-    from superfactor.solvers import newton
-
-    return newton.solve(problem, rank, search=search, checkpoint=checkpoint, codes=codes, **options)
+def reads_passes(solver: Solver, certify: str | None) -> bool:
+    """Whether a fit takes rows that are read in passes or kept on a cluster; others take arrays."""
+    return solver.in_passes and (certify is None or METHOD_IN_PASSES[certify])
 
 
 def largest_entry(model: Model, factors: Factors) -> float:

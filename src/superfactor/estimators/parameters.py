@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from superfactor.constraints import ConvexSet, NonNegative, WholeSpace, resolve_constraint
+from superfactor.constraints import ConvexSet, resolve_constraint
+from superfactor.solvers import SOLVERS, Solver
+from superfactor.theory import METHOD_IN_PASSES
 
 # In scikit-learn's terms; what depends on the data is checked where the data is.
 CONSTRAINTS: dict[str, list[Any]] = {
@@ -19,13 +21,13 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
     "lam_covariates": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
     "fit_intercept": ["boolean"],
-    "solver": [StrOptions({"auto", "lifted-newton", "lpgd", "bcd"})],
+    "solver": [StrOptions({"auto", *SOLVERS})],
     "search": [StrOptions({"auto", "off", "thorough"})],
     "step_size": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0, None, closed="left")],
     "prediction": [StrOptions({"exact", "fast"})],
-    "certify": [StrOptions({"residual", "ascent"}), None],
+    "certify": [StrOptions(set(METHOD_IN_PASSES)), None],
     "checkpoint": [str, os.PathLike, None],
     "verbose": ["verbose"],
 }
@@ -39,37 +41,36 @@ def check_parameters(estimator: Any) -> None:
     estimator._validate_params()
     chosen = choose_solver(estimator.solver, estimator.constraint)
     step, checkpoint = estimator.step_size, estimator.checkpoint
-    if not isinstance(step, str) and chosen != "lpgd":
+    if not isinstance(step, str) and "step_size" not in chosen.takes:
         raise ValueError(
             f"step_size={shown(step)}: solver={estimator.solver!r} chooses its own steps and takes 'auto' "
-            "only; solver='lpgd' takes a number"
+            f"only; solver={_first_that_takes('step_size')!r} takes a number"
         )
     if checkpoint is not None and not os.fspath(checkpoint):
         raise ValueError(f"checkpoint={shown(checkpoint)}: None or the path of a file is required")
-    if checkpoint is not None and chosen != "lifted-newton":
+    if checkpoint is not None and "checkpoint" not in chosen.takes:
         raise ValueError(
-            f"checkpoint={shown(checkpoint)}: solver={chosen!r} keeps none and takes None only; "
-            "solver='lifted-newton' does"
+            f"checkpoint={shown(checkpoint)}: solver={chosen.name!r} keeps none and takes None only; "
+            f"solver={_first_that_takes('checkpoint')!r} does"
         )
 
 
-def choose_solver(solver: str, constraint: ConvexSet | None) -> str:
-    """The solver that runs: Θ needs one that projects, and "auto" takes it."""
+def choose_solver(solver: str, constraint: ConvexSet | None) -> Solver:
+    """The solver that runs: "auto" is the first that allows the constraint."""
     allowed = resolve_constraint(constraint)
-    free = isinstance(allowed, WholeSpace)
-    if solver == "auto":
-        return "lifted-newton" if free else "lpgd"
-    if solver == "lifted-newton" and not free:
+    first = next(each for each in SOLVERS.values() if each.allows(allowed))
+    chosen = first if solver == "auto" else SOLVERS[solver]
+    if not chosen.allows(allowed):
+        sets = "".join(f" or {kind.__name__}()" for kind in chosen.constraints) or " only"
         raise ValueError(
-            f"constraint={constraint!r}: solver='lifted-newton' takes None only; "
-            "solver='auto' or 'lpgd' projects onto any convex set"
+            f"constraint={constraint!r}: solver={solver!r} takes None{sets}; "
+            f"solver='auto' or {first.name!r} projects onto any convex set"
         )
-    if solver == "bcd" and not free and not isinstance(allowed, NonNegative):
-        raise ValueError(
-            f"constraint={constraint!r}: solver='bcd' takes None or NonNegative(); "
-            "solver='auto' or 'lpgd' projects onto any convex set"
-        )
-    return solver
+    return chosen
+
+
+def _first_that_takes(option: str) -> str:
+    return next(solver.name for solver in SOLVERS.values() if option in solver.takes)
 
 
 def check_rank(n_components: int, n_samples: int, n_features: int) -> None:

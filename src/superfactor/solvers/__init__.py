@@ -2,4 +2,13 @@
 
 `newton.solve` is the default; `lpgd.solve` is Algorithm 1 as printed, `lpgd.minimize` the same for
 any smooth f(θ, γ); `bcd.solve` is block coordinate descent over the factors. Import the one you want.
+`SOLVERS` has what each declares of itself: nobody asks for a solver by its name.
 """
+
+from superfactor.solvers import bcd, lpgd, newton
+from superfactor.solvers.solver import Solver
+
+#: By their public names; the first that allows a constraint is the default for it.
+SOLVERS: dict[str, Solver] = {each.name: each for each in (newton.SOLVER, lpgd.SOLVER, bcd.SOLVER)}
+
+__all__ = ["SOLVERS", "Solver", "bcd", "lpgd", "newton"]

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,11 +43,13 @@ from superfactor._arrays import (
     wide,
     zeros_like_of,
 )
+from superfactor.constraints import ConvexSet, NonNegative
 from superfactor.models import Factors, LiftedArrays
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design
 from superfactor.solution import Monitor, Solution
 from superfactor.solvers.factored import answer, random_factors
+from superfactor.solvers.solver import Solver
 from superfactor.subspace import LossOn, conjugate_gradients, fit_ridge
 
 _DEFAULT_ITERATIONS = 500
@@ -134,6 +136,13 @@ def solve(
             converged=converged,
             gradient_mapping=blocks.slope(),
         )
+
+
+def _solve_within(problem: Problem, rank: int, *, constraint: ConvexSet, **options: Any) -> Solution:
+    return solve(problem, rank, nonnegative=isinstance(constraint, NonNegative), **options)
+
+
+SOLVER = Solver("bcd", _solve_within, constraints=(NonNegative,))
 
 
 def _descend(blocks: _Blocks, tol: float, monitor: Monitor) -> tuple[str, bool]:

@@ -17,6 +17,8 @@ from superfactor.theory.dual import SHORTENINGS, Bound, Dual
 from superfactor.theory.evaluated import Evaluated
 from superfactor.theory.top_sums import spectrum_of
 
+#: How a bound may be found, and whether that works for rows that are read in passes or kept on a cluster.
+METHOD_IN_PASSES = {"residual": True, "ascent": False}
 # A gap this small, relative to what supervision can change, counts as none.
 GLOBAL_TOLERANCE = 1e-6
 # A relative gap this large asks for a better bound, if that costs less than this share of the fit.
@@ -149,7 +151,7 @@ def certify(
     >>> certify(problem, 2, newton.solve(problem, 2)).is_global
     True
     """
-    if method == "ascent" and problem.whole is None:
+    if not METHOD_IN_PASSES[method] and problem.whole is None:
         raise ValueError(
             f"certify={method!r}: 'residual' or None is required for data read in passes or kept on a cluster"
         )

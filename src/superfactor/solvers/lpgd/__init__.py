@@ -16,7 +16,11 @@ file            idea
 =============== ===============================================================================
 """
 
+from superfactor.constraints import ConvexSet
 from superfactor.solvers.lpgd.dense import LowRankSolution, minimize
 from superfactor.solvers.lpgd.lifted import solve
+from superfactor.solvers.solver import Solver
 
-__all__ = ["LowRankSolution", "minimize", "solve"]
+SOLVER = Solver("lpgd", solve, takes=frozenset({"step_size"}), constraints=(ConvexSet,))
+
+__all__ = ["SOLVER", "LowRankSolution", "minimize", "solve"]

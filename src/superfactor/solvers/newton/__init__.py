@@ -17,5 +17,8 @@ file            idea
 
 from superfactor.solvers.newton.path import solve_path
 from superfactor.solvers.newton.solve import solve
+from superfactor.solvers.solver import Solver
 
-__all__ = ["solve", "solve_path"]
+SOLVER = Solver("lifted-newton", solve, takes=frozenset({"search", "checkpoint", "codes"}), in_passes=True)
+
+__all__ = ["SOLVER", "solve", "solve_path"]
