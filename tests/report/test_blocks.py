@@ -9,8 +9,8 @@ from tests.report.conftest import scaled, table
 
 from superfactor.interpretation import block_shares, confounding
 from superfactor.report.facts import gather
-from superfactor.report.formats import share
 from superfactor.report.sections import blocks, confounders
+from superfactor.report.words.formats import share
 
 
 def facts_of(case):
@@ -52,10 +52,10 @@ def test_numbers_are_those_of_the_tables(pages, blocks_and_batches):
 
 def test_columns_and_rows_of_the_tabs(blocks_and_batches):
     facts = facts_of(blocks_and_batches)
-    told = blocks.section(facts).told
+    told = blocks(facts).told
     assert told["count"] == 3 and told["names"][-1] == "(no block)"
     np.testing.assert_allclose([sum(values) for _, values in told["lies"]], 1)
-    told = confounders.section(facts).told
+    told = confounders(facts).told
     assert [row["confounder"] for row in told["rows"][:3]] == ["batch <1>", "site", "all together"]
     assert len(told["columns"]) == 6
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from superfactor.report.evaluation import evaluate
+from superfactor.report.facts.evaluation import evaluate
 from superfactor.selection.proportions import wilson
 
 

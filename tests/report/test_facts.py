@@ -8,7 +8,7 @@ from superfactor import SMFClassifier
 from superfactor.interpretation import factor_view, unsupervised
 from superfactor.interpretation.models import fitted_model
 from superfactor.report.facts import class_effects, directions, gather
-from superfactor.report.nameless import without_names
+from superfactor.report.facts.nameless import without_names
 from superfactor.report.sections import choice, factors, features
 from superfactor.report.sections.samples import thinned
 
@@ -139,7 +139,7 @@ def test_a_feature_whose_weight_and_correlation_disagree_is_marked():
 def test_surfaces_hold_every_score_of_the_search(two_classes):
     search = two_classes.model
     facts = facts_of(search, two_classes.X, two_classes.y, search=search)
-    payload = choice.section(facts).payload
+    payload = choice(facts).payload
     drawn = [v for surface in payload["surfaces"] for row in surface["mean"] for v in row]
     np.testing.assert_allclose(sorted(drawn), sorted(search.cv_results_["mean_test_score"]), rtol=1e-3)
     (chosen,) = (s for s in payload["surfaces"] if s["chosen"])

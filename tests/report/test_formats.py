@@ -8,9 +8,9 @@ from jinja2 import UndefinedError
 from markupsafe import escape
 from tests.report.conftest import HOSTILE
 
-from superfactor.report import formats
-from superfactor.report.glossary import GLOSSARY
 from superfactor.report.page import embedded, templates, term_id
+from superfactor.report.words import formats
+from superfactor.report.words.glossary import GLOSSARY
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))

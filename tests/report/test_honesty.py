@@ -23,8 +23,8 @@ from superfactor.interpretation import (
     stable_features,
 )
 from superfactor.interpretation.refits import progress
-from superfactor.report import trusted
-from superfactor.report.own import alone
+from superfactor.report.facts import trusted
+from superfactor.report.facts.own import alone
 from superfactor.report.sections import factors, features, result, samples
 
 

@@ -6,9 +6,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import chi2
 
-from superfactor.report.ellipses import ellipse
-from superfactor.report.heat_map import heat_map
-from superfactor.report.sections.samples import ranges
+from superfactor.report.sections.heat_map import heat_map
+from superfactor.report.sections.samples import ellipse, ranges
 
 
 @pytest.mark.parametrize("n", [6, 30])

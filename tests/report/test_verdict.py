@@ -13,14 +13,14 @@ from tests.report.test_facts import facts_of
 
 import superfactor
 from superfactor import SMFClassifier, SMFClassifierCV
-from superfactor.report import facts as facts_module
 from superfactor.report import methods_paragraph
-from superfactor.report.evaluation import evaluate
-from superfactor.report.sections.covariates import covariates
-from superfactor.report.sections.paper import study_of
+from superfactor.report.facts import gathering as facts_module
+from superfactor.report.facts.evaluation import evaluate
+from superfactor.report.facts.verdict import verdict_of
+from superfactor.report.sections.factors import covariates
 from superfactor.report.sections.result import nested_table
-from superfactor.report.study import in_words
-from superfactor.report.verdict import verdict_of
+from superfactor.report.sections.reuse import study_of
+from superfactor.report.words.methods import in_words
 from superfactor.selection.external import external_scores
 from superfactor.selection.proportions import balanced_interval, wilson
 

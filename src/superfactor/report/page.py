@@ -13,61 +13,15 @@ from typing import Any
 
 import superfactor
 from superfactor.report.facts import Facts
-from superfactor.report.formats import FILTERS, plural
-from superfactor.report.glossary import GLOSSARY
-from superfactor.report.sections import (
-    blocks,
-    choice,
-    confounders,
-    convergence,
-    factors,
-    features,
-    glossary,
-    paper,
-    prediction,
-    reproduce,
-    result,
-    samples,
-    stability,
-)
+from superfactor.report.sections import SECTIONS
+from superfactor.report.words.formats import FILTERS, plural
+from superfactor.report.words.glossary import GLOSSARY
 
-# In the order of the tabs.
-SECTIONS = (
-    result,
-    prediction,
-    factors,
-    blocks,
-    confounders,
-    samples,
-    features,
-    stability,
-    choice,
-    convergence,
-    paper,
-    reproduce,
-    glossary,
-)
 # In the order in which they build on each other; start.js sets them to work.
 SCRIPTS = (
-    "dom",
-    "tooltip",
-    "scales",
-    "figures",
-    "classes",
-    "download",
-    "roc",
-    "factors",
-    "samples",
-    "biplot",
-    "heatmap",
-    "scree",
-    "surface",
-    "convergence",
-    "stability",
-    "features",
-    "tabs",
-    "start",
-)
+    "dom", "tooltip", "scales", "figures", "classes", "download", "roc", "factors", "samples",
+    "biplot", "heatmap", "scree", "surface", "convergence", "stability", "features", "tabs", "start",
+)  # fmt: skip
 # Runs before the body is drawn, so that nothing flashes by that a script would hide.
 _EARLY = 'document.documentElement.classList.add("js");'
 
@@ -75,7 +29,7 @@ _EARLY = 'document.documentElement.classList.add("js");'
 def render(facts: Facts) -> str:
     """The whole page as text."""
     template = templates().get_template("page.html")
-    sections = [s for s in (module.section(facts) for module in SECTIONS) if s is not None]
+    sections = [s for s in (tab(facts) for tab in SECTIONS) if s is not None]
     script, now = _script(), datetime.now(UTC)
     page: str = template.render(
         facts=facts,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.report.facts import gather
-from superfactor.report.formats import label
-from superfactor.report.sections.paper import study_of
-from superfactor.report.study import in_words
+from superfactor.report.sections.reuse import study_of
+from superfactor.report.words.formats import label
+from superfactor.report.words.methods import in_words
 from superfactor.selection import SMFClassifierCV
 
 

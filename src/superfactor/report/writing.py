@@ -10,8 +10,8 @@ from typing import Any
 from superfactor._files import replacing
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
-from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.page import render, templates
+from superfactor.report.words.formats import LONGEST_NOTE, label
 from superfactor.selection import SMFClassifierCV
 
 

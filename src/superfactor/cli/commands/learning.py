@@ -266,7 +266,7 @@ def _check_ranks(rank: Any, n_samples: int, n_features: int) -> None:
 def _scores(learned: Learned) -> dict[str, Any]:
     import numpy as np
 
-    from superfactor.report.evaluation import evaluate
+    from superfactor.report.facts.evaluation import evaluate
 
     classes = learned.model.classes_
     counts = np.bincount(np.searchsorted(classes, learned.labeled_part(learned.known)[1]))

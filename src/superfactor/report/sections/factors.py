@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,21 +10,21 @@ from superfactor.interpretation import FactorView
 from superfactor.interpretation.roles import BESIDE_NAME, beside
 from superfactor.interpretation.tables import extremes
 from superfactor.report.facts import Facts, class_effects, directions
-from superfactor.report.formats import (
+from superfactor.report.facts.own import alone, judged_alone
+from superfactor.report.section import Section
+from superfactor.report.words.formats import (
     LONGEST_NOTE,
     area,
     coefficient,
     compact,
     correlation,
     label,
+    ratio,
     raw_weight,
     share,
     similarity,
     weight,
 )
-from superfactor.report.own import alone, judged_alone
-from superfactor.report.section import Section
-from superfactor.report.sections.covariates import covariates
 
 # Features kept of each end of a factor, fewer where there are many factors.
 FEATURES_PER_END = 20
@@ -109,3 +110,32 @@ def _bar(view: FactorView, weights: Any, factor: int, feature: int, markers: Map
         int(view.disagree[factor, feature]),
     ]
     return [*bar, label(markers[name], LONGEST_NOTE)] if name in markers else bar
+
+
+def covariates(facts: Facts) -> dict[str, Any] | None:
+    """Columns, rows of text and what is said about them; None without covariates."""
+    table = facts.covariate_table
+    if table is None:
+        return None
+    kind, against = table["kind"].iloc[0], table["against"].iloc[0]
+    shown = ratio if kind == "odds ratio" else coefficient
+    several = table["output"].nunique() > 1
+    head = ["Covariate", *["Class"] * several, kind.capitalize(), "95 % interval"]
+    head += ["Per standard deviation", "95 % interval"]
+
+    def interval(row: dict[str, Any], unit: str) -> str:
+        ends = row[f"low{unit}"], row[f"high{unit}"]
+        return " to ".join(map(shown, ends)) if all(map(math.isfinite, ends)) else "–"
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        words = [row["covariate"], *[row["output"]] * several]
+        numbers = [(shown(row[f"estimate{unit}"]), interval(row, unit)) for unit in ("", "_per_sd")]
+        return [*map(label, words), *numbers[0], *numbers[1]]
+
+    return {
+        "head": head,
+        "right": [False] * (1 + several) + [True] * 4,
+        "rows": [cells(row) for row in table.to_dict("records")],
+        "ratios": kind == "odds ratio",
+        "against": "" if against is None else label(against),
+    }

@@ -9,14 +9,14 @@ import numpy as np
 
 from superfactor.interpretation.roles import ROLES, beside
 from superfactor.interpretation.tables import extremes
-from superfactor.report.certificate import in_plain_words
 from superfactor.report.facts import Facts, directions
-from superfactor.report.formats import LONGEST_NOTE, label
-from superfactor.report.own import alone, judged_alone
-from superfactor.report.samples import Samples
+from superfactor.report.facts.own import alone, judged_alone
+from superfactor.report.facts.samples import Samples
 from superfactor.report.section import Section
-from superfactor.report.sections.choice import cross_validated
+from superfactor.report.sections.fit import cross_validated
 from superfactor.report.sections.samples import picture
+from superfactor.report.words.certificate import in_plain_words
+from superfactor.report.words.formats import LONGEST_NOTE, label
 
 # Of each end of a factor, with correlations of at least so many standard errors of one that is none.
 FEATURES_SHOWN = 4

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from superfactor.report.facts import Facts
-from superfactor.report.formats import (
+from superfactor.report.words.formats import (
     LONGEST_NOTE,
     area,
     correlation,

@@ -28,13 +28,13 @@ from superfactor.interpretation.blocks import blocks_of, shares_of_blocks
 from superfactor.interpretation.confounders import adjusters, confounded
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.roles import roles
-from superfactor.report.evaluation import Evaluation, evaluate
-from superfactor.report.formats import LONGEST_CLASS, LONGEST_NOTE, label
-from superfactor.report.gaps import Filled, filled_in
-from superfactor.report.nameless import to_refit, whole, without_names
-from superfactor.report.samples import Samples, labels_of, names_of, parts_of
-from superfactor.report.trusted import Trusted, trusted
-from superfactor.report.verdict import Told, verdict_of
+from superfactor.report.facts.evaluation import Evaluation, evaluate
+from superfactor.report.facts.gaps import Filled, filled_in
+from superfactor.report.facts.nameless import to_refit, whole, without_names
+from superfactor.report.facts.samples import Samples, labels_of, names_of, parts_of
+from superfactor.report.facts.trusted import Trusted, trusted
+from superfactor.report.facts.verdict import Told, verdict_of
+from superfactor.report.words.formats import LONGEST_CLASS, LONGEST_NOTE, label
 from superfactor.selection.procedure import difference, procedure_of
 
 

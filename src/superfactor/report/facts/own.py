@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from superfactor.interpretation import FactorView
-from superfactor.report.facts import Facts, class_effects
+from superfactor.report.facts.gathering import Facts, class_effects
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from superfactor.report.formats import count, gap, metric, metric_difference, metric_title, parameter, plural
-from superfactor.report.gaps import IMPUTERS, Filled
+from superfactor.report.facts.gaps import IMPUTERS, Filled
+from superfactor.report.words.formats import (
+    count,
+    gap,
+    metric,
+    metric_difference,
+    metric_title,
+    parameter,
+    plural,
+)
 
 _STEPS = {
     "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",

@@ -1,18 +1,19 @@
-"""Several tables in one model: where each factor lies, and where the prediction comes from."""
+"""What steps before the model did: blocks that were weighted, confounders that were removed."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from superfactor.interpretation.blocks import REST
+from superfactor.interpretation.confounders import TOGETHER
 from superfactor.interpretation.roles import BACKGROUND
 from superfactor.report.facts import Facts
-from superfactor.report.formats import label
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import factor_names
+from superfactor.report.words.formats import label
 
 
-def section(facts: Facts) -> Section | None:
+def blocks(facts: Facts) -> Section | None:
     """`block_shares` as tables; None where the pipeline has no BlockScaler."""
     table = facts.block_table
     if table is None:
@@ -40,3 +41,35 @@ def _by_factor(facts: Facts, column: str) -> list[tuple[str, list[Any]]]:
     single = facts.block_table[facts.block_table["factor"] != "all"]
     rows = [part[column].tolist() for _, part in single.groupby("factor", sort=True)]
     return list(zip(factor_names(facts), rows, strict=True))
+
+
+def confounders(facts: Facts) -> Section | None:
+    """`confounding` as a table; None where the pipeline has no Adjuster."""
+    if facts.confounders is None:
+        return None
+    found = facts.confounders
+    names, columns = factor_names(facts), ["Before", "After", "By chance"]
+    tables = [found.train.to_dict("records")]
+    if found.test is not None:
+        tables.append(found.test.to_dict("records"))
+        columns += ["Held-out, before", "Held-out, after", "By chance"]
+    rows = []
+    for parts in zip(*tables, strict=True):
+        own = parts[0]
+        together = own["confounder"] == TOGETHER and len(found.names) > 1
+        rows.append(
+            {
+                "factor": names[own["factor"] - 1],
+                "confounder": "all together" if together else label(own["confounder"]),
+                "parts": [(part["before"], part["after"], part["chance"]) for part in parts],
+            }
+        )
+    told = {
+        "names": [label(name) for name in found.names],
+        "removed": found.removed,
+        "all_of_it": found.all_of_it,
+        "held_out": found.test is not None,
+        "columns": columns,
+        "rows": rows,
+    }
+    return Section("confounders", "Confounders", "What confounders had of the factors", told)

@@ -13,7 +13,7 @@ from superfactor.selection.external import external_verdict
 from superfactor.selection.verdict import BETTER, NOT_SHOWN, WORSE
 
 if TYPE_CHECKING:
-    from superfactor.report.facts import Facts
+    from superfactor.report.facts.gathering import Facts
 
 GRADES = (BETTER, NOT_SHOWN, WORSE)
 

@@ -1,20 +1,27 @@
-"""A paragraph for the methods section of a paper."""
+"""What leaves the page: a paragraph for the paper, and how to get here again."""
 
 from __future__ import annotations
 
+import platform
+import sys
 from typing import Any
 
+import numpy
 import numpy as np
+import scipy
+import sklearn
 
 import superfactor
 from superfactor.report.facts import Facts
 from superfactor.report.section import Section
-from superfactor.report.sections.choice import cross_validated, scorer_name
+from superfactor.report.sections.fit import cross_validated, scorer_name
 from superfactor.report.sections.result import fitted_parameter
-from superfactor.report.study import Study, in_words
+from superfactor.report.words.formats import label
+from superfactor.report.words.glossary import GLOSSARY
+from superfactor.report.words.methods import Study, in_words
 
 
-def section(facts: Facts) -> Section:
+def paper(facts: Facts) -> Section:
     """The paragraph."""
     text = in_words(study_of(facts))
     return Section("paper", "Paper", "What to write in the paper", {"paragraph": text})
@@ -69,3 +76,31 @@ def _chosen(tried: list[dict[str, Any]]) -> list[str]:
     """What differs among the settings of a search, in words: who gives the rank does not choose it."""
     said = {"model": "model", "n_components": "rank", "xi": "ξ", "lam": "λ"}
     return [word for name, word in said.items() if len({params[name] for params in tried}) > 1]
+
+
+def reproduce(facts: Facts) -> Section:
+    """What is needed to get here again."""
+    versions = {
+        "superfactor": superfactor.__version__,
+        "Python": platform.python_version(),
+        "NumPy": numpy.__version__,
+        "SciPy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    if "pandas" in sys.modules:
+        versions["pandas"] = sys.modules["pandas"].__version__
+    versions["System"] = f"{platform.system()} {platform.machine()}"
+    parameters = facts.estimator.get_params(deep=False)
+    told = {
+        # The model as Python code where there was no command.
+        "command": facts.command,
+        "code": facts.command or repr(facts.model),
+        "versions": list(versions.items()),
+        "parameters": [(name, label(repr(value))) for name, value in parameters.items()],
+    }
+    return Section("reproduce", "Reproduce", "How to get here again", told)
+
+
+def glossary(facts: Facts) -> Section:
+    """Every term and what it means."""
+    return Section("glossary", "Glossary", "The words of this page", {"terms": GLOSSARY})
