@@ -21,10 +21,10 @@ LOWEST_ROOMS := $(addprefix tests/,conformance datasets interpretation plotting 
 MADE_PAGES := $(addprefix docs/,api/examples api/generated gallery tutorials)
 
 # Tests start hundreds of processes: each that finds its modules compiled saves half a second.
-test test-lowest coverage docs: export PYTHONDONTWRITEBYTECODE :=
+test test-all test-lowest coverage docs: export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-sdist coverage lint types docs paper bench reproduce clean
+.PHONY: help demo test test-all test-lowest test-sdist coverage lint types public-types docs paper bench reproduce clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -32,11 +32,14 @@ help: ## list these commands
 demo: $(DEMO_READY) ## genes of T cells, CD4 and CD8, from table to factors, verdict, certificate and a page: superfactor-demo/
 	$(BIN)/superfactor demo
 
-test: $(READY) ## run the tests; ARGS="-k lpgd" is passed on to pytest
+test: $(READY) ## the tests but the slow ones; ARGS="-k lpgd" is passed on to pytest
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m "not slow" $(ARGS)
+
+test-all: $(READY) ## all tests, also what is long: the wheel in a clean environment, a browser at four sizes, lost workers
 	$(ONE_THREAD) $(BIN)/python $(PYTEST) $(ARGS)
 
 test-lowest: $(LOWEST)/.installed ## the rooms where versions matter, with the oldest libraries that pyproject.toml allows
-	$(ONE_THREAD) SCIPY_ARRAY_API=1 $(LOWEST)/bin/python $(PYTEST) -m "not slow" $(or $(ARGS),$(LOWEST_ROOMS))
+	$(ONE_THREAD) $(LOWEST)/bin/python $(PYTEST) -m "not slow" $(or $(ARGS),$(LOWEST_ROOMS))
 
 test-sdist: $(READY) ## build the package, unpack its sdist and run tests from there
 	$(ONE_THREAD) bash tools/test_sdist.sh $(ARGS)
@@ -53,6 +56,9 @@ lint: $(READY) ## style, formatting and the order of the layers
 
 types: $(READY) ## mypy, strict on src/ and reproduction/
 	$(BIN)/mypy
+
+public-types: ## the share of public names whose types users have, by pyright; fails below the one it names
+	PYTHON="$(PYTHON)" bash tools/public_types.sh
 
 docs: .venv/.docs ## the site: build/docs/html/index.html; a warning is an error
 	rm -rf build/docs $(MADE_PAGES)

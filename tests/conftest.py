@@ -29,7 +29,8 @@ def pytest_collection_modifyitems(items):
 def browser():
     """A headless Chromium, one for all tests: playwright runs only once in a process."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         pytest.skip("no chromium on this machine")
     with playwright.sync_playwright() as started:

@@ -88,6 +88,18 @@ def test_the_wheel_has_every_file_of_the_package(built):
     assert {name.removeprefix("src/") for name in files("src/superfactor")} <= built[1]
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [("prostate", ["MIT License", "John A. Ramey"]), ("t_cells", ["BSD 3-Clause License", "Theis Lab"])],
+)
+def test_licences_of_bundled_data_ship_with_them(built, data, said):
+    name = f"superfactor/datasets/data/{data}_licence.txt"
+    assert {name, name.replace("_licence.txt", ".npz")} <= built[1]
+    assert f"src/{name}" in built[2]
+    text = (ROOT / "src" / name).read_text(encoding="utf-8")
+    assert [line for line in said if line not in text] == []
+
+
 def test_the_sdist_has_what_its_tests_look_at(built):
     alone = {"pyproject.toml", "hatch_build.py", "Makefile", "README.md", "CHANGELOG.md", "LICENSE"}
     wanted = files("tests") | files("src") | files("docs") | files("tools") | alone

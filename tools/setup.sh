@@ -25,27 +25,30 @@ case $kind in
     ;;
 esac
 
-if ! "$venv/bin/python" -c '' 2>/dev/null; then
+# A usable environment has pip. Without python3-venv, Debian's Python leaves one that has none: it is made anew.
+if ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     echo "superfactor needs Python 3.11 or newer, and '$python' is not: make PYTHON=python3.12 ..." >&2
     exit 1
   }
   echo "creating $venv"
   # Some distributions ship Python without the parts that venv needs; uv brings its own.
-  "$python" -m venv --clear "$venv" || uv venv --quiet --clear --seed --python "$python" "$venv"
+  "$python" -m venv --clear "$venv" >/dev/null 2>&1 ||
+    { command -v uv >/dev/null && uv venv --quiet --clear --seed --python "$python" "$venv"; } || {
+    rm -rf "$venv"
+    echo "'$python' cannot make an environment: it lacks venv or ensurepip." >&2
+    echo "Install them (Debian and Ubuntu: apt install python3-venv) or uv, then run make again." >&2
+    exit 1
+  }
 fi
 pip() { "$venv/bin/python" -m pip -qq --disable-pip-version-check "$@"; }
 
-# uv is several times faster than pip, but reads none of pip's settings (indexes, find-links),
-# so where those matter it fails and pip takes over.
-# It is used once, so it does not stay.
+# uv is several times faster than pip, but reads none of pip's settings, so where those matter it fails and pip takes
+# over. It is used once, so it does not stay.
 passing=$(mktemp -d)
 trap 'rm -rf "$passing"' EXIT
-with_uv() {
-  local uv
-  uv=$(command -v uv) || { pip install --target "$passing" uv 2>/dev/null && uv=$passing/bin/uv; } || return 1
-  VIRTUAL_ENV=$venv "$uv" pip install --quiet "${wanted[@]}"
-}
+uv=$(command -v uv) || { pip install --target "$passing" uv 2>/dev/null && uv=$passing/bin/uv; } || uv=
+with_uv() { [ -n "$uv" ] && VIRTUAL_ENV=$venv "$uv" pip install --quiet "$@"; }
 with_pip() {
   [ "$kind" != lowest ] || { echo "only uv can look for the lowest versions" >&2 && return 1; }
   echo "uv could not do it; using pip"
@@ -53,16 +56,23 @@ with_pip() {
   pip install "${wanted[@]/--compile-bytecode/--compile}"
 }
 echo "installing what $kind needs"
-with_uv || with_pip
+with_uv "${wanted[@]}" || with_pip
 
 # It asks for an older scikit-learn than it needs.
 [ "$kind" != bench ] || pip install --no-deps "skmatter>=0.4"
 
-# PyTorch is for tests only, and only as a CPU build: "+cpu" never matches the one that brings
-# gigabytes of CUDA. Wheels for macOS are CPU builds without saying so.
+# PyTorch is for tests only, and only as a CPU build: "+cpu" never matches the one that brings gigabytes of CUDA.
+# Public indexes have no such name; uv knows where PyTorch keeps them. Wheels for macOS are CPU builds without saying so.
 if [ "$kind" = dev ]; then
   torch="torch==2.13.0+cpu"
   [ "$(uname -s)" = Darwin ] && torch="torch==2.13.0"
-  pip install --only-binary=:all: "$torch" 2>/dev/null ||
-    echo "no CPU build of PyTorch for this Python: the tests that need it will be skipped"
+  {
+    UV_FIND_LINKS=${PIP_FIND_LINKS:-} with_uv "$torch" ||
+      pip install --only-binary=:all: "$torch" ||
+      with_uv --torch-backend cpu "$torch"
+  } 2>"$passing/why" || {
+    tail -n 3 "$passing/why" >&2
+    echo "No CPU build of PyTorch was found: tests that need it will be SKIPPED." >&2
+    [ -z "${REQUIRE_TORCH:-}" ] || { echo "REQUIRE_TORCH is set: this is an error." >&2 && exit 1; }
+  }
 fi

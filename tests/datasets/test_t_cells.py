@@ -1,7 +1,6 @@
 """The single cells that come with the package."""
 
 import warnings
-from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -28,11 +27,6 @@ def test_genes_that_name_the_classes_differ_between_them():
     for gene in ("CD8A", "CD8B", "NKG7"):
         assert means["CD8"][gene] > 2 * means["CD4"][gene]
     assert means["CD4"]["CD4"] > 2 * means["CD8"]["CD4"]
-
-
-def test_the_licence_of_the_source_is_kept_beside_the_data():
-    text = files("superfactor.datasets").joinpath("data/t_cells_licence.txt").read_text()
-    assert "BSD 3-Clause License" in text and "scverse" in text and "Theis Lab" in text
 
 
 def test_values_are_those_of_the_source():

@@ -22,9 +22,9 @@ def load_prostate() -> Microarray:
     Notes
     -----
     Published by Singh et al., Gene expression correlates of clinical prostate cancer behavior, Cancer Cell 1
-    (2002) 203–209; Affymetrix HG-U95Av2, 12,600 probes. Values as in the R package datamicroarray (MIT
-    licence), rounded to thousandths. The 2,000 probes that vary most are kept: no label was looked at. A
-    probe is named by its place among the 12,600, since that package gives no names.
+    (2002) 203–209; Affymetrix HG-U95Av2, 12,600 probes. Values as in the R package datamicroarray, rounded
+    to thousandths; its licence (MIT) lies beside the data. The 2,000 probes that vary most are kept: no
+    label was looked at. A probe is named by its place among the 12,600, since that package gives no names.
 
     Examples
     --------
