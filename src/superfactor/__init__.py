@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
-    from superfactor.selection import SMFClassifierCV, SMFRegressorCV
+    from superfactor.selection import SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
     from superfactor.spectrum.rows import row_blocks
 
 __version__ = "1.0.0"
@@ -16,6 +16,7 @@ __all__ = [
     "SMFRegressor",
     "SMFRegressorCV",
     "SMFSurvival",
+    "SMFSurvivalCV",
     "__version__",
     "row_blocks",
 ]
@@ -27,6 +28,7 @@ _HOMES = {
     "SMFRegressor": "superfactor.estimators",
     "SMFRegressorCV": "superfactor.selection",
     "SMFSurvival": "superfactor.estimators",
+    "SMFSurvivalCV": "superfactor.selection",
     "row_blocks": "superfactor.spectrum.rows",
 }
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn import metrics
 
 from superfactor.report.facts.evaluation import evaluate
-from superfactor.selection.proportions import wilson
+from superfactor.outcomes.proportions import wilson
 
 
 def drawn(n, classes, missing=(), seed=0):

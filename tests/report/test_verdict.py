@@ -21,8 +21,8 @@ from superfactor.report.sections.factors import covariates
 from superfactor.report.sections.result import nested_table
 from superfactor.report.sections.reuse import study_of
 from superfactor.report.words.methods import in_words
-from superfactor.selection.external import external_scores
-from superfactor.selection.proportions import balanced_interval, wilson
+from superfactor.selection.judging.external import external_scores
+from superfactor.outcomes.proportions import balanced_interval, wilson
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from superfactor.selection.board import Board, board_for
+from superfactor.selection.search.board import Board, board_for
 
 ROW = np.array([0.5, 1.0, 2.0])
 

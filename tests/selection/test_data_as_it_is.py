@@ -13,7 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 from superfactor.selection import nested_scores
-from superfactor.selection.prepared import prepared
+from superfactor.selection.rows.prepared import prepared
 
 ALL = load_breast_cancer()
 X, Y = ALL.data[:80], ALL.target[:80]

@@ -9,8 +9,8 @@ from tests.estimators.data import MODELS
 
 from superfactor import SMFClassifier
 from superfactor.estimators.targets import Given
-from superfactor.selection.coordinates import FoldRows
-from superfactor.selection.folds import score_fold
+from superfactor.selection.rows.coordinates import FoldRows
+from superfactor.selection.search.folds import score_fold
 from superfactor.selection.outcome import Classes
 
 N = 60

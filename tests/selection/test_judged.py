@@ -20,7 +20,7 @@ from tests.selection.test_nested import patients
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.selection import nested_scores
 from superfactor.selection.procedure import difference, procedure_of
-from superfactor.selection.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
+from superfactor.selection.judging.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
 
 CV = StratifiedKFold(5, shuffle=True, random_state=0)
 SMF = SMFClassifier(2, certify=None, search="off")

@@ -6,7 +6,7 @@ from scipy.stats import fisher_exact, t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
-from superfactor.selection.measures import (
+from superfactor.outcomes.probabilities import (
     bounded,
     calibration,
     chance_of,

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from superfactor import SMFClassifierCV
 from superfactor.selection import nested_scores, outer
-from superfactor.selection.permutation import shuffled
-from superfactor.selection.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
+from superfactor.selection.judging.permutation import shuffled
+from superfactor.selection.judging.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
 
 
 def patients(n=40, p=60, effect=2.0, seed=0):

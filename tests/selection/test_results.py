@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 
-from superfactor.selection.results import choose, splits_that_count, tabulate
+from superfactor.selection.search.results import choose, splits_that_count, tabulate
 
 
 def point(n_components=1, lam=1.0, xi=1.0):

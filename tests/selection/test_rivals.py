@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from superfactor.selection import rivals
-from superfactor.selection.ridge import ridge_probabilities
+from superfactor.outcomes.ridge import ridge_probabilities
 
 
 def table(load, n=90):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from superfactor.selection.external import external_scores
-from superfactor.selection.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
-from superfactor.selection.verdict import BETTER, NOT_SHOWN, Verdict, grade_of, judge, too_few
+from superfactor.selection.judging.external import external_scores
+from superfactor.selection.judging.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
+from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, Verdict, grade_of, judge, too_few
 
 
 def interval(mean, half):

@@ -1,19 +1,24 @@
 """How many factors, with which weights, and how well that predicts: scree, search, scores, verdict."""
 
-from superfactor.selection.classifier import SMFClassifierCV
-from superfactor.selection.figures import NestedScores
-from superfactor.selection.nested import nested_scores
+from superfactor.selection.judging.external import ExternalScores, external_scores
+from superfactor.selection.judging.figures import NestedScores
+from superfactor.selection.judging.nested import nested_scores
+from superfactor.selection.judging.verdict import Verdict
 from superfactor.selection.rank import Scree, elbow, scree
-from superfactor.selection.regressor import SMFRegressorCV
-from superfactor.selection.verdict import Verdict
+from superfactor.selection.search.classifier import SMFClassifierCV
+from superfactor.selection.search.regressor import SMFRegressorCV
+from superfactor.selection.search.survival import SMFSurvivalCV
 
 __all__ = [
+    "ExternalScores",
     "NestedScores",
     "SMFClassifierCV",
     "SMFRegressorCV",
+    "SMFSurvivalCV",
     "Scree",
     "Verdict",
     "elbow",
+    "external_scores",
     "nested_scores",
     "scree",
 ]

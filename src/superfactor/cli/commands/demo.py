@@ -58,7 +58,7 @@ def _write_table(path: Path) -> None:
 
 def _in_three_sentences(learned: Learned, found: Findings) -> list[str]:
     """What was found, beside other methods, for somebody who has never heard of factors."""
-    from superfactor.selection.rivals import RIDGE
+    from superfactor.selection.judging.rivals import RIDGE
 
     nested, (first, *others) = learned.nested, found.factors()
     rank, metric = int(learned.estimator.n_components), nested.headline
@@ -97,7 +97,7 @@ def _plain(learned: Learned, rank: int) -> float:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from superfactor.selection.outer import stratified
+    from superfactor.selection.judging.outer import stratified
 
     nested, (X, y) = learned.nested, learned.part(learned.train)
     seeds = [learned.settings.seed + repeat for repeat in range(nested.n_repeats)]

@@ -32,7 +32,7 @@ def run(
     """
     import numpy as np
 
-    from superfactor.selection.external import external_scores
+    from superfactor.selection.judging.external import external_scores
 
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
@@ -83,7 +83,7 @@ def _new_ones(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> Any:
 
 
 def _show(found: Any, screen: Screen) -> None:
-    from superfactor.selection.verdict import WORDS
+    from superfactor.selection.judging.verdict import WORDS
 
     rows = [
         [WORDS[metric], figure(metric, value["mean"]), interval(metric, value)]

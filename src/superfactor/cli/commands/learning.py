@@ -126,9 +126,9 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
     from sklearn.base import clone
 
     from superfactor.selection import nested_scores
-    from superfactor.selection.nested import FEWEST_UNITS
-    from superfactor.selection.outer import units_of
-    from superfactor.selection.verdict import too_few
+    from superfactor.selection.judging.nested import FEWEST_UNITS
+    from superfactor.selection.judging.outer import units_of
+    from superfactor.selection.judging.verdict import too_few
 
     samples, settings = learned.samples, learned.settings
     X, y = learned.part(learned.train)
@@ -204,7 +204,7 @@ def _held_out_groups(samples: PreparedTable, y: Any, groups: Any, settings: Sett
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
 
-    from superfactor.selection.outer import units_of
+    from superfactor.selection.judging.outer import units_of
 
     parts = min(PARTS, *units_of(y, groups))
     held = round(parts * settings.test_size)
@@ -224,7 +224,7 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any =
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     from superfactor.selection import SMFClassifierCV
-    from superfactor.selection.outer import units_of
+    from superfactor.selection.judging.outer import units_of
 
     labels = known(y)
     units = units_of(labels, None if groups is None else groups[is_labeled(y)])

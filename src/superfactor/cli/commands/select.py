@@ -52,7 +52,7 @@ def run(
 
 def choices(search: Any) -> tuple[int, int]:
     """Positions of the setting that a fit would take, and of the simplest within an error of the best."""
-    from superfactor.selection.results import choose
+    from superfactor.selection.search.results import choose
 
     return search.best_index_, choose(search.cv_results_, "one_standard_error")
 

@@ -49,7 +49,7 @@ def factor_facts(
     """
     from superfactor.interpretation import supervised_factors, top_features
     from superfactor.interpretation.roles import roles
-    from superfactor.selection.verdict import BETTER
+    from superfactor.selection.judging.verdict import BETTER
 
     table, top = supervised_factors(view), top_features(view, n, by=by, markers=markers)
     top["told_from_none"] = abs(top["correlation"]) * len(view.scores) ** 0.5 >= STANDARD_ERRORS

@@ -79,8 +79,8 @@ def performance(learned: Learned, screen: Screen) -> None:
     nested = learned.nested
     if nested is None:
         return
-    from superfactor.selection.rivals import COVARIATES, FREQUENT, PCA_LR, SHORT
-    from superfactor.selection.verdict import WORDS
+    from superfactor.selection.judging.rivals import COVARIATES, FREQUENT, PCA_LR, SHORT
+    from superfactor.selection.judging.verdict import WORDS
 
     others = list(nested.rivals)
     rows = [
@@ -114,7 +114,7 @@ def performance(learned: Learned, screen: Screen) -> None:
 
 def headline_row(rows: list[list[str]], found: Any) -> int | None:
     """The row of the figure that counts stands out, green only where there is something to be glad of."""
-    from superfactor.selection.verdict import BETTER, WORDS
+    from superfactor.selection.judging.verdict import BETTER, WORDS
 
     if found.verdict.grade != BETTER:
         return None
@@ -126,7 +126,7 @@ def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
 
     `near` says how near the model is to plain methods.
     """
-    from superfactor.selection.verdict import percent
+    from superfactor.selection.judging.verdict import percent
 
     found = learned.verdict
     if found is not None:
@@ -156,7 +156,7 @@ def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
 
     How near a model is to others that predict is said of one that does.
     """
-    from superfactor.selection.verdict import BETTER
+    from superfactor.selection.judging.verdict import BETTER
 
     screen.say()
     screen.say(found.headline, style=STYLES[found.grade])

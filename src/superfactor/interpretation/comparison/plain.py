@@ -17,8 +17,8 @@ from superfactor.interpretation.data import ModelData, model_data
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.view import factor_view
 from superfactor.samples import moments_of
-from superfactor.selection.coordinates import short_rows
-from superfactor.selection.rivals import STRENGTHS, first_deviation
+from superfactor.selection.judging.rivals import STRENGTHS, first_deviation
+from superfactor.selection.rows.coordinates import short_rows
 
 # Folds in which ridge logistic regression is tuned.
 _FOLDS = 5

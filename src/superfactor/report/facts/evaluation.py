@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import auc, confusion_matrix, log_loss, roc_curve
 
-from superfactor.selection.proportions import balanced_interval, wilson
+from superfactor.outcomes.proportions import balanced_interval, wilson
 
 # A curve of this many points cannot be told from the full one on a screen.
 MOST_POINTS = 300

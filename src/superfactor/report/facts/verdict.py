@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from superfactor.selection.external import external_verdict
-from superfactor.selection.verdict import BETTER, NOT_SHOWN, WORSE
+from superfactor.selection.judging.external import external_verdict
+from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, WORSE
 
 if TYPE_CHECKING:
     from superfactor.report.facts.gathering import Facts

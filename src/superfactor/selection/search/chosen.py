@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import NumpyArray
 from superfactor.estimators.inputs import as_numpy, refuse_annotated
-from superfactor.selection.outcome import Outcome
+from superfactor.outcomes import Outcome
 
 if TYPE_CHECKING:
     from superfactor.theory import Certificate
@@ -30,7 +30,7 @@ def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     return cast(Callable[[Method], Method], _available_if(check))
 
 
-def _refits(search: Any) -> bool:
+def refits(search: Any) -> bool:
     """Whether there is a model to predict with; scikit-learn hides the methods where not."""
     if not search.refit:
         raise AttributeError(
@@ -47,7 +47,7 @@ def _handed_through(name: str, what: str, *, of_columns: bool = False) -> Any:
     """
 
     def of_the_chosen(search: Any) -> Any:
-        _refits(search)
+        refits(search)
         if not hasattr(search, "best_estimator_"):
             raise AttributeError(f"{name}: this {type(search).__name__} is not fitted yet")
         chosen = search.best_estimator_
@@ -63,9 +63,8 @@ def _handed_through(name: str, what: str, *, of_columns: bool = False) -> Any:
 class ChosenModel:
     """The chosen model's methods and fitted attributes, for a search that has `best_estimator_`."""
 
-    _outcome: ClassVar[type[Outcome]]
+    _outcome: ClassVar[Outcome]
     refit: bool
-    unlabeled: Any
     scoring: Any
     scorer_: Any
     best_estimator_: Any
@@ -113,26 +112,27 @@ class ChosenModel:
             )
         return self.best_estimator_
 
-    @available_if(_refits)
+    @available_if(refits)
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """What ``best_estimator_`` predicts of each sample."""
-        return self._chosen(X).predict(X, **_given(covariates))
+        return self._chosen(X).predict(X, **given_beside(covariates))
 
-    @available_if(_refits)
+    @available_if(refits)
     def transform(self, X: Any) -> NumpyArray:
         """Codes (n_samples, n_components) of new samples, by ``best_estimator_``."""
         codes = self._chosen(X).transform(X)
         # scikit-learn does it for methods of the class itself, which a search may have to hide.
         return _wrap_data_with_container("transform", codes, X, self)
 
-    @available_if(_refits)
+    @available_if(refits)
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """The score of ``best_estimator_``, among samples that have a label.
 
-        By the `scoring` of the search; where that is None, by its own: accuracy, or R² of real targets.
+        By the `scoring` of the search; where that is None, by its own: accuracy, R² or concordance.
         """
         chosen = self._chosen(X)
-        given = self._outcome.read(as_numpy(y), X, type(self).__name__, self.unlabeled).of_some()
+        unlabeled = getattr(self, "unlabeled", None)
+        given = self._outcome.read(as_numpy(y), X, type(self).__name__, unlabeled).of_some()
         if given.known is not None:
             labelled = np.flatnonzero(given.known)
             X, covariates, sample_weight = (
@@ -150,26 +150,26 @@ class ChosenModel:
 class ChosenClassifier(ChosenModel):
     """The same, where the chosen model tells classes apart."""
 
-    @available_if(_refits)
+    @available_if(refits)
     def predict_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Class probabilities (n_samples, n_classes), by ``best_estimator_``."""
-        return self._chosen(X).predict_proba(X, **_given(covariates))
+        return self._chosen(X).predict_proba(X, **given_beside(covariates))
 
-    @available_if(_refits)
+    @available_if(refits)
     def predict_log_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Logarithms of the class probabilities, by ``best_estimator_``."""
-        return self._chosen(X).predict_log_proba(X, **_given(covariates))
+        return self._chosen(X).predict_log_proba(X, **given_beside(covariates))
 
-    @available_if(_refits)
+    @available_if(refits)
     def decision_function(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Scores of the classes, by ``best_estimator_``."""
-        return self._chosen(X).decision_function(X, **_given(covariates))
+        return self._chosen(X).decision_function(X, **given_beside(covariates))
 
 
 class _WithCovariates(BaseEstimator):
     """A fitted model that brings the covariates of the samples along: scorers pass X alone."""
 
-    def __init__(self, model: Any, covariates: Any, outcome: type[Outcome]):
+    def __init__(self, model: Any, covariates: Any, outcome: Outcome):
         self.model = model
         self.covariates = covariates
         self.outcome = outcome
@@ -189,6 +189,6 @@ class _WithCovariates(BaseEstimator):
         return self.outcome.measure(y, self.predict(X), sample_weight)
 
 
-def _given(covariates: Any) -> dict[str, Any]:
+def given_beside(covariates: Any) -> dict[str, Any]:
     """Pipelines pass on what they are given, None too; a model without covariates wants none."""
     return {} if covariates is None else {"covariates": covariates}

@@ -7,24 +7,20 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import is_classifier
 
 from superfactor._arrays import few_threads
-from superfactor.estimators import inputs
-from superfactor.estimators.parameters import shown
-from superfactor.selection.classifier import SMFClassifierCV
-from superfactor.selection.direct import DirectFold
-from superfactor.selection.figures import NestedScores, concluded
-from superfactor.selection.measures import headline_metric, measures
-from superfactor.selection.out_of_fold import OutOfFold
-from superfactor.selection.outer import MODEL, OuterFold, SearchFold, stratified, units_of
-from superfactor.selection.permutation import PermutationTest, shuffled
+from superfactor.outcomes import Outcome, outcome_of
+from superfactor.selection.judging.conclusions import concluded
+from superfactor.selection.judging.direct import DirectFold
+from superfactor.selection.judging.figures import NestedScores
+from superfactor.selection.judging.out_of_fold import OutOfFold
+from superfactor.selection.judging.outer import MODEL, OuterFold, SearchFold
+from superfactor.selection.judging.permutation import PermutationTest, shuffled
 from superfactor.selection.procedure import procedure_of
+from superfactor.selection.search.base import Search
 
 # Up to these numbers of samples, so many repeats: few samples need them most, and cost least.
 REPEATS = ((1000, 2),)
-#: Of each class, samples or groups: one to judge by, two for the choice.
-FEWEST_UNITS = 3
 
 
 def nested_scores(
@@ -43,32 +39,35 @@ def nested_scores(
     n_jobs: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> NestedScores:
-    """Repeated nested cross-validation of a classifier, beside simpler methods on the same folds.
+    """Repeated nested cross-validation of a model, beside simpler methods on the same folds.
 
     Parameters
     ----------
-    search : SMFClassifierCV, or any scikit-learn classifier with ``predict_proba``
+    search : SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV, or any scikit-learn classifier or regressor
         What is judged, fitted or not: a clone is fitted in every outer fold, to its training part, with
-        all that it chooses. The inner folds of an `SMFClassifierCV` whose `cv` is None or a number are
-        stratified and shuffled, and no more than the classes allow; None is 3.
+        all that it chooses. A classifier needs ``predict_proba``. The inner folds of a search of ours whose
+        `cv` is None or a number are stratified and shuffled, and no more than the classes or events allow;
+        None is 3.
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Labels; three samples of each class at least. Those without one (None, NaN, NA, the `unlabeled` of
+        Labels, three samples of each class at least; numbers, also several; or times, three events at least,
+        as for `SMFSurvival`. Samples without one (None, NaN, NA, the `unlabeled` of
         the search) are in every training part where `search` can use them, and never judged.
     covariates : array-like of shape (n_samples, n_covariates), optional
-        As for ``SMFClassifierCV.fit``.
+        As for ``fit`` of the search.
     groups : array-like of shape (n_samples,), optional
         Samples of one group, repeated measures of one patient, never lie on both sides of a fold.
     covariate_names : sequence of str, optional
         What the verdict calls the covariates; default the names of their columns.
     n_splits : int, default=5
-        Outer folds; fewer where the rarest class has fewer samples (or groups).
+        Outer folds; fewer where the rarest class, or the event, has fewer samples (or groups).
     n_repeats : int or "auto", default="auto"
         How often the folds are drawn. "auto" is 2 up to 1,000 samples, 1 beyond.
     rivals : bool, default=True
-        Tuned PCA + logistic regression and ridge logistic regression too, and the covariates alone where
-        there are any. Always the most frequent class is there in any case. They see X as an
-        `SMFClassifierCV` that is judged does, or else as the default one would.
+        Tuned PCA + regression and ridge regression with the same loss too, and the covariates alone where
+        there are any. The prediction that knows nothing (always the most frequent class, the mean, no order)
+        is there in any case. Rivals see X as a search of ours that is judged does, or else as the default one
+        would.
     permutations : int, default=0
         How often to shuffle the labels for a p-value: one repeat each, with the whole choice in it.
     random_state : int, default=0
@@ -94,58 +93,46 @@ def nested_scores(
     >>> plain.headline, round(plain.summary["accuracy"]["mean"], 2)
     ('accuracy', 0.96)
     """
-    _check_judged(search, y)
+    outcome = _check_judged(search, y)
     _check_numbers(n_splits, n_repeats, permutations)
-    kind = SearchFold if isinstance(search, SMFClassifierCV) else DirectFold
+    kind = SearchFold if isinstance(search, Search) else DirectFold
     work = kind.of(search, X, y, covariates, groups, rivals=rivals, seed=random_state)
-    codes, own_groups = work.codes, work.own_groups
-    _check_units(work.classes, codes, own_groups)
-    n_splits = min(n_splits, *units_of(codes, own_groups))
-    repeats = _repeats(len(codes)) if n_repeats == "auto" else int(n_repeats)
-    splits = [stratified(codes, own_groups, n_splits, random_state + r) for r in range(repeats)]
+    truth, own_groups = work.truth, work.own_groups
+    outcome.check_sizes(work.target, own_groups)
+    n_splits = min(n_splits, *outcome.sizes(truth, own_groups))
+    repeats = _repeats(len(truth)) if n_repeats == "auto" else int(n_repeats)
+    splits = [outcome.splits(truth, own_groups, n_splits, random_state + r) for r in range(repeats)]
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
         done = run(
-            delayed(work.probabilities)(train, test, with_rivals=rivals)
-            for repeat in splits
-            for train, test in repeat
+            delayed(work.rows)(train, test, with_rivals=rivals) for repeat in splits for train, test in repeat
         )
-        found = [probabilities for probabilities, _ in done]
-        table = OutOfFold(codes, work.n_classes, splits, found)
+        table = OutOfFold(work, splits, [rows for rows, _ in done])
         permutation = None
         if permutations:
             permutation = _permuted(work, table, permutations, random_state, run)
     chosen = tuple(choice for _, choice in done)
-    return concluded(
-        procedure_of(search), work, table, chosen, permutation, covariate_names or work.covariate_names
-    )
+    names = covariate_names or work.covariate_names
+    return concluded(procedure_of(search), work, table, chosen, permutation, names)
 
 
 def _repeats(n: int) -> int:
     return next((repeats for most, repeats in REPEATS if n <= most), 1)
 
 
-def _check_judged(search: Any, y: Any) -> None:
-    """Raise a TypeError or ValueError for what has no probabilities of classes to be judged by."""
-    instead = "for real targets cross_validate(SMFRegressorCV(…), X, y) is nested cross-validation too"
+def _check_judged(search: Any, y: Any) -> Outcome:
+    """The kind of what is judged; a TypeError for what cannot be."""
     kind = type(search).__name__
     if isinstance(search, type) or not hasattr(search, "get_params"):
         raise TypeError(
-            f"search={search.__name__ if isinstance(search, type) else kind}: the classifier to judge comes "
+            f"search={search.__name__ if isinstance(search, type) else kind}: the model to judge comes "
             "first, as in nested_scores(SMFClassifierCV(), X, y)"
         )
-    if not is_classifier(search):
-        raise TypeError(f"search={kind}: nested_scores judges classifiers; {instead}")
-    if not hasattr(search, "predict_proba"):
-        raise TypeError(
-            f"search={kind}: it has no predict_proba, and probabilities are judged; "
-            "sklearn.calibration.CalibratedClassifierCV gives a classifier some"
-        )
+    outcome = outcome_of(search)
+    outcome.check_judged(search)
     if y is None:
         raise TypeError("y=None: labels are required, as in nested_scores(SMFClassifierCV(), X, y)")
-    values = np.asarray(inputs.as_numpy(y))
-    if values.dtype.kind == "f" and np.any(np.nan_to_num(values) % 1):
-        raise ValueError(f"y: nested_scores judges classes; {instead}")
+    return outcome
 
 
 def _check_numbers(n_splits: int, n_repeats: Any, permutations: int) -> None:
@@ -155,16 +142,6 @@ def _check_numbers(n_splits: int, n_repeats: Any, permutations: int) -> None:
         raise ValueError(f"n_repeats={n_repeats!r}: 'auto' or a number from 1 is required")
     if permutations < 0:
         raise ValueError(f"permutations={permutations}: a number from 0 is required")
-
-
-def _check_units(classes: Any, codes: Any, groups: Any) -> None:
-    units = units_of(codes, groups)
-    if min(units) < FEWEST_UNITS:
-        what = "samples" if groups is None else "groups"
-        raise ValueError(
-            f"y: class {shown(classes[int(np.argmin(units))])} has too few {what}, {min(units)}; nested "
-            f"cross-validation needs {FEWEST_UNITS} of each class"
-        )
 
 
 class _Run:
@@ -189,20 +166,20 @@ class _Run:
 
 
 def _permuted(work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run) -> PermutationTest:
-    splits = table.splits[0]
-    metric = headline_metric(np.bincount(table.codes))
+    splits, outcome = table.splits[0], work.outcome
+    metric = outcome.metric(outcome.headline(table.truth))
     rng = np.random.default_rng(seed)
-    labels = [shuffled(work.codes, work.own_groups, splits, rng) for _ in range(permutations)]
+    truths = [shuffled(work.truth, work.own_groups, splits, rng) for _ in range(permutations)]
     done = run(
-        delayed(work.choice)(seen, codes, train, test)
+        delayed(work.choice)(seen, truth, train, test)
         for train, test in splits
-        for seen, codes in work.seen_with(labels, train, test)
+        for seen, truth in work.seen_with(truths, train, test)
     )
     scores = np.empty((len(splits), permutations))
     each = iter(done)
     for k, (_, test) in enumerate(splits):
-        for i, codes in enumerate(labels):
-            probabilities, _chosen = next(each)
-            scores[k, i] = measures(codes[test], probabilities)[metric]
-    own = table.fold_scores(MODEL)[metric][0]
-    return PermutationTest(metric, float(own.mean()), scores.mean(axis=0))
+        for i, truth in enumerate(truths):
+            rows, _chosen = next(each)
+            scores[k, i] = metric.function(truth[test], rows)
+    own = table.fold_scores(MODEL)[metric.name][0]
+    return PermutationTest(metric.name, float(np.nanmean(own)), np.nanmean(scores, axis=0))

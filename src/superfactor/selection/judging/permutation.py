@@ -1,7 +1,7 @@
 """How often shuffled labels are predicted as well as the true ones.
 
-Labels are shuffled within the outer folds of one repeat. Every fold keeps its classes, so that folds stay
-stratified and the same, and with them the coordinates of their samples, the dear part, which know no labels.
+Labels, or other values of y, are shuffled within the outer folds of one repeat. Every fold keeps its values,
+so that folds stay the same, and with them the coordinates of their samples, the expensive part.
 If features and labels have nothing to do with each other, all such labels are equally likely given the
 folds; so the p-value holds exactly.
 """
@@ -51,30 +51,30 @@ class PermutationTest:
         }
 
 
-def shuffled(codes: Any, groups: Any, splits: list[tuple[Any, Any]], rng: Any) -> Any:
-    """Class numbers (n,) with the labels of every test part shuffled among its samples.
+def shuffled(truth: Any, groups: Any, splits: list[tuple[Any, Any]], rng: Any) -> Any:
+    """The truth (n, …) of every test part shuffled among its samples.
 
     Parameters
     ----------
     groups : (n,) or None
-        Where every group has one label, labels are shuffled among the groups of a fold; otherwise within
+        Where every group has one value, values are shuffled among the groups of a fold; otherwise within
         each group.
     """
-    found = np.array(codes)
+    found = np.array(truth)
     if groups is None:
         blocks = [test for _, test in splits]
-    elif _one_label_each(codes, groups):
+    elif _one_value_each(truth, groups):
         for _, test in splits:
             names, first = np.unique(groups[test], return_index=True)
-            labels = rng.permutation(codes[test][first])
-            found[test] = labels[np.searchsorted(names, groups[test])]
+            values = truth[test][first][rng.permutation(len(first))]
+            found[test] = values[np.searchsorted(names, groups[test])]
         return found
     else:
         blocks = [np.flatnonzero(groups == g) for g in np.unique(groups)]
     for block in blocks:
-        found[block] = rng.permutation(codes[block])
+        found[block] = truth[block[rng.permutation(len(block))]]
     return found
 
 
-def _one_label_each(codes: Any, groups: Any) -> bool:
-    return len(np.unique(np.column_stack([groups, codes]), axis=0)) == len(np.unique(groups))
+def _one_value_each(truth: Any, groups: Any) -> bool:
+    return len(np.unique(np.column_stack([groups, truth]), axis=0)) == len(np.unique(groups))

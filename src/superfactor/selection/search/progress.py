@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from superfactor.estimators.progress import Announcer, drawn_bar, draws_bars
-from superfactor.selection.board import Board
+from superfactor.selection.search.board import Board
 
 
 class SearchProgress(Announcer):

@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import random_table, rankdata
-from scipy.stats import t as student
 
-#: In the order in which they are shown.
-METRICS = ("accuracy", "balanced_accuracy", "roc_auc", "log_loss", "brier")
-#: These lie between 0 and 1, and so do their intervals.
-SHARES = ("accuracy", "balanced_accuracy", "roc_auc")
 # The largest class over the smallest: beyond, a share of right answers says more about the classes than
 # about the model. For two classes this is a majority of 60 %.
 UNEQUAL = 1.5
@@ -34,34 +29,43 @@ def headline_metric(counts: Any) -> str:
     return "balanced_accuracy" if unequal else "accuracy"
 
 
-def measures(truth: Any, probabilities: Any, predicted: Any = None) -> dict[str, float]:
-    """The figure of each of `METRICS`; NaN for the ROC area of samples of one class.
+def accuracy(truth: Any, probabilities: Any) -> float:
+    """The share of samples whose most probable class is the true one."""
+    return float((probabilities.argmax(axis=1) == truth).mean())
 
-    Balanced accuracy and ROC area leave out classes without samples. With two classes the area is that of
-    the second; with several, the mean over one against the rest. The Brier score is the mean squared
-    distance of the probability of the second of two classes from 0 or 1; with several classes, of all of
-    them together.
 
-    Parameters
-    ----------
-    predicted : (n,) or None for the most probable class
+def balanced_accuracy(truth: Any, probabilities: Any) -> float:
+    """The mean over the classes that have samples of the share of right answers."""
+    right = probabilities.argmax(axis=1) == truth
+    return float(np.mean([right[truth == k].mean() for k in np.unique(truth)]))
+
+
+def roc_auc(truth: Any, probabilities: Any) -> float:
+    """The area below the ROC curve of the second of two classes.
+
+    With several it is the mean over one class against the rest. Classes without samples take no part; NaN
+    for samples of one class.
     """
-    n, c = probabilities.shape
-    chosen = probabilities.argmax(axis=1) if predicted is None else predicted
-    right = chosen == truth
-    true = np.eye(c)[truth]
-    recalls = [right[truth == k].mean() for k in np.unique(truth)]
+    c = probabilities.shape[1]
     areas = [_area(truth == k, probabilities[:, k]) for k in ([1] if c == 2 else range(c))]
     areas = [area for area in areas if not np.isnan(area)]
-    squares = (probabilities - true) ** 2
-    likelihood = np.clip(probabilities[np.arange(n), truth], SMALLEST, 1.0)
-    return {
-        "accuracy": float(right.mean()),
-        "balanced_accuracy": float(np.mean(recalls)),
-        "roc_auc": float(np.mean(areas)) if areas else float("nan"),
-        "log_loss": float(-np.log(likelihood).mean()),
-        "brier": float((squares[:, 1] if c == 2 else squares.sum(axis=1)).mean()),
-    }
+    return float(np.mean(areas)) if areas else float("nan")
+
+
+def log_loss(truth: Any, probabilities: Any) -> float:
+    """Less the mean logarithm of the probability of the true class."""
+    likelihood = np.clip(probabilities[np.arange(len(truth)), truth], SMALLEST, 1.0)
+    return float(-np.log(likelihood).mean())
+
+
+def brier(truth: Any, probabilities: Any) -> float:
+    """The mean squared distance of the probability of the second of two classes from 0 or 1.
+
+    With several classes, of all of them together.
+    """
+    c = probabilities.shape[1]
+    squares = (probabilities - np.eye(c)[truth]) ** 2
+    return float((squares[:, 1] if c == 2 else squares.sum(axis=1)).mean())
 
 
 def _area(positive: Any, score: Any) -> float:
@@ -118,42 +122,6 @@ def calibration(positive: Any, probability: Any) -> dict[str, float]:
 def _deviance(A: Any, y: Any, w: Any) -> float:
     z = A @ w
     return float(np.sum(np.logaddexp(0.0, z) - y * z))
-
-
-def corrected_interval(values: Any, ratio: float, level: float = 0.95) -> dict[str, float]:
-    """Mean of figures of J folds, and Nadeau's and Bengio's interval of it.
-
-    Folds share most of their training samples, so that the variance of the mean is taken as
-    s²·(1/J + n_test/n_train) in place of s²/J, and the quantile is Student's with J - 1 degrees.
-
-    Parameters
-    ----------
-    values : (J,), NaN for folds without a figure
-    ratio : n_test/n_train
-    """
-    values = np.asarray(values, dtype=float)
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return dict.fromkeys(("mean", "low", "high"), float("nan"))
-    mean = float(values.mean())
-    # One fold, or folds that all say the same, do not tell how far others would lie.
-    if len(values) == 1 or np.ptp(values) == 0:
-        return {"mean": mean, "low": float("nan"), "high": float("nan")}
-    spread = float(values.std(ddof=1)) * np.sqrt(1 / len(values) + ratio)
-    half = float(student.ppf((1 + level) / 2, len(values) - 1)) * spread
-    return {"mean": mean, "low": mean - half, "high": mean + half}
-
-
-def widened(found: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
-    """An interval that holds another one too; it may have had no ends of its own."""
-    low, high = ends
-    return {**found, "low": float(np.fmin(found["low"], low)), "high": float(np.fmax(found["high"], high))}
-
-
-def bounded(metric: str, found: dict[str, float]) -> dict[str, float]:
-    """An interval inside what a figure can be."""
-    top = 1.0 if metric in SHARES else np.inf
-    return {name: float(np.clip(value, 0.0, top)) for name, value in found.items()}
 
 
 def chance_of(metric: str, truth: Any, predicted: Any, classes: int, draws: int = 9999) -> float:

@@ -13,11 +13,10 @@ from sklearn.utils.validation import validate_data
 
 from superfactor.estimators import inputs
 from superfactor.estimators.covariates import CovariateEncoder, IndicatorColumns, learn_inside
-from superfactor.estimators.targets import Given
+from superfactor.outcomes import Outcome, Target
 from superfactor.preprocessing import LowRankImputer
-from superfactor.selection.coordinates import FoldRows, TransformedRows, gaps_again
-from superfactor.selection.outcome import Outcome
-from superfactor.selection.preprocessing import imputer_for, is_transformer
+from superfactor.selection.rows.coordinates import FoldRows, TransformedRows, gaps_again
+from superfactor.selection.rows.preprocessing import imputer_for, is_transformer
 
 Split = tuple[Any, Any]
 
@@ -29,31 +28,28 @@ class Prepared:
     Attributes
     ----------
     rows : X and covariates, as every fold sees them
-    outcome : labels or targets, and who has one
+    outcome : the kind of y
+    target : y, and who has one
     weight : (n,) or None
     covariate_names : of the columns of X and of the table beside it that are covariates, where they have any
     """
 
     rows: FoldRows
     outcome: Outcome
+    target: Target
     weight: Any
     covariate_names: list[str]
 
     @property
-    def given(self) -> Given:
-        """Labels or targets, and who has one."""
-        return self.outcome.given
-
-    @property
     def labelled(self) -> Any:
         """Positions of the samples that have a label."""
-        known = self.given.known
+        known = self.target.given.known
         return np.arange(self.rows.n_samples) if known is None else np.flatnonzero(known)
 
     @property
     def unlabelled(self) -> Any:
         """Positions of those that have none."""
-        known = self.given.known
+        known = self.target.given.known
         return np.empty(0, dtype=int) if known is None else np.flatnonzero(~known)
 
     def splits(self, cv: Any, groups: Any) -> list[Split]:
@@ -62,13 +58,16 @@ class Prepared:
         A list of splits is one of all samples; those without a label are taken out of its test parts.
         """
         labelled, unlabelled = self.labelled, self.unlabelled
-        labels = self.given.labelled
+        given = self.target.given
         if groups is not None:
-            inputs.check_length("groups", np.asarray(groups), self.given.values)
-        splitter = check_cv(cv, labels, classifier=self.outcome.stratified)
+            inputs.check_length("groups", np.asarray(groups), given.values)
+        strata = self.outcome.search_strata(given.labelled)
+        splitter = check_cv(cv, strata, classifier=strata is not None)
         if not _lists_samples(cv):
             own = None if groups is None else np.asarray(groups)[labelled]
-            found = list(splitter.split(np.zeros(len(labelled)), labels, own))
+            found = list(
+                splitter.split(np.zeros(len(labelled)), given.labelled if strata is None else strata, own)
+            )
             found = [(labelled[train], labelled[test]) for train, test in found]
         else:
             found = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split()]
@@ -96,8 +95,12 @@ def strangers(unlabelled: Any, test: Any, groups: Any) -> Any:
 
 
 @np.errstate(invalid="ignore")  # who checks huge numbers by their sum meets ∞ − ∞
-def prepared(search: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, name: str) -> Prepared:
-    """The data of a search, whose parameters say how they are to be read; `name` is for messages.
+def prepared(
+    search: Any, outcome: Outcome, X: Any, y: Any, covariates: Any, sample_weight: Any, name: str
+) -> Prepared:
+    """The data of a search for this kind of y, whose parameters say how they are to be read.
+
+    `name` is for messages.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` of the search.
     """
@@ -113,18 +116,18 @@ def prepared(search: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, n
         gaps = search.impute is not None
         sized = inputs.check_data(search, inputs.as_numpy(numbers), reset=True, gaps=gaps)
         columns = inputs.covariate_indices(search.covariate_columns, sized.shape[1], names)
-    outcome = search._outcome.of(inputs.as_numpy(y), sized, name, search.unlabeled)
+    target = outcome.target(inputs.as_numpy(y), sized, name, getattr(search, "unlabeled", None))
     weight = inputs.check_weights(sample_weight, sized)
     extra = inputs.as_numpy(words.codes(covariates))
     extra = gaps_again(words, words.expand(inputs.check_covariates(extra, sized, None, "fit")))
     beside = list(inputs.column_names(covariates) or ())
     if by_user:
         rows: FoldRows = TransformedRows(
-            X, search.covariate_columns, extra, weight, search.preprocess, outcome.given.marked
+            X, search.covariate_columns, extra, weight, search.preprocess, target.given.marked
         )
         own = np.atleast_1d([] if search.covariate_columns is None else search.covariate_columns)
         inside_names = [str(name) for name in own if isinstance(name, str)]
-        return Prepared(rows, outcome, weight, inside_names + beside)
+        return Prepared(rows, outcome, target, weight, inside_names + beside)
     factorized, inside = inputs.split_columns(sized, columns)
     imputer = imputer_for(search.impute, factorized)
     if imputer is not None:
@@ -133,7 +136,7 @@ def prepared(search: Any, X: Any, y: Any, covariates: Any, sample_weight: Any, n
     inside = gaps_again(words_inside, words_inside.expand(inside))
     rows = FoldRows(factorized, inside, extra, weight, search.preprocess, imputer)
     covariate_names = [str(names[j]) for j in columns] if names else []
-    return Prepared(rows, outcome, weight, covariate_names + beside)
+    return Prepared(rows, outcome, target, weight, covariate_names + beside)
 
 
 def with_indicators(X: Any, columns: Any) -> tuple[Any, Any]:

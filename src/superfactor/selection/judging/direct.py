@@ -1,4 +1,4 @@
-"""An outer fold of any classifier: a clone is fitted to X as it is given, and asked for probabilities."""
+"""An outer fold of any model: a clone is fitted to X as it is given, and asked for its predictions."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from superfactor.estimators.inputs import as_numpy
-from superfactor.selection.classifier import SMFClassifierCV
-from superfactor.selection.outcome import Classes
-from superfactor.selection.outer import OuterFold, Split, checked_groups
-from superfactor.selection.prepared import prepared, strangers
-from superfactor.selection.rivals import aligned
+from superfactor.outcomes import outcome_of
+from superfactor.selection.judging.outer import OuterFold, Split, checked_groups
+from superfactor.selection.rows.prepared import prepared, strangers
+from superfactor.selection.search.base import Search
 
 
 @dataclass(frozen=True)
 class DirectFold(OuterFold):
-    """Labels are those of the user, since parameters of a classifier may name them.
+    """y is that of the user, since parameters of a model may name its values.
 
     Attributes
     ----------
     X : of all samples, anything whose rows can be taken
-    covariates : of all samples, for a classifier whose ``fit`` takes them, or None
+    covariates : of all samples, for a model whose ``fit`` takes them, or None
     """
 
     X: Any = None
@@ -39,31 +38,29 @@ class DirectFold(OuterFold):
     def of(
         cls, judged: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
     ) -> Self:
-        """What the outer folds of a classifier share; rivals see X as the default search does."""
+        """What the outer folds of a model share; rivals see X as the default search does."""
         last = _last(judged)
         if covariates is not None and not has_fit_parameter(last, "covariates"):
             raise TypeError(f"covariates: {type(last).__name__}.fit takes none; make them columns of X")
         unlabeled = getattr(last, "unlabeled", None)
         sized = np.empty((_num_samples(X), 0))
-        given = Classes.of(as_numpy(y), sized, "nested_scores", unlabeled).given
+        outcome = outcome_of(judged)
+        target = outcome.target(as_numpy(y), sized, "nested_scores", unlabeled)
         samples, names = None, []
         if rivals:
             columns = getattr(judged, "covariate_columns", None)
-            reader = SMFClassifierCV(covariate_columns=columns, unlabeled=unlabeled)
+            reader = Search(covariate_columns=columns, unlabeled=unlabeled)
             try:
-                data = prepared(reader, X, y, covariates, None, "nested_scores")
+                data = prepared(reader, outcome, X, y, covariates, None, "nested_scores")
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"{error}; this is for the rivals, without which rivals=False does") from error
             samples, names = data.rows, data.covariate_names
-        known = np.ones(_num_samples(X), dtype=bool) if given.known is None else given.known
-        classes, codes = np.unique(given.labelled, return_inverse=True)
+        known = target.given.known
+        known = np.ones(_num_samples(X), dtype=bool) if known is None else known
         return cls(
-            judged,
-            samples,
-            classes,
-            *(np.flatnonzero(known), np.flatnonzero(~known), codes),
-            checked_groups(groups, given),
+            *(judged, outcome, target, samples, np.flatnonzero(known), np.flatnonzero(~known)),
+            checked_groups(groups, target.given),
             names,
             seed,
             X,
@@ -73,24 +70,21 @@ class DirectFold(OuterFold):
     @property
     def balanced(self) -> bool:
         """Whether its last step says so."""
-        weight = getattr(_last(self.judged), "class_weight", None)
-        return isinstance(weight, str) and weight == "balanced"
+        return self.outcome.balanced(_last(self.judged))
 
-    def seen_with(self, labels: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
+    def seen_with(self, truths: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
         """Nothing is shared."""
-        return ((None, codes) for codes in labels)
+        return ((None, truth) for truth in truths)
 
     def choice(
-        self, seen: Any, codes: Any, train: Any, test: Any, inner: list[Split] | None = None
+        self, seen: Any, truth: Any, train: Any, test: Any, inner: list[Split] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """A clone fitted at `train`: probabilities (n_test, c) at `test`, and what a search chose."""
+        """A clone fitted at `train`: what it says (n_test, k) at `test`, and what a search chose."""
         model, last = clone(self.judged), _last(self.judged)
-        rows, y = self.labelled[train], self.classes[codes[train]]
-        if hasattr(last, "unlabeled"):  # others have no use for samples without a label
+        rows, y = self.labelled[train], self.outcome.decoded(truth[train], self.target.names)
+        if self.outcome.uses_unlabelled(last):
             others = strangers(self.unlabelled, self.labelled[test], self.groups)
-            rows = np.concatenate([rows, others])
-            marks = np.full(len(others), None, dtype=object)
-            y = np.concatenate([y, marks]) if len(others) else y
+            rows, y = np.concatenate([rows, others]), self.marked(y, len(others))
         given: dict[str, Any] = {}
         if self.covariates is not None:
             given["covariates"] = _safe_indexing(self.covariates, rows)
@@ -103,9 +97,8 @@ class DirectFold(OuterFold):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
             model.fit(_safe_indexing(self.X, rows), y, **_routed(model, given))
-        found = model.predict_proba(_safe_indexing(self.X, asked), **beside)
-        known = np.searchsorted(self.classes, model.classes_)
-        return aligned(found, known, self.n_classes), dict(getattr(model, "best_params_", {}))
+        found = self.outcome.rows(model, _safe_indexing(self.X, asked), self.target.names, **beside)
+        return found, dict(getattr(model, "best_params_", {}))
 
 
 def _last(model: Any) -> Any:

@@ -8,9 +8,9 @@ from sklearn.base import ClassifierMixin
 
 from superfactor.estimators.progress import with_callbacks
 from superfactor.losses import Link
-from superfactor.selection.chosen import ChosenClassifier
-from superfactor.selection.outcome import Classes
-from superfactor.selection.search import Search
+from superfactor.outcomes import outcome_named
+from superfactor.selection.search.base import Search
+from superfactor.selection.search.chosen import ChosenClassifier
 
 
 class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
@@ -30,7 +30,7 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
     xi, lam : float, list of float or "auto", default="auto"
         "auto" is a grid in the units of the data, so that the choice depends neither on the units
         of X nor on the number of samples: that of `superfactor.units`, with the values of t in
-        `superfactor.selection.grid`. ``lam = 0`` is allowed, but has no optimum,
+        `superfactor.outcomes`. ``lam = 0`` is allowed, but has no optimum,
         and scores that mean little, where a model can tell the classes of the samples apart.
     lam_covariates : float, None or "auto", default="auto"
         As for `SMFClassifier`.
@@ -110,7 +110,7 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
     True
     """
 
-    _outcome = Classes
+    _outcome = outcome_named("classes")
     classes_: Any
 
     def __init__(

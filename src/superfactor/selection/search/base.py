@@ -20,37 +20,32 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from superfactor.estimators import parameters
 from superfactor.estimators.covariates import IndicatorColumns
 from superfactor.estimators.progress import CallbackSupportMixin
+from superfactor.outcomes import Outcome, Target
 from superfactor.preprocessing import LowRankImputer
-from superfactor.selection import grid, results
-from superfactor.selection.board import Board, board_for
-from superfactor.selection.folds import score_fold
-from superfactor.selection.outcome import Outcome
-from superfactor.selection.prepared import Prepared, prepared, with_indicators
-from superfactor.selection.preprocessing import IMPUTATION, PREPROCESSING, is_transformer, scaler_of, steps_of
-from superfactor.selection.progress import SearchProgress
 from superfactor.selection.rank import Scree, scree
-from superfactor.selection.scoring import Fold, score_here, score_in_parallel
+from superfactor.selection.rows.prepared import Prepared, prepared, with_indicators
+from superfactor.selection.rows.preprocessing import (
+    IMPUTATION,
+    PREPROCESSING,
+    is_transformer,
+    scaler_of,
+    steps_of,
+)
+from superfactor.selection.search import grid, results
+from superfactor.selection.search.board import Board, Fold, board_for, score_here, score_in_parallel
+from superfactor.selection.search.folds import score_fold
+from superfactor.selection.search.progress import SearchProgress
 from superfactor.solvers.interruption import deferred_interrupt
 from superfactor.units import Units
 
-# Parameters of every search that its estimator has too, and that are the same in all candidates.
-_SHARED = (
-    "lam_covariates",
-    "fit_intercept",
-    "search",
-    "prediction",
-    "tol",
-    "certify",
-    "unlabeled",
-    "random_state",
-)
+# Parameters that are each candidate's own, or the search's and not its estimator's.
+_NOT_SHARED = {"n_components", "model", "xi", "lam", "covariate_columns", "verbose"}
 
 
 class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """The search of `SMFClassifierCV` and `SMFRegressorCV`: what differs is asked of their `Outcome`."""
+    """The search of all kinds of y: what differs is asked of their `Outcome`."""
 
-    #: What y is.
-    _outcome: ClassVar[type[Outcome]]
+    _outcome: ClassVar[Outcome]
     # Those of the candidates are checked one by one, those of the estimator by it.
     _parameter_constraints: ClassVar = {
         "preprocess": [StrOptions(set(PREPROCESSING)), HasMethods(["fit", "transform"]), None],
@@ -117,37 +112,38 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self._validate_params()
         name = type(self).__name__
         grid.check_choices(self.n_components, self.model, self.xi, self.lam, name)
-        shared = (*_SHARED, *self._outcome.own_parameters)
-        base = self._outcome.estimator(**{name: getattr(self, name) for name in shared})
+        estimator = self._outcome.estimator
+        shared = {*estimator._get_param_names()} & {*self._get_param_names()} - _NOT_SHARED
+        base = estimator(**{name: getattr(self, name) for name in shared})
         parameters.check_parameters(base)  # now, and not after the search
-        data = prepared(self, X, y, covariates, sample_weight, name)
-        self.__dict__.update(data.outcome.fitted_attributes)
+        data = prepared(self, self._outcome, X, y, covariates, sample_weight, name)
+        self.__dict__.update(self._outcome.fitted_attributes(data.target))
         splits = data.splits(self.cv, groups)
-        _check_splits(splits, data.outcome, self.scoring)
+        _check_splits(splits, self._outcome, data.target, self.scoring)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
-        rows = data.rows.factorized(data.given.marked)
+        rows = data.rows.factorized(data.target.given.marked)
         self.scree_ = _scree(rows, data.weight, largest)
         points = grid.candidates(
             self.n_components,
             self.model,
             self.xi,
             self.lam,
-            steps=data.outcome.steps,
+            steps=self._outcome.steps,
             units=_units(base, rows, data),
-            n_outputs=data.outcome.n_outputs,
+            n_outputs=self._outcome.n_outputs(data.target),
             largest=largest,
         )
         _check_ranks(points, largest)
 
         own = self.scoring is None
-        self.scorer_ = data.outcome.choose_by if own else check_scoring(base, self.scoring)
+        self.scorer_ = self._outcome.choose_by if own else check_scoring(base, self.scoring)
         score_weight = data.weight
         if score_weight is None and sample_weight is not None:
             score_weight = np.ones(data.rows.n_samples)
         fold = partial(
             score_fold,
-            *(base, data.rows, data.outcome, points),
+            *(base, data.rows, self._outcome, data.target, points),
             scorer=self.scorer_,
             score_weight=score_weight,
         )
@@ -175,7 +171,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             self._conclude(points, board.scores)
         progress.choice()
         if self.refit:
-            marked = y if data.given.known is None else data.given.marked
+            given = data.target.given
+            marked = y if given.known is None else given.marked
             self._refit(base, X, marked, covariates, sample_weight, data.rows.imputer, progress)
         if interrupted:
             raise KeyboardInterrupt(
@@ -295,10 +292,10 @@ def _units(base: Any, rows: Any, data: Prepared) -> Units:
     """Those of the estimator itself: the grid is around the weights that its "auto" has for all samples."""
     alone = clone(base).set_params(n_components=1, model="filter", xi="auto", lam="auto")
     with config_context(assume_finite=True):  # checked before
-        return Units.of(alone.state(rows, data.given.marked, None, data.weight).problem)
+        return Units.of(alone.state(rows, data.target.given.marked, None, data.weight).problem)
 
 
-def _check_splits(splits: list[Any], outcome: Outcome, scoring: Any) -> None:
+def _check_splits(splits: list[Any], outcome: Outcome, target: Target, scoring: Any) -> None:
     fewest = outcome.fewest_judged if scoring is None else 1
     for k, (train, test) in enumerate(splits, start=1):
         if not len(test):
@@ -308,7 +305,7 @@ def _check_splits(splits: list[Any], outcome: Outcome, scoring: Any) -> None:
                 f"cv: the test part of split {k} has {len(test)} of the {fewest} samples that the default "
                 "score needs; fewer splits are required, or a scoring such as 'neg_mean_squared_error'"
             )
-        outcome.check_training(k, train)
+        outcome.check_training(target, k, train)
 
 
 def _check_ranks(points: list[dict[str, Any]], largest: int) -> None:

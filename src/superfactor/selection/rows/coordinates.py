@@ -22,8 +22,8 @@ from superfactor.estimators import inputs
 from superfactor.estimators.covariates import CovariateEncoder, codes_inside, learn_inside
 from superfactor.estimators.inputs import take
 from superfactor.options import Options
-from superfactor.selection.preprocessing import fresh, has_gaps, quiet, scaler_of
-from superfactor.selection.range import LONGEST, longest_in, shortened, too_long
+from superfactor.selection.rows.preprocessing import fresh, has_gaps, quiet, scaler_of
+from superfactor.selection.rows.range import LONGEST, longest_in, shortened, too_long
 from superfactor.spectrum import DataMatrix, compress
 
 # So many columns of a float32 X are multiplied in float64 at a time.
@@ -159,8 +159,8 @@ class FoldRows:
         """The samples at `train` and those at `test` (·, m + q + q') as a fit on the former sees them.
 
         Covariates are the last columns. The labels `y` (n,) are for transformers that ask for them, and only
-        those at `train`. A row that is too long for any fit (`superfactor.selection.range`) is shortened at
-        `test`, and a ValueError at `train`.
+        those at `train`. A row that is too long for any fit (`superfactor.selection.rows.range`) is shortened
+        at `test`, and a ValueError at `train`.
         """
         if np.isin(train, self._long).any():
             raise ValueError(

@@ -14,8 +14,8 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from superfactor._arrays import one_blas_thread
-from superfactor.selection.coordinates import FoldRows
-from superfactor.selection.outcome import Outcome
+from superfactor.outcomes import Outcome, Target
+from superfactor.selection.rows.coordinates import FoldRows
 from superfactor.solvers.newton import solve_path
 
 # Of a candidate's objective, relative: scores then have four digits, more than folds can tell apart.
@@ -26,6 +26,7 @@ def score_fold(
     base: Any,
     samples: FoldRows,
     outcome: Outcome,
+    target: Target,
     points: list[dict[str, Any]],
     train: Any,
     test: Any,
@@ -39,10 +40,10 @@ def score_fold(
     user gave no weights. `post` hears of each candidate when it is scored, by its position and these numbers;
     where it says True, the others stay NaN.
     """
-    marked = outcome.given.marked
+    marked = target.given.marked
     inside, outside = samples.seen_by(train, test, marked)
     width = int(inside.shape[1])
-    base = clone(outcome.for_training(base, train)).set_params(
+    base = clone(outcome.for_training(base, target, train)).set_params(
         covariate_columns=list(range(width - samples.n_covariates, width)) or None, certify=None
     )
     weight = None if samples.weight is None else samples.weight[train]
@@ -52,7 +53,7 @@ def score_fold(
     with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         for i, fitted, seconds in _fits(base, inside, marked[train], weight, points):
             start = time.perf_counter()
-            score = outcome.score(scorer, fitted, outside, test, **extra)
+            score = outcome.score(scorer, fitted, outside, target, test, **extra)
             results[i] = score, seconds, time.perf_counter() - start
             if post is not None and post(i, results[i]):
                 break

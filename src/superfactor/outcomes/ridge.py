@@ -1,6 +1,8 @@
-"""Ridge logistic regression with many penalties at once: Newton's method on a stack of problems.
+"""Ridge regression with many penalties: what models are compared with.
 
-For S settings, class indicators Y (n, c) and rows A (n, d), each setting minimises
+`ridge_activations` takes any of our losses, setting after setting. `ridge_probabilities` is for class labels:
+Newton's method on a stack of problems. For S settings, class indicators Y (n, c) and rows A (n, d), each
+setting minimises
 
     Σᵢ weightᵢ·log-loss(yᵢ, A·W) + ½·Σⱼ penaltyⱼ·‖wⱼ‖²
 
@@ -14,11 +16,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import logsumexp, softmax
+from sklearn.decomposition import TruncatedSVD
+
+from superfactor.losses import Loss
 
 # Of the objective, relative, a step: probabilities then have five digits.
 _TOLERANCE = 1e-8
 _MOST_STEPS = 50
+# A column with this price is not there.
+OFF = 1e12
+# Sparse tables are given to `ridge_activations` by so many leading directions.
+_DIRECTIONS = 300
 
 
 def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> Any:
@@ -88,3 +98,53 @@ def _newton_step(A: Any, Y: Any, w: Any, W: Any, penalties: Any) -> tuple[Any, A
     step = -np.linalg.solve(H, g)
     promised = -0.5 * (g * step).sum(axis=(1, 2))
     return step.reshape(S, outputs, d).transpose(0, 2, 1), promised
+
+
+def ridge_activations(loss: Loss, Y: Any, A: Any, B: Any, penalties: Any, weight: Any) -> list[Any]:
+    """Activations (n', κ) of the rows B (n', d), fitted to A (n, d), for each of the `penalties` (S, d).
+
+    Each setting minimises Σᵢ weightᵢ·ℓ(yᵢ, aᵢ) + ½·Σⱼ penaltyⱼ·‖wⱼ‖² by Newton's method, with an intercept
+    that costs nothing unless the loss knows none.
+
+    Parameters
+    ----------
+    loss : of all these samples
+    Y : targets (n, κ), as the loss takes them
+    weight : of the samples (n,)
+    """
+    if sp.issparse(A):
+        directions = TruncatedSVD(min(_DIRECTIONS, *(side - 1 for side in A.shape)), random_state=0).fit(A)
+        A, B = directions.transform(A), directions.transform(B)
+        penalties = np.repeat(penalties[:, :1], A.shape[1], axis=1)  # the same of all columns
+    if not loss.ignores_constants:
+        A, B = (np.column_stack([Z, np.ones(len(Z))]) for Z in (A, B))
+        penalties = np.column_stack([penalties, np.full(len(penalties), 1e-12)])
+    found, W = [], np.zeros((A.shape[1], Y.shape[1]))
+    for penalty in penalties:
+        W = _minimized(loss, Y, A, penalty[:, None], weight, np.where(penalty[:, None] < OFF, W, 0.0))
+        found.append(B @ W)
+    return found
+
+
+def _minimized(loss: Loss, Y: Any, A: Any, penalty: Any, weight: Any, W: Any) -> Any:
+    """The weights (d, κ) where the objective is least, by Newton steps with halving, from W."""
+
+    def value(W: Any) -> float:
+        return float(weight @ loss.value(A @ W, Y) + 0.5 * np.sum(penalty * W**2))
+
+    now = value(W)
+    for _ in range(_MOST_STEPS):
+        a = A @ W
+        gradient = A.T @ (weight[:, None] * loss.residual(a, Y)) + penalty * W
+        H = loss.curvature(a, Y).weighted(weight[:, None]).gram(A, True)
+        H[np.diag_indices(len(H))] += np.tile(penalty[:, 0], Y.shape[1]) + 1e-10
+        step = np.linalg.solve(H, gradient.T.ravel()).reshape(Y.shape[1], -1).T
+        promised, length = 0.5 * np.sum(gradient * step), 1.0
+        while (then := value(W - length * step)) > now - 1e-4 * length * promised + 1e-12 * abs(now):
+            length /= 2
+            if length < 1e-9:
+                return W
+        W, now = W - length * step, then
+        if promised <= _TOLERANCE * max(abs(now), 1e-8):
+            break
+    return W

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,29 +10,8 @@ from sklearn.utils._param_validation import StrOptions, validate_parameter_const
 
 from superfactor.estimators.parameters import CONSTRAINTS
 from superfactor.models import model_named
+from superfactor.outcomes import Steps
 from superfactor.units import Units
-
-
-@dataclass(frozen=True)
-class Steps:
-    """t of the grids, by model, weak to strong: of equal scores the first counts (docs/selection.md)."""
-
-    xi: Mapping[str, tuple[float, ...]]
-    lam: Mapping[str, tuple[float, ...]]
-
-
-# On microarrays the weakest of equals predicts best. Beyond these, smaller λ gains nothing and larger ξ costs
-# accuracy.
-CLASS_STEPS = Steps(
-    xi={"filter": (0.01, 0.1), "feature": (0.1, 1.0, 10.0)},
-    lam={"filter": (1e-5, 1e-4, 1e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
-)
-# The squared error bends eight times as much as the logistic loss at its steepest: the ridge of the filter
-# model weighs that much less against it.
-TARGET_STEPS = Steps(
-    xi={"filter": (0.1, 1.0), "feature": (0.1, 1.0, 10.0)},
-    lam={"filter": (1e-4, 1e-3, 1e-2, 1e-1), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
-)
 
 
 def candidates(

@@ -1,0 +1,22 @@
+"""Numbers and lists in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def percent(share: float) -> str:
+    """91.3 %."""
+    return f"{100 * share:.1f} %"
+
+
+def listed(words: Sequence[Any]) -> str:
+    """a, b and c."""
+    words = [str(word) for word in words]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def counted(count: int, units: str) -> str:
+    """1 sample, 2 samples."""
+    return f"{count} {units[:-1] if count == 1 else units}"

@@ -1,0 +1,280 @@
+"""Labels: two classes or more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+
+from superfactor._words import counted, listed
+from superfactor.estimators import SMFClassifier, targets
+from superfactor.estimators.parameters import shown
+from superfactor.estimators.targets import Given
+from superfactor.outcomes import absent, probabilities
+from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
+from superfactor.outcomes.metric import Metric
+from superfactor.outcomes.probabilities import SMALLEST, UNEQUAL
+from superfactor.outcomes.proportions import balanced_interval, wilson
+from superfactor.outcomes.ridge import OFF, ridge_probabilities
+
+# Newton's matrices have this many rows at most; beyond, scikit-learn is asked, setting after setting.
+LARGEST_HESSIAN = 300
+
+
+class Classes(Outcome):
+    """Rows are probabilities (n, c); the truth are class numbers."""
+
+    name = "classes"
+    estimator = SMFClassifier
+    # On microarrays the weakest of equals predicts best. Beyond these, smaller λ gains nothing and larger ξ
+    # costs accuracy.
+    steps = Steps(
+        xi={"filter": (0.01, 0.1), "feature": (0.1, 1.0, 10.0)},
+        lam={"filter": (1e-5, 1e-4, 1e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
+    )
+    metrics = (
+        Metric("accuracy", "accuracy", probabilities.accuracy, "%", high=1.0),
+        Metric("balanced_accuracy", "balanced accuracy", probabilities.balanced_accuracy, "%", high=1.0),
+        Metric("roc_auc", "ROC area", probabilities.roc_auc, high=1.0),
+        Metric("log_loss", "log loss", probabilities.log_loss, higher_is_better=False),
+        Metric("brier", "Brier score", probabilities.brier, higher_is_better=False),
+    )
+    guess_name = "always the most frequent class"
+    guessing = "guessing"
+    pca_name = "tuned PCA + logistic regression"
+    ridge_name = "ridge logistic regression"
+    stratum_word = "class"
+
+    # --- y ------------------------------------------------------------------------------------------
+
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+        return targets.check_labels(y, X, name, unlabeled)
+
+    def coded(self, given: Given) -> tuple[Any, Any]:
+        classes, codes = np.unique(given.labelled, return_inverse=True)
+        return classes, codes
+
+    def target(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Target:
+        found = super().target(y, X, name, unlabeled)
+        if len(found.names) < 2:
+            raise ValueError(
+                f"y: {name} needs samples of at least 2 classes in the data, but the "
+                f"data contains one class only: {shown(found.names[0])}"
+            )
+        return found
+
+    def recognised(self, model: Any, given: Given) -> tuple[Any, Any]:
+        classes, labels = np.asarray(model.classes_), given.labelled
+        unknown = np.setdiff1d(labels, classes)
+        if len(unknown):
+            raise ValueError(
+                f"y: {shown(unknown[0])} is no class of the model, which knows {shown(classes.tolist())}"
+            )
+        return classes, np.searchsorted(classes, labels)
+
+    def decoded(self, truth: Any, names: Any) -> Any:
+        return names[truth]
+
+    def counts(self, target: Target) -> Any:
+        return np.bincount(target.truth, minlength=len(target.names))
+
+    # --- search -------------------------------------------------------------------------------------
+
+    def n_outputs(self, target: Target) -> int:
+        return len(target.names) - 1
+
+    def fitted_attributes(self, target: Target) -> dict[str, Any]:
+        return {"classes_": target.names}
+
+    def search_strata(self, values: Any) -> Any:
+        return values
+
+    def check_training(self, target: Target, k: int, train: Any) -> None:
+        super().check_training(target, k, train)
+        present = np.unique(target.given.among(train).labelled)
+        if len(present) < 2:
+            raise ValueError(
+                f"cv: the training part of split {k} has one class only: {shown(present[0])}; two or more "
+                "are required (fewer splits, or stratified ones)"
+            )
+
+    def for_training(self, base: Any, target: Target, train: Any) -> Any:
+        if not isinstance(base.class_weight, dict):
+            return base
+        present = set(target.given.among(train).labelled.tolist())
+        weights = {c: weight for c, weight in base.class_weight.items() if c in present}
+        return clone(base).set_params(class_weight=weights)
+
+    def for_codes(self, search: Any, names: Any) -> Any:
+        if not isinstance(search.class_weight, dict):
+            return search
+        numbers = {label: k for k, label in enumerate(names.tolist())}
+        weights = {numbers.get(label, label): w for label, w in search.class_weight.items()}
+        return clone(search).set_params(class_weight=weights)
+
+    def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return absent.log_likelihood(model, X, y, sample_weight)
+
+    def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def score(
+        self, scorer: Callable[..., float], fitted: Any, X: Any, target: Target, test: Any, **extra: Any
+    ) -> float:
+        truth = target.values_at(test)
+        return absent.score_with_all_classes(scorer, fitted, X, truth, target.names, **extra)
+
+    # --- folds --------------------------------------------------------------------------------------
+
+    def strata(self, truth: Any) -> Any:
+        return truth
+
+    def stratum(self, target: Target, k: int) -> str:
+        return f"class {shown(target.names[k])}"
+
+    def check_fold(self, truth: Any) -> None:
+        if len(np.unique(truth)) < 2:
+            raise ValueError(
+                "groups: without the groups of one fold a single class is left; more groups of each class "
+                "are required"
+            )
+
+    # --- judging ------------------------------------------------------------------------------------
+
+    def check_judged(self, model: Any) -> None:
+        if not hasattr(model, "predict_proba"):
+            raise TypeError(
+                f"search={type(model).__name__}: it has no predict_proba, and probabilities are judged; "
+                "sklearn.calibration.CalibratedClassifierCV gives a classifier some"
+            )
+
+    def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
+        found = model.predict_proba(X, **beside)
+        return _aligned(found, np.searchsorted(names, model.classes_), len(names))
+
+    def guess(self, truth: Any, n: int, k: int) -> Any:
+        return np.tile(np.bincount(truth, minlength=k) / len(truth), (n, 1))
+
+    def headline(self, truth: Any) -> str:
+        """Balanced accuracy where classes are unequal."""
+        counts = np.unique(truth, return_counts=True)[1]
+        return "balanced_accuracy" if np.max(counts) > UNEQUAL * np.min(counts) else "accuracy"
+
+    def guess_figures(self, truth: Any, rows: Any, everyone: Any) -> dict[str, float]:
+        """Always the class that is most frequent in all of them, also where a training part has another."""
+        always = np.zeros_like(rows)
+        always[:, np.bincount(everyone).argmax()] = 1.0
+        shares = ("accuracy", "balanced_accuracy")
+        return {m.name: m.function(truth, always if m.name in shares else rows) for m in self.metrics}
+
+    def least_intervals(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
+        confusion = self.confusion(truth, rows)
+        return {
+            "accuracy": wilson(int(np.trace(confusion)), len(truth)),
+            "balanced_accuracy": balanced_interval(confusion),
+        }
+
+    def confusion(self, truth: Any, rows: Any) -> Any:
+        """(c, c), row the true class, column the predicted one."""
+        found = np.zeros((rows.shape[1],) * 2, dtype=int)
+        np.add.at(found, (truth, self.decided(rows)), 1)
+        return found
+
+    def calibrations(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
+        if rows.shape[1] != 2:
+            return {}
+        fit = probabilities.calibration(truth == 1, rows[:, 1])
+        return {f"calibration_{name}": (fit[name], fit[f"{name}_error"]) for name in ("slope", "intercept")}
+
+    def decided(self, rows: Any) -> Any:
+        return rows.argmax(axis=1)
+
+    def chance(self, metric: str, truth: Any, rows: Any) -> float:
+        return probabilities.chance_of(metric, truth, self.decided(rows), rows.shape[1])
+
+    # --- rivals -------------------------------------------------------------------------------------
+
+    def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
+        known, codes = np.unique(truth, return_inverse=True)
+        outputs = 1 if len(known) == 2 else len(known)
+        if not sp.issparse(A) and A.shape[1] * outputs <= LARGEST_HESSIAN:
+            found: Any = ridge_probabilities(A, codes, B, penalties, weight)
+        else:
+            found = _by_scikit_learn(A, codes, B, penalties, weight)
+        return [_aligned(P, known, k) for P in found]
+
+    def rival_weights(self, truth: Any, balanced: bool) -> Any:
+        if not balanced:
+            return super().rival_weights(truth, balanced)
+        counts = np.bincount(truth)
+        counts = counts[counts > 0]
+        own = np.unique(truth, return_inverse=True)[1]
+        return (len(own) / len(counts) / counts)[own]
+
+    def balanced(self, model: Any) -> bool:
+        weight = getattr(model, "class_weight", None)
+        return isinstance(weight, str) and weight == "balanced"
+
+    def likelihood(self, truth: Any, rows: Any) -> float:
+        true = rows[np.arange(len(truth)), truth]
+        return float(np.log(np.clip(true, SMALLEST, 1.0)).mean())
+
+    # --- verdict ------------------------------------------------------------------------------------
+
+    def one_sort(self, truth: Any) -> bool:
+        return len(np.unique(truth)) < 2
+
+    def enough(self, names: Any, truth: Any) -> bool:
+        counts = np.unique(truth, return_counts=True)[1]
+        return len(counts) > 2 or int(min(counts)) >= FEWEST
+
+    def caveats(self, names: Any, truth: Any, predicted: Any, units: str) -> list[str]:
+        present, counts = np.unique(truth, return_counts=True)
+        never = [repr(str(names[k])) for k in present if k not in predicted]
+        few = [
+            f"{counted(int(count), units)} of class {str(names[k])!r}"
+            for k, count in zip(present, counts, strict=True)
+            if count < FEWEST
+        ]
+        sentences = []
+        if never:
+            plural = len(never) > 1
+            sentences.append(
+                f"Class{'es' * plural} {listed(never)} {'are' if plural else 'is'} never predicted."
+            )
+        if few:
+            sentences.append(f"Only {listed(few)}: too few for a claim about it, which needs about {FEWEST}.")
+        return sentences
+
+    def advice(self, names: Any, truth: Any, predicted: Any, *, better: bool, balanced: bool) -> list[str]:
+        never = any(k not in predicted for k in np.unique(truth))
+        counts = np.unique(truth, return_counts=True)[1]
+        unequal = max(counts) > UNEQUAL * min(counts)
+        return ["balance"] if not balanced and (never or (not better and unequal)) else []
+
+
+def _aligned(rows: Any, known: Any, k: int) -> Any:
+    """Probabilities (n, len(known)) as those of all k classes, zero for those that are not known."""
+    if len(known) == k:
+        return rows
+    full = np.zeros((len(rows), k))
+    full[:, known] = rows
+    return full
+
+
+def _by_scikit_learn(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> list[Any]:
+    """Probabilities of logistic regressions, each from where the one before ended."""
+    model = LogisticRegression(max_iter=300, warm_start=True)
+    found = []
+    for penalty in penalties:
+        # Every price is 1/C or that of a component that is not there.
+        kept = np.flatnonzero(penalty < OFF)
+        own = model if len(kept) == len(penalty) else LogisticRegression(max_iter=300)
+        own.set_params(C=1 / penalty[kept[0]]).fit(A[:, kept], codes, weight)
+        found.append(own.predict_proba(B[:, kept]))
+    return found

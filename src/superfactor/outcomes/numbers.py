@@ -1,0 +1,128 @@
+"""Measurements: one number a sample, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.metrics import r2_score
+
+from superfactor.estimators import SMFRegressor, targets
+from superfactor.estimators.targets import Given
+from superfactor.losses import SquaredError
+from superfactor.outcomes.base import Outcome, Steps, Target
+from superfactor.outcomes.metric import Metric
+from superfactor.outcomes.ridge import ridge_activations
+
+# Folds have equal shares of so many parts of the values, in their order; fewer of few samples.
+_PARTS = 5
+# Shuffles of the test against chance, and how many numbers they may look at.
+_DRAWS, _MOST_NUMBERS = 9999, 20_000_000
+
+
+def _r2(truth: Any, rows: Any) -> float:
+    """The mean over the targets; NaN of a single sample."""
+    return float(r2_score(_columns(truth), rows)) if len(truth) > 1 else float("nan")
+
+
+def _mean_absolute_error(truth: Any, rows: Any) -> float:
+    return float(np.mean(np.abs(_columns(truth) - rows)))
+
+
+class Numbers(Outcome):
+    """Rows are predicted values (n, κ); the truth has the same shape, or (n,)."""
+
+    name = "numbers"
+    estimator = SMFRegressor
+    # The squared error bends eight times as much as the logistic loss at its steepest: the ridge of the
+    # filter model weighs that much less against it.
+    steps = Steps(
+        xi={"filter": (0.1, 1.0), "feature": (0.1, 1.0, 10.0)},
+        lam={"filter": (1e-4, 1e-3, 1e-2, 1e-1), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
+    )
+    metrics = (
+        Metric("r2", "R²", _r2, low=float("-inf"), high=1.0),
+        Metric("mean_absolute_error", "mean absolute error", _mean_absolute_error, higher_is_better=False),
+    )
+    guess_name = "always the mean"
+    guessing = "the mean"
+    pca_name = "tuned PCA + regression"
+    ridge_name = "ridge regression"
+    strengths = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+    few_strengths = (1e-3, 0.1, 10.0, 1000.0)
+    fewest_judged = 2
+    fewest_units = 6
+    stratum_word = "outcome"
+
+    # --- y ------------------------------------------------------------------------------------------
+
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+        return targets.check_real_targets(y, X, name, unlabeled)
+
+    def coded(self, given: Given) -> tuple[Any, Any]:
+        truth = given.labelled
+        k = 1 if truth.ndim == 1 else truth.shape[1]
+        return np.array(["y"] if k == 1 else [f"y{j}" for j in range(k)]), truth
+
+    # --- search -------------------------------------------------------------------------------------
+
+    def n_outputs(self, target: Target) -> int:
+        return len(target.names)
+
+    def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+    # --- folds --------------------------------------------------------------------------------------
+
+    def strata(self, truth: Any) -> Any:
+        """The part of the values, in their order, that each lies in; several targets by their mean rank."""
+        rank = rankdata(rankdata(_columns(truth), axis=0).mean(axis=1), method="ordinal") - 1
+        parts = max(1, min(_PARTS, len(truth) // _PARTS))
+        return (rank * parts // len(truth)).astype(int)
+
+    def sizes(self, truth: Any, groups: Any) -> list[int]:
+        return [len(truth) if groups is None else len(np.unique(groups))]
+
+    def stratum(self, target: Target, k: int) -> str:
+        return "the outcome"
+
+    # --- judging ------------------------------------------------------------------------------------
+
+    def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
+        return _columns(np.asarray(model.predict(X, **beside)))
+
+    def guess(self, truth: Any, n: int, k: int) -> Any:
+        return np.tile(_columns(truth).mean(axis=0), (n, 1))
+
+    def chance(self, metric: str, truth: Any, rows: Any) -> float:
+        """By shuffled values: R² falls with Σ(y − ŷ)², and that with Σ y·ŷ/Σ(y − ȳ)²."""
+        y = _columns(truth) - _columns(truth).mean(axis=0)
+        size = (y**2).sum(axis=0)
+        y = y / np.where(size > 0, size, 1.0)
+        rng, reached = np.random.default_rng(0), 0
+        draws = int(min(_DRAWS, max(99, _MOST_NUMBERS // y.size)))
+        own = np.sum(y * rows)
+        for _ in range(draws):
+            reached += bool(np.sum(rng.permutation(y) * rows) >= own - 1e-12)
+        return (1 + reached) / (1 + draws)
+
+    # --- rivals -------------------------------------------------------------------------------------
+
+    def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
+        Y = _columns(truth)
+        size = Y.std(axis=0)
+        size = np.where(size > 0, size, 1.0)
+        mean = Y.mean(axis=0)
+        found = ridge_activations(SquaredError(), (Y - mean) / size, A, B, penalties, weight)
+        return [mean + rows * size for rows in found]
+
+    def likelihood(self, truth: Any, rows: Any) -> float:
+        Y = _columns(truth)
+        return -float(np.mean(((Y - rows) / np.maximum(Y.std(axis=0), 1e-300)) ** 2))
+
+
+def _columns(y: Any) -> Any:
+    """(n, κ), of (n,) too."""
+    return y.reshape(len(y), -1)

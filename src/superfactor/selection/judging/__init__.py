@@ -1,0 +1,1 @@
+"""How well a whole procedure predicts, beside simpler methods, and what that means."""

@@ -1,0 +1,171 @@
+"""How good a fitted model is on samples from elsewhere: figures, intervals and a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from superfactor.estimators.inputs import as_numpy
+from superfactor.outcomes import Outcome, outcome_of
+from superfactor.selection.judging.intervals import around
+from superfactor.selection.judging.verdict import Verdict, judge, one_sort
+
+DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class ExternalScores:
+    """Figures of one set of samples that a model was not fitted to.
+
+    Attributes
+    ----------
+    outcome : str
+        The kind of y: "classes", "numbers" or "times".
+    names : array of shape (k,)
+        Of the columns of `predictions`: classes that the model knows, targets, or "risk".
+    headline : str
+        The metric that counts.
+    summary : dict
+        Metric → mean, low, high: 95 % intervals, of shares of right answers by Wilson's method, else by the
+        bootstrap.
+    predictions : array of shape (n, k)
+        Of the samples that have a label: probabilities, values or risks.
+    truth : array of shape (n, …)
+        Class numbers, values, or events and times.
+    chance : float
+        p-value of the predictions against labels that know nothing of them.
+    verdict : Verdict
+        All of it in words.
+    """
+
+    outcome: str
+    names: Any
+    headline: str
+    summary: dict[str, dict[str, float]]
+    predictions: Any
+    truth: Any
+    chance: float
+    verdict: Verdict
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as scripts get them; the verdict too."""
+        return {
+            "outcome": self.outcome,
+            "headline": self.headline,
+            "summary": self.summary,
+            "chance": self.chance,
+            "verdict": self.verdict.as_dict(),
+        }
+
+
+def external_scores(model: Any, X: Any, y: Any, covariates: Any = None) -> ExternalScores:
+    """How well a fitted model predicts samples that it was not fitted to.
+
+    Parameters
+    ----------
+    model : fitted estimator, pipeline or search
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        As for ``fit``. Samples without a value are left out. Classes that the model does not know are a
+        ValueError.
+    covariates : array-like of shape (n_samples, n_covariates), optional
+        Required if they were given to ``fit``.
+
+    Returns
+    -------
+    ExternalScores
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifierCV
+    >>> from superfactor.selection import external_scores
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = external_scores(SMFClassifierCV(2).fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> found.headline, found.verdict.grade, bool(found.summary["accuracy"]["low"] > 0.8)
+    ('accuracy', 'better', True)
+    """
+    outcome = outcome_of(model)
+    given = outcome.read(as_numpy(y), X, "external_scores", getattr(model, "unlabeled", None)).of_some()
+    if given.known is not None:
+        there = np.flatnonzero(given.known)
+        X = _safe_indexing(X, there)
+        covariates = None if covariates is None else _safe_indexing(covariates, there)
+    names, truth = outcome.recognised(model, given)
+    beside = {} if covariates is None else {"covariates": covariates}
+    return scores_of(outcome, names, truth, outcome.rows(model, X, names, **beside))
+
+
+def scores_of(outcome: Outcome, names: Any, truth: Any, rows: Any) -> ExternalScores:
+    """Figures of predicted rows (n, k) of samples with this truth (n, …)."""
+    headline = outcome.headline(truth)
+    found, drawn = outcome.figures(truth, rows), _bootstrap(outcome, truth, rows)
+    summary = {name: {"mean": found[name], **_middle(values)} for name, values in drawn.items()}
+    # The bootstrap of samples that are all predicted right says that none can be wrong.
+    for name, (low, high) in outcome.least_intervals(truth, rows).items():
+        summary[name] = {"mean": found[name], "low": low, "high": high}
+    for name, (value, error) in outcome.calibrations(truth, rows).items():
+        summary[name] = around(value, error)
+    chance = outcome.chance(headline, truth, rows)
+    verdict = _verdict(outcome, names, truth, rows, summary[headline], chance)
+    return ExternalScores(outcome.name, names, headline, summary, rows, truth, chance, verdict)
+
+
+def external_verdict(outcome: Outcome, names: Any, truth: Any, rows: Any) -> Verdict:
+    """The verdict of `scores_of` alone, without the bootstrap where the kind has intervals without it."""
+    headline = outcome.headline(truth)
+    least = outcome.least_intervals(truth, rows)
+    if headline not in least:
+        return scores_of(outcome, names, truth, rows).verdict
+    low, high = least[headline]
+    score = {"mean": outcome.metric(headline).function(truth, rows), "low": low, "high": high}
+    return _verdict(outcome, names, truth, rows, score, outcome.chance(headline, truth, rows))
+
+
+def _verdict(
+    outcome: Outcome, names: Any, truth: Any, rows: Any, score: dict[str, float], chance: float
+) -> Verdict:
+    headline = outcome.headline(truth)
+    if outcome.one_sort(truth):
+        metric = outcome.metrics[0]
+        return one_sort(outcome, names[truth[0]], metric, metric.function(truth, rows))
+    # A guess is that of these samples.
+    blind = outcome.guess(truth, len(truth), rows.shape[1])
+    guess = outcome.guess_figures(truth, blind, truth)[headline]
+    difference = {"metric": headline, **{name: value - guess for name, value in score.items()}}
+    return judge(
+        outcome,
+        headline,
+        score,
+        guess,
+        {outcome.guess_name: difference},
+        chance,
+        names=names,
+        truth=truth,
+        predicted=outcome.decided(rows),
+        final=True,
+    )
+
+
+def _bootstrap(outcome: Outcome, truth: Any, rows: Any) -> dict[str, Any]:
+    """Figures of samples drawn with replacement from every stratum: metric → (DRAWS,)."""
+    rng = np.random.default_rng(0)
+    strata = outcome.strata(truth)
+    members = [np.flatnonzero(strata == k) for k in np.unique(strata)]
+    # The more samples, the more alike the draws, and the longer they take.
+    draws = DRAWS if len(truth) <= 2000 else DRAWS // 4
+    found = []
+    for _ in range(draws):
+        at = np.concatenate([rng.choice(own, len(own)) for own in members])
+        found.append(outcome.figures(truth[at], rows[at]))
+    return {metric.name: np.array([f[metric.name] for f in found]) for metric in outcome.metrics}
+
+
+def _middle(values: Any) -> dict[str, float]:
+    if np.isnan(values).all():
+        return {"low": float("nan"), "high": float("nan")}
+    low, high = np.nanquantile(values, [0.025, 0.975])
+    return {"low": float(low), "high": float(high)}

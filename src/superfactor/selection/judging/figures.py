@@ -1,0 +1,113 @@
+"""The figures of a nested cross-validation: `NestedScores`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from superfactor.selection.judging.permutation import PermutationTest
+from superfactor.selection.judging.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class NestedScores:
+    """Figures of samples that the models had not seen, over all folds and repeats.
+
+    Attributes
+    ----------
+    procedure : dict
+        What was judged: the class, and the parameters that decide what it learns.
+    outcome : str
+        The kind of y: "classes", "numbers" or "times".
+    names : array of shape (k,)
+        Of the columns of `predictions`: the classes, the targets, or "risk". ``classes`` is the same.
+    counts : array
+        Samples of each class (k,); of times, those without and with an event (2,); of numbers, all (1,).
+    n_splits, n_repeats : int
+        Outer folds, and how often they were drawn.
+    headline : str
+        The metric that counts: "accuracy", or "balanced_accuracy" where classes are unequal; "r2";
+        "concordance".
+    folds : dict
+        Method → metric → (n_repeats, n_splits); the model itself is "model".
+    repeats : dict
+        Method → metric → (n_repeats,), for two classes with slope and intercept of the calibration.
+    summary : dict
+        Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples.
+    rivals : dict
+        Rival → the same.
+    differences : dict
+        Rival → metric (the headline), mean, low, high of the model's score less the rival's.
+    predictions : array of shape (n, k)
+        Out of fold, of the first repeat and the samples that have a label: probabilities, values or risks.
+    predicted : array of shape (n,)
+        By the mean out-of-fold predictions of all repeats: class numbers, values or risks.
+    chance : float
+        p-value of `predicted` against labels that know nothing of them.
+    chosen : tuple of dict
+        Parameters of every choice, repeat by repeat and fold by fold.
+    permutation : PermutationTest, optional
+        Shuffled labels, or None.
+    verdict : Verdict
+        All of it in words.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from superfactor import SMFClassifierCV
+    >>> from superfactor.selection import nested_scores
+    >>> X, y = load_iris(return_X_y=True)
+    >>> scores = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, rivals=False)
+    >>> scores.procedure["class"], scores.procedure["parameters"]["n_components"]
+    ('SMFClassifierCV', 'auto')
+    >>> scores.headline, scores.n_splits
+    ('accuracy', 5)
+    >>> scores.predictions.shape
+    (150, 3)
+    >>> {name: round(value, 2) for name, value in scores.summary["accuracy"].items()}
+    {'mean': 0.97, 'low': 0.93, 'high': 1.0}
+    """
+
+    procedure: dict[str, Any]
+    outcome: str
+    names: Any
+    counts: Any
+    n_splits: int
+    n_repeats: int
+    headline: str
+    folds: dict[str, dict[str, Any]]
+    repeats: dict[str, dict[str, Any]]
+    summary: dict[str, dict[str, float]]
+    rivals: dict[str, dict[str, dict[str, float]]]
+    differences: dict[str, dict[str, Any]]
+    predictions: Any
+    predicted: Any
+    chance: float
+    chosen: tuple[dict[str, Any], ...]
+    permutation: PermutationTest | None
+    verdict: Verdict
+
+    @property
+    def classes(self) -> Any:
+        """Labels (c,)."""
+        return self.names
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as scripts get them; the verdict too."""
+        return {
+            "procedure": self.procedure,
+            "outcome": self.outcome,
+            "n_splits": self.n_splits,
+            "n_repeats": self.n_repeats,
+            "headline": self.headline,
+            "summary": self.summary,
+            "rivals": self.rivals,
+            "differences": self.differences,
+            "chance": self.chance,
+            "repeats": {
+                method: {metric: values.tolist() for metric, values in found.items()}
+                for method, found in self.repeats.items()
+            },
+            "permutation": None if self.permutation is None else self.permutation.as_dict(),
+            "verdict": self.verdict.as_dict(),
+        }

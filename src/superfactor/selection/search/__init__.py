@@ -1,0 +1,1 @@
+"""Rank and weights by cross-validation."""
