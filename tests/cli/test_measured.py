@@ -139,7 +139,7 @@ def test_repeats_that_are_no_number(table, tmp_path):
 
 
 def test_ctrl_c_ends_in_one_line(table, tmp_path, monkeypatch):
-    from superfactor.selection import outer
+    from superfactor.selection.judging import outer
 
     def interrupted(*args, **options):
         raise KeyboardInterrupt

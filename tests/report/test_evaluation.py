@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from superfactor.report.facts.evaluation import evaluate
 from superfactor.outcomes.proportions import wilson
+from superfactor.report.facts.evaluation import evaluate
 
 
 def drawn(n, classes, missing=(), seed=0):

@@ -13,6 +13,8 @@ from tests.report.test_facts import facts_of
 
 import superfactor
 from superfactor import SMFClassifier, SMFClassifierCV
+from superfactor.outcomes import Classes
+from superfactor.outcomes.proportions import balanced_interval, wilson
 from superfactor.report import methods_paragraph
 from superfactor.report.facts import gathering as facts_module
 from superfactor.report.facts.evaluation import evaluate
@@ -21,8 +23,7 @@ from superfactor.report.sections.factors import covariates
 from superfactor.report.sections.result import nested_table
 from superfactor.report.sections.reuse import study_of
 from superfactor.report.words.methods import in_words
-from superfactor.selection.judging.external import external_scores
-from superfactor.outcomes.proportions import balanced_interval, wilson
+from superfactor.selection.judging.external import external_verdict
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ class TestVerdict:
     def test_held_out_samples_are_judged_as_in_the_terminal(self, facts):
         rare = np.arange(80) % 10 == 0  # unequal classes: balanced accuracy counts
         drawn = judged(facts, rare.astype(int), np.arange(80) % 2)
-        found = external_scores(drawn.test.truth, drawn.test.probabilities, facts.classes).verdict
+        found = external_verdict(Classes(), facts.classes, drawn.test.truth, drawn.test.probabilities)
         told = verdict_of(drawn)
         assert (told.grade, told.headline) == (found.grade, found.headline)
         assert (told.sentences, told.advice) == (found.sentences, found.advice)

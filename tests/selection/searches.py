@@ -4,6 +4,8 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from superfactor import SMFClassifierCV
+from superfactor.outcomes import COVARIATES as COVARIATES
+from superfactor.outcomes import Classes
 
 SPLITS, CANDIDATES = 3, 4
 SCORES = SPLITS * CANDIDATES
@@ -25,3 +27,7 @@ def make(**options):
 def splits_of(search):
     """Scores (splits, candidates) of a search."""
     return np.array([search.cv_results_[f"split{k}_test_score"] for k in range(SPLITS)])
+
+
+# Names of the methods that labels are compared by.
+PCA_LR, RIDGE, FREQUENT = Classes.pca_name, Classes.ridge_name, Classes.guess_name

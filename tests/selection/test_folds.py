@@ -8,10 +8,9 @@ from sklearn.preprocessing import StandardScaler
 from tests.estimators.data import MODELS
 
 from superfactor import SMFClassifier
-from superfactor.estimators.targets import Given
+from superfactor.outcomes import Classes
 from superfactor.selection.rows.coordinates import FoldRows
 from superfactor.selection.search.folds import score_fold
-from superfactor.selection.outcome import Classes
 
 N = 60
 TRAIN, TEST = np.arange(N)[np.arange(N) % 3 != 0], np.arange(0, N, 3)
@@ -42,8 +41,9 @@ def points(*models):
 
 def fold(rows, y, candidates, scorer=LOSS, score_weight=None, **options):
     base = SMFClassifier(**options)
-    outcome = Classes(Given(y))
-    return score_fold(base, rows, outcome, candidates, TRAIN, TEST, scorer, score_weight)
+    outcome = Classes()
+    target = outcome.target(y, np.zeros((len(y), 0)), "search")
+    return score_fold(base, rows, outcome, target, candidates, TRAIN, TEST, scorer, score_weight)
 
 
 def separate(X, y, candidates, weight=None, **given):

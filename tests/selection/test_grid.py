@@ -8,7 +8,8 @@ from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from tests.estimators.data import MODELS
 
 from superfactor import SMFClassifierCV
-from superfactor.selection import grid
+from superfactor.outcomes import Classes
+from superfactor.selection.search import grid
 from superfactor.units import Units
 
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -23,7 +24,7 @@ def numbers(n=45, p=20, seed=0):
 
 
 def found(X, model="filter", n_components="auto", xi="auto", lam="auto", n=None, **limits):
-    options = {"steps": grid.CLASS_STEPS, "n_outputs": 2, "largest": 20, **limits}
+    options = {"steps": Classes.steps, "n_outputs": 2, "largest": 20, **limits}
     null_loss = (len(X) if n is None else n) * math.log(3)
     units = Units(null_loss / np.sum(X**2), np.linalg.norm(X, 2) ** 2)
     return grid.candidates(n_components, model, xi, lam, units=units, **options)
@@ -41,12 +42,12 @@ def test_weights_are_shares_of_what_no_model_at_all_costs(model):
     X, _ = numbers()
     points = found(X, model)
     shares = column(points, "xi") * np.sum(X**2) / (len(X) * math.log(3))
-    assert sorted(set(shares.round(12))) == pytest.approx(grid.CLASS_STEPS.xi[model])
+    assert sorted(set(shares.round(12))) == pytest.approx(Classes.steps.xi[model])
     largest = np.linalg.norm(X, 2) ** 2 if model == "filter" else 1.0
     steps = column(points, "lam") / largest
-    assert sorted(set(steps.round(12))) == pytest.approx(grid.CLASS_STEPS.lam[model])
+    assert sorted(set(steps.round(12))) == pytest.approx(Classes.steps.lam[model])
     ranks = set(column(points, "n_components"))
-    assert len(points) == len(ranks) * len(grid.CLASS_STEPS.xi[model]) * len(grid.CLASS_STEPS.lam[model])
+    assert len(points) == len(ranks) * len(Classes.steps.xi[model]) * len(Classes.steps.lam[model])
 
 
 @every_model

@@ -15,12 +15,12 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from tests.selection.searches import COVARIATES, FREQUENT, PCA_LR, RIDGE
 from tests.selection.test_nested import patients
 
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.selection import nested_scores
 from superfactor.selection.procedure import difference, procedure_of
-from superfactor.selection.judging.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
 
 CV = StratifiedKFold(5, shuffle=True, random_state=0)
 SMF = SMFClassifier(2, certify=None, search="off")

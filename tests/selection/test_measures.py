@@ -6,14 +6,12 @@ from scipy.stats import fisher_exact, t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
-from superfactor.outcomes.probabilities import (
-    bounded,
-    calibration,
-    chance_of,
-    corrected_interval,
-    headline_metric,
-    measures,
-)
+from superfactor.outcomes import Classes
+from superfactor.outcomes.probabilities import calibration, chance_of
+from superfactor.selection.judging.intervals import bounded, corrected_interval
+
+KIND = Classes()
+measures = KIND.figures
 
 
 def predictions(classes, n=200, seed=0):
@@ -77,7 +75,7 @@ def test_interval_of_nadeau_and_bengio():
     assert found["high"] - found["mean"] == pytest.approx(half)
     assert found["mean"] - found["low"] == pytest.approx(half)
     assert np.isnan(corrected_interval([0.5], 0.25)["low"])
-    assert bounded("accuracy", {"mean": 0.9, "low": -0.1, "high": 1.1}) == {
+    assert bounded(KIND.metric("accuracy"), {"mean": 0.9, "low": -0.1, "high": 1.1}) == {
         "mean": 0.9,
         "low": 0.0,
         "high": 1.0,
@@ -95,6 +93,6 @@ def test_chance_is_fishers_exact_test(metric, right):
 
 
 def test_unequal_classes_are_measured_by_balanced_accuracy():
-    assert headline_metric([60, 40]) == "accuracy"
-    assert headline_metric([61, 40]) == "balanced_accuracy"
-    assert headline_metric([10, 12, 16]) == "balanced_accuracy"
+    assert KIND.headline(np.repeat([0, 1], [60, 40])) == "accuracy"
+    assert KIND.headline(np.repeat([0, 1], [61, 40])) == "balanced_accuracy"
+    assert KIND.headline(np.repeat([0, 1, 2], [10, 12, 16])) == "balanced_accuracy"

@@ -11,11 +11,13 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.selection.searches import COVARIATES, FREQUENT, PCA_LR, RIDGE
 
 from superfactor import SMFClassifierCV
-from superfactor.selection import nested_scores, outer
+from superfactor.outcomes import Classes
+from superfactor.selection import nested_scores
+from superfactor.selection.judging import outer
 from superfactor.selection.judging.permutation import shuffled
-from superfactor.selection.judging.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
 
 
 def patients(n=40, p=60, effect=2.0, seed=0):
@@ -170,7 +172,7 @@ class TestPermutations:
 
     def test_labels_stay_in_their_fold(self):
         codes = np.arange(40) % 2
-        splits = outer.stratified(codes, None, 5, 0)
+        splits = Classes().splits(codes, None, 5, 0)
         found = shuffled(codes, None, splits, np.random.default_rng(0))
         assert (found != codes).any()
         for _, test in splits:
@@ -179,7 +181,7 @@ class TestPermutations:
     def test_groups_keep_one_label(self):
         groups = np.repeat(np.arange(20), 2)
         codes = groups % 2
-        splits = outer.stratified(codes, groups, 5, 0)
+        splits = Classes().splits(codes, groups, 5, 0)
         found = shuffled(codes, groups, splits, np.random.default_rng(0))
         assert all(len(set(found[groups == g])) == 1 for g in range(20))
         assert (found != codes).any()
@@ -187,7 +189,7 @@ class TestPermutations:
     def test_labels_that_vary_within_groups_stay_there(self):
         groups = np.repeat(np.arange(10), 4)
         codes = np.tile([0, 0, 1, 1], 10)
-        splits = outer.stratified(codes, groups, 5, 0)
+        splits = Classes().splits(codes, groups, 5, 0)
         found = shuffled(codes, groups, splits, np.random.default_rng(0))
         assert all(found[groups == g].sum() == 2 for g in range(10))
         assert (found != codes).any()
@@ -258,7 +260,7 @@ def test_too_few_samples_of_a_class():
 
 def test_ridge_is_scikit_learns(monkeypatch):
     """At one strength there is nothing to tune: its folds are a plain cross-validation."""
-    from superfactor.selection import rivals
+    from superfactor.selection.judging import rivals
 
     X, y = patients(p=6)
     monkeypatch.setattr(rivals, "STRENGTHS", (1.0,))

@@ -12,7 +12,7 @@ from tests.estimators.test_progress import Screen
 from tests.selection.searches import CANDIDATES, SCORES, SPLITS, make, numbers, splits_of
 
 from superfactor.estimators import progress as drawing
-from superfactor.selection import progress as module
+from superfactor.selection.search import progress as module
 
 X, y = numbers()
 jobs = pytest.mark.parametrize("n_jobs", [None, 2], ids=["here", "processes"])

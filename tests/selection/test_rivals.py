@@ -7,9 +7,11 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
+from tests.selection.searches import COVARIATES, PCA_LR, RIDGE
 
-from superfactor.selection import rivals
+from superfactor.outcomes import Classes
 from superfactor.outcomes.ridge import ridge_probabilities
+from superfactor.selection.judging import rivals
 
 
 def table(load, n=90):
@@ -38,20 +40,20 @@ def test_tuned_on_the_inner_folds(load, largest, monkeypatch):
     X, y = table(load)
     train, test = np.arange(60), np.arange(60, 90)
     inner = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X[train], y[train]))
-    found = rivals.rival_probabilities(X, 0, y, train, test, inner, len(set(y)))
-    assert set(found) == {rivals.PCA_LR, rivals.RIDGE}
+    found = rivals.rival_rows(Classes(), X, 0, y, train, test, inner, len(set(y)))
+    assert set(found) == {PCA_LR, RIDGE}
     scaled = X / rivals.first_deviation(X[train])
     first = np.linalg.norm(X[train], 2) / np.sqrt(60)
     assert rivals.first_deviation(X[train]) == pytest.approx(first, rel=0.01)
     most = min(X.shape[1], 20)
     lr = LogisticRegression(tol=1e-8, max_iter=10000)
     searches = {
-        rivals.RIDGE: (lr, {"C": rivals.STRENGTHS}),
-        rivals.PCA_LR: (
+        RIDGE: (lr, {"C": Classes.strengths}),
+        PCA_LR: (
             Pipeline([("pca", PCA()), ("lr", lr)]),
             {
                 "pca__n_components": sorted({min(r, most) for r in rivals.RANKS}),
-                "lr__C": rivals.FEW_STRENGTHS,
+                "lr__C": Classes.few_strengths,
             },
         ),
     }
@@ -68,12 +70,12 @@ def test_covariates_stand_beside_and_alone():
     rows = np.column_stack([rng.normal(size=(80, 6)), y + 0.1 * rng.normal(size=80)])
     train, test = np.arange(60), np.arange(60, 80)
     inner = list(StratifiedKFold(3).split(rows[train], y[train]))
-    found = rivals.rival_probabilities(rows, 1, y, train, test, inner, 2)
-    for name in (rivals.PCA_LR, rivals.RIDGE, rivals.COVARIATES):
+    found = rivals.rival_rows(Classes(), rows, 1, y, train, test, inner, 2)
+    for name in (PCA_LR, RIDGE, COVARIATES):
         assert np.mean(found[name].argmax(axis=1) == y[test]) == 1.0
     # Their unit does not matter.
     rows[:, -1] *= 1000
-    again = rivals.rival_probabilities(rows, 1, y, train, test, inner, 2)
+    again = rivals.rival_rows(Classes(), rows, 1, y, train, test, inner, 2)
     for name, P in found.items():
         np.testing.assert_allclose(P, again[name], atol=1e-8)
 
@@ -83,7 +85,7 @@ def test_a_class_unknown_to_a_fold_has_no_probability():
     rows = np.random.default_rng(0).normal(size=(22, 4))
     train = np.arange(22)
     inner = [(np.arange(20), np.array([20, 21])), (np.arange(2, 22), np.array([0, 1]))]
-    found = rivals.rival_probabilities(rows, 0, y, train, train, inner, 3)
+    found = rivals.rival_rows(Classes(), rows, 0, y, train, train, inner, 3)
     assert all(P.shape == (22, 3) and np.isfinite(P).all() for P in found.values())
 
 
@@ -95,7 +97,7 @@ def test_rivals_of_a_balanced_model_are_balanced():
     train, test = np.arange(150), np.arange(150, 200)
     inner = list(StratifiedKFold(3).split(X[train], y[train]))
     plain, fair = (
-        rivals.rival_probabilities(X, 0, y, train, test, inner, 2, balanced=balanced)[rivals.RIDGE]
+        rivals.rival_rows(Classes(), X, 0, y, train, test, inner, 2, balanced=balanced)[RIDGE]
         for balanced in (False, True)
     )
     assert fair[:, 1].mean() > 3 * plain[:, 1].mean()
@@ -105,6 +107,6 @@ def test_rivals_of_a_balanced_model_are_balanced():
         LogisticRegression(C=C, max_iter=1000)
         .fit(scaled[train], y[train], weight)
         .predict_proba(scaled[test])
-        for C in rivals.STRENGTHS
+        for C in Classes.strengths
     ]
     assert min(np.abs(fair - P).max() for P in expected) < 1e-3

@@ -16,8 +16,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from superfactor import SMFClassifierCV, SMFRegressorCV
 from superfactor.selection import nested_scores
-from superfactor.selection.rows.coordinates import sealed
 from superfactor.selection.judging.outer import SearchFold
+from superfactor.selection.rows.coordinates import sealed
 
 N = 48
 SHAPES = {"wide": 150, "tall": 10, "between": 70}  # 70 is wide for some training parts only

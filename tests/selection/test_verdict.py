@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.selection.searches import COVARIATES, FREQUENT, PCA_LR, RIDGE
 
-from superfactor.selection.judging.external import external_scores
-from superfactor.selection.judging.rivals import COVARIATES, FREQUENT, PCA_LR, RIDGE
+from superfactor.outcomes import Classes
+from superfactor.selection.judging.external import scores_of
 from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, Verdict, grade_of, judge, too_few
 
 
@@ -12,13 +13,22 @@ def interval(mean, half):
     return {"metric": "accuracy", "mean": mean, "low": mean - half, "high": mean + half}
 
 
+def seen(counts, predicted):
+    """What `judge` is told of classes that occur, and are predicted, so often."""
+    numbers = np.arange(len(counts))
+    return {
+        "names": np.array(list(counts)),
+        "truth": np.repeat(numbers, list(counts.values())),
+        "predicted": np.repeat(numbers, [predicted[name] for name in counts]),
+    }
+
+
 def verdict(difference=0.3, half=0.1, chance=0.001, **others):
-    given = {
-        "differences": {FREQUENT: interval(difference, half)} | others.pop("rivals", {}),
-        "counts": {"ill": 50, "well": 50},
-        "predicted": {"ill": 48, "well": 52},
-    } | others
-    return judge("accuracy", interval(0.5 + difference, half), 0.5, chance=chance, **given)
+    counts = others.pop("counts", {"ill": 50, "well": 50})
+    given = seen(counts, others.pop("predicted", counts)) | others
+    differences = {FREQUENT: interval(difference, half)} | given.pop("rivals", {})
+    score = interval(0.5 + difference, half)
+    return judge(Classes(), "accuracy", score, 0.5, differences, chance, **given)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +78,11 @@ def test_classes_never_predicted_and_what_to_try():
     assert "Classes 'b' and 'c' are never predicted." in found.sentences
     few = "Only 4 samples of class 'c': too few for a claim about it, which needs about 10."
     assert few in found.sentences
-    assert any("--balance" in advice for advice in found.advice)
+    assert any("class_weight='balanced'" in advice for advice in found.advice)
     assert any("More samples" in advice for advice in found.advice)
-    assert any("--rank" in advice for advice in found.advice)
+    assert found.advice_keys == ("balance", "samples", "rank")
+    assert found.advice_in({"rank": "--rank 2,4,8"})[-1] == "--rank 2,4,8"
+    assert Verdict.of_dict(found.as_dict()) == found
     assert found.as_dict()["sentences"] == list(found.sentences)
     assert str(found).startswith(found.headline)
 
@@ -86,7 +98,8 @@ def test_shuffled_labels():
 
 
 def test_too_few_to_measure():
-    found = too_few({"a": 20, "b": 1}, 3)
+    target = Classes().target(np.array(["a"] * 20 + ["b"]), np.zeros((21, 1)), "nested_scores")
+    found = too_few(Classes(), target)
     assert found.grade == "not shown"
     assert "class 'b' has 1 sample, too few to measure" in found.headline
 
@@ -96,7 +109,7 @@ class TestExternal:
         rng = np.random.default_rng(0)
         codes = np.repeat([0, 1], [60, 20])
         p = np.clip(0.3 + 0.4 * codes + 0.15 * rng.normal(size=80), 0.01, 0.99)
-        found = external_scores(codes, np.column_stack([1 - p, p]), ["no", "yes"])
+        found = scores_of(Classes(), ["no", "yes"], codes, np.column_stack([1 - p, p]))
         assert found.headline == "balanced_accuracy"
         right = (p > 0.5) == codes
         expected = (right[:60].mean() + right[60:].mean()) / 2
@@ -113,7 +126,7 @@ class TestExternal:
 
     def test_one_class_only(self):
         P = np.tile([0.2, 0.8], (10, 1))
-        found = external_scores(np.ones(10, dtype=int), P, ["no", "yes"])
+        found = scores_of(Classes(), ["no", "yes"], np.ones(10, dtype=int), P)
         assert isinstance(found.verdict, Verdict)
         assert found.verdict.headline.startswith("One class only, 'yes': 100.0 %")
 
@@ -122,7 +135,7 @@ class TestExternal:
         P = rng.dirichlet(np.ones(3), size=60)
         P[:, 2] = 0
         P /= P.sum(axis=1, keepdims=True)
-        found = external_scores(rng.integers(0, 2, size=60), P, ["a", "b", "c"])
+        found = scores_of(Classes(), ["a", "b", "c"], rng.integers(0, 2, size=60), P)
         assert found.verdict.grade == "not shown"
         assert "never predicted" not in str(found.verdict)
 
@@ -149,25 +162,25 @@ def test_folds_that_agree_are_no_certainty():
 
 def test_an_interval_that_says_more_than_the_verdict_is_explained():
     difference = {"metric": "accuracy", "mean": 0.3, "low": 0.03, "high": 0.4}
-    given = {"counts": {"a": 12, "b": 12}, "predicted": {"a": 10, "b": 14}}
+    given = seen({"a": 12, "b": 12}, {"a": 10, "b": 14})
     score = {"mean": 0.8, "low": 0.53, "high": 0.9}
-    told = judge("accuracy", score, 0.5, {FREQUENT: difference}, 0.04, **given)
+    told = judge(Classes(), "accuracy", score, 0.5, {FREQUENT: difference}, 0.04, **given)
     assert told.grade == NOT_SHOWN
     assert "agree with them as well in 4.0 % of the cases" in told.sentences[0]
     # Where nothing contradicts the interval there is nothing to explain.
-    better = judge("accuracy", score, 0.5, {FREQUENT: difference}, 0.01, **given)
+    better = judge(Classes(), "accuracy", score, 0.5, {FREQUENT: difference}, 0.01, **given)
     assert better.grade == BETTER
     assert not any("interval alone" in sentence for sentence in better.sentences)
 
 
 def test_a_final_judgement_does_not_say_what_to_choose_anew():
     difference = {"metric": "accuracy", "mean": 0.1, "low": -0.1, "high": 0.3}
-    given = {"counts": {"a": 40, "b": 12}, "predicted": {"a": 52, "b": 0}}
+    given = seen({"a": 40, "b": 12}, {"a": 52, "b": 0})
     score = {"mean": 0.6, "low": 0.4, "high": 0.8}
     usual, final = (
-        judge("accuracy", score, 0.5, {FREQUENT: difference}, 0.3, **given, final=final).advice
+        judge(Classes(), "accuracy", score, 0.5, {FREQUENT: difference}, 0.3, **given, final=final).advice
         for final in (False, True)
     )
-    assert any("--balance" in line for line in usual)
+    assert any("class_weight" in line for line in usual)
     assert len(final) == 1
     assert final[0].startswith("More samples")

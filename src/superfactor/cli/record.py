@@ -162,7 +162,7 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
 
     from superfactor.selection import Verdict
 
-    told = Verdict(**{**record["verdict"], "sentences": tuple(record["verdict"]["sentences"])})
+    told = Verdict.of_dict(record["verdict"])
     predictions = record.get("predictions")
     if predictions is not None:
         predictions = predictions.astype(float)

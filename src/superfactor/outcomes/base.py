@@ -89,6 +89,9 @@ class Outcome(ABC):
     #: The rivals: PCA and then a regression with the same loss, and ridge regression with it.
     pca_name: ClassVar[str]
     ridge_name: ClassVar[str]
+    #: How tables call the first, and what both are.
+    pca_short: ClassVar[str]
+    rivals_words: ClassVar[str]
     #: Of ridge regression as a rival: strengths C, for data whose first principal component has variance 1.
     strengths: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
     few_strengths: ClassVar[tuple[float, ...]] = (0.1, 1.0, 10.0, 100.0)
@@ -241,6 +244,11 @@ class Outcome(ABC):
         """One of `metrics`."""
         return next(metric for metric in self.metrics if metric.name == name)
 
+    def words(self, name: str) -> str:
+        """A metric or a figure of the calibration in words."""
+        found = [metric.words for metric in self.metrics if metric.name == name]
+        return found[0] if found else name.replace("_", " ")
+
     def figures(self, truth: Any, rows: Any) -> dict[str, float]:
         """The figure of each metric."""
         return {metric.name: metric.function(truth, rows) for metric in self.metrics}
@@ -248,6 +256,10 @@ class Outcome(ABC):
     def guess_figures(self, truth: Any, rows: Any, everyone: Any) -> dict[str, float]:
         """Those of a guess, of a fold out of `everyone` (m, …)."""
         return self.figures(truth, rows)
+
+    def confusion(self, truth: Any, rows: Any) -> Any:
+        """A table (k, k) of true and predicted sorts; None where there are none."""
+        return None
 
     def least_intervals(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
         """Intervals that so many samples allow at best: folds that happen to agree are no certainty."""
@@ -298,6 +310,24 @@ class Outcome(ABC):
     @abstractmethod
     def likelihood(self, truth: Any, rows: Any) -> float:
         """What rivals are tuned by, the larger the better."""
+
+    def short(self, method: str) -> str:
+        """A method above a column of figures."""
+        names = {self.pca_name: self.pca_short, self.ridge_name: "ridge", COVARIATES: "covar."}
+        return names.get(method, "guess")
+
+    def legend(self, methods: Sequence[str], names: Any, counts: Any) -> str:
+        """What the short names mean, where the counts are those of `counts`."""
+        said = {
+            self.pca_name: f"{self.pca_short}, ridge: {self.rivals_words}",
+            COVARIATES: "covar.: covariates alone",
+            self.guess_name: f"guess: {self.guess_words(names, counts)}",
+        }
+        return "; ".join(text for name, text in said.items() if name in methods)
+
+    def guess_words(self, names: Any, counts: Any) -> str:
+        """What a guess always says."""
+        return self.guess_name
 
     # --- verdict ------------------------------------------------------------------------------------
 

@@ -48,6 +48,8 @@ class Classes(Outcome):
     guessing = "guessing"
     pca_name = "tuned PCA + logistic regression"
     ridge_name = "ridge logistic regression"
+    pca_short = "PCA+LR"
+    rivals_words = "tuned logistic regressions"
     stratum_word = "class"
 
     # --- y ------------------------------------------------------------------------------------------
@@ -180,7 +182,7 @@ class Classes(Outcome):
         }
 
     def confusion(self, truth: Any, rows: Any) -> Any:
-        """(c, c), row the true class, column the predicted one."""
+        """(c, c): row the true class, column the predicted one."""
         found = np.zeros((rows.shape[1],) * 2, dtype=int)
         np.add.at(found, (truth, self.decided(rows)), 1)
         return found
@@ -215,6 +217,9 @@ class Classes(Outcome):
         counts = counts[counts > 0]
         own = np.unique(truth, return_inverse=True)[1]
         return (len(own) / len(counts) / counts)[own]
+
+    def guess_words(self, names: Any, counts: Any) -> str:
+        return f"always {str(names[counts.argmax()])!r}"
 
     def balanced(self, model: Any) -> bool:
         weight = getattr(model, "class_weight", None)

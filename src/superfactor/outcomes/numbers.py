@@ -50,6 +50,8 @@ class Numbers(Outcome):
     guessing = "the mean"
     pca_name = "tuned PCA + regression"
     ridge_name = "ridge regression"
+    pca_short = "PCA+reg."
+    rivals_words = "tuned regressions"
     strengths = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     few_strengths = (1e-3, 0.1, 10.0, 1000.0)
     fewest_judged = 2

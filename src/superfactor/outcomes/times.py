@@ -42,6 +42,8 @@ class Times(Outcome):
     guessing = "no order"
     pca_name = "tuned PCA + Cox regression"
     ridge_name = "ridge Cox regression"
+    pca_short = "PCA+Cox"
+    rivals_words = "tuned Cox regressions"
     strengths = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0)
     few_strengths = (1e-3, 0.01, 0.1, 1.0)
     stratum_word = "outcome"

@@ -58,11 +58,14 @@ def _write_table(path: Path) -> None:
 
 def _in_three_sentences(learned: Learned, found: Findings) -> list[str]:
     """What was found, beside other methods, for somebody who has never heard of factors."""
-    from superfactor.selection.judging.rivals import RIDGE
+    from superfactor.outcomes import outcome_named
 
     nested, (first, *others) = learned.nested, found.factors()
     rank, metric = int(learned.estimator.n_components), nested.headline
-    ours, ridge = nested.summary[metric]["mean"], nested.rivals[RIDGE][metric]["mean"]
+    ours, ridge = (
+        nested.summary[metric]["mean"],
+        nested.rivals[outcome_named(nested.outcome).ridge_name][metric]["mean"],
+    )
     sentences = [
         f"{rank} factors of {learned.samples.n_features:,} genes tell CD8 from CD4 T cells in "
         f"{_percent(ours)} of cells they have not seen. {rank} principal components reach "
@@ -97,10 +100,12 @@ def _plain(learned: Learned, rank: int) -> float:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from superfactor.selection.judging.outer import stratified
+    from superfactor.outcomes import outcome_named
 
     nested, (X, y) = learned.nested, learned.part(learned.train)
     seeds = [learned.settings.seed + repeat for repeat in range(nested.n_repeats)]
-    folds = [fold for seed in seeds for fold in stratified(y, None, nested.n_splits, seed)]
+    folds = [
+        fold for seed in seeds for fold in outcome_named("classes").splits(y, None, nested.n_splits, seed)
+    ]
     steps = make_pipeline(StandardScaler(), PCA(rank, random_state=0), LogisticRegression())
     return float(np.mean(cross_val_score(steps, X, y, cv=folds)))

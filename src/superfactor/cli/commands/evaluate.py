@@ -30,20 +30,17 @@ def run(
 
     Labels stand where `target` and `unlabeled` say, or else where they did when the model was fitted.
     """
-    import numpy as np
-
-    from superfactor.selection.judging.external import external_scores
+    from superfactor.selection import external_scores
 
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
         samples = read_for(loaded, files, identifier, screen, labels=True, target=target, unlabeled=unlabeled)
     for note in samples.notes:
         screen.note(note)
-    classes, new = loaded.estimator.classes_, _new_ones(loaded, samples, screen)
+    new = _new_ones(loaded, samples, screen)
     X, y = samples.X[new], known(samples.y[new])
     with screen.step("evaluate"), as_user_error(), few_threads(X):
-        codes = np.searchsorted(classes, y)  # classes are sorted
-        found = external_scores(codes, loaded.estimator.predict_proba(X), classes)
+        found = external_scores(loaded.estimator, X, y)
     screen.fields(
         [("model", str(model)), ("table", files.title), ("samples", f"{len(y):,} ({', '.join(counted(y))})")]
     )
@@ -83,18 +80,19 @@ def _new_ones(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> Any:
 
 
 def _show(found: Any, screen: Screen) -> None:
-    from superfactor.selection.judging.verdict import WORDS
+    from superfactor.outcomes import outcome_named
 
+    outcome = outcome_named(found.outcome)
     rows = [
-        [WORDS[metric], figure(metric, value["mean"]), interval(metric, value)]
+        [outcome.words(metric), figure(metric, value["mean"]), interval(metric, value)]
         for metric, value in found.summary.items()
         if metric != "calibration_intercept"
     ]
     columns = [("", "left"), ("model", "right"), ("95 % interval", "right")]
     screen.table("On these samples", columns, rows, chosen=headline_row(rows, found))
-    names = [str(name) for name in found.classes]
+    names = [str(name) for name in found.names]
     shown = [("true class", "left"), *((f"predicted {name}", "right") for name in names)]
-    table = [[name, *map(str, row)] for name, row in zip(names, found.confusion, strict=True)]
-    if len(names) <= 6:
+    if found.confusion is not None and len(names) <= 6:
+        table = [[name, *map(str, row)] for name, row in zip(names, found.confusion, strict=True)]
         screen.table("Predictions", shown, table)
     show_verdict(found.verdict, screen)

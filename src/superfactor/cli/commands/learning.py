@@ -122,22 +122,20 @@ def learn(samples: PreparedTable, settings: Settings, screen: Screen) -> Learned
 
 def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
     """Nested cross-validation of the samples learned from, and the verdict; None for too few samples."""
-    import numpy as np
     from sklearn.base import clone
 
+    from superfactor.outcomes import outcome_of
     from superfactor.selection import nested_scores
-    from superfactor.selection.judging.nested import FEWEST_UNITS
-    from superfactor.selection.judging.outer import units_of
     from superfactor.selection.judging.verdict import too_few
 
     samples, settings = learned.samples, learned.settings
     X, y = learned.part(learned.train)
     groups = None if samples.groups is None else samples.groups[learned.train]
-    labels = known(y)
-    units = units_of(labels, None if groups is None else groups[is_labeled(y)])
-    if min(units) < FEWEST_UNITS:
-        counts = dict(zip(np.unique(labels).tolist(), units, strict=True))
-        return None, too_few(counts, FEWEST_UNITS, "samples" if groups is None else "groups")
+    outcome = outcome_of(learned.search)
+    target = outcome.target(y, X, "nested_scores", learned.search.unlabeled)
+    own = None if groups is None else groups[is_labeled(y)]
+    if min(outcome.sizes(target.truth, own)) < outcome.fewest_units:
+        return None, too_few(outcome, target, own)
     with as_user_error(), few_threads(X):
         found = nested_scores(
             # The folds inside are drawn for each part, and fewer.
@@ -204,9 +202,9 @@ def _held_out_groups(samples: PreparedTable, y: Any, groups: Any, settings: Sett
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
 
-    from superfactor.selection.judging.outer import units_of
+    from superfactor.outcomes import outcome_named
 
-    parts = min(PARTS, *units_of(y, groups))
+    parts = min(PARTS, *outcome_named("classes").sizes(y, groups))
     held = round(parts * settings.test_size)
     if not 0 < held < parts:
         raise UserError(
@@ -223,11 +221,11 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any =
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+    from superfactor.outcomes import outcome_named
     from superfactor.selection import SMFClassifierCV
-    from superfactor.selection.judging.outer import units_of
 
     labels = known(y)
-    units = units_of(labels, None if groups is None else groups[is_labeled(y)])
+    units = outcome_named("classes").sizes(labels, None if groups is None else groups[is_labeled(y)])
     fewest = min(units)
     if fewest < 2:
         raise UserError(

@@ -14,6 +14,12 @@ from superfactor.tables.prepare import PreparedTable, Wishes
 # By the grade of a verdict.
 STYLES = {"better": "bold green", "not shown": "bold yellow", "worse": "bold red"}
 NONE = {"mean": float("nan")}
+# Advice of a verdict in the words of the command line.
+ADVICE = {
+    "balance": "Let every class weigh the same: --balance.",
+    "rank": "Another number of factors, --rank 2,4,8; or other features.",
+    "groups": "Look for labels that are mixed up, or groups of samples that belong together: --group.",
+}
 
 
 def describe(learned: Learned, wishes: Wishes, screen: Screen) -> None:
@@ -79,13 +85,12 @@ def performance(learned: Learned, screen: Screen) -> None:
     nested = learned.nested
     if nested is None:
         return
-    from superfactor.selection.judging.rivals import COVARIATES, FREQUENT, PCA_LR, SHORT
-    from superfactor.selection.judging.verdict import WORDS
+    from superfactor.outcomes import outcome_named
 
-    others = list(nested.rivals)
+    outcome, others = outcome_named(nested.outcome), list(nested.rivals)
     rows = [
         [
-            WORDS[metric],
+            outcome.words(metric),
             figure(metric, found["mean"]),
             interval(metric, found),
             *(figure(metric, nested.rivals[name].get(metric, NONE)["mean"]) for name in others),
@@ -95,30 +100,26 @@ def performance(learned: Learned, screen: Screen) -> None:
     ]
     times = f", {nested.n_repeats} times" if nested.n_repeats > 1 else ""
     columns = [("", "left"), ("model", "right"), ("95 % interval", "right")]
-    columns += [(SHORT[name], "right") for name in others]
+    columns += [(outcome.short(name), "right") for name in others]
     screen.table(
         f"On samples not seen: nested {nested.n_splits}-fold cross-validation{times}",
         columns,
         rows,
         chosen=headline_row(rows, nested),
     )
-    frequent = nested.classes[nested.counts.argmax()]
-    legend = {
-        PCA_LR: "PCA+LR, ridge: tuned logistic regressions",
-        COVARIATES: "covar.: covariates alone",
-        FREQUENT: f"guess: always {str(frequent)!r}",
-    }
-    words = "; ".join(text for name, text in legend.items() if name in others)
+    words = outcome.legend(others, nested.names, nested.counts)
     screen.say(f"{words}; all on the same folds.", style="dim")
 
 
 def headline_row(rows: list[list[str]], found: Any) -> int | None:
     """The row of the figure that counts stands out, green only where there is something to be glad of."""
-    from superfactor.selection.judging.verdict import BETTER, WORDS
+    from superfactor.outcomes import outcome_named
+    from superfactor.selection.judging.verdict import BETTER
 
     if found.verdict.grade != BETTER:
         return None
-    return next(i for i, row in enumerate(rows) if row[0] == WORDS[found.headline])
+    words = outcome_named(found.outcome).words(found.headline)
+    return next(i for i, row in enumerate(rows) if row[0] == words)
 
 
 def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
@@ -126,7 +127,7 @@ def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
 
     `near` says how near the model is to plain methods.
     """
-    from superfactor.selection.judging.verdict import percent
+    from superfactor._words import percent
 
     found = learned.verdict
     if found is not None:
@@ -164,7 +165,7 @@ def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
         screen.say(sentence)
     if near is not None and found.grade == BETTER:
         screen.say(near)
-    for advice in found.advice:
+    for advice in found.advice_in(ADVICE):
         screen.say(f"Try: {advice[0].lower()}{advice[1:]}")
 
 

@@ -16,8 +16,9 @@ from superfactor.estimators import SMFSurvival, inputs
 from superfactor.interpretation.data import ModelData, model_data
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.view import factor_view
+from superfactor.outcomes import outcome_named
 from superfactor.samples import moments_of
-from superfactor.selection.judging.rivals import STRENGTHS, first_deviation
+from superfactor.selection.judging.rivals import first_deviation
 from superfactor.selection.rows.coordinates import short_rows
 
 # Folds in which ridge logistic regression is tuned.
@@ -134,15 +135,16 @@ def _ridge(rows: Any, data: ModelData, classes: bool) -> Any:
         spread = extra.std(axis=0)
         extra = (extra - extra.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         Z = sp.hstack([Z, extra], "csr") if sp.issparse(Z) else np.hstack([Z, extra])
+    strengths = outcome_named("classes").strengths
     if not classes:
-        alphas = [len(values) / strength for strength in STRENGTHS]
+        alphas = [len(values) / strength for strength in strengths]
         return np.atleast_2d(RidgeCV(alphas).fit(Z, values).coef_)[:, :m].T
     rarest = int(np.unique(values, return_counts=True)[1].min())
     if rarest < 2:
         best: Any = LogisticRegression(max_iter=1000).fit(Z, values)
     else:
         folds = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=0)
-        grid = {"C": STRENGTHS}
+        grid = {"C": strengths}
         search = GridSearchCV(LogisticRegression(max_iter=1000), grid, scoring="neg_log_loss", cv=folds)
         best = search.fit(Z, values).best_estimator_
     return best.coef_[:, :m].T

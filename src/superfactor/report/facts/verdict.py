@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from superfactor.outcomes import outcome_named
 from superfactor.selection.judging.external import external_verdict
 from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, WORSE
 
@@ -45,7 +46,8 @@ def verdict_of(facts: Facts) -> Told:
     elif facts.test is not None:
         # The model's own names of the classes: as the page shows them, two may be cut to the same.
         names = facts.estimator.classes_
-        given = external_verdict(facts.test.truth, facts.test.probabilities, names)
+        outcome = outcome_named("classes")
+        given = external_verdict(outcome, names, facts.test.truth, facts.test.probabilities)
     else:
         return _of_training(facts)
     return Told(given.grade, given.headline, tuple(given.sentences), tuple(given.advice))

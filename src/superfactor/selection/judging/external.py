@@ -35,6 +35,8 @@ class ExternalScores:
         Of the samples that have a label: probabilities, values or risks.
     truth : array of shape (n, …)
         Class numbers, values, or events and times.
+    confusion : array of shape (k, k) or None
+        Of classes: row the true one, column the predicted one.
     chance : float
         p-value of the predictions against labels that know nothing of them.
     verdict : Verdict
@@ -47,6 +49,7 @@ class ExternalScores:
     summary: dict[str, dict[str, float]]
     predictions: Any
     truth: Any
+    confusion: Any
     chance: float
     verdict: Verdict
 
@@ -56,6 +59,7 @@ class ExternalScores:
             "outcome": self.outcome,
             "headline": self.headline,
             "summary": self.summary,
+            "confusion": None if self.confusion is None else self.confusion.tolist(),
             "chance": self.chance,
             "verdict": self.verdict.as_dict(),
         }
@@ -111,7 +115,17 @@ def scores_of(outcome: Outcome, names: Any, truth: Any, rows: Any) -> ExternalSc
         summary[name] = around(value, error)
     chance = outcome.chance(headline, truth, rows)
     verdict = _verdict(outcome, names, truth, rows, summary[headline], chance)
-    return ExternalScores(outcome.name, names, headline, summary, rows, truth, chance, verdict)
+    return ExternalScores(
+        outcome=outcome.name,
+        names=names,
+        headline=headline,
+        summary=summary,
+        predictions=rows,
+        truth=truth,
+        confusion=outcome.confusion(truth, rows),
+        chance=chance,
+        verdict=verdict,
+    )
 
 
 def external_verdict(outcome: Outcome, names: Any, truth: Any, rows: Any) -> Verdict:
