@@ -10,9 +10,7 @@ from scipy.stats import norm
 
 from superfactor._words import counted
 from superfactor.estimators import SMFSurvival
-from superfactor.estimators.concordance import concordance
-from superfactor.estimators.survival_targets import check_survival
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import Given, check_survival, concordance
 from superfactor.losses import CoxPartialLikelihood
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
 from superfactor.outcomes.metric import Metric
