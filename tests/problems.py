@@ -50,3 +50,12 @@ def lifted(model, factors):
     f = factors
     A = f.components @ f.beta if model == "filter" else (f.codes @ f.beta).T
     return A, f.components @ f.codes.T, f.gamma
+
+
+def objective(arrays, A, B, gamma):
+    """F at Ã (N, κ), B̃ = W·C given as the pair W (N, r), C (r, other), and γ (q, κ), by dense arrays."""
+    W, C = B
+    X = arrays.data.dense()
+    X = X if arrays.model.searches_samples else X.T
+    penalty = arrays.lam * np.sum(A**2) + np.sum(arrays.covariate_ridge[:, None] * gamma**2)
+    return arrays.loss_terms(arrays.activations(A, gamma))[0] + arrays.xi * np.sum((X - W @ C) ** 2) + penalty

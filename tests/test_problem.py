@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 from tests import naive
-from tests.problems import MODELS, example, lifted
+from tests.problems import MODELS, example, lifted, objective
 from tests.samples.cutting import cut
 
 from superfactor.losses import SquaredError, resolve_link
@@ -162,11 +162,11 @@ def test_compact_problem_has_the_same_objective(model, sparse, weighted, kappa):
     beta = rng.standard_normal((2, kappa))
     gamma = rng.standard_normal((P.aux.shape[0], kappa))
     inner, outer = small.arrays(), problem.arrays()
-    inside = inner.objective(W @ beta, (W, inner.image(W).T), gamma)
+    inside = objective(inner, W @ beta, (W, inner.image(W).T), gamma)
     V = problem.expand(W) if model == "filter" else W
     assert V.shape == (outer.side, 2)
     np.testing.assert_allclose(V.T @ V, np.eye(2), atol=1e-10)
-    outside = outer.objective(V @ beta, (V, outer.image(V).T), gamma)
+    outside = objective(outer, V @ beta, (V, outer.image(V).T), gamma)
     np.testing.assert_allclose(inside, outside, rtol=1e-11)
     # Atoms (p, j) come back by `expand` in either model.
     atoms = W if model == "filter" else inner.image(W)
@@ -252,7 +252,7 @@ def test_dual_bound_is_its_formula_and_bounds(model, case):
         rng = np.random.default_rng(seed)
         W = np.linalg.qr(rng.standard_normal((arrays.side, 2)))[0]
         beta = rng.standard_normal((2, arrays.n_outputs))
-        point = arrays.objective(W @ beta, (W, arrays.image(W).T), gamma)
+        point = objective(arrays, W @ beta, (W, arrays.image(W).T), gamma)
         assert bound <= point
 
 

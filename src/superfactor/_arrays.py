@@ -27,32 +27,6 @@ NumpyArray = NDArray[Any]
 # Up to here, matrices are too small for threads to pay.
 _SMALL_SIDE = 1000
 
-__all__ = [
-    "Array",
-    "NumpyArray",
-    "cast",
-    "column_norms",
-    "cores",
-    "device",
-    "diagonal",
-    "eigh_descending",
-    "eps",
-    "eye_like",
-    "few_threads",
-    "frobenius2",
-    "full_like_of",
-    "indices",
-    "inner",
-    "inners",
-    "moved",
-    "namespace",
-    "one_blas_thread",
-    "random_like",
-    "to_numpy",
-    "wide",
-    "zeros_like_of",
-]
-
 
 def namespace(*arrays: Array) -> Any:
     """The array-API namespace the arrays share."""

@@ -31,18 +31,8 @@ from superfactor.losses import Loss
 from superfactor.models import Model
 from superfactor.samples import Block, Design, Samples
 
-__all__ = [
-    "COVARIATE_RIDGE",
-    "Units",
-    "Weights",
-    "covariate_ridges",
-    "largest_square",
-    "null_loss",
-    "xi_unit",
-]
-
-#: 1/(2·2.5²): the ridge of a covariate of variance 1. The prior does not grow with n.
-COVARIATE_RIDGE = 0.08
+# 1/(2·2.5²): the ridge of a covariate of variance 1. The prior does not grow with n.
+_COVARIATE_RIDGE = 0.08
 # σ₁² is a unit, not a result: a block Krylov space of this width, grown until it changes by less than this.
 _WIDTH, _PASSES, _CHANGE = 16, 8, 1e-3
 # A variance below this share of the mean square is rounding: the covariate is constant.
@@ -68,7 +58,8 @@ class Weights:
         """ξ and λ, by ‖X‖², ℓ₀ and σ₁(X)²·Σω/Σw of the data; the last is computed only where needed."""
         xi, lam = self.xi, self.lam
         if xi == "auto":
-            xi = model.usual_xi * xi_unit(null_loss, squared_norm)
+            unit = null_loss / squared_norm if squared_norm > 0 and null_loss > 0 else 1.0
+            xi = model.usual_xi * unit
         if lam == "auto":
             lam = model.usual_lam * (model.natural_ridge(largest) or 1.0)
         return float(xi), float(lam)
@@ -91,13 +82,7 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Units:
-    """What t = 1 stands for.
-
-    Attributes
-    ----------
-    xi : ℓ₀/‖X‖²
-    lam : σ₁(X)²·Σω/Σw, of the filter model
-    """
+    """What t = 1 stands for: ξ = ℓ₀/‖X‖², and λ = σ₁(X)²·Σω/Σw of the filter model."""
 
     xi: float
     lam: float
@@ -128,11 +113,6 @@ def null_loss(samples: Samples, loss: Loss, n_outputs: int, n_covariates: int, i
     return Nothing(float(at_zero), float(best))
 
 
-def xi_unit(null_loss: float, squared_norm: float) -> float:
-    """ℓ₀/‖X‖², the unit of ξ."""
-    return null_loss / squared_norm if squared_norm > 0 and null_loss > 0 else 1.0
-
-
 def covariate_ridges(samples: Samples) -> Array:
     """ρ_j = 0.08·Var(x'_j) of every covariate, the intercept's column included: (q,), NumPy.
 
@@ -144,7 +124,7 @@ def covariate_ridges(samples: Samples) -> Array:
     variance = second / total
     square = variance + mean**2
     size = np.where(variance > _NO_VARIANCE * square, variance, square)
-    return COVARIATE_RIDGE * np.where(size > 0, size, 1.0)
+    return _COVARIATE_RIDGE * np.where(size > 0, size, 1.0)
 
 
 def largest_square(samples: Samples, n_features: int, total_weight: float) -> float:

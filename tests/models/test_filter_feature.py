@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests import naive
-from tests.problems import MODELS, example, lifted
+from tests.problems import MODELS, example, lifted, objective
 from tests.samples.cutting import cut
 
 from superfactor.losses import SquaredError
@@ -118,7 +118,7 @@ def test_objective_does_not_depend_on_the_scale(model, weighted):
         own_xi, own_lam = M.own_weights(xi, lam, scale)
         other = replace(arrays, data=data, xi=own_xi, lam=own_lam, scale=scale)
         L, beta, P = other.split(factors)
-        value = other.objective(L @ beta, (L, P.T), factors.gamma)
+        value = objective(other, L @ beta, (L, P.T), factors.gamma)
         np.testing.assert_allclose(value, expected, rtol=1e-12)
         np.testing.assert_allclose(other.users_weights, (xi, lam), rtol=1e-15)
 

@@ -12,13 +12,16 @@ Product        one set for each of A, B and γ   if it does for each of the thre
 ============== ================================ ==========================================
 """
 
-from superfactor.constraints.ball import FrobeniusBall
 from superfactor.constraints.base import ConvexSet, Point, norm
-from superfactor.constraints.box import Box, NonNegative
-from superfactor.constraints.product import Product
-from superfactor.constraints.resolve import resolve_constraint
-from superfactor.constraints.user import UserSet
-from superfactor.constraints.whole import WholeSpace
+from superfactor.constraints.sets import (
+    Box,
+    FrobeniusBall,
+    NonNegative,
+    Product,
+    UserSet,
+    WholeSpace,
+    resolve_constraint,
+)
 
 __all__ = [
     "Box",

@@ -34,6 +34,7 @@ import numpy as np
 
 from superfactor._arrays import Array, cast, moved, namespace, wide
 from superfactor.losses.base import Loss, check_radius
+from superfactor.losses.entropy import times_own_log
 from superfactor.losses.risk_sets import AtRisk, RiskSets
 
 # By how much of all events dual points may leave the domain: rounding.
@@ -147,7 +148,7 @@ class CoxPartialLikelihood(Loss):
         inside = inside & (weights * share >= -noise) & (xp.abs(xp.sum(weights * g)) <= noise)
         tails = xp.clip(tails, float(xp.finfo(g.dtype).smallest_normal) ** 0.5, None)
         split = tails * xp.log1p(tied / tails) / tied + xp.log1p(tails / tied)
-        found = _times_own_log(share) - events * split
+        found = times_own_log(share) - events * split
         return xp.where(inside, found, xp.full_like(found, math.inf))
 
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
@@ -164,12 +165,9 @@ class RiskCurvature:
 
     Attributes
     ----------
-    loss : CoxPartialLikelihood
-        Who was at risk when.
-    activations : array of shape (…, n, 1)
-        Where.
-    factor : array of shape (…, n, 1)
-        By what each sample's row is multiplied: ω where it is weighted, otherwise 1.
+    loss : who was at risk when
+    activations : (…, n, 1), where
+    factor : (…, n, 1), by what each sample's row is multiplied: ω where it is weighted, otherwise 1
     """
 
     loss: CoxPartialLikelihood
@@ -178,7 +176,6 @@ class RiskCurvature:
 
     @property
     def numbers(self) -> tuple[Array, Array]:
-        """Activations and factors."""
         return self.activations, self.factor
 
     def weighted(self, weights: Array) -> RiskCurvature:
@@ -186,7 +183,6 @@ class RiskCurvature:
         return replace(self, factor=self.factor * weights)
 
     def times(self, v: Array) -> Array:
-        """The product with ``v`` of shape ``(…, n, 1)``."""
         return cast(self._times(wide(v)[..., 0])[..., None], v)
 
     def matrices(self) -> Array:
@@ -235,10 +231,3 @@ class RiskCurvature:
     @cached_property
     def _diagonal(self) -> Array:
         return wide(self.factor)[..., 0] * self._at_risk.spread(self._deaths)
-
-
-def _times_own_log(x: Array) -> Array:
-    """``x log x``, and 0 at 0 and, by rounding, below."""
-    xp = namespace(x)
-    safe = xp.where(x > 0, x, xp.ones_like(x))
-    return safe * xp.log(safe)

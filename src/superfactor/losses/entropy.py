@@ -27,9 +27,11 @@ def _slack(p: Array) -> float:
     return 4.0 * int(p.shape[1]) * float(namespace(p).finfo(p.dtype).eps)
 
 
-def _p_log_p(p: Array) -> Array:
-    xp = namespace(p)
-    return p * xp.log(xp.where(p > 0, p, xp.ones_like(p)))
+def times_own_log(x: Array) -> Array:
+    """``x log x``, and 0 at 0 and, by rounding, below."""
+    xp = namespace(x)
+    safe = xp.where(x > 0, x, xp.ones_like(x))
+    return safe * xp.log(safe)
 
 
 def conjugate(G: Array, Y: Array) -> Array:
@@ -38,10 +40,7 @@ def conjugate(G: Array, Y: Array) -> Array:
     base, p = simplex_point(G, Y)
     slack = _slack(p)
     inside = xp.all(p >= -slack, axis=1) & (base[:, 0] >= -slack)
-    zero = xp.zeros_like(p)
-    p = xp.where(p > 0, p, zero)
-    base = xp.where(base > 0, base, zero[:, :1])
-    value = xp.sum(_p_log_p(p), axis=1) + _p_log_p(base)[:, 0]
+    value = xp.sum(times_own_log(p), axis=1) + times_own_log(base)[:, 0]
     return xp.where(inside, value, xp.full_like(value, math.inf))
 
 

@@ -23,14 +23,12 @@ _RISE = 300.0
 
 @dataclass(frozen=True)
 class RiskSets:
-    """The order of samples by falling time.
+    """The order of samples by falling time, in NumPy.
 
     Attributes
     ----------
-    order : NumPy array of shape (m,)
-        The samples that have a time, latest first.
-    first, last : NumPy arrays of shape (n,)
-        Where in this order those begin and end whose time is that of sample i.
+    order : (m,), the samples that have a time, latest first
+    first, last : (n,), where in this order those begin and end whose time is that of sample i
     """
 
     order: Any
@@ -105,17 +103,13 @@ class AtRisk:
 
     Attributes
     ----------
-    sets : RiskSets
-    cuts : list of k + 1 int
-        Where in the order stretches begin, and its end.
-    units : list of k arrays of shape (…, 1)
-        The largest activation up to the end of each stretch: sums inside it are in units of its exponential.
-    unit : array of shape (…, n), or (…, 1) where there is one stretch
-        That of the stretch in which the risk set of each sample ends.
-    counted : array of shape (…, n)
-        ``e^{a_j}`` in this unit, 0 where ``ω_j`` is.
-    weights : array of shape (n,)
-        ``ω``.
+    sets : who was at risk when
+    cuts : k + 1 positions in the order: where stretches begin, and its end
+    units : k arrays (…, 1), the largest activation up to the end of each stretch, in units of whose
+        exponential the sums inside it are
+    unit : (…, n), or (…, 1) where there is one stretch: that in which the risk set of each sample ends
+    counted : (…, n), ``e^{a_j}`` in this unit, 0 where ``ω_j`` is
+    weights : (n,), ``ω``
     """
 
     sets: RiskSets

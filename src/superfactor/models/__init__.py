@@ -1,11 +1,11 @@
 """SMF-W and SMF-H: everything in which the two models differ, one class each."""
 
 from superfactor.models.arrays import LiftedArrays
-from superfactor.models.base import Coding, Grown, Model, Side
-from superfactor.models.factors import Factors
+from superfactor.models.base import Grown, Model, Side
+from superfactor.models.coding import Coding
+from superfactor.models.factors import Factors, Turned
 from superfactor.models.feature import Feature
 from superfactor.models.filter import Filter
-from superfactor.models.unlifting import Turned
 
 __all__ = [
     "MODELS",

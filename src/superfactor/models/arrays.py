@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from superfactor._arrays import Array, column_norms, frobenius2, inner, namespace
+from superfactor._arrays import Array, column_norms, inner, namespace
 from superfactor.losses import Loss
 from superfactor.models.base import Model
 from superfactor.models.factors import Factors
@@ -125,13 +125,6 @@ class LiftedArrays:
         """Σ_j ρ_j‖γ_j‖²."""
         return float(namespace(gamma).sum(self.covariate_ridge[:, None] * gamma**2))
 
-    def objective(self, A: Array, B: tuple[Array, Array], gamma: Array) -> float:
-        """F at Ã (N, κ), B̃ = W·C given as the pair W (N, r), C (r, other), and γ (q, κ)."""
-        W, C = B
-        fit = self.data.sum_of_squares() - 2 * inner(C.T, self.image(W)) + inner(W.T @ W @ C, C)
-        penalty = self.lam * frobenius2(A) + self.covariate_penalty(gamma)
-        return self.loss_terms(self.activations(A, gamma))[0] + self.xi * fit + penalty
-
     # --- factors ----------------------------------------------------------------------------------------
 
     def split(self, factors: Factors) -> tuple[Array, Array, Array]:
@@ -146,8 +139,8 @@ class LiftedArrays:
         Found by turning an r × r core, never by decomposing θ, where a large B would drown A.
         """
         Q, R = namespace(L).linalg.qr(L)
-        atoms, codes = self.model.atoms_and_codes(Q, P @ R.T)
         other = P @ R.T
+        atoms, codes = self.model.atoms_and_codes(Q, other)
         turned = self.model.turned(atoms, R @ beta, other.T @ other, self.scale)
         codes = self.known.over_root(codes @ turned.codes_turn)
         return Factors(turned.components, codes, turned.beta, gamma)

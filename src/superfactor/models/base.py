@@ -26,9 +26,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from superfactor._arrays import Array
-from superfactor.losses import Multinomial
-from superfactor.models.factors import Factors
-from superfactor.models.unlifting import Turned
+from superfactor.models.coding import Coding
+from superfactor.models.factors import Factors, Turned
 from superfactor.samples import Along, Annotations, Design, Samples, Tall, Vectors
 from superfactor.spectrum import DataMatrix
 
@@ -73,31 +72,6 @@ class Grown:
     bent: Vectors | None
 
 
-class Coding(ABC):
-    """How a fitted model codes new samples and what it predicts for them."""
-
-    @property
-    @abstractmethod
-    def weights(self) -> Array:
-        """V (p, r): the codes of samples X (n, p) are XV."""
-
-    @abstractmethod
-    def codes(self, X: Array) -> Array:
-        """Codes (n, r) of the rows of X (n, p)."""
-
-    @abstractmethod
-    def scores(self, b: Array, offset: Array, loss: Multinomial, prediction: str) -> Array:
-        """Logarithms of unnormalised class probabilities (n, κ + 1), of b = codes·β and γᵀx' (n, κ)."""
-
-    @abstractmethod
-    def targets(self, b: Array, offset: Array, prediction: str) -> Array:
-        """Predicted targets (n, κ), of the same."""
-
-    @abstractmethod
-    def moved(self, move: Any) -> Coding:
-        """The same with `move` applied to every array."""
-
-
 class Model(ABC):
     """SMF-W or SMF-H; there is one object of each, without data of its own."""
 
@@ -123,9 +97,9 @@ class Model(ABC):
 
     # --- units: X̃ = diag(√w)X/s, B̃ = B/s, Ã = unit·A ---------------------------------------------------
 
-    @abstractmethod
     def unit(self, scale: float) -> float:
         """Ã/A."""
+        return 1.0 if self.searches_samples else scale
 
     def own_weights(self, xi: float, lam: float, scale: float) -> tuple[float, float]:
         """ξ and λ in the units of X̃ and Ã."""
@@ -135,21 +109,22 @@ class Model(ABC):
         """The way back."""
         return xi / scale / scale, lam * self.unit(scale) ** 2
 
-    @abstractmethod
     def subsampled_ridge(self, lam: float, share: float) -> float:
         """λ for a share of the samples, so that the optimum stays about where it was."""
+        # It belongs to the samples, or is one for all of them and shrinks with their number.
+        return lam if self.searches_samples else lam * share
 
     #: ξ and λ of "auto", in their units (`superfactor.units`): measured on the tables of docs/selection.md.
     usual_xi: ClassVar[float]
     usual_lam: ClassVar[float]
 
-    @abstractmethod
     def natural_ridge(self, largest: Callable[[], float]) -> float:
-        """The unit of λ: what makes it a number without one (`largest` computes σ₁(X)²)."""
+        """The unit of λ (`largest` computes σ₁(X)²); activations have no units of X."""
+        return 1.0 if self.searches_samples else largest()
 
-    @abstractmethod
     def feature_bound(self, squared_norm: float) -> float:
         """An upper bound of ‖Φ‖² in units of √w."""
+        return 1.0 if self.searches_samples else squared_norm
 
     # --- with arrays: which side of X̃ is which -----------------------------------------------------------
 
@@ -217,16 +192,13 @@ class Model(ABC):
     ) -> tuple[list[Vectors], Vectors | None]:
         """What to grow a basis from to go on where a search ended, and what of it spans its subspace.
 
-        Parameters
-        ----------
-        loadings : (p, k), those of the basis, the subspace first
-        tall : (n, r) the subspace where the search side is the samples, if it is known
+        Of loadings (p, k), the subspace first; tall (n, r), where the search side is the samples, is the
+        subspace if it is known.
         """
 
     @abstractmethod
     def grown(self, side: Side, features: Tall, loadings: Array, T: Vectors, along: Along | None) -> Grown:
-        """What there is to know of new orthonormal vectors T, beside a basis with these features and
-        loadings.
+        """What to know of new orthonormal vectors T, beside a basis with these features and loadings.
 
         One pass over X where the search side is the features, two where it is the samples.
         """
@@ -248,24 +220,20 @@ class Model(ABC):
     def turned(self, atoms: Array, beta: Array, gram: Array, scale: float) -> Turned:
         """Atoms, coefficients and codes in the user's units, from a point of the search.
 
-        Parameters
-        ----------
-        atoms : (p, r), W or its image, whichever has p rows
-        beta : (r, κ)
-        gram : WᵀGW (r, r)
+        Of atoms (p, r), W or its image, whichever has p rows; β (r, κ); gram = WᵀGW (r, r).
         """
 
-    @abstractmethod
     def normalised(self, factors: Factors, norms: Array) -> Array:
         """β (r, κ) when atoms of these norms (r,) are divided by them, and codes multiplied."""
+        return factors.beta / norms[:, None] if self.searches_samples else factors.beta * norms[:, None]
 
-    @abstractmethod
     def lifted(self, factors: Factors) -> Array:
         """A (N, κ) of factors in the user's units."""
+        return (factors.codes if self.searches_samples else factors.components) @ factors.beta
 
-    @abstractmethod
     def ridge_unit(self, sizes: Any) -> Any:
         """The unit (r,) of coefficients on codes of these sizes (r,), NumPy, in which the ridge counts."""
+        return sizes if self.searches_samples else np.ones_like(sizes)
 
     @abstractmethod
     def coding(self, factors: Factors, code_sizes: Array, xi: float, lam: float) -> Coding:
@@ -273,13 +241,12 @@ class Model(ABC):
 
     # --- what the theory needs --------------------------------------------------------------------------
 
-    @abstractmethod
     def bends(self, alpha: Range, design: Range, covariate_factor: float) -> Range:
         """What the loss adds to the curvature 2λ, at least and at most (`superfactor.theory.regions`).
 
-        Parameters
-        ----------
-        alpha : α⁻ and α⁺, the curvature bounds of the loss
-        design : (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X']
-        covariate_factor : λ_max(X'ᵀX')
+        Of α⁻ and α⁺, the curvature bounds of the loss; (nδ⁻, nδ⁺), those of ΦᵀΦ, Φ = [X, X'];
+        and λ_max(X'ᵀX').
         """
+        if self.searches_samples:
+            return 0.0, alpha[1] * (1 + covariate_factor)
+        return design[0] * alpha[0], design[1] * alpha[1]

@@ -19,12 +19,12 @@ In regression y is free and the loss vanishes: the prediction is c + γᵀx'.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from superfactor._arrays import Array, cast, device, eps, eye_like, namespace, wide, zeros_like_of
 from superfactor.losses import Loss, Multinomial
-from superfactor.models.base import Coding
 
 # Entries of the temporary arrays, κ × (samples × labels): they stay in the cache of a core, and keep an
 # accelerator busy.
@@ -39,22 +39,35 @@ def _linear_scores(a: Array, loss: Multinomial) -> Array:
     return xp.concat([xp.zeros_like(scores[:, :1]), scores], axis=1)
 
 
-class _ArrayCoding(Coding):
-    """Codings are dataclasses of arrays and numbers."""
+class Coding(ABC):
+    """How a fitted model codes new samples and predicts for them: a dataclass of arrays and numbers."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> Array:
+        """V (p, r): the codes of samples X (n, p) are XV."""
+
+    @abstractmethod
+    def codes(self, X: Array) -> Array:
+        """Codes (n, r) of the rows of X (n, p)."""
+
+    @abstractmethod
+    def scores(self, b: Array, offset: Array, loss: Multinomial, prediction: str) -> Array:
+        """Logarithms of unnormalised class probabilities (n, κ + 1), of b = codes·β and γᵀx' (n, κ)."""
+
+    @abstractmethod
+    def targets(self, b: Array, offset: Array, prediction: str) -> Array:
+        """Predicted targets (n, κ), of the same."""
 
     def moved(self, move: Any) -> Coding:
+        """The same with `move` applied to every array."""
         arrays = {field.name: move(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
         return replace(self, **arrays)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
-class FilterCoding(_ArrayCoding):
-    """codes = XW.
-
-    Attributes
-    ----------
-    filters : W (p, r)
-    """
+class FilterCoding(Coding):
+    """codes = XW, of filters W (p, r)."""
 
     filters: Array
 
@@ -63,7 +76,6 @@ class FilterCoding(_ArrayCoding):
         return self.filters
 
     def codes(self, X: Array) -> Array:
-        """Wᵀx for every row of X (n, p): (n, r)."""
         return X @ self.filters
 
     def scores(self, b: Array, offset: Array, loss: Multinomial, prediction: str) -> Array:
@@ -74,7 +86,7 @@ class FilterCoding(_ArrayCoding):
 
 
 @dataclass(frozen=True)
-class FeatureCoding(_ArrayCoding):
+class FeatureCoding(Coding):
     """codes = X(W⁺)ᵀ, and the supervised coding of the energies above.
 
     Attributes
@@ -117,7 +129,6 @@ class FeatureCoding(_ArrayCoding):
         return self.range @ self.back.T
 
     def codes(self, X: Array) -> Array:
-        """W⁺x for every row of X (n, p): (n, r)."""
         return (X @ self.range) @ self.back.T
 
     def scores(self, b: Array, offset: Array, loss: Multinomial, prediction: str) -> Array:
@@ -135,13 +146,7 @@ class FeatureCoding(_ArrayCoding):
         return ((b @ R) * shrink) @ R.T
 
     def energies(self, b: Array, offset: Array, loss: Loss) -> Array:
-        """E_y (n, κ+1) for every sample and label.
-
-        Parameters
-        ----------
-        b : codes·β (n, κ)
-        offset : γᵀx' with the intercept (n, κ)
-        """
+        """E_y (n, κ+1) for every sample and label; b = codes·β (n, κ), offset = γᵀx' (n, κ)."""
         xp, (n, kappa) = namespace(b), b.shape
         R, width, shrink = self._prior(b)
         entries = _CHUNK if str(device(b)) == "cpu" else _LARGE_CHUNK

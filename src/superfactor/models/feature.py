@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from superfactor._arrays import Array, eye_like, random_like
-from superfactor.models.base import Coding, Grown, Model, Range, Side
-from superfactor.models.coding import FeatureCoding
-from superfactor.models.factors import Factors
-from superfactor.models.unlifting import Turned, turn_features
+from superfactor.models.base import Grown, Model, Side
+from superfactor.models.coding import Coding, FeatureCoding
+from superfactor.models.factors import Factors, Turned, turn_features
 from superfactor.samples import Along, Block, Design, Tall, Vectors
 
 
@@ -25,18 +23,6 @@ class Feature(Model):
     codes_see_labels = True
     usual_xi: ClassVar[float] = 10.0
     usual_lam: ClassVar[float] = 1e-3
-
-    def unit(self, scale: float) -> float:
-        return 1.0
-
-    def subsampled_ridge(self, lam: float, share: float) -> float:
-        return lam  # it belongs to the samples
-
-    def natural_ridge(self, largest: Callable[[], float]) -> float:
-        return 1.0  # the price of activations, which have no units of X
-
-    def feature_bound(self, squared_norm: float) -> float:
-        return 1.0
 
     # --- the search side ----------------------------------------------------------------------------------
 
@@ -88,17 +74,5 @@ class Feature(Model):
     def turned(self, atoms: Array, beta: Array, gram: Array, scale: float) -> Turned:
         return turn_features(atoms, beta, scale)
 
-    def normalised(self, factors: Factors, norms: Array) -> Array:
-        return factors.beta / norms[:, None]
-
-    def lifted(self, factors: Factors) -> Array:
-        return factors.codes @ factors.beta
-
-    def ridge_unit(self, sizes: Any) -> Any:
-        return sizes  # it is one on the activations
-
     def coding(self, factors: Factors, code_sizes: Array, xi: float, lam: float) -> Coding:
         return FeatureCoding.of(factors.components, code_sizes, factors.beta, xi=xi, lam=lam)
-
-    def bends(self, alpha: Range, design: Range, covariate_factor: float) -> Range:
-        return 0.0, alpha[1] * (1 + covariate_factor)

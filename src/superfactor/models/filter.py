@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from superfactor._arrays import Array, eye_like, random_like, zeros_like_of
-from superfactor.models.base import Coding, Grown, Model, Range, Side
-from superfactor.models.coding import FilterCoding
-from superfactor.models.factors import Factors
-from superfactor.models.unlifting import Turned, turn_filters
+from superfactor.models.base import Grown, Model, Side
+from superfactor.models.coding import Coding, FilterCoding
+from superfactor.models.factors import Factors, Turned, turn_filters
 from superfactor.samples import Along, Block, Design, Plain, Tall, Vectors
 
 
@@ -25,18 +23,6 @@ class Filter(Model):
     codes_see_labels = False
     usual_xi: ClassVar[float] = 0.1
     usual_lam: ClassVar[float] = 1e-3
-
-    def unit(self, scale: float) -> float:
-        return scale
-
-    def subsampled_ridge(self, lam: float, share: float) -> float:
-        return lam * share  # one ridge for all samples shrinks with their number
-
-    def natural_ridge(self, largest: Callable[[], float]) -> float:
-        return largest()
-
-    def feature_bound(self, squared_norm: float) -> float:
-        return squared_norm
 
     # --- the search side ----------------------------------------------------------------------------------
 
@@ -82,17 +68,5 @@ class Filter(Model):
     def turned(self, atoms: Array, beta: Array, gram: Array, scale: float) -> Turned:
         return turn_filters(atoms, beta, gram, scale)
 
-    def normalised(self, factors: Factors, norms: Array) -> Array:
-        return factors.beta * norms[:, None]
-
-    def lifted(self, factors: Factors) -> Array:
-        return factors.components @ factors.beta
-
-    def ridge_unit(self, sizes: Any) -> Any:
-        return np.ones_like(sizes)
-
     def coding(self, factors: Factors, code_sizes: Array, xi: float, lam: float) -> Coding:
         return FilterCoding(factors.components)
-
-    def bends(self, alpha: Range, design: Range, covariate_factor: float) -> Range:
-        return design[0] * alpha[0], design[1] * alpha[1]

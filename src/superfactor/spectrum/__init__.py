@@ -2,8 +2,7 @@
 
 from superfactor.spectrum.compression import Compression, compress
 from superfactor.spectrum.data import DataMatrix, power_of_two
-from superfactor.spectrum.eigen import ritz_corrections, top_eigenpairs
-from superfactor.spectrum.projection import project_rank, truncated_svd
+from superfactor.spectrum.eigen import project_rank, ritz_corrections, top_eigenpairs, truncated_svd
 from superfactor.spectrum.rounding import eigen_rounding, product_rounding
 from superfactor.spectrum.rows import RowSource, as_rows, row_blocks, rows_per_block, working_memory
 

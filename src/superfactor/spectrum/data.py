@@ -91,9 +91,7 @@ class DataMatrix:
         cuts[0], cuts[-1] = 0, n
         self._blocks = []
         for a, b in pairwise(cuts):
-            start, stop = X.indptr[a], X.indptr[b]
-            parts = X.data[start:stop], X.indices[start:stop], X.indptr[a : b + 1] - start
-            shape = (int(b - a), self.shape[1])
+            parts, shape = _between(X, a, b), (int(b - a), self.shape[1])
             block = shared(sp.csr_array, shape, parts), shared(sp.csc_array, shape[::-1], parts)
             self._blocks.append((slice(int(a), int(b)), *block))
         self._pool = ThreadPoolExecutor(threads)
@@ -111,13 +109,10 @@ class DataMatrix:
         if self.root_weight is not None and self._precise_root is not None:
             part.root_weight = self.root_weight[start:stop, :]
             part._precise_root = self._precise_root[start:stop, :]
-        X = self._X
         if self.is_sparse:
-            first, last = X.indptr[start], X.indptr[stop]
-            parts = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
-            part._X = shared(sp.csr_array, part.shape, parts)
+            part._X = shared(sp.csr_array, part.shape, _between(self._X, start, stop))
         else:
-            part._X = X[start:stop, :]
+            part._X = self._X[start:stop, :]
         return part
 
     def over(self, scale: float) -> DataMatrix:
@@ -170,8 +165,7 @@ class DataMatrix:
             found = sums, np.einsum(*one_by_one, dtype=np.float64)
         else:
             found = (xp.zeros(X.shape[1], dtype=xp.float64, device=self.device),) * 2
-            for start in range(0, n, _GRAM_ROWS):
-                stop = min(start + _GRAM_ROWS, n)
+            for start, stop in _stretches(n):
                 block = wide(X[start:stop, :])
                 weighted = block if weight is None else block * weight[start:stop, None]
                 found = (found[0] + xp.sum(weighted, axis=0), found[1] + xp.sum(block * weighted, axis=0))
@@ -201,8 +195,7 @@ class DataMatrix:
             X = X if weight is None else sp.csr_array(X.multiply(weight))
             return (X.T @ X).toarray().astype("float64") * self._factor**2
         total = xp.zeros((self.shape[1],) * 2, dtype=xp.float64, device=self.device)
-        for start in range(0, self.shape[0], _GRAM_ROWS):
-            stop = min(start + _GRAM_ROWS, self.shape[0])
+        for start, stop in _stretches(self.shape[0]):
             block = X[start:stop, :]
             if weight is not None:
                 block = block * weight[start:stop, :]
@@ -270,10 +263,8 @@ class DataMatrix:
 
     def _wide_columns(self) -> Iterator[tuple[int, int, Array]]:
         """X in float64, so many columns at a time: no copy of X as a whole."""
-        p = self.shape[1]
         columns = sp.csc_array(self._X) if self.is_sparse else self._X
-        for start in range(0, p, _GRAM_ROWS):
-            stop = min(start + _GRAM_ROWS, p)
+        for start, stop in _stretches(self.shape[1]):
             block = columns[:, start:stop]
             yield start, stop, block.astype("float64") if self.is_sparse else wide(block)
 
@@ -290,8 +281,8 @@ class DataMatrix:
             K = X @ X.T
         else:  # in blocks along the long side: no float64 copy of X as a whole
             K = xp.zeros((n, n), dtype=xp.float64, device=self.device)
-            for start in range(0, p, _GRAM_ROWS):
-                block = wide(X[:, start : min(start + _GRAM_ROWS, p)])
+            for start, stop in _stretches(p):
+                block = wide(X[:, start:stop])
                 K += block @ block.T
         if weight is not None:
             K = K * weight * weight.T
@@ -301,3 +292,14 @@ class DataMatrix:
 def power_of_two(x: float) -> float:
     """The power of two nearest below x."""
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
+
+
+def _stretches(length: int) -> Iterator[tuple[int, int]]:
+    """Where to cut a long side, so that float64 need not hold all of it."""
+    return ((start, min(start + _GRAM_ROWS, length)) for start in range(0, length, _GRAM_ROWS))
+
+
+def _between(X: Any, start: int, stop: int) -> tuple[Any, Any, Any]:
+    """Values, columns and row starts of some rows of a CSR matrix, as views."""
+    first, last = X.indptr[start], X.indptr[stop]
+    return X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first

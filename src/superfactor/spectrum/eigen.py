@@ -1,4 +1,4 @@
-"""The top of the spectrum of a diagonal matrix plus one of low rank, and what Ritz values may lack."""
+"""The top of a spectrum: of a matrix, of a diagonal one plus low rank, and what Ritz values may lack."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ from superfactor._arrays import (
     zeros_like_of,
 )
 from superfactor.options import Options
+
+
+def truncated_svd(theta: Array, rank: int) -> tuple[Array, Array, Array]:
+    """U (a, r), σ (r,), Vᵀ (r, b) of the best rank-r approximation of θ (a, b)."""
+    xp = namespace(theta)
+    U, s, Vt = xp.linalg.svd(theta, full_matrices=False)
+    return U[:, :rank], s[:rank], Vt[:rank, :]
+
+
+def project_rank(theta: Array, rank: int) -> Array:
+    """Π_r(θ): the nearest matrix of rank at most r (Eckart–Young)."""
+    U, s, Vt = truncated_svd(theta, rank)
+    return (U * s[None, :]) @ Vt
 
 
 def top_eigenpairs(

@@ -5,8 +5,7 @@ file          idea
 ============= ====================================================================
 ``source``    ``RowSource``: what every storage offers, and how tall a block is
 ``mapped``    ``MemmapRows``: NumPy arrays on disk, pages given back after use
-``chunked``   ``ZarrRows``: compressed chunks
-``hdf5``      ``HDF5Rows``, ``SparseRows``: HDF5, dense or sparse, as backed AnnData has it
+``chunked``   ``ZarrRows``, ``HDF5Rows``, ``SparseRows``: chunks, dense or sparse
 ``arrow``     ``ArrowRows``: tables, Parquet files, datasets of many files
 ``pieces``    what Arrow data is stored in: row groups, record batches, files
 ``columns``   columns by name, position or mask
@@ -15,9 +14,8 @@ file          idea
 """
 
 from superfactor.spectrum.rows.arrow import ArrowRows
-from superfactor.spectrum.rows.chunked import ZarrRows
+from superfactor.spectrum.rows.chunked import HDF5Rows, SparseRows, ZarrRows
 from superfactor.spectrum.rows.columns import column_positions
-from superfactor.spectrum.rows.hdf5 import HDF5Rows, SparseRows
 from superfactor.spectrum.rows.mapped import MemmapRows
 from superfactor.spectrum.rows.opening import as_rows, row_blocks
 from superfactor.spectrum.rows.source import RowSource, rows_per_block, scaled_columns, shared, working_memory

@@ -12,9 +12,8 @@ import numpy as np
 
 from superfactor.spectrum.rows import pieces
 from superfactor.spectrum.rows.arrow import ArrowRows
-from superfactor.spectrum.rows.chunked import ZarrRows
+from superfactor.spectrum.rows.chunked import HDF5Rows, SparseRows, ZarrRows
 from superfactor.spectrum.rows.columns import column_positions
-from superfactor.spectrum.rows.hdf5 import HDF5Rows, SparseRows
 from superfactor.spectrum.rows.mapped import MemmapRows, is_mapped
 from superfactor.spectrum.rows.source import RowSource
 

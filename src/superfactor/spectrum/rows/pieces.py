@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 # Bytes that all columns of a Parquet file together may read ahead; a page is the least of each.
 _READ_AHEAD, _PAGE = 2**26, 2**12
 
 
-class Piece(ABC):
-    """Some rows that are stored together."""
+class Piece(NamedTuple):
+    """Some rows that are stored together.
+
+    `batches(names, size)` gives record batches of about `size` rows with these columns (and maybe others), in
+    order. It pickles wherever the storage does.
+    """
 
     rows: int
-
-    @abstractmethod
-    def batches(self, names: list[str], size: int) -> Iterator[Any]:
-        """Record batches of about `size` rows with these columns (and maybe others), in order."""
-
-
-@dataclass(frozen=True)
-class TablePiece(Piece):
-    """A part of a table in memory."""
-
-    table: Any
-    rows: int
-
-    def batches(self, names: list[str], size: int) -> Iterator[Any]:
-        return iter(self.table.select(names).to_batches(max_chunksize=size))
+    batches: Callable[[list[str], int], Iterator[Any]]
 
 
 class ParquetPlace:
@@ -60,34 +49,24 @@ class ParquetPlace:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_metadata": None}
 
-
-@dataclass(frozen=True)
-class RowGroup(Piece):
-    """A row group of a Parquet file that can be opened again and again."""
-
-    place: ParquetPlace
-    group: int
-    rows: int
-
-    def batches(self, names: list[str], size: int) -> Iterator[Any]:
-        with self.place.open() as file:
-            yield from file.iter_batches(size, row_groups=[self.group], columns=names)
+    def batches(self, group: int, names: list[str], size: int) -> Iterator[Any]:
+        """Those of a row group."""
+        with self.open() as file:
+            yield from file.iter_batches(size, row_groups=[group], columns=names)
 
 
-@dataclass(frozen=True)
-class OpenRowGroup(Piece):
-    """A row group of a ParquetFile somebody else has opened: one thread at a time reads from it."""
+class OpenParquet:
+    """A ParquetFile somebody else has opened: one thread at a time reads from it."""
 
-    file: Any
-    lock: Any
-    group: int
-    rows: int
+    def __init__(self, file: Any):
+        self._file, self._lock = file, threading.Lock()
 
-    def batches(self, names: list[str], size: int) -> Iterator[Any]:
-        with self.lock:
-            batches = self.file.iter_batches(size, row_groups=[self.group], columns=names)
+    def batches(self, group: int, names: list[str], size: int) -> Iterator[Any]:
+        """Those of a row group."""
+        with self._lock:
+            batches = self._file.iter_batches(size, row_groups=[group], columns=names)
         while True:
-            with self.lock:
+            with self._lock:
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -100,50 +79,37 @@ class OpenRowGroup(Piece):
         )
 
 
-@dataclass(frozen=True)
-class IpcFile(Piece):
-    """A file of record batches (.arrow, .feather), of which one at a time is in memory."""
-
-    path: str
-    filesystem: Any
-    rows: int
-
-    def batches(self, names: list[str], size: int) -> Iterator[Any]:
-        from pyarrow import ipc
-
-        with self.filesystem.open_input_file(self.path) as file:
-            schema = ipc.open_file(file).schema
-            fields = [schema.get_field_index(name) for name in names]
-            reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields))
-            for i in range(reader.num_record_batches):
-                yield reader.get_batch(i)
+def _of_table(table: Any, names: list[str], size: int) -> Iterator[Any]:
+    return iter(table.select(names).to_batches(max_chunksize=size))
 
 
-@dataclass(frozen=True)
-class Fragment(Piece):
-    """A file of a dataset in another format, or with columns from its folder's name."""
+def _of_ipc_file(path: str, filesystem: Any, names: list[str], size: int) -> Iterator[Any]:
+    """Of a file of record batches (.arrow, .feather), one of which at a time is in memory."""
+    from pyarrow import ipc
 
-    fragment: Any
-    schema: Any
-    rows: int
+    with filesystem.open_input_file(path) as file:
+        schema = ipc.open_file(file).schema
+        fields = [schema.get_field_index(name) for name in names]
+        reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields))
+        for i in range(reader.num_record_batches):
+            yield reader.get_batch(i)
 
-    def batches(self, names: list[str], size: int) -> Iterator[Any]:
-        scanner = self.fragment.scanner(schema=self.schema, columns=names, batch_size=size, batch_readahead=1)
-        return iter(scanner.to_batches())
+
+def _of_fragment(fragment: Any, schema: Any, names: list[str], size: int) -> Iterator[Any]:
+    """Of a file of a dataset in another format, or with columns from its folder's name."""
+    scanner = fragment.scanner(schema=schema, columns=names, batch_size=size, batch_readahead=1)
+    return iter(scanner.to_batches())
 
 
 def pieces_of_table(table: Any) -> list[Piece]:
     """The chunks of a pyarrow.Table: cutting it there copies nothing."""
-    return [TablePiece(table.from_batches([b]), b.num_rows) for b in table.to_batches()]
+    return [Piece(b.num_rows, partial(_of_table, table.from_batches([b]))) for b in table.to_batches()]
 
 
 def pieces_of_file(file: Any) -> list[Piece]:
     """The row groups of an open pyarrow ParquetFile."""
-    lock = threading.Lock()
-    return [
-        OpenRowGroup(file, lock, i, file.metadata.row_group(i).num_rows)
-        for i in range(file.metadata.num_row_groups)
-    ]
+    opened, rows = OpenParquet(file), file.metadata
+    return [Piece(rows.row_group(i).num_rows, partial(opened.batches, i)) for i in range(rows.num_row_groups)]
 
 
 def pieces_of_dataset(dataset: Any) -> list[Piece]:
@@ -157,9 +123,11 @@ def pieces_of_dataset(dataset: Any) -> list[Piece]:
         complete = set(dataset.schema.names) <= set(fragment.physical_schema.names)
         if path and complete and isinstance(fragment, ParquetFileFragment):
             place = ParquetPlace(path, fragment.filesystem)
-            pieces += [RowGroup(place, group.id, group.num_rows) for group in fragment.row_groups]
+            pieces += [
+                Piece(group.num_rows, partial(place.batches, group.id)) for group in fragment.row_groups
+            ]
         elif path and complete and isinstance(fragment.format, IpcFileFormat):
-            pieces.append(IpcFile(path, fragment.filesystem, fragment.count_rows()))
+            pieces.append(Piece(fragment.count_rows(), partial(_of_ipc_file, path, fragment.filesystem)))
         else:
-            pieces.append(Fragment(fragment, dataset.schema, fragment.count_rows()))
+            pieces.append(Piece(fragment.count_rows(), partial(_of_fragment, fragment, dataset.schema)))
     return pieces
