@@ -41,23 +41,14 @@ _LOSSES = 4
 
 
 @dataclass(eq=False)
-class _Held:
-    """A shard and where it is.
+class _HeldShard:
+    """A shard and where it is."""
 
-    Attributes
-    ----------
-    numbers : its partitions, ascending
-    rows : in all of them
-    address : its worker
-    future : keeps the actor alive
-    losses : how often it was lost since it last answered
-    """
-
-    numbers: list[int]
-    rows: int
-    address: str
-    future: Any = None
-    losses: int = 0
+    numbers: list[int]  # of its partitions, ascending
+    rows: int  # in all of them
+    address: str  # of its worker
+    future: Any = None  # keeps the actor alive
+    losses: int = 0  # since it last answered
 
     def actor(self) -> tuple[str, str]:
         """Where to send messages."""
@@ -99,7 +90,7 @@ class RemoteSamples(Samples):
         self._workers = Workers(client)
         places = placed(rows, holders or [()] * len(rows), sorted(self._workers.wait()))
         self._shards = [
-            _Held(numbers, sum(rows[i] for i in numbers), address) for address, numbers in places.items()
+            _HeldShard(numbers, sum(rows[i] for i in numbers), address) for address, numbers in places.items()
         ]
         self._workers.reach(list(places))
         self._bring(self._shards)
@@ -157,9 +148,9 @@ class RemoteSamples(Samples):
         if kwargs:
             raise TypeError(f"{', '.join(kwargs)}: arguments travel by position")
         message = packed(operation, *args)
-        answers: dict[_Held, Any] = {}
+        answers: dict[_HeldShard, Any] = {}
         while missing := [shard for shard in self._shards if shard not in answers]:
-            found = self._workers.ask(map(_Held.actor, missing), [message])
+            found = self._workers.ask(map(_HeldShard.actor, missing), [message])
             answers.update(zip(missing, found, strict=True))
             lost = [shard for shard in missing if answers[shard] is LOST]
             for shard in lost:
@@ -172,7 +163,7 @@ class RemoteSamples(Samples):
 
     # --- shards that are lost, and brought back --------------------------------------------------------
 
-    def _recover(self, lost: list[_Held]) -> None:
+    def _recover(self, lost: list[_HeldShard]) -> None:
         """Have other workers hold these shards, and say so."""
         was = [shard.address for shard in lost]
         self._relocate(lost)
@@ -180,7 +171,7 @@ class RemoteSamples(Samples):
         for shard, address in zip(lost, was, strict=True):
             self._say(shard, address, f", and {len(self._log)} steps repeated there")
 
-    def _say(self, shard: _Held, address: str, more: str = "") -> None:
+    def _say(self, shard: _HeldShard, address: str, more: str = "") -> None:
         """That this shard came from a worker that was lost."""
         self.recovered.append(
             f"Dask worker {address} was lost; its {len(shard.numbers)} partition(s) of {shard.rows} "
@@ -188,7 +179,7 @@ class RemoteSamples(Samples):
         )
         warnings.warn(self.recovered[-1], UserWarning, stacklevel=2)
 
-    def _relocate(self, lost: list[_Held]) -> None:
+    def _relocate(self, lost: list[_HeldShard]) -> None:
         """Choose another worker for each: the one with the fewest samples."""
         for shard in lost:
             shard.losses += 1
@@ -207,7 +198,7 @@ class RemoteSamples(Samples):
             shard.address = min(load, key=load.__getitem__)
             load[shard.address] += shard.rows
 
-    def _bring(self, shards: list[_Held]) -> None:
+    def _bring(self, shards: list[_HeldShard]) -> None:
         """Load these shards on their workers, and tell them all that has changed blocks so far."""
         while shards:
             threads = self._workers.running()
@@ -219,13 +210,13 @@ class RemoteSamples(Samples):
             for shard in there:
                 if shard.address != wanted[shard]:  # Dask itself has tried another
                     self._say(shard, wanted[shard])
-            told = self._workers.ask(map(_Held.actor, there), self._log)
+            told = self._workers.ask(map(_HeldShard.actor, there), self._log)
             reached = [shard for shard, answer in zip(there, told, strict=True) if answer is not LOST]
             shards = [shard for shard in shards if shard not in reached]
             if shards:
                 self._relocate(shards)
 
-    def _start(self, shard: _Held, threads: int) -> Any:
+    def _start(self, shard: _HeldShard, threads: int) -> Any:
         """The actor, to be; on its worker, or on another where that is lost before it is loaded."""
         where = {"workers": [shard.address], "allow_other_workers": True}
         loaded = self._client.compute([self._partitions[i] for i in shard.numbers], **where)
@@ -238,7 +229,7 @@ class RemoteSamples(Samples):
                 wait(futures, timeout=1.0)
             self._workers.wait()
 
-    def _arrived(self, shard: _Held) -> bool:
+    def _arrived(self, shard: _HeldShard) -> bool:
         """Whether the actor is there, and where; if not, its worker was lost again."""
         future = shard.future
         if future.status == "finished":
@@ -256,6 +247,6 @@ class RemoteSamples(Samples):
                 f"{shard.rows} samples could not be loaded, the Dask workers that tried were lost; "
                 "smaller chunks, or workers with more memory, may help"
             ) from error
-        if "holding Actor was lost" in str(error):
+        if future.traceback() is None:  # raised by no code of ours or the user's: the actor was lost
             return False
         raise error

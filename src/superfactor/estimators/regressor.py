@@ -47,26 +47,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     covariate_columns : column name(s), index(es) or boolean mask, default=None
         Columns of X that enter the regression as they are and are not factorized. Names need a
         DataFrame, Parquet or Arrow.
-    constraint : ConvexSet, default=None
-        A convex set Θ from `superfactor.constraints`. It acts on the lifted variables (A, B, γ),
-        B = codes @ components, and not on the factors; the one exception is ``NonNegative()`` with
-        ``solver="bcd"``, which means components ≥ 0 and codes ≥ 0 (supervised NMF). The projection
-        to rank `n_components` comes last and may leave Θ: ``violation_`` says by how much.
-        ``transform`` is the plain projection all the same and may differ from ``codes_``.
-    solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
-        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. Of constraints "bcd"
-        takes ``NonNegative()`` only.
-    search : {"auto", "off", "thorough"}, default="auto"
-        What "lifted-newton" does where its first answer is not proven optimal: "auto" compares it with
-        other starts for about as long as it took itself, "thorough" with many more, for many times as
-        long; "off" takes it as it is. ``certificate_`` says how many starts there were.
-    step_size : "auto" or float, default="auto"
-        Step of "lpgd".
-    max_iter : int, default=None
-        None leaves it to the solver.
-    tol : float, default=1e-8
-        Relative to the part of F that supervision can change. 0 runs to the precision of floats
-        ("lifted-newton") or for `max_iter` iterations ("lpgd", "bcd").
+    constraint, solver, search, step_size, max_iter, tol
+        A convex set Θ on the lifted variables, and how the minimum is found: as in `SMFClassifier`.
     prediction : {"exact", "fast"}, default="exact"
         Feature model only: "exact" minimises the sample's training term over its code with y free,
         "fast" projects it. May be changed after ``fit``.
@@ -75,66 +57,24 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     unlabeled : float, default=None
         A value of y that means "no target"; None, NaN and NA always do. Samples without targets are
         factorized like all others, and have no part in the regression.
-    device : str or torch.device, default=None
-        Where to fit: "cuda", "cuda:1", … None is where X is. A dense NumPy or pandas X moves there as
-        PyTorch arrays of its own dtype, and what is fitted comes back as NumPy, so that predicting
-        happens on the CPU; with "cpu" it stays NumPy. A PyTorch X moves there and its results stay
-        there. Needs PyTorch; sparse X stays on the CPU.
-    checkpoint : str or path, default=None
-        A file that a long fit writes its state to every few seconds and, where it exists already,
-        resumes from; only for the default solver. It belongs to one problem: for other data or
-        parameters it is refused and not overwritten. Nobody deletes it but you.
-    random_state : int, Generator, RandomState or None, default=None
-        For the random starts. None is a fixed seed: the same data gives the same fit.
-    verbose : int, default=0
-        1 prints a summary, and on a terminal shows how far a pass over X is where X is read in
-        passes; 2 prints every iteration.
+    device, checkpoint, random_state, verbose
+        Where to fit, a file to resume from, the random starts, and what is printed: as in `SMFClassifier`.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features without covariate columns)
         W transposed: rows are the atoms. Orthonormal in the filter model only, and not where they
         are non-negative.
-    component_names_ : NumPy array of shape (n_features without covariate columns,)
-        Names of the columns of ``components_``: x0, x1, … where X has none.
-    column_names_ : NumPy array of shape ``(n_features_in_,)`` or None
-        Names of the columns of X: those of a DataFrame, or given by ``set_feature_names``.
-    explained_variance_ratio_ : array of shape (n_components,)
-        Share of the sum of squares of X that each factor reconstructs. X is taken as it is: centre
-        it for shares of variance.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
     patterns_ : array of shape (n_components, n_features without covariate columns)
-        How the features go with the codes: the regression of X on ``transform(X)`` in the training
-        samples, means taken off. Weights say how a code is computed, patterns what it goes with.
-    score_mean_, score_covariance_ : array of shape (n_components,), (n_components, n_components)
-        Of ``transform(X)`` of the training samples, weighted.
-    feature_scale_ : array of shape (n_features without covariate columns,)
-        Standard deviations of the features in the training samples, weighted.
-    factor_turn_ : array of shape (n_components, n_components)
-        ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors as they are shown
-        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in
-        the training samples, predictive ones first.
-    factor_contribution_ : array of shape (n_components,)
-        Share of the deviance explained by all these factors that is lost without each.
+        How the features go with the codes. Weights say how a code is computed, patterns what it goes with.
     factor_coef_ : array of shape (n_targets, n_components)
         β transposed, what one unit of each code adds to the prediction.
     coef_ : array of shape ``(n_targets, n_features_in_)``
         Weights of the columns of X, covariate columns included: predictions are ``X @ coef_.T + intercept_``.
-    feature_importances_ : NumPy array of shape ``(n_features_in_,)``
-        How far one unit of a column of X moves the activations. Columns in units of their own are
-        comparable once they are standardised.
     covariate_coef_ : array of shape (n_targets, n_covariates)
         γ transposed; `covariate_columns` first, then the columns of `covariates`.
-    covariate_columns_ : list of int
-        `covariate_columns` as positions in X.
-    n_covariates_in_ : int
-        How many columns of covariates ``fit`` was given beside X.
-    covariate_names_ : NumPy array of shape (n_covariates,)
-        Names of the columns of ``covariate_coef_``: without names x<j> for column j of X, and
-        "covariate 0", … for those beside it; ``sex=M`` for the indicator of a level.
-    covariate_levels_ : dict from str to list of str
-        The levels of covariates that are words, the reference first, by the name of the covariate.
     intercept_ : array of shape (n_targets,)
     xi_, lam_ : float
         ξ and λ of the fit, those of the paper's F.
@@ -144,20 +84,15 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         Training samples that have a target.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
-    history_ : dict of lists
-        "objective", "seconds" and "step", one entry per iteration. With "lifted-newton" the objective is
-        the lowest so far.
-    n_iter_ : int
-    violation_ : float
-        By how much the point lies outside its `constraint`: the largest entry of its distance to
-        the projection, with samples in units of √weight. 0.0 without a constraint.
     certificate_ : Certificate or None
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``; and from the
         convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
-    n_features_in_ : int
-        All columns of X, covariate columns included.
-    feature_names_in_ : array of shape ``(n_features_in_,)``
-        Where X was a DataFrame with string column names, Parquet or Arrow.
+    component_names_, column_names_, covariate_names_, covariate_levels_, covariate_columns_, n_covariates_in_
+        What columns are called, and which of them are covariates: as in `SMFClassifier`.
+    explained_variance_ratio_, score_mean_, score_covariance_, feature_scale_, feature_importances_
+        What describes the factors: as in `SMFClassifier`.
+    factor_turn_, factor_contribution_, history_, n_iter_, violation_, n_features_in_, feature_names_in_
+        Likewise.
 
     Notes
     -----

@@ -36,19 +36,12 @@ _LEAST_SHARE = 2**-7
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The factors of a fit as they are shown.
+class ShownFactors:
+    """The factors of a fit as they are shown."""
 
-    Attributes
-    ----------
-    moments : of the features and of the codes of the fit
-    turn : M (r, r); (codes − mean)·M are the scores; columns of zeros for spare rank
-    contribution : (r,), share of the explained deviance that is lost without the factor
-    """
-
-    moments: Moments
-    turn: Any
-    contribution: Any
+    moments: Moments  # of the features and of the codes
+    turn: Any  # M (r, r); (codes − mean)·M are the scores; columns of zeros for spare rank
+    contribution: Any  # (r,), share of the explained deviance that is lost without the factor
 
 
 def whitening(C: Any) -> Any:
@@ -68,24 +61,14 @@ def patterns(moments: Moments) -> Any:
 
 
 def principal_turn(C: Any, gram: Any) -> Any:
-    """M (r, r): uncorrelated scores of variance 1, those that explain most of X first.
-
-    Parameters
-    ----------
-    C : (r, r), the covariance of the codes
-    gram : KᵀK (r, r)
-    """
+    """M (r, r): uncorrelated scores of variance 1, those that explain most of X first; `gram` is KᵀK."""
     return _padded(_explaining(whitening(C), gram), len(C))
 
 
 def predictive_turn(C: Any, gram: Any, effect: Any) -> tuple[Any, int]:
     """M (r, r) with the predictive scores first, and how many they are.
 
-    Parameters
-    ----------
-    C : (r, r), the covariance of the codes
-    gram : KᵀK (r, r)
-    effect : (outputs, r), what one unit of each code adds to the outputs
+    `gram` is KᵀK (r, r), `effect` (outputs, r) what one unit of each code adds to the outputs.
     """
     Q = whitening(C)
     if Q.shape[1] == 0:
@@ -109,14 +92,7 @@ def parts_turn(C: Any, effect: Any) -> Any:
 
 
 def effects_of(turn: Any, C: Any, effect: Any) -> Any:
-    """What one standard deviation of each score adds to the outputs, the others as they are: (outputs, r).
-
-    Parameters
-    ----------
-    turn : M (r, r)
-    C : (r, r), the covariance of the codes
-    effect : (outputs, r), what one unit of each code adds
-    """
+    """What one standard deviation of each score adds to the outputs, the others as they are: (outputs, r)."""
     # The regression of the codes on the scores; for uncorrelated scores MᵀCM is the identity.
     back = np.linalg.pinv(turn.T @ C @ turn, rcond=1e-10, hermitian=True) @ (turn.T @ C)
     return effect @ back.T
@@ -133,15 +109,11 @@ def _padded(turn: Any, r: int) -> Any:
     return np.hstack([turn, np.zeros((r, r - turn.shape[1]))])
 
 
-def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: Any) -> Shown:
+def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: Any) -> ShownFactors:
     """The factors of a fit: one pass over X, and a few questions about the loss.
 
-    Parameters
-    ----------
-    problem : the fitted problem
-    factors : in the user's units, β (r, κ) and γ (q, κ)
-    weights : V (p, r), codes = XV
-    symmetric : makes effects (κ, r) those on all outputs, (outputs, r)
+    `factors` are in the user's units, `weights` V (p, r) with codes = XV; `symmetric` makes effects (κ, r)
+    those on all outputs, (outputs, r).
     """
     V, beta, gamma = (_numbers(x) for x in (weights, factors.beta, factors.gamma))
     (scores,), sums = problem.samples.make(Block.scored, V)
@@ -169,7 +141,7 @@ def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: A
         carrying = np.flatnonzero(np.any(each, axis=(0, 2)))
         without = [deviance(share * (np.arange(r) != k)) for k in carrying]
         contribution[carrying] = np.clip((np.array(without) - whole) / (none - whole), 0.0, 1.0)
-    return Shown(moments, turn, contribution)
+    return ShownFactors(moments, turn, contribution)
 
 
 def are_parts(components: Any, codes: Any) -> bool:

@@ -48,74 +48,30 @@ class SMFSurvival(SupervisedFactorization):
         ``lam_covariates_`` says what it was.
     covariate_columns : column name(s), index(es) or boolean mask, default=None
         Columns of X that enter the hazard as they are and are not factorized.
-    constraint : ConvexSet, default=None
-        A convex set Θ from `superfactor.constraints`, as in `SMFRegressor`.
-    solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
-        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`.
-    search : {"auto", "off", "thorough"}, default="auto"
-        What "lifted-newton" does where its first answer is not proven optimal: compare it with other starts
-        for about as long as it took itself, not at all, or for many times as long.
-    step_size : "auto" or float, default="auto"
-        Step of "lpgd".
-    max_iter : int, default=None
-        None leaves it to the solver.
-    tol : float, default=1e-8
-        Relative to the part of F that supervision can change.
+    constraint, solver, search, step_size, max_iter, tol
+        A convex set Θ on the lifted variables, and how the minimum is found: as in `SMFClassifier`.
     prediction : {"exact", "fast"}, default="exact"
         Feature model only: "exact" minimises the sample's training term over its code, its time being
         unknown, "fast" projects it.
     certify : {"residual", "ascent"} or None, default="residual"
         The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
-    device : str or torch.device, default=None
-        Where to fit, as in `SMFRegressor`.
-    checkpoint : str or path, default=None
-        A file that a long fit writes its state to and resumes from; only for the default solver.
-    random_state : int, Generator, RandomState or None, default=None
-        For the random starts. None is a fixed seed: the same data gives the same fit.
-    verbose : int, default=0
-        1 prints a summary; 2 prints every iteration.
+    device, checkpoint, random_state, verbose
+        Where to fit, a file to resume from, the random starts, and what is printed: as in `SMFClassifier`.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features without covariate columns)
         W transposed: rows are the atoms. Orthonormal in the filter model only.
-    component_names_ : NumPy array of shape (n_features without covariate columns,)
-        Names of the columns of ``components_``: x0, x1, … where X has none.
-    column_names_ : NumPy array of shape ``(n_features_in_,)`` or None
-        Names of the columns of X.
-    explained_variance_ratio_ : array of shape (n_components,)
-        Share of the sum of squares of X that each factor reconstructs.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
     patterns_ : array of shape (n_components, n_features without covariate columns)
-        How the features go with the codes: the regression of X on ``transform(X)`` in the training
-        samples, means taken off. Weights say how a code is computed, patterns what it goes with.
-    score_mean_, score_covariance_ : array of shape (n_components,), (n_components, n_components)
-        Of ``transform(X)`` of the training samples, weighted.
-    feature_scale_ : array of shape (n_features without covariate columns,)
-        Standard deviations of the features in the training samples, weighted.
-    factor_turn_ : array of shape (n_components, n_components)
-        ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors as they are shown
-        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in
-        the training samples, predictive ones first.
-    factor_contribution_ : array of shape (n_components,)
-        Share of the deviance explained by all these factors that is lost without each.
+        How the features go with the codes. Weights say how a code is computed, patterns what it goes with.
     factor_coef_ : array of shape (1, n_components)
         β transposed, what one unit of each code adds to the log hazard.
     coef_ : array of shape ``(1, n_features_in_)``
         Weights of the columns of X, covariate columns included: risks are ``X @ coef_.T + intercept_``.
-    feature_importances_ : NumPy array of shape ``(n_features_in_,)``
-        How far one unit of a column of X moves the log hazard.
     covariate_coef_ : array of shape (1, n_covariates)
         γ transposed, log hazard ratios; `covariate_columns` first, then the columns of `covariates`.
-    covariate_columns_ : list of int
-        `covariate_columns` as positions in X.
-    n_covariates_in_ : int
-        How many columns of covariates ``fit`` was given beside X.
-    covariate_names_ : NumPy array of shape (n_covariates,)
-        Names of the columns of ``covariate_coef_``.
-    covariate_levels_ : dict from str to list of str
-        The levels of covariates that are words, the reference first.
     intercept_ : array of shape (1,)
         Less the mean risk of the training samples, so that a risk of 0 is theirs on average. The partial
         likelihood knows no intercept.
@@ -136,17 +92,14 @@ class SMFSurvival(SupervisedFactorization):
         Those of them that have an event.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
-    history_ : dict of lists
-        "objective", "seconds" and "step", one entry per iteration.
-    n_iter_ : int
-    violation_ : float
-        By how much the point lies outside its `constraint`.
     certificate_ : Certificate or None
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``.
-    n_features_in_ : int
-        All columns of X, covariate columns included.
-    feature_names_in_ : array of shape ``(n_features_in_,)``
-        Where X was a DataFrame with string column names.
+    component_names_, column_names_, covariate_names_, covariate_levels_, covariate_columns_, n_covariates_in_
+        What columns are called, and which of them are covariates: as in `SMFClassifier`.
+    explained_variance_ratio_, score_mean_, score_covariance_, feature_scale_, feature_importances_
+        What describes the factors: as in `SMFClassifier`.
+    factor_turn_, factor_contribution_, history_, n_iter_, violation_, n_features_in_, feature_names_in_
+        Likewise.
 
     Notes
     -----
@@ -330,13 +283,7 @@ class SMFSurvival(SupervisedFactorization):
     def predict_survival_function(self, X: Any, covariates: Any = None, times: Any = None) -> NumpyArray:
         """The chance to have had no event: ``exp(−cumulative hazard)``.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        covariates : array-like of shape (n_samples, n_covariates), optional
-            Required if they were given to ``fit``.
-        times : float or array-like of shape (n_times,), optional
-            When; None is ``event_times_``. After the last event of the training samples it stays as it is.
+        Parameters are those of ``predict_cumulative_hazard_function``.
 
         Returns
         -------
