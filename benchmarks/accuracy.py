@@ -25,7 +25,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from reproduction.coordinates import short_rows
-from superfactor.cli.commands.learning import Settings, learn, split
+from superfactor.cli.commands.learning import learn, split
+from superfactor.cli.options import Settings
 from superfactor.datasets import load_microarray
 from superfactor.datasets.files import VARIABLE
 from superfactor.tables.prepare import Columns, PreparedTable, Wishes, for_fitting

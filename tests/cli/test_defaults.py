@@ -10,7 +10,8 @@ from sklearn.pipeline import Pipeline
 from tests.cli.command import cohort, superfactor
 
 from superfactor import SMFClassifierCV
-from superfactor.cli.commands.learning import Settings, search_for
+from superfactor.cli.commands.learning import search_for
+from superfactor.cli.options import Settings
 from superfactor.tables.prepare import Columns, Wishes, for_fitting
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")

@@ -288,7 +288,7 @@ def test_the_user_chooses_rotation_and_class(table, tmp_path):
     assert [factor["role"] for factor in told["factors"]] == ["predictive"] * 2
     assert all(factor["coef"]["normal"] > 0 for factor in told["factors"])
     for more, line in [
-        (("--rotation", "promax"), "--rotation promax: predictive, variance, varimax is required"),
+        (("--rotation", "promax"), "--rotation promax: predictive, variance or varimax is required"),
         (("--positive", "cured"), "--positive cured: one of the labels normal, tumoral"),
     ]:
         assert line in refused("fit", table, *roles(), *QUICK, "--out", tmp_path / "x", *more)

@@ -3,9 +3,10 @@
 ============== ================================================================================
 file           idea
 ============== ================================================================================
-``app``        the commands and their options, with nothing heavy imported
-``options``    … those that several commands share
-``values``     … what is typed after them
+``app``        the commands, with nothing heavy imported
+``options``    … what can be said to them, as dataclasses by what it is about
+``fields``     … whose fields are options
+``values``     … and what is typed after them
 ``errors``     one clear line and an exit code instead of a traceback
 ``commands/``  one file a command; ``learning`` is what ``fit`` and ``demo`` share
 ``told/``      what people see: screen, tables, files of results

@@ -1,188 +1,320 @@
-"""Options that several commands share: how they are written, and what the help says."""
+"""What can be said to commands, by what it is about. Nothing heavy is imported."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any, Self
 
-import typer
+from superfactor.cli import values
+from superfactor.cli.errors import UserError
+from superfactor.cli.fields import AS_FITTED, argument, option
+from superfactor.cli.told.screen import Screen
 
-_AS_FITTED = "as the model was fitted"
-Table = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="TABLE",
-        help="CSV, TSV (.gz too), Parquet, .xlsx, .h5ad, .h5mu, .npz, 10x folder, GEO series matrix; "
-        "one sample a row, or one feature.",
-        show_default=False,
-    ),
-]
-Block = Annotated[
-    list[str] | None,
-    typer.Option(
+if TYPE_CHECKING:
+    from superfactor.tables.joining.reading import Source
+    from superfactor.tables.prepare import Wishes
+    from superfactor.tables.roles import Columns
+
+# Samples of a class that --drop-rare keeps.
+FEWEST = 3
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How a command speaks."""
+
+    quiet: bool = option("--quiet", "-q", default=False, help="Say nothing but errors.")
+    json: bool = option("--json", default=False, help="Print one JSON object and nothing else.")
+
+    @property
+    def screen(self) -> Screen:
+        """Where it does."""
+        return Screen(quiet=self.quiet, as_json=self.json)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A model on disk."""
+
+    model: Path = argument("Written by superfactor fit.", "MODEL")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The tables of a command."""
+
+    table: Path | None = argument(
+        "CSV, TSV (.gz too), Parquet, .xlsx, .h5ad, .h5mu, .npz, 10x folder, GEO series matrix; one sample a "
+        "row, or one feature.",
+        "TABLE",
+        default=None,
+    )
+    block: list[str] | None = option(
         metavar="NAME=FILE",
         help="A further table of the same samples, or one of several without TABLE.",
-        show_default=False,
-    ),
-]
-Phenotype = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Labels, covariates, groups in a file of their own, joined by --id.",
-        show_default=False,
-    ),
-]
-Layout = Annotated[
-    str | None,
-    typer.Option(metavar="auto|samples|features", help="What the rows of tables are.", show_default="auto"),
-]
-Sheet = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of an .xlsx file.", show_default="the first")
-]
-Layer = Annotated[str | None, typer.Option(metavar="NAME", help="Of an .h5ad file.", show_default="X")]
-Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Written by superfactor fit.", show_default=False)
-]
-Target = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column with the labels. A CuMiDa table: type.")
-]
-Id = Annotated[
-    str | None,
-    typer.Option("--id", metavar="COL", help="Column with names of samples. A CuMiDa table: samples."),
-]
-Covariates = Annotated[
-    list[str] | None,
-    typer.Option(
+        shown=False,
+    )
+    phenotype: Path | None = option(
+        metavar="FILE", help="Labels, covariates, groups in a file of their own, joined by --id.", shown=False
+    )
+    layout: str | None = option(
+        metavar="auto|samples|features",
+        help="What the rows of tables are.",
+        shown="auto",
+        parser=values.one_of("--layout", "auto", "samples", "features"),
+    )
+    sheet: str | None = option(metavar="NAME", help="Of an .xlsx file.", shown="the first")
+    layer: str | None = option(metavar="NAME", help="Of an .h5ad file.", shown="X")
+
+    @property
+    def source(self) -> Source:
+        """The same for `superfactor.tables`, each file once."""
+        from superfactor.tables.joining.reading import Source
+
+        named = values.blocks(self.block)
+        if self.table is None and not named:
+            raise UserError("Missing argument 'TABLE', or --block name=FILE (--help lists what there is)")
+        blocks = tuple(named.items())
+        found = Source(self.table, blocks, self.phenotype, self.layout, self.sheet, self.layer)
+        names = [name for name, _ in found.tables]
+        if len(set(names)) < len(names):
+            raise UserError(f"--block {names[0]}=…: TABLE is a block of that name already; rename one")
+        every = [path.resolve() for path in (self.table, *named.values(), self.phenotype) if path is not None]
+        for path in every:
+            if every.count(path) > 1:
+                raise UserError(
+                    f"{path}: the same file twice; TABLE, every --block and --phenotype are files of "
+                    "their own"
+                )
+        return found
+
+
+def _id() -> Any:
+    return option("--id", metavar="COL", help="Column with names of samples. A CuMiDa table: samples.")
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of new samples."""
+
+    id: str | None = _id()
+
+
+@dataclass(frozen=True)
+class Unlabeled:
+    """Samples without a label."""
+
+    unlabeled: str | None = option(
+        metavar="VALUE", help="What stands for no label, besides an empty cell: -1, unknown.", shown=False
+    )
+
+
+@dataclass(frozen=True)
+class Labels(Unlabeled, Names):
+    """Where the labels of new samples stand."""
+
+    target: str | None = option(metavar="COL", help="Column with the labels.", shown=AS_FITTED)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column is what."""
+
+    target: str | None = option(metavar="COL", help="Column with the labels. A CuMiDa table: type.")
+    id: str | None = _id()
+    covariates: list[str] | None = option(
         metavar="COL,…",
         help="Columns that help to predict but are not factorized: age, sex. Words are fine.",
-        show_default=False,
-    ),
-]
-Adjust = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL,…",
-        help="Columns whose share is taken out of the features: batch, site.",
-        show_default=False,
-    ),
-]
-Impute = Annotated[
-    str,
-    typer.Option(
-        metavar="lowrank|mean|none", help="Fill in missing values, where there are any, or refuse them."
-    ),
-]
-Unlabeled = Annotated[
-    str | None,
-    typer.Option(
-        metavar="VALUE",
-        help="What stands for no label, besides an empty cell: -1, unknown.",
-        show_default=False,
-    ),
-]
-DropRare = Annotated[bool, typer.Option("--drop-rare", help="Leave out classes with fewer than 3 samples.")]
-MinClass = Annotated[
-    int | None, typer.Option(metavar="N", help="Leave out classes with fewer than N.", show_default=False)
-]
-Drop = Annotated[
-    list[str] | None, typer.Option(metavar="COL,…", help="Columns to leave out.", show_default=False)
-]
-Rank = Annotated[str, typer.Option(metavar="N|auto", help="Number of factors, or several: 2,4,8.")]
-Xi = Annotated[str, typer.Option(metavar="X|auto", help="Weight of the reconstruction, or several.")]
-Lam = Annotated[str, typer.Option(metavar="X|auto", help="Ridge, or several values.")]
-Kind = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        metavar="filter|feature",
-        help="filter predicts from projections of a sample, feature from codes that bend to the label.",
-    ),
-]
-Standardize = Annotated[
-    bool,
-    typer.Option(
-        "--standardize/--no-standardize", help="Give every feature variance 1, or only take its mean off."
-    ),
-]
-Balance = Annotated[
-    bool,
-    typer.Option(
-        "--balance/--no-balance", help="Let every class weigh the same, or as much as it has samples."
-    ),
-]
-Log2 = Annotated[
-    bool, typer.Option("--log2", help="Take log2 of the features first; values below 1 count as 1.")
-]
-Certify = Annotated[
-    str,
-    typer.Option(
-        metavar="residual|ascent",
-        help="The proof of optimality: at no cost, or a tighter one in seconds to minutes.",
-    ),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
+        shown=False,
+    )
+    adjust: list[str] | None = option(
+        metavar="COL,…", help="Columns whose share is taken out of the features: batch, site.", shown=False
+    )
+    group: str | None = option(
         metavar="COL",
         help="Samples that belong together, as of one patient: they never lie on both sides of a fold.",
-        show_default=False,
-    ),
-]
-Repeats = Annotated[
-    str,
-    typer.Option(
-        metavar="N|auto", help="How often to repeat the nested cross-validation; 0 to measure nothing."
-    ),
-]
-Permutations = Annotated[
-    int,
-    typer.Option(min=0, metavar="N", help="Shuffle the labels N times, for a p-value: as N repeats take."),
-]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and of what is held out.")]
-Folds = Annotated[
-    int | None,
-    typer.Option("--cv", min=2, metavar="N", help="Folds of every cross-validation.", show_default="5"),
-]
-Markers = Annotated[
-    Path | None, typer.Option(metavar="CSV", help="Known features and a note on each, to point out.")
-]
-Resamples = Annotated[
-    int,
-    typer.Option("--stability", min=0, metavar="N", help="Refit to N resamples: which features come back?"),
-]
-_STABLE = "Fit halves of the samples: which features come back, few of them by chance?"
-Stable = Annotated[
-    bool | None, typer.Option("--stable/--no-stable", help=_STABLE, show_default="under ten seconds")
-]
-StableOfModel = Annotated[
-    bool | None, typer.Option("--stable/--no-stable", help=_STABLE, show_default=_AS_FITTED)
-]
-FeaturesOut = Annotated[
-    Path | None,
-    typer.Option(
+        shown=False,
+    )
+    drop: list[str] | None = option(metavar="COL,…", help="Columns to leave out.", shown=False)
+
+    @property
+    def columns(self) -> Columns:
+        """The same for `superfactor.tables`."""
+        from superfactor.tables.roles import Columns
+
+        several = {name: values.names(getattr(self, name)) for name in ("covariates", "drop", "adjust")}
+        return Columns(target=self.target, id=self.id, group=self.group, **several)
+
+
+@dataclass(frozen=True)
+class Reading(Unlabeled):
+    """What is done to a table before anything is learned from it."""
+
+    impute: str = option(
+        default="lowrank",
+        metavar="lowrank|mean|none",
+        help="Fill in missing values, where there are any, or refuse them.",
+        parser=values.one_of("--impute", "lowrank", "mean", "none"),
+    )
+    drop_rare: bool = option(
+        "--drop-rare", default=False, help=f"Leave out classes with fewer than {FEWEST} samples."
+    )
+    min_class: int | None = option(
+        metavar="N", help="Leave out classes with fewer than N.", shown=False, parser=values.from_one
+    )
+    log2: bool = option(
+        "--log2", default=False, help="Take log2 of the features first; values below 1 count as 1."
+    )
+
+    @property
+    def wishes(self) -> Wishes:
+        """The same for `superfactor.tables`."""
+        from superfactor.tables.prepare import Wishes
+
+        fewest = self.min_class or (FEWEST if self.drop_rare else 0)
+        return Wishes(log2=self.log2, impute=self.impute, unlabeled=self.unlabeled, min_class=fewest)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What to choose from, and how."""
+
+    rank: Any = option(
+        default="auto",
+        metavar="N|auto",
+        help="Number of factors, or several: 2,4,8.",
+        parser=values.numbers("--rank", int, 1, "auto or a whole number from 1"),
+    )
+    xi: Any = option(
+        default="auto",
+        metavar="X|auto",
+        help="Weight of the reconstruction, or several.",
+        parser=values.numbers("--xi", float, 0, "auto or a number above 0", open_end=True),
+    )
+    lam: Any = option(
+        default="auto",
+        metavar="X|auto",
+        help="Ridge, or several values.",
+        parser=values.numbers("--lam", float, 0, "auto or a number from 0"),
+    )
+    model: str = option(
+        default="filter",
+        metavar="filter|feature",
+        help="filter predicts from projections of a sample, feature from codes that bend to the label.",
+        parser=values.one_of("--model", "filter", "feature"),
+    )
+    standardize: bool = option(
+        "--standardize/--no-standardize",
+        default=True,
+        help="Give every feature variance 1, or only take its mean off.",
+    )
+    balance: bool = option(
+        "--balance/--no-balance",
+        default=False,
+        help="Let every class weigh the same, or as much as it has samples.",
+    )
+    seed: int = option(default=0, min=0, max=2**32 - 1, help="Of the folds and of what is held out.")
+    cv: int | None = option("--cv", min=2, metavar="N", help="Folds of every cross-validation.", shown="5")
+
+
+@dataclass(frozen=True)
+class Settings(Search):
+    """How to learn, and to measure what was learned."""
+
+    repeats: Any = option(
+        default="auto",
+        metavar="N|auto",
+        help="How often to repeat the nested cross-validation; 0 to measure nothing.",
+        parser=values.repeats,
+    )
+    permutations: int = option(
+        default=0, min=0, metavar="N", help="Shuffle the labels N times, for a p-value: as N repeats take."
+    )
+    test_size: float = option(default=0.0, metavar="F", help="Share of the samples to hold out besides.")
+    certify: str = option(
+        default="residual",
+        metavar="residual|ascent",
+        help="The proof of optimality: at no cost, or a tighter one in seconds to minutes.",
+        parser=values.one_of("--certify", "residual", "ascent"),
+    )
+
+    def __post_init__(self) -> None:
+        if self.permutations and not self.repeats:
+            raise UserError("--permutations needs nested cross-validation: leave out --repeats 0")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that a fit writes."""
+
+    out: Path = option(default=..., metavar="FILE", help="The model, by convention .skops.", shown=False)
+    report: Path | None = option(metavar="HTML", help="Write a page about the model, too.")
+    predictions: Path | None = option(
+        metavar="CSV", help="Write predictions of the samples without a label, too."
+    )
+
+
+@dataclass(frozen=True)
+class View:
+    """How factors are shown; None as usual, or as the model was fitted."""
+
+    by: str | None = option(
+        metavar="correlation|weight",
+        help="What features are ranked by: what goes with a factor, or how it is computed.",
+        shown="correlation",
+        remembered=True,
+        parser=values.one_of("--by", "correlation", "weight"),
+    )
+    rotation: str | None = option(
+        metavar="predictive|variance|varimax",
+        help="How factors are turned: all of the prediction in as few as can be, by how much varies with "
+        "them, or so that each goes with few features.",
+        shown="predictive",
+        remembered=True,
+        parser=values.one_of("--rotation", "predictive", "variance", "varimax"),
+    )
+    positive: str | None = option(
+        metavar="LABEL", help="The class that is up in factors.", shown="the rarer of two", remembered=True
+    )
+    markers: Path | None = option(metavar="CSV", help="Known features and a note on each, to point out.")
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """For everything that shows factors."""
+        return {"rotation": self.rotation, "positive": self.positive}
+
+    @property
+    def ranked_by(self) -> str:
+        """What features are ranked by."""
+        return self.by or "correlation"
+
+    def like(self, about: dict[str, Any]) -> Self:
+        """The same, as in the record of a model where nobody says otherwise."""
+        names = [name for name in ("by", "rotation", "positive") if getattr(self, name) is None]
+        return replace(self, **{name: about[name] for name in names})
+
+
+@dataclass(frozen=True)
+class Looks(View):
+    """What to look at besides."""
+
+    stability: int = option(
+        "--stability", default=0, min=0, metavar="N", help="Refit to N resamples: which features come back?"
+    )
+    stable: bool | None = option(
+        "--stable/--no-stable",
+        help="Fit halves of the samples: which features come back, few of them by chance?",
+        shown="under ten seconds",
+        remembered=True,
+    )
+    features_out: Path | None = option(
         "--features-out",
         metavar="CSV",
         help="Write how every feature goes with the labels and the factors: .csv, .tsv, .parquet, .xlsx.",
-    ),
-]
-Rotation = Annotated[
-    str | None,
-    typer.Option(
-        metavar="predictive|variance|varimax",
-        help="How factors are turned: all of the prediction in as few as can be, by how much "
-        "varies with them, or so that each goes with few features.",
-        show_default="predictive",
-    ),
-]
-_BY = "What features are ranked by: what goes with a factor, or how it is computed."
-By = Annotated[str, typer.Option(metavar="correlation|weight", help=_BY)]
-ByOfModel = Annotated[
-    str | None, typer.Option(metavar="correlation|weight", help=_BY, show_default=_AS_FITTED)
-]
-Positive = Annotated[
-    str | None,
-    typer.Option(metavar="LABEL", help="The class that is up in factors.", show_default="the rarer of two"),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+    )
+
+    def like(self, about: dict[str, Any]) -> Self:
+        """The same, as in the record of a model where nobody says otherwise."""
+        known = super().like(about)
+        return replace(known, stable=about["stable_features"] is not None) if self.stable is None else known

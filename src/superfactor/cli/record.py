@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.cli.commands.learning import Learned
-from superfactor.cli.told.findings import Looks
 from superfactor.cli.told.summary import performance_facts
 from superfactor.cli.trained import fingerprints
 from superfactor.tables.columns.dense import is_sparse
@@ -74,13 +73,6 @@ def _groups(learned: Learned) -> Any:
     import numpy as np
 
     return np.unique(learned.samples.groups[learned.train], return_inverse=True)[1]
-
-
-def looks_of(about: dict[str, Any], **wishes: Any) -> Looks:
-    """What to look at, and how factors are shown: as `wishes` say, None as in the metadata of a model."""
-    remembered = {name: about[name] for name in ("by", "rotation", "positive")}
-    remembered["stable"] = about["stable_features"] is not None
-    return Looks(**remembered | {name: wish for name, wish in wishes.items() if wish is not None})
 
 
 def grade_of(about: dict[str, Any]) -> str | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli.commands.fit import Outputs, finish
-from superfactor.cli.commands.learning import Learned, Settings, few_threads, learn
+from superfactor.cli.commands.fit import finish
+from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.told.findings import Findings, Looks
+from superfactor.cli.options import Looks, Outputs, Settings
+from superfactor.cli.told.findings import Findings
 from superfactor.cli.told.output import write_table
 from superfactor.cli.told.screen import Screen
 from superfactor.tables import prepare
@@ -35,14 +36,10 @@ def run(folder: Path, command: str, screen: Screen) -> None:
     with screen.step("read"), as_user_error():
         samples = prepare.for_fitting(table, Columns(TARGET), Wishes(), screen.progress)
     learned = learn(samples, Settings(), screen)
-    outputs = Outputs(
-        folder / "model.skops",
-        folder / "report.html",
-        looks=Looks(stability=RESAMPLES, stable=True, positive=POSITIVE),
-        command=command,
-    )
+    outputs = Outputs(out=folder / "model.skops", report=folder / "report.html")
+    looks = Looks(stability=RESAMPLES, stable=True, positive=POSITIVE)
     with few_threads(samples.X):
-        found = finish(learned, Wishes(), outputs, screen)
+        found = finish(learned, Wishes(), looks, outputs, command, screen)
         for sentence in _in_three_sentences(learned, found):
             screen.say(sentence)
     screen.say("\nOn a table of yours: superfactor fit TABLE --target COL --out MODEL")

@@ -9,6 +9,7 @@ from superfactor.cli.commands.learning import few_threads
 from superfactor.cli.commands.predict import open_with, read_for
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.model_file import ModelFile
+from superfactor.cli.options import Labels
 from superfactor.cli.record import versions
 from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import class_counts, counted, figure, headline_row, interval, show_verdict
@@ -18,23 +19,14 @@ from superfactor.tables.joining.reading import Source
 from superfactor.tables.prepare import PreparedTable
 
 
-def run(
-    model: Path,
-    source: Source,
-    identifier: str | None,
-    screen: Screen,
-    target: str | None = None,
-    unlabeled: str | None = None,
-) -> None:
-    """Figures, their intervals and a verdict.
-
-    Labels stand where `target` and `unlabeled` say, or else where they did when the model was fitted.
-    """
+def run(model: Path, source: Source, labels: Labels, screen: Screen) -> None:
+    """Figures, their intervals and a verdict."""
     from superfactor.selection import external_scores
 
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
-        samples = read_for(loaded, files, identifier, screen, labels=True, target=target, unlabeled=unlabeled)
+        where = {"target": labels.target, "unlabeled": labels.unlabeled}
+        samples = read_for(loaded, files, labels.id, screen, labels=True, **where)
     for note in samples.notes:
         screen.note(note)
     new = _new_ones(loaded, samples, screen)

@@ -8,41 +8,31 @@ from typing import Any
 
 from superfactor.cli.commands.fit import read_markers
 from superfactor.cli.commands.predict import open_model
-from superfactor.cli.record import grade_of, looks_of, versions
+from superfactor.cli.options import View
+from superfactor.cli.record import grade_of, versions
 from superfactor.cli.told import out_of_fold
-from superfactor.cli.told.factor_table import check_shown, factor_facts, show_factors
+from superfactor.cli.told.factor_table import check_positive, factor_facts, show_factors
 from superfactor.cli.told.output import check_paths, check_table, write_frame
 from superfactor.cli.told.returning import show_stable_facts
 from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import show_verdict
 
 
-def run(
-    model: Path,
-    screen: Screen,
-    wishes: dict[str, Any],
-    *,
-    n: int = 5,
-    markers: Path | None = None,
-    out: Path | None = None,
-) -> None:
-    """Print factors and verdict.
-
-    Factors are shown as `wishes`, fields of `Looks`, say, or else as they were when the model was fitted.
-    """
+def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> None:
+    """Print factors, with `n` features at each end, and the verdict."""
     from superfactor.interpretation import factor_view
 
-    check_paths({"--out": out}, model, markers)
+    check_paths({"--out": out}, model, looks.markers)
     check_table("--out", out)
-    notes = read_markers(markers)
+    notes = read_markers(looks.markers)
     loaded = open_model(model, screen)
     about = loaded.metadata
-    looks = looks_of(about, **wishes)
-    check_shown(**looks.shown, classes=about["classes"], by=looks.by)
+    looks = looks.like(about)
+    check_positive(looks.positive, about["classes"])
     view = factor_view(loaded.estimator, **looks.shown)
     factors = factor_facts(
         view,
-        by=looks.by,
+        by=looks.ranked_by,
         markers=notes,
         held=out_of_fold.recorded_facts(about, **looks.shown),
         grade=grade_of(about),
@@ -52,8 +42,9 @@ def run(
         write_frame(out, _all(view))
     screen.fields([("model", str(model)), ("table", about["table"])])
     covariates = bool(about["covariates"])
-    show_factors(factors, screen, target=about["target"], by=looks.by, covariates=covariates, shown=n)
-    stable = _stable(about["stable_features"], view, factor_view(loaded.estimator, **_recorded(about)))
+    show_factors(factors, screen, target=about["target"], by=looks.ranked_by, covariates=covariates, shown=n)
+    fitted = factor_view(loaded.estimator, **View().like(about).shown)
+    stable = _stable(about["stable_features"], view, fitted)
     show_stable_facts(stable, screen)
     if about["verdict"] is not None:
         near = about["nearness"]
@@ -72,11 +63,6 @@ def run(
             "files": {} if out is None else {"features": str(out)},
         }
     )
-
-
-def _recorded(about: dict[str, Any]) -> dict[str, Any]:
-    """How factors were shown when the model was fitted."""
-    return looks_of(about).shown
 
 
 def _stable(told: dict[str, Any] | None, view: Any, fitted: Any) -> dict[str, Any] | None:

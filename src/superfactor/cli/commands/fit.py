@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from superfactor.cli import model_file
-from superfactor.cli.commands.learning import Learned, Settings, few_threads, learn
+from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import as_user_error
+from superfactor.cli.options import Looks, Outputs, Settings
 from superfactor.cli.record import metadata
 from superfactor.cli.told import summary
-from superfactor.cli.told.factor_table import check_shown, show_factors
+from superfactor.cli.told.factor_table import check_positive, show_factors
 from superfactor.cli.told.features import write_features
-from superfactor.cli.told.findings import Findings, Looks, find
+from superfactor.cli.told.findings import Findings, find
 from superfactor.cli.told.output import check_paths, check_table
 from superfactor.cli.told.parts import show_blocks, show_confounding, show_covariates
 from superfactor.cli.told.predictions import of_unlabeled, show_unlabeled
@@ -25,57 +25,37 @@ from superfactor.tables.joining.reading import Source
 from superfactor.tables.prepare import Columns, Wishes
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """What is made of a fit.
-
-    Attributes
-    ----------
-    out, report : files to write; no page where `report` is None
-    markers : file with known features, or None
-    looks : what to look at besides, and how factors are shown
-    command : the shell command, to be written down
-    predictions : file for those of samples without a label, or None
-    features : file for all features and how they go with the labels, or None
-    """
-
-    out: Path
-    report: Path | None = None
-    markers: Path | None = None
-    looks: Looks = field(default_factory=Looks)
-    command: str = ""
-    predictions: Path | None = None
-    features: Path | None = None
-
-
 def run(
-    source: Source, columns: Columns, wishes: Wishes, settings: Settings, outputs: Outputs, screen: Screen
+    source: Source,
+    columns: Columns,
+    wishes: Wishes,
+    settings: Settings,
+    looks: Looks,
+    outputs: Outputs,
+    command: str,
+    screen: Screen,
 ) -> None:
-    """Fit a model to a table and write it down."""
-    written = {
-        "--out": outputs.out,
-        "--report": outputs.report,
-        "--predictions": outputs.predictions,
-        "--features-out": outputs.features,
-    }
-    check_paths(written, *source.files, outputs.markers)
-    check_table("--predictions", outputs.predictions)
-    check_table("--features-out", outputs.features)
-    check_shown(outputs.looks.rotation, None, (), outputs.looks.by)
-    markers = read_markers(outputs.markers)
+    """Fit a model to a table and write it down; `command` is what was typed."""
+    tables = {"--predictions": outputs.predictions, "--features-out": looks.features_out}
+    written = {"--out": outputs.out, "--report": outputs.report, **tables}
+    check_paths(written, *source.files, looks.markers)
+    for option, path in tables.items():
+        check_table(option, path)
+    markers = read_markers(looks.markers)
     with screen.step("read"), as_user_error():
         samples = prepare.for_fitting(source, columns, wishes, screen.progress)
-    classes = sorted(set(known(samples.y).tolist()))
-    check_shown(None, outputs.looks.positive, classes)
+    check_positive(looks.positive, sorted(set(known(samples.y).tolist())))
     learned = learn(samples, settings, screen)
     with few_threads(samples.X):
-        finish(learned, wishes, outputs, screen, markers=markers, source=source)
+        finish(learned, wishes, looks, outputs, command, screen, markers=markers, source=source)
 
 
 def finish(
     learned: Learned,
     wishes: Wishes,
+    looks: Looks,
     outputs: Outputs,
+    command: str,
     screen: Screen,
     *,
     markers: dict[str, str] | None = None,
@@ -83,14 +63,14 @@ def finish(
 ) -> Findings:
     """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
     _note(learned, markers, screen)
-    found, shown = _findings(learned, outputs.looks, screen), outputs.looks.shown
-    about = metadata(learned, wishes, outputs.command, source) | found.record
+    found = _findings(learned, looks, screen)
+    about = metadata(learned, wishes, command, source) | found.record
     with screen.step("save"), screen.progress("saving the model"):
         model_file.save(outputs.out, learned.model, about)
     files = {"model": str(outputs.out)}
     if outputs.report is not None:
         with screen.step("report"):
-            _write_page(learned, about, outputs, found, markers, screen)
+            _write_page(outputs.report, learned, about, found, markers, screen)
         files["report"] = str(outputs.report)
     unlabeled = of_unlabeled(learned)
     if outputs.predictions is not None:
@@ -100,22 +80,22 @@ def finish(
             unlabeled.write(outputs.predictions)
             files["predictions"] = str(outputs.predictions)
     X, y = learned.part(learned.train)
-    if outputs.features is not None:
+    if looks.features_out is not None:
         with screen.step("features"):
-            write_features(outputs.features, found, X, y)
-        files["features"] = str(outputs.features)
+            write_features(looks.features_out, found, X, y)
+        files["features"] = str(looks.features_out)
     summary.describe(learned, wishes, screen)
     factors = found.factors(markers)
     show_factors(
         factors,
         screen,
         target=learned.samples.columns.target,
-        by=outputs.looks.by,
+        by=looks.ranked_by,
         covariates=bool(learned.samples.encoding),
     )
-    covariates = show_covariates(learned.model, X, y, screen, outputs.looks.positive)
-    blocks = show_blocks(learned.model, X, screen, **shown)
-    confounding = show_confounding(learned, screen, **shown)
+    covariates = show_covariates(learned.model, X, y, screen, looks.positive)
+    blocks = show_blocks(learned.model, X, screen, **looks.shown)
+    confounding = show_confounding(learned, screen, **looks.shown)
     returns = found.show(factors, screen)
     predictions = show_unlabeled(unlabeled, screen)
     summary.performance(learned, screen)
@@ -124,7 +104,7 @@ def finish(
     screen.fields(list(files.items()))
     screen.finish(
         {
-            "command": outputs.command,
+            "command": command,
             "versions": about["versions"],
             "table": summary.table_facts(learned.samples),
             "params": about["params"],
@@ -200,21 +180,20 @@ def page_notes(about: dict[str, Any], notes: list[str]) -> list[str]:
 
 
 def _write_page(
+    path: Path,
     learned: Learned,
     about: dict[str, Any],
-    outputs: Outputs,
     found: Findings,
     markers: dict[str, str] | None,
     screen: Screen,
 ) -> None:
     from superfactor.report import write_report
 
-    assert outputs.report is not None
     samples, held_out = learned.samples, learned.held_out
     X, y = learned.part(learned.train)
     X_test, y_test = learned.labeled_part(held_out) if len(held_out) else (None, None)
     write_report(
-        outputs.report,
+        path,
         learned.model,
         X,
         y,
@@ -227,7 +206,7 @@ def _write_page(
         title=page_title(about),
         target=samples.columns.target,
         ids=[*samples.ids[learned.train], *samples.ids[held_out]],
-        command=outputs.command,
+        command=about["command"],
         notes=page_notes(about, screen.notes),
         groups=None if samples.groups is None else samples.groups[learned.train],
         **found.for_page,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
+from superfactor.cli.options import Search, Settings
 from superfactor.cli.told.screen import Screen
 from superfactor.tables.columns.labels import is_labeled, known
 from superfactor.tables.composing import preprocessing
@@ -16,38 +17,6 @@ FOLDS = 5
 PARTS = 20
 # What to do about a class with too few samples.
 LEAVE_OUT = "--drop-rare leaves out classes with fewer than 3 samples, --min-class N those with fewer than N"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to learn.
-
-    Attributes
-    ----------
-    rank, xi, lam : one value, a list to choose from, or "auto"
-    model : "filter" or "feature"
-    standardize : give every column mean 0 and variance 1; otherwise only the mean is taken off
-    balance : let every class weigh the same in the loss, however many samples it has
-    test_size : share of the samples to hold out, 0 for none
-    repeats : of the nested cross-validation, a number or "auto"; 0 for none
-    permutations : of the labels, for a p-value; 0 for none
-    seed : of the split and the folds
-    folds : of the cross-validation, 5 at most or as asked
-    certify : "residual" or "ascent", the proof of optimality
-    """
-
-    rank: Any = "auto"
-    xi: Any = "auto"
-    lam: Any = "auto"
-    model: str = "filter"
-    standardize: bool = True
-    balance: bool = False
-    test_size: float = 0.0
-    repeats: int | str = "auto"
-    permutations: int = 0
-    seed: int = 0
-    folds: int | None = None
-    certify: str = "residual"
 
 
 @dataclass(frozen=True)
@@ -107,7 +76,7 @@ def learn(samples: PreparedTable, settings: Settings, screen: Screen) -> Learned
         train, held_out = split(samples, settings)
         X, y = samples.X[train], samples.y[train]
         groups = None if samples.groups is None else samples.groups[train]
-        search = search_for(samples, settings, y, groups)
+        search = search_for(samples, settings, y, groups, settings.certify)
         fit_search(search, X, y, progress, groups)
     search.best_estimator_[-1].set_feature_names(samples.names, samples.encoding)
     learned = Learned(samples, settings, search, train, held_out, {})
@@ -144,7 +113,7 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
             y,
             groups=groups,
             covariate_names=tuple(samples.encoding),
-            n_splits=settings.folds or FOLDS,
+            n_splits=settings.cv or FOLDS,
             n_repeats=settings.repeats,
             permutations=settings.permutations,
             random_state=settings.seed,
@@ -216,7 +185,9 @@ def _held_out_groups(samples: PreparedTable, y: Any, groups: Any, settings: Sett
     return np.concatenate(folds[:held])
 
 
-def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any = None) -> Any:
+def search_for(
+    samples: PreparedTable, settings: Search, y: Any, groups: Any = None, certify: str = "residual"
+) -> Any:
     """The search with the folds these labels (n,) and groups allow, not yet fitted."""
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
@@ -233,7 +204,7 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any =
             f"{'sample' if groups is None else 'group'} to learn from; cross-validation needs 2 of each: "
             f"{LEAVE_OUT}"
         )
-    folds = min(settings.folds or FOLDS, fewest)
+    folds = min(settings.cv or FOLDS, fewest)
     _check_ranks(settings.rank, len(y) - -(-len(labels) // folds), samples.n_features)
     p, q = samples.n_features, samples.n_covariates
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
@@ -246,7 +217,7 @@ def search_for(samples: PreparedTable, settings: Settings, y: Any, groups: Any =
         cv=splitter(folds, shuffle=True, random_state=settings.seed),
         covariate_columns=list(range(p, p + q)) or None,
         class_weight="balanced" if settings.balance else None,
-        certify=settings.certify,
+        certify=certify,
         random_state=settings.seed,
     )
 

@@ -10,17 +10,10 @@ from superfactor.cli.commands.learning import few_threads
 from superfactor.cli.commands.predict import open_with, read_for
 from superfactor.cli.errors import UserError
 from superfactor.cli.model_file import ModelFile
-from superfactor.cli.record import (
-    checksum,
-    grade_of,
-    looks_of,
-    names,
-    recorded_scores,
-    recorded_search,
-    versions,
-)
+from superfactor.cli.options import Looks
+from superfactor.cli.record import checksum, grade_of, names, recorded_scores, recorded_search, versions
 from superfactor.cli.told import out_of_fold
-from superfactor.cli.told.factor_table import check_shown
+from superfactor.cli.told.factor_table import check_positive
 from superfactor.cli.told.features import write_features
 from superfactor.cli.told.findings import find, recorded_nearness
 from superfactor.cli.told.output import check_table
@@ -30,28 +23,18 @@ from superfactor.tables.joining.reading import Source
 from superfactor.tables.prepare import PreparedTable
 
 
-def run(
-    model: Path,
-    source: Source,
-    out: Path,
-    markers: Path | None,
-    wishes: dict[str, Any],
-    screen: Screen,
-    features: Path | None = None,
-) -> None:
-    """Write the page; samples that the model was not fitted to count as held out.
-
-    Factors are shown as `wishes`, the fields of `Looks`, say, or else as they were when the model was fitted.
-    """
+def run(model: Path, source: Source, out: Path, looks: Looks, screen: Screen) -> None:
+    """Write the page; samples that the model was not fitted to count as held out."""
     from superfactor.report import write_report
 
+    features = looks.features_out
     outputs = {"--out": out, "--features-out": features}
-    loaded, files = open_with(model, source, outputs, screen, markers)
+    loaded, files = open_with(model, source, outputs, screen, looks.markers)
     check_table("--features-out", features)
-    notes = read_markers(markers)
+    notes = read_markers(looks.markers)
     about = loaded.metadata
-    looks = looks_of(about, **wishes)
-    check_shown(**looks.shown, classes=about["classes"], by=looks.by)
+    looks = looks.like(about)
+    check_positive(looks.positive, about["classes"])
     with screen.step("read"):
         samples = read_for(loaded, files, None, screen, labels=True)
     for note in samples.notes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli.commands.learning import Settings, fit_search, search_for
+from superfactor.cli.commands.learning import fit_search, search_for
 from superfactor.cli.errors import as_user_error
+from superfactor.cli.options import Search
 from superfactor.cli.record import versions
 from superfactor.cli.told import summary
 from superfactor.cli.told.output import check_paths, check_table, write_table
@@ -20,7 +21,7 @@ _PARAMETERS = ("model", "n_components", "xi", "lam")
 
 
 def run(
-    source: Source, columns: Columns, wishes: Wishes, settings: Settings, out: Path | None, screen: Screen
+    source: Source, columns: Columns, wishes: Wishes, settings: Search, out: Path | None, screen: Screen
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
     check_paths({"--out": out}, *source.files)

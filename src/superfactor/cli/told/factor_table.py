@@ -14,14 +14,8 @@ SHOWN, TOLD = 3, 5
 STANDARD_ERRORS = 2
 
 
-def check_shown(rotation: str | None, positive: str | None, classes: Any, by: str | None = None) -> None:
-    """Words of `--rotation`, `--positive` and `--by` that mean something for labels of these classes."""
-    from superfactor.interpretation.view import BY, ROTATIONS
-
-    if rotation is not None and rotation not in ROTATIONS:
-        raise UserError(f"--rotation {rotation}: {', '.join(ROTATIONS)} is required")
-    if by is not None and by not in BY:
-        raise UserError(f"--by {by}: {' or '.join(BY)} is required")
+def check_positive(positive: str | None, classes: Any) -> None:
+    """`--positive` is one of the labels."""
     known = [str(label) for label in classes]
     if positive is not None and positive not in known:
         raise UserError(f"--positive {positive}: one of the labels {', '.join(known)} is required")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from superfactor.cli.options import Looks
 from superfactor.cli.told import out_of_fold
 from superfactor.cli.told.factor_table import factor_facts
 from superfactor.cli.told.returning import (
@@ -15,30 +16,6 @@ from superfactor.cli.told.returning import (
     stable_in_halves,
 )
 from superfactor.cli.told.screen import Screen
-
-
-@dataclass(frozen=True)
-class Looks:
-    """What to look at, and how factors are shown.
-
-    Attributes
-    ----------
-    stability : number of resamples, 0 for none
-    stable : whether to fit halves of the samples; None where that is quick
-    by : what features are ranked by, "correlation" or "weight"
-    rotation, positive : as in `superfactor.interpretation.factor_view`, None for the usual
-    """
-
-    stability: int = 0
-    stable: bool | None = None
-    by: str = "correlation"
-    rotation: str | None = None
-    positive: str | None = None
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        """How factors are shown, for everything that shows them."""
-        return {"rotation": self.rotation, "positive": self.positive}
 
 
 @dataclass(frozen=True)
@@ -70,7 +47,7 @@ class Findings:
 
         return factor_facts(
             factor_view(self.model, **self.looks.shown),
-            by=self.looks.by,
+            by=self.looks.ranked_by,
             markers=markers,
             held=None if self.held is None else out_of_fold.facts(self.held),
             grade=self.grade,
@@ -102,7 +79,7 @@ class Findings:
         """What a model file has of it."""
         return {
             **self.looks.shown,
-            "by": self.looks.by,
+            "by": self.looks.ranked_by,
             "out_of_fold": None if self.held is None else out_of_fold.record(self.held),
             "stable_features": stable_facts(self.stable),
             "nearness": nearness_facts(self.near),
@@ -158,7 +135,7 @@ def find(
         looks,
         grade,
         held,
-        resampled(model, X, y, looks.stability, seed, screen, by=looks.by, **looks.shown),
+        resampled(model, X, y, looks.stability, seed, screen, by=looks.ranked_by, **looks.shown),
         stable_in_halves(model, X, y, looks.stable, seed, screen, groups=groups, positive=looks.positive),
         near,
     )

@@ -1,0 +1,91 @@
+"""Options of a command are fields of the dataclasses that it takes: each is written down once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from copy import copy
+from dataclasses import MISSING, field, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+AS_FITTED = "as the model was fitted"
+
+
+def option(
+    *flags: str,
+    help: str,
+    metavar: str | None = None,
+    default: Any = None,
+    shown: Any = True,
+    remembered: bool = False,
+    **more: Any,
+) -> Any:
+    """A field that is an option.
+
+    Parameters
+    ----------
+    flags : how it is written; none for the name of the field
+    default : its value where it is not given; ``...`` where it has to be
+    shown : what help says of the default, True for itself and False for nothing
+    remembered : where a command is about a model on disk, the default is what that was fitted with
+    more : of `typer.Option`
+    """
+    given = typer.Option(*flags, help=help, metavar=metavar, show_default=shown, **more)
+    of_model = copy(given)
+    of_model.show_default = AS_FITTED if remembered else shown
+    metadata = {"typed": given, "of_model": of_model}
+    return field(default=MISSING if default is ... else default, metadata=metadata, kw_only=True)
+
+
+def argument(help: str, metavar: str, default: Any = ...) -> Any:
+    """A field that is an argument."""
+    given = typer.Argument(help=help, metavar=metavar, show_default=False)
+    metadata = {"typed": given, "of_model": given}
+    return field(default=MISSING if default is ... else default, metadata=metadata, kw_only=True)
+
+
+def expanded(command: Callable[..., None], *, of_model: bool = False) -> Callable[..., None]:
+    """A function of single options that calls `command` with dataclasses of them.
+
+    Parameters
+    ----------
+    command : parameters whose type is a dataclass stand for all its fields, and others for themselves
+    of_model : whether it is about a model on disk
+    """
+    typed = "of_model" if of_model else "typed"
+    hints = get_type_hints(command, include_extras=True)
+    own = [(name, hints[name]) for name in inspect.signature(command).parameters]
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        hint = hints[name]
+        if not is_dataclass(hint):
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(parameter.replace(annotation=hint, kind=kind))
+            continue
+        types = get_type_hints(hint)
+        parameters += [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if each.default is MISSING else each.default,
+                annotation=Annotated[types[each.name], each.metadata[typed]],
+            )
+            for each in fields(hint)
+        ]
+
+    def filled(name: str, hint: Any, given: dict[str, Any]) -> Any:
+        if not is_dataclass(hint):
+            return given[name]
+        make: Any = hint
+        return make(**{each.name: given[each.name] for each in fields(hint)})
+
+    def call(**given: Any) -> None:
+        command(**{name: filled(name, hint, given) for name, hint in own})
+
+    call.__name__, call.__doc__ = command.__name__, command.__doc__
+    # What typer looks at.
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
