@@ -41,19 +41,6 @@ def test_the_second_interrupts_at_once():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_afterwards_ctrl_c_is_what_it_was():
-    with deferred_interrupt():
-        pass
-    with pytest.raises(KeyboardInterrupt):
-        ctrl_c()
-
-
-def test_errors_inside_restore_the_handler():
-    with pytest.raises(ZeroDivisionError), deferred_interrupt():
-        raise ZeroDivisionError
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
 def test_a_request_inside_reaches_what_is_around_it():
     with deferred_interrupt() as outer:
         with deferred_interrupt() as inner:
@@ -62,16 +49,6 @@ def test_a_request_inside_reaches_what_is_around_it():
         assert outer.requested
         with pytest.raises(KeyboardInterrupt):
             ctrl_c()
-
-
-def test_a_request_outside_reaches_what_begins_later():
-    with deferred_interrupt() as outer:
-        ctrl_c()
-        assert outer.requested
-        with deferred_interrupt() as inner:
-            assert inner.requested
-            with pytest.raises(KeyboardInterrupt):
-                ctrl_c()
 
 
 @pytest.mark.parametrize(

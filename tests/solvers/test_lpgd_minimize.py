@@ -47,26 +47,6 @@ def test_matrix_regression_recovers_the_planted_matrix():
     assert found.history.objective[-1] == found.objective
 
 
-def test_matrix_regression_with_a_constraint_on_gamma():
-    rng = np.random.default_rng(0)
-    theta, gamma = planted(rng), np.array([1.0, 2.0, 0.0])
-
-    def project(theta, gamma):
-        return theta, np.maximum(gamma, 0.0)
-
-    found = lpgd.minimize(
-        regression(rng, theta, gamma),
-        2,
-        (np.zeros((9, 8)), -np.ones(3)),
-        step_size=0.4,
-        tol=1e-10,
-        project=project,
-    )
-    assert found.gamma.min() >= 0
-    assert found.violation == 0
-    np.testing.assert_allclose(found.theta, theta, atol=1e-6)
-
-
 def test_matrix_completion_recovers_the_hidden_entries():
     rng = np.random.default_rng(1)
     theta = planted(rng, 20, 18, 2)
@@ -153,9 +133,3 @@ def test_bad_arguments_are_named(change, message):
     options = {"rank": 1, "start": np.ones((3, 3)), "step_size": 0.1, **change}
     with pytest.raises(ValueError, match=message):
         lpgd.minimize(completion(np.ones((3, 3)), np.ones((3, 3))), **options)
-
-
-def test_numbers_of_numpy_are_numbers():
-    ones = np.ones((3, 3))
-    options = {"rank": np.int64(1), "start": ones, "step_size": np.float32(0.1)}
-    assert lpgd.minimize(completion(ones, ones), **options).objective < 1e-12

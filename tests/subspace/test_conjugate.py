@@ -58,56 +58,11 @@ def test_a_positive_system_is_solved(scaled):
     assert len(products) < 40
 
 
-def test_the_tolerance_is_that_of_the_residual_in_the_metric():
-    H, b = system()
-    M = metric()
-    for tol in (0.3, 1e-2, 1e-5):
-        found, counted = solved(H, b, M, tol=tol), []
-
-        def apply(v, counted=counted):
-            counted.append(v)
-            return H @ v
-
-        conjugate_gradients(apply, b, lambda v: np.linalg.solve(M, v), tol=tol, max_iter=200)
-
-        def size(x):
-            r = b - H @ x
-            return np.sqrt(r @ np.linalg.solve(M, r))
-
-        assert found.solved
-        assert size(found.x) <= tol * size(0 * b) * (1 + 1e-9)
-        # And no more: one product less, and it is not met.
-        before = solved(H, b, M, tol=tol, max_iter=len(counted) - 1)
-        assert not before.solved
-        assert size(before.x) > tol * size(0 * b)
-
-
-def test_patience_ends():
-    H, b = system()
-    few = solved(H, b, np.eye(SIZE), max_iter=3)
-    assert not few.solved
-    exact = np.linalg.solve(H, b)
-    assert np.linalg.norm(few.x - exact) > 1e-3 * np.linalg.norm(exact)
-    np.testing.assert_allclose(few.decrease, decrease(H, b, few.x), rtol=1e-12)
-    none = solved(H, b, np.eye(SIZE), max_iter=0)
-    np.testing.assert_array_equal(none.x, 0)
-    assert not none.solved
-
-
-def test_nothing_to_do_is_done():
-    H, b = system()
-    found = solved(H, 0 * b, np.eye(SIZE))
-    np.testing.assert_array_equal(found.x, 0)
-    assert (found.decrease, found.length) == (0, 0)
-    assert found.solved
-
-
 # --- the trust region --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("negative", [0, 1, 4])
-@pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("share", "seed"), [(0.01, 0), (0.3, 1), (0.9, 2)])
 def test_steps_end_at_the_edge_and_descend(negative, share, seed):
     """Never outside, never uphill, at least as low as the best point along the gradient (Cauchy's)."""
     H, b = system(seed, negative=negative)
@@ -135,15 +90,6 @@ def test_steps_end_at_the_edge_and_descend(negative, share, seed):
         assert 0.5 * -best.fun <= found.decrease <= -best.fun * (1 + 1e-6)
 
 
-def test_a_region_that_holds_the_solution_changes_nothing():
-    H, b = system()
-    M = metric()
-    wide = 1.01 * length(M, np.linalg.solve(H, b))
-    found, free = solved(H, b, M, radius=wide), solved(H, b, M)
-    np.testing.assert_allclose(found.x, free.x, rtol=1e-12)
-    assert found.solved
-
-
 def test_negative_curvature_goes_to_the_edge():
     """The first direction that bends downwards, in closed form: b itself."""
     H, b, radius = -np.diag([1.0, 2.0, 3.0]), np.array([1.0, -1.0, 0.5]), 7.0
@@ -159,21 +105,6 @@ def test_negative_curvature_goes_to_the_edge():
     np.testing.assert_allclose(found.length, radius, rtol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(found.x), radius, rtol=1e-12)
     assert not found.solved
-
-
-def test_negative_curvature_without_an_edge_goes_as_far_as_the_metric_says():
-    b, M = np.array([1.0, 2.0]), np.diag([2.0, 5.0])
-    found = solved(-np.eye(2), b, M)
-    np.testing.assert_allclose(found.x, [0.5, 0.4], rtol=1e-12)
-    assert not found.solved
-    found = solved(np.zeros((2, 2)), b, M)
-    np.testing.assert_allclose(found.x, [0.5, 0.4], rtol=1e-12)
-    for negative in (1, 5):
-        H, b = system(negative=negative)
-        found = solved(H, b, metric())
-        assert np.all(np.isfinite(found.x))
-        assert found.decrease > 0
-        np.testing.assert_allclose(found.decrease, decrease(H, b, found.x), rtol=1e-9)
 
 
 # --- several side by side ----------------------------------------------------------------------------------

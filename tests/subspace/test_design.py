@@ -9,17 +9,18 @@ from tests.subspace.designs import CASES, World
 
 from superfactor.options import Options
 from superfactor.samples import Block
-from superfactor.subspace import LossOn, fit_ridge
+from superfactor.subspace import fit_ridge
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
 KINDS = ("basis", "ready", "offset")
-every_kind = pytest.mark.parametrize("kind", KINDS)
+one_kind_each = pytest.mark.parametrize(
+    ("case", "kind"), [(case, KINDS[i % 3]) for i, case in enumerate(CASES)]
+)
 
 
+@one_kind_each
 @every_model
-@every_case
-@every_kind
 def test_blocks_see_the_design_that_is_one_array(model, case, kind):
     w = World(model, case, kind)
     value, gradient = w.loss.evaluate(w.coef)
@@ -41,8 +42,7 @@ def hessian(w, h=1e-5):
     return np.array(columns).T
 
 
-@every_case
-@every_kind
+@one_kind_each
 def test_curvature_is_that_of_the_gradient(case, kind):
     """Differences of the gradient, the matrix, and products: three ways to the same."""
     w = World("filter", case, kind)
@@ -53,53 +53,6 @@ def test_curvature_is_that_of_the_gradient(case, kind):
     for i, e in enumerate(np.eye(m * kappa)):
         product = bent.times(e.reshape(kappa, m).T)
         np.testing.assert_allclose(product.T.ravel(), H[:, i], atol=1e-12 * size)
-
-
-@every_model
-@every_case
-@every_kind
-def test_points_side_by_side(model, case, kind):
-    """Values, gradients, products and preconditioners of three points, and of each alone."""
-    w = World(model, case, kind)
-    rng = np.random.default_rng(6)
-    coef = w.coef + 0.5 * rng.standard_normal((3, *w.coef.shape))
-    direction = rng.standard_normal(coef.shape)
-    value, gradient = w.loss.evaluate(coef)
-    bent = w.loss.bent(coef)
-    m = w.coef.shape[0]
-    gram = w.loss.gram * np.array([1.0, 0.3, 2.0])[:, None, None]  # each in its own coordinates
-    ridge = rng.uniform(0.1, 1, (3, m))
-    products, solved = bent.times(direction), bent.solver(gram, ridge)(direction)
-    for i in range(3):
-        np.testing.assert_allclose(value[i], w.evaluate(coef[i])[0], rtol=1e-12)
-        np.testing.assert_allclose(gradient[i], w.evaluate(coef[i])[1], atol=1e-11)
-        alone = w.loss.bent(coef[i])
-        np.testing.assert_allclose(bent.mean[i], alone.mean, atol=1e-13)
-        np.testing.assert_allclose(bent.mean_above_zero[i], alone.mean_above_zero, atol=1e-13)
-        size = np.abs(products[i]).max()
-        np.testing.assert_allclose(products[i], alone.times(direction[i]), atol=1e-12 * size)
-        expected = alone.solver(gram[i], ridge[i])(direction[i])
-        np.testing.assert_allclose(solved[i], expected, atol=1e-10 * np.abs(expected).max())
-
-
-@every_case
-@every_kind
-def test_the_mean_curvature_of_a_sample(case, kind):
-    """Weighted by ω, from second differences of the loss along constant directions of the outputs."""
-    w = World("filter", case, kind)
-    arrays, kappa, h = w.arrays, w.coef.shape[1], 1e-3
-    a = w.J @ w.coef + w.offset
-
-    def value(b):
-        return arrays.loss_terms(a + b)[0]
-
-    omega = np.sum(arrays.loss_weight * np.ones((len(a), 1)))
-    mean = w.loss.bent(w.coef).mean
-    for b in np.random.default_rng(7).standard_normal((6, kappa)):
-        b /= np.linalg.norm(b)
-        steps = [value(t * h * b) for t in (-2, -1, 0, 1, 2)]
-        second = np.dot([-1, 16, -30, 16, -1], steps) / (12 * h * h)
-        np.testing.assert_allclose(b @ mean @ b, second / omega, rtol=1e-6)
 
 
 @every_case
@@ -133,46 +86,11 @@ def test_a_mean_that_is_bent_downwards_is_lifted():
         assert np.sum(x * w.coef) > 0
 
 
-def test_two_columns_that_are_the_same_do_not_break_the_preconditioner():
-    w = World("filter", "three outputs", "basis")
-    m = w.coef.shape[0]
-    twin = np.vstack([np.eye(m), np.eye(m)[:1]])  # the first column once more
-    gram = twin @ w.loss.gram @ twin.T
-    x = np.random.default_rng(1).standard_normal((m + 1, 3))
-    found = w.loss.bent(w.coef).solver(gram, np.zeros(m + 1))(x)
-    assert np.all(np.isfinite(found))
-    assert np.sum(x * found) > 0
-
-
-@every_model
-@pytest.mark.parametrize("case", ["binary", "three outputs", "squared"])
-def test_floor_is_nothing_beside_the_curvature_but_not_zero(model, case):
-    w = World(model, case, "basis")
-    top = np.linalg.eigvalsh(w.loss.curvature(0 * w.coef))[-1]
-    assert 0 < w.loss.floor() < 1e-10 * top
-    none = LossOn(w.problem, w.loss.design, w.loss.columns, 0 * w.loss.gram)
-    assert none.floor() > 0
-
-
-def test_a_gram_that_is_known_is_not_asked_for():
-    w = World("filter", "binary", "basis")
-    summed, asked = w.problem.samples.summed, []
-    w.problem.samples.summed = lambda call, *rest: (asked.append(call.name), summed(call, *rest))[1]
-    known = np.eye(w.loss.columns)
-    assert LossOn(w.problem, w.loss.design, w.loss.columns, known).gram is known
-    assert asked == []
-    other = LossOn(w.problem, w.loss.design, w.loss.columns)
-    assert asked == []  # not before it is needed, and once
-    assert other.gram is other.gram
-    assert asked == ["design_gram"]
-
-
 # --- rows in single precision ------------------------------------------------------------------------------
 
 
+@one_kind_each
 @every_model
-@every_case
-@every_kind
 def test_products_in_single_precision(model, case, kind):
     """Values and gradients are exact all the same; products are close, and in the solver's own type."""
     w = World(model, case, kind, options=Options(values_worth_coarse=1))
@@ -192,31 +110,6 @@ def test_products_in_single_precision(model, case, kind):
     gram, expected = w.loss.gram, exact.loss.gram
     assert gram.dtype == np.float64
     np.testing.assert_allclose(gram, expected, atol=1e-5 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize(
-    ("n", "share", "coarse"), [(100, 1.0, False), (300, 1.0, True), (300, 0.2, False), (2000, 0.2, True)]
-)
-def test_when_single_precision_pays(n, share, coarse):
-    """By the values of the rows that curvature is summed over: seven columns, 200 or more of them."""
-    options = Options(
-        values_worth_coarse=1400,
-        rows_a_column=0,
-        curvature_gradients=0,
-        fewest_curvature_rows=n if share == 1 else int(share * n),
-    )
-    w = World("filter", "binary", "basis", n=n, options=options)
-    loss = w.loss
-    assert loss.columns == 7
-    assert loss.share == pytest.approx(share)
-    assert (loss.coarse.coarse, loss.coarse.share) == (coarse, loss.share)
-    assert (loss.few is loss.design) == (share == 1)
-
-
-def test_data_in_single_precision_need_no_copy():
-    options = Options(values_worth_coarse=1)
-    w = World("filter", "binary", "basis", dtype=np.float32, options=options)
-    assert w.loss.coarse is w.loss.design
 
 
 def test_rows_are_kept_as_long_as_the_loss_is_there():
@@ -245,48 +138,14 @@ def test_rows_are_kept_as_long_as_the_loss_is_there():
 # --- what questions cost -----------------------------------------------------------------------------------
 
 
-def test_operations_are_counted():
-    """Every question costs something; the same of three points three times as much, less the asking."""
-    w = World("filter", "three outputs", "basis", options=Options(a_question=1000.0))
-    samples, several = w.problem.samples, np.stack([w.coef] * 3)
-
-    def cost(ask):
-        before = samples.operations
-        ask()
-        return samples.operations - before
-
-    one = cost(lambda: w.loss.evaluate(w.coef))
-    m, kappa = w.coef.shape
-    assert one - 1000 >= 2 * 2 * 23 * m * kappa  # two products, each of a multiplication and an addition
-    assert cost(lambda: w.loss.evaluate(several)) - 1000 == pytest.approx(3 * (one - 1000))
-    bent = w.loss.bent(w.coef)
-    product = cost(lambda: bent.times(w.coef))
-    assert product - 1000 >= 2 * 2 * 23 * m * kappa
-    together = w.loss.bent(several)
-    assert cost(lambda: together.times(several)) - 1000 == pytest.approx(3 * (product - 1000))
-    dense = cost(lambda: w.loss.curvature(w.coef))
-    assert dense == pytest.approx(w.problem.options.dense_operations(23, m, kappa))
-
-
 @pytest.mark.parametrize(
-    ("options", "pays"),
+    ("model", "case", "way"),
     [
-        pytest.param({}, True, id="few unknowns"),
-        pytest.param({"largest_system": 0}, False, id="no system so large"),
-        pytest.param({"expected_products": 0}, False, id="products for nothing"),
-        pytest.param({"dense_loss": 1e9}, False, id="dense is slow"),
-        pytest.param({"a_question": 0.0, "expected_products": 1}, False, id="asking is free"),
-        pytest.param({"a_question": 1e12, "dense_loss": 1e3}, True, id="asking is dear"),
+        ("filter", "binary", "dense"),
+        ("feature", "three outputs", "products"),
+        ("filter", "squared", "products"),
     ],
 )
-def test_when_a_dense_system_pays(options, pays):
-    w = World("filter", "three outputs", "basis", options=Options(**options))
-    assert w.loss.dense_pays == pays
-
-
-@every_model
-@pytest.mark.parametrize("case", ["binary", "three outputs", "squared"])
-@pytest.mark.parametrize("way", ["dense", "products"])
 def test_some_of_the_samples_curve_and_all_of_them_count(model, case, way):
     """Ridge regression with curvature from a third of the samples: the same minimum."""
     most = 150 if case != "binary" else 60  # a row counts once for each output

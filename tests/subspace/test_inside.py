@@ -1,28 +1,25 @@
 """The problem inside a subspace, against the paper's objective and dense algebra."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import minimize
 from tests import naive
-from tests.problems import MODELS, example, loss_named
+from tests.problems import MODELS, example
 from tests.samples.cutting import cut
-from tests.samples.libraries import every_library
 from tests.subspace.points import CASES, paper_value, random_point, subspace, together
-
-from superfactor.problem import state
-from superfactor.subspace import Basis, Inside
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
+one_model_each = pytest.mark.parametrize(
+    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
+)
 
 
 @every_model
 @every_case
-@pytest.mark.parametrize("size", [None, 4])
-@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize(("size", "blocks"), [(None, 3), (4, 1)])
 def test_values_are_the_papers(model, case, size, blocks):
     problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
     inside = subspace(cut(problem, blocks), 2, size)
@@ -35,8 +32,7 @@ def test_values_are_the_papers(model, case, size, blocks):
     np.testing.assert_allclose(polished.F, expected, rtol=1e-12)
 
 
-@every_model
-@every_case
+@one_model_each
 def test_polish_finds_the_best_coefficients(model, case):
     problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
     inside = subspace(problem, 2, 4)
@@ -54,26 +50,6 @@ def test_polish_finds_the_best_coefficients(model, case):
     np.testing.assert_allclose(found.F, best.fun, rtol=1e-6)
     again = inside.polish(W, found.beta, found.gamma)
     np.testing.assert_allclose(again.F, found.F, rtol=1e-12)
-
-
-@every_model
-@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
-def test_gradient_by_differences(model, case):
-    problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
-    inside = subspace(problem, 2, 4)
-    point = random_point(inside)
-    arrays, S = problem.arrays(), inside.basis.S.array()
-
-    def value(x):
-        A = S @ x.reshape(4, -1)
-        loss, _ = arrays.loss_terms(arrays.activations(A, point.gamma))
-        return loss + problem.lam * np.sum(A**2)
-
-    A = (point.W @ point.beta).ravel()
-    found = inside.gradient(point)
-    expected = approx_fprime(A, value, 1e-6)
-    np.testing.assert_allclose(found.ravel(), expected, atol=1e-4 * (1 + np.abs(expected).max()))
-    assert P.kappa == found.shape[1]
 
 
 @every_model
@@ -97,81 +73,6 @@ def test_proximal_subspace_is_the_projection_written_out(model, case):
     new = inside.polish(W)
     moved = np.linalg.norm(new.W @ new.beta - point.W @ point.beta) / eta
     np.testing.assert_allclose(inside.mapping_norm(point, new, eta), moved, rtol=1e-12)
-
-
-@every_model
-def test_leading_and_what_reconstruction_alone_costs(model):
-    problem, P = example(model, 9, 6, 2, weighted=True)
-    inside = subspace(problem, 2)
-    sigma = np.linalg.svd(P.X * np.sqrt(P.weight), compute_uv=False)
-    np.testing.assert_allclose(inside.pca_value, P.xi * np.sum(sigma[2:] ** 2), rtol=1e-11)
-    W = inside.leading()
-    np.testing.assert_allclose(inside.reconstruction(W), inside.pca_value, rtol=1e-11)
-    A = np.random.default_rng(0).standard_normal((inside.basis.size, 2))
-    values = np.linalg.eigvalsh(inside.D + A @ A.T)[::-1][:2]
-    W = inside.leading(A)
-    np.testing.assert_allclose(np.trace(W.T @ (inside.D + A @ A.T) @ W), values.sum(), rtol=1e-12)
-
-
-@every_model
-@pytest.mark.parametrize("seed", range(5))
-def test_all_of_X_costs_nothing_and_not_less(model, seed):
-    problem, _ = example(model, 8, 5, 1, seed=seed)
-    inside = subspace(problem, 5)
-    assert 0 <= inside.reconstruction(inside.leading()) < 1e-12
-
-
-@every_model
-def test_a_point_of_a_smaller_basis(model):
-    problem, P = example(model, 9, 6, 2, weighted=True)
-    problem = cut(problem, 3)
-    rng = np.random.default_rng(1)
-    small, _ = Basis.empty(problem).extended(problem.model.random(problem.side, rng, 3))
-    large, _ = small.extended(problem.model.random(problem.side, rng, 2))
-    inside, wider = Inside(small, 2), Inside(large, 2)
-    point = random_point(inside)
-    found = wider.embedded(point)
-    assert found.W.shape == (5, 2)
-    np.testing.assert_allclose(found.F, point.F, rtol=1e-12)
-    np.testing.assert_allclose(found.pulled[:3], point.pulled[:3], atol=1e-12)
-    np.testing.assert_allclose(found.F, paper_value(wider, P, found.W, found.beta, found.gamma), rtol=1e-12)
-    assert inside.embedded(point) is point
-
-
-@every_model
-@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
-def test_other_weights_in_the_same_subspace(model, case):
-    """A path changes ξ and λ; the basis stays."""
-    problem, _ = example(model, 7, 5, **CASES[case])
-    inside = subspace(problem, 2, 4)
-    other, P = example(model, 7, 5, **CASES[case], xi=3.0, lam=0.02)
-    moved = inside.at_weights(problem.restated(3.0, 0.02))
-    point = random_point(moved)
-    expected = paper_value(moved, P, point.W, point.beta, point.gamma)
-    np.testing.assert_allclose(point.F, expected, rtol=1e-12)
-    assert moved.basis.S is inside.basis.S
-    assert moved.basis.problem.users_weights == pytest.approx((3.0, 0.02))
-    assert other.users_weights == pytest.approx(moved.problem.users_weights)
-
-
-@every_model
-@every_case
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_points_side_by_side(model, case, blocks):
-    problem, _ = example(model, 7, 5, xi=0.2, **CASES[case])
-    inside = subspace(cut(problem, blocks), 2, 4)
-    alone = [random_point(inside, seed) for seed in range(4)]
-    stacked = together(alone)
-    found = inside.at(stacked.W, stacked.beta, stacked.gamma)
-    assert found.F.shape == found.loss.shape == (4,)
-    for i, point in enumerate(alone):
-        np.testing.assert_allclose(found.F[i], point.F, rtol=1e-12)
-        np.testing.assert_allclose(found.loss[i], point.loss, rtol=1e-12)
-        np.testing.assert_allclose(found.pulled[i], point.pulled, atol=1e-11)
-        np.testing.assert_allclose(
-            inside.reconstruction(stacked.W)[i], inside.reconstruction(point.W), rtol=1e-12
-        )
-        np.testing.assert_allclose(inside.supervised(found)[i], inside.supervised(point), rtol=1e-12)
 
 
 @every_model
@@ -235,25 +136,9 @@ def test_what_supervision_can_change_is_never_nothing(model):
     assert alone < 0.99 * problem.null_loss
 
 
-@every_library
-def test_supervised_in_double(convert):
-    """Where reconstruction is nearly all of F, the difference needs all the digits that F has."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.standard_normal((40, 8)), (np.arange(40) % 2)[:, None].astype(float)
-    found = []
-    for library in (np.asarray, convert):
-        loss = loss_named("logistic", 1)
-        problem = state("filter", library(X), library(Y), loss, xi=1e6, lam=0.1)
-        inside = subspace(problem, 2)
-        point = inside.polish(inside.leading())
-        value = float(inside.supervised(point))
-        np.testing.assert_allclose(value, point.F - float(inside.pca_value), rtol=1e-6)
-        found.append(value)
-    np.testing.assert_allclose(*found, rtol=1e-5)
-
-
-@every_model
-@pytest.mark.parametrize("case", ["binary", "two outputs", "squared", "probit"])
+@pytest.mark.parametrize(
+    ("model", "case"), [("filter", "two outputs"), ("feature", "probit"), ("feature", "squared")]
+)
 def test_the_gap_is_one(model, case):
     """F less a bound of every point of the subspace: never negative, and zero at a proven optimum."""
     problem, _ = example(model, 9, 5, xi=0.2, lam=5.0, **{**CASES[case]})
@@ -261,7 +146,7 @@ def test_the_gap_is_one(model, case):
     point = inside.polish(inside.leading())
     first = inside.duality_gap(point)
     assert first > 0
-    for _ in range(400):
+    for _ in range(150):
         W = inside.proximal_subspace(point, 0.02, inside.gradient(point))
         point = inside.polish(W, point.beta, point.gamma)
     gap = inside.duality_gap(point)
@@ -270,13 +155,6 @@ def test_the_gap_is_one(model, case):
     for seed in range(20):
         W = random_point(inside, seed).W
         assert bound - 1e-9 * abs(bound) <= inside.polish(W).F
-
-
-@every_model
-def test_no_ridge_has_no_gap(model):
-    problem, _ = example(model, 9, 5, 1, lam=0.0)
-    inside = subspace(problem, 2)
-    assert inside.duality_gap(inside.polish(inside.leading(), max_iter=3)) == math.inf
 
 
 def far_point(problem, size):
@@ -301,11 +179,3 @@ def test_classes_told_apart_without_a_ridge_have_no_minimum(model, case, lam, si
     weight = arrays.loss_weight * np.ones((9, 1))
     np.testing.assert_allclose(np.sum(weight * a**2) / weight.sum(), size**2, rtol=1e-10)
     assert inside.has_no_minimum(point) == none
-
-
-@every_model
-def test_targets_may_be_as_large_as_they_like(model):
-    """A regression has a minimum without a ridge, wherever its targets are."""
-    problem, _ = example(model, 9, 5, **CASES["squared"], lam=0.0)
-    inside, point = far_point(problem, 1000)
-    assert not inside.has_no_minimum(point)

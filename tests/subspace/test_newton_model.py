@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.problems import MODELS, example
 from tests.samples.cutting import cut
-from tests.subspace.models import FAR, dense_model, flat, with_options
+from tests.subspace.models import dense_model, flat
 from tests.subspace.points import CASES, moved_value, near_optimum, random_point, subspace
 
 from superfactor.options import Options
@@ -12,6 +12,9 @@ from superfactor.subspace import newton_model as module
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
+one_model_each = pytest.mark.parametrize(
+    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
+)
 
 
 def derivatives(f, size, h=2e-3):
@@ -33,8 +36,7 @@ def derivatives(f, size, h=2e-3):
     return gradient, H
 
 
-@every_model
-@every_case
+@one_model_each
 def test_step_solves_the_second_order_model(model, case):
     """Newton's step from a Hessian by differences of the naive objective in (T, v, g)."""
     problem, P = example(model, 7, 4, xi=0.2, **CASES[case])
@@ -58,31 +60,12 @@ def test_step_solves_the_second_order_model(model, case):
     np.testing.assert_allclose(step.decrease, decrease, rtol=1e-4)
 
 
-@every_model
-@every_case
-def test_length_of_the_step(model, case):
-    """`apply` moves Wβ to (W + tW⊥T)(β + tv) and keeps W orthonormal."""
-    problem, P = example(model, 7, 5, xi=0.2, **CASES[case])
-    inside = subspace(problem, 2)
-    point = near_optimum(inside)
-    step = module.newton_step(inside, point)
-    for t in (0.0, 0.3, 1.0):
-        new = step.apply(inside, point, t)
-        np.testing.assert_allclose(new.W.T @ new.W, np.eye(2), atol=1e-13)
-        f = step.frame
-        A = (f.W + t * f.complement @ step.T) @ (f.beta + t * step.v)
-        np.testing.assert_allclose(new.W @ new.beta, A, atol=1e-12)
-        expected = moved_value(inside, P, f, point, t * step.T, t * step.v, t * step.g)
-        np.testing.assert_allclose(new.F, expected, rtol=1e-11)
-
-
 # --- by elimination, against a dense system of all unknowns -------------------------------------------------
 
 
 @every_model
 @every_case
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_elimination_solves_the_whole_system(model, case, blocks):
+def test_elimination_solves_the_whole_system(model, case, blocks=3):
     """At any point: the shifted model at a saddle is a linear system like others."""
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(cut(problem, blocks), 2)
@@ -124,61 +107,12 @@ def test_the_cheaper_way_is_chosen(model, kappa, sizes, pays):
     assert (step.length is None) == pays  # only a truncated step knows its length
 
 
-@every_model
-@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
-@pytest.mark.parametrize("sizes", [PRODUCTS, DENSE], ids=["products", "dense"])
-def test_options_choose_the_way_and_the_step_stays(model, case, sizes):
-    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
-    point = near_optimum(subspace(problem, 2))
-    inside = subspace(with_options(problem, **sizes), 2)
-    step = module.newton_step(inside, point, FAR)
-    expected = module._exact_step(subspace(problem, 2), point)
-    np.testing.assert_allclose(step.decrease, expected.decrease, rtol=0.3)
-    assert point.F - 0.5 * step.decrease > step.apply(inside, point, 1.0).F
-
-
-@every_model
-@every_case
-def test_truncated_steps_reach_the_same_optimum(model, case):
-    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
-    exact, inside = subspace(problem, 2), subspace(with_options(problem, **PRODUCTS), 2)
-    best = point = near_optimum(exact)
-    for _ in range(8):
-        best = module.newton_step(exact, best).apply(exact, best, 1.0)
-    for _ in range(15):
-        step = module.newton_step(inside, point, FAR)
-        point = step.apply(inside, point, 1.0)
-    np.testing.assert_allclose(point.F, best.F, rtol=1e-11)
-    assert step.decrease < 1e-9 * abs(point.F)
-
-
-@every_model
-@every_case
-def test_steps_converge_quadratically(model, case):
-    """From near the optimum the error is squared: a wrong entry in the model makes it linear."""
-    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
-    inside = subspace(problem, 2)
-    point = near_optimum(inside)
-    decreases = []
-    for _ in range(7):
-        step = module.newton_step(inside, point)
-        decreases.append(step.decrease)
-        point = step.apply(inside, point, 1.0)
-    noise = 1e-13 * abs(point.F)
-    assert decreases[-1] < noise
-    clear = [d for d in decreases if d > noise]
-    # Decreases are squares of distances: from one to the next the exponent doubles.
-    if len(clear) >= 3:
-        assert clear[-1] / clear[-2] < 0.1 * np.sqrt(clear[-2] / clear[-3])
-
-
-@every_model
-@every_case
+@one_model_each
 def test_rotation_curvature_is_the_diagonal_of_the_hessian(model, case):
     """At any point, saddles included."""
     problem, P = example(model, 7, 4, xi=0.05, **CASES[case])
     inside = subspace(problem, 2)
-    for seed in range(3):
+    for seed in range(2):
         point = random_point(inside, seed)
         frame = inside.frame(point)
         found = module.rotation_curvature(inside, point, frame)
@@ -201,10 +135,10 @@ def test_a_step_is_always_downhill(model, case, sizes):
     problem, _ = example(model, 9, 6, xi=0.05, options=Options(**sizes), **CASES[case])
     inside = subspace(problem, 2)
     saddles = 0
-    for seed in range(20):
+    for seed in range(12):
         point = random_point(inside, seed)
         step = module.newton_step(inside, point)
         saddles += step.saddle
         assert step.decrease > 0
         assert step.apply(inside, point, 1e-4).F < point.F
-    assert saddles > 5
+    assert saddles > 3

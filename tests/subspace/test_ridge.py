@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.problems import MODELS, example
+from tests.problems import example
 from tests.subspace.designs import CASES, World
 
 from superfactor.losses import resolve_link
@@ -13,13 +13,11 @@ from superfactor.samples import Block, Design
 from superfactor.subspace import LossOn, fit_ridge
 from superfactor.subspace.ridge import solve_linear
 
-every_model = pytest.mark.parametrize("model", MODELS)
 WAYS = {"dense": {}, "conjugate gradients": {"largest_system": 0}}
 
 
-@every_model
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("kind", ["basis", "offset"])
+@pytest.mark.parametrize(("model", "kind"), [("filter", "basis"), ("feature", "offset")])
 @pytest.mark.parametrize("way", WAYS)
 def test_both_ways_reach_the_minimum(model, case, kind, way):
     """Its gradient vanishes, and SciPy finds nothing lower."""
@@ -64,7 +62,7 @@ def test_separable_classes_without_a_ridge_end(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("far", [-38.0, -60.0, 38.0, 60.0])
+@pytest.mark.parametrize("far", [-38.0, 60.0])
 def test_a_start_where_the_loss_is_nearly_straight(way, far):
     """An intercept that has run away, as for a class that a subsample did not have, comes back."""
     problem, P = example("filter", 60, 4, 2, covariates=None, options=Options(**WAYS[way]))

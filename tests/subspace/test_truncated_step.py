@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.problems import MODELS, example, loss_named
 from tests.samples.cutting import cut
-from tests.samples.libraries import LIBRARIES, every_library, plain
-from tests.subspace.models import FAR, dense_model, flat, placed, with_options
+from tests.samples.libraries import every_library, plain
+from tests.subspace.models import FAR, dense_model, flat, placed
 from tests.subspace.points import CASES, near_optimum, random_point, subspace, together
 
 from superfactor.problem import state
@@ -15,6 +15,9 @@ from superfactor.subspace import newton_model as module
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
+one_model_each = pytest.mark.parametrize(
+    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
+)
 
 
 @pytest.fixture
@@ -30,8 +33,7 @@ def to_the_end(monkeypatch):
 
 @every_model
 @every_case
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_products_solve_the_eliminated_system(model, case, blocks, to_the_end):
+def test_products_solve_the_eliminated_system(model, case, to_the_end, blocks=3):
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(cut(problem, blocks), 2)
     for seed in range(2):
@@ -44,24 +46,8 @@ def test_products_solve_the_eliminated_system(model, case, blocks, to_the_end):
         np.testing.assert_allclose(found.decrease, exact.decrease, rtol=1e-8)
 
 
-@every_model
-@every_case
-def test_a_truncated_step_has_most_of_the_exact_one(model, case):
-    """Near the optimum and closer to it: most of the decrease that the exact step promises, never more."""
-    problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
-    inside = subspace(problem, 2)
-    point = near_optimum(inside)
-    for _ in range(3):
-        exact = module._exact_step(inside, point)
-        step = module.truncated_step(inside, point, FAR)
-        assert 0.7 * exact.decrease < step.decrease <= exact.decrease * (1 + 1e-9)
-        assert not step.saddle
-        point = step.apply(inside, point, 1.0)
-
-
-@every_model
-@every_case
-@pytest.mark.parametrize("radius", [1e-3, 0.3, 3.0, 100.0, np.inf])
+@one_model_each
+@pytest.mark.parametrize("radius", [1e-3, 3.0, np.inf])
 def test_the_model_never_rises_and_the_radius_holds(model, case, radius):
     """Anywhere, saddles included: decreases are those of the model written out."""
     problem, _ = example(model, 9, 5, xi=0.05, **CASES[case])
@@ -88,29 +74,8 @@ def test_the_model_never_rises_and_the_radius_holds(model, case, radius):
     assert bent >= 3
 
 
-@every_model
-def test_negative_curvature_is_followed_to_the_edge(model, to_the_end):
-    """At a stationary point of the wrong subspace there is hardly a slope, but a way down."""
-    problem, _ = example(model, 9, 5, 1, xi=5.0, lam=3.0)
-    inside = subspace(problem, 2, 4)
-    values, vectors = np.linalg.eigh(inside.D)
-    W = vectors[:, :2] + 1e-4 * np.random.default_rng(0).standard_normal((inside.basis.size, 2))
-    point = inside.polish(np.linalg.qr(W)[0])
-    for radius in (0.5, 5.0):
-        step = module.truncated_step(inside, point, radius)
-        _, H = dense_model(inside, point, step.frame)
-        assert np.linalg.eigvalsh(H)[0] < -values[-1] * 0.1
-        assert step.saddle
-        np.testing.assert_allclose(step.length, radius, rtol=1e-9)
-        x = flat(step)
-        assert x @ H @ x < 0
-        assert step.apply(inside, point, 1.0).F < point.F
-
-
-@every_model
-@every_case
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_steps_side_by_side(model, case, blocks):
+@one_model_each
+def test_steps_side_by_side(model, case, blocks=3):
     """Several points, each within its own radius, against each alone."""
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(cut(problem, blocks), 2)
@@ -155,22 +120,7 @@ def test_steps_at_weights_of_their_own(model, case, to_the_end):
             np.testing.assert_allclose(steps.decrease[i], exact.decrease, rtol=1e-6)
 
 
-@every_model
-@pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
-def test_a_step_in_single_precision_is_nearly_the_same(model, case, to_the_end):
-    """Its products are coarse, its slopes are not."""
-    problem, _ = example(model, 30, 5, xi=0.2, **CASES[case])
-    point = near_optimum(subspace(problem, 2))
-    inside = subspace(with_options(problem, values_worth_coarse=1), 2)
-    assert inside.loss.coarse.coarse
-    step, exact = module.truncated_step(inside, point, FAR), module._exact_step(inside, point)
-    size = np.linalg.norm(placed(exact))
-    np.testing.assert_allclose(placed(step), placed(exact), atol=1e-3 * size)
-    np.testing.assert_allclose(step.decrease, exact.decrease, rtol=1e-4)
-
-
-@every_model
-@every_case
+@one_model_each
 def test_a_subspace_that_is_everything_has_nothing_to_turn(model, case, to_the_end):
     problem, _ = example(model, 9, 3, xi=0.2, **CASES[case])
     inside = subspace(problem, 3, 3)
@@ -185,10 +135,10 @@ def test_a_subspace_that_is_everything_has_nothing_to_turn(model, case, to_the_e
 # --- other array libraries ---------------------------------------------------------------------------------
 
 
-def steps_of(convert, model, loss, kappa, dtype=np.float64):
+def steps_of(convert, model, loss, kappa):
     """A truncated step and an exact one from one point, truncated ones from several; and where they lead."""
     rng = np.random.default_rng(0)
-    X, covariates = rng.standard_normal((12, 5)).astype(dtype), rng.standard_normal((12, 1))
+    X, covariates = rng.standard_normal((12, 5)), rng.standard_normal((12, 1))
     Y = rng.standard_normal((12, kappa))
     if loss != "squared":
         Y = np.eye(kappa + 1)[np.arange(12) % (kappa + 1)][:, 1:]
@@ -219,21 +169,10 @@ def steps_of(convert, model, loss, kappa, dtype=np.float64):
 
 
 @every_library
-@every_model
-@pytest.mark.parametrize(("loss", "kappa"), [("logistic", 1), ("logistic", 3), ("squared", 2)])
+@pytest.mark.parametrize(("model", "loss", "kappa"), [("filter", "logistic", 3), ("feature", "squared", 2)])
 def test_other_libraries(convert, model, loss, kappa):
     """Steps are NumPy's, whichever library holds the samples."""
     expected = steps_of(np.asarray, model, loss, kappa)
     for name, array in steps_of(convert, model, loss, kappa).items():
         assert type(array) is np.ndarray, name
         np.testing.assert_allclose(plain(array), expected[name], rtol=1e-6, atol=1e-9, err_msg=name)
-
-
-@pytest.mark.parametrize("convert", [pytest.param(np.asarray, id="numpy"), *LIBRARIES])
-@every_model
-def test_data_in_single_precision(convert, model):
-    """Steps are computed in double from products in single."""
-    expected = steps_of(np.asarray, model, "logistic", 3)
-    for name, array in steps_of(convert, model, "logistic", 3, np.float32).items():
-        assert name == "saddles" or "float64" in str(array.dtype), name
-        np.testing.assert_allclose(plain(array), expected[name], rtol=2e-3, atol=1e-4, err_msg=name)

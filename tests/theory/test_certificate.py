@@ -13,12 +13,9 @@ from tests.solvers.restarts import Factored, best_of
 from tests.theory.answers import answer, naive_answer
 
 from superfactor.losses import CustomLink, resolve_link
-from superfactor.options import Options
 from superfactor.problem import state
 from superfactor.solution import Searched
 from superfactor.solvers import newton
-from superfactor.solvers.newton import solve_path
-from superfactor.subspace import Inside
 from superfactor.theory import certify
 
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -56,7 +53,7 @@ def random_point(P, rank, rng, size):
     return (W @ beta / root[:, None]).T, (W @ (W.T @ (P.X * root).T)).T / root, gamma
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(problems())
 def test_lower_bound_is_below_everything(case):
     """From any point, fitted or not: the bound holds for every other point and every restart."""
@@ -77,7 +74,7 @@ def test_lower_bound_is_below_everything(case):
     assert min(bounds) >= F.floor - 1e-9 * (abs(best) + P.xi * np.sum(P.X**2))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(problems())
 def test_bound_at_a_fit_and_what_global_means(case):
     problem, P, rank, seed = case
@@ -100,8 +97,7 @@ def test_bound_at_a_fit_and_what_global_means(case):
 
 
 @every_model
-@pytest.mark.parametrize("loss", ["logistic", "probit", "squared"])
-@pytest.mark.parametrize(("n", "p"), [(12, 6), (6, 12), (8, 8)])
+@pytest.mark.parametrize(("loss", "n", "p"), [("logistic", 8, 8), ("probit", 10, 5), ("squared", 5, 10)])
 def test_a_strong_ridge_is_proven_global(model, loss, n, p):
     problem, P = example(model, n, p, 1, loss=loss, lam=50.0, weighted=True)
     found = newton.solve(problem, 2, tol=1e-12)
@@ -109,21 +105,9 @@ def test_a_strong_ridge_is_proven_global(model, loss, n, p):
     assert proof.is_global
     assert proof.exact
     # The same from the naive optimum of Algorithm 1, which knows nothing of ours.
-    (A, B, gamma), _ = naive.optimum(P, 2)
+    (A, B, gamma), _ = naive.optimum(P, 2, n_iter=2000)
     other = certify(problem, 2, naive_answer(problem, P, 2, A, B, gamma))
     np.testing.assert_allclose(other.lower_bound, proof.lower_bound, rtol=1e-7)
-
-
-def test_two_features_are_not_proven_at_the_saddle():
-    """14.863 at PCA is a saddle, 8.919 the optimum: the certificate must not call the first global."""
-    y = np.repeat([0.0, 1.0], 10)
-    X = np.column_stack([3 * np.tile([1.0, -1.0], 10), 2 * y - 1])
-    loss = resolve_link("logistic", 1)
-    problem = state("filter", X, y[:, None], loss, xi=0.05, lam=0.001)
-    stuck = certify(problem, 1, answer(problem, 1, np.zeros((20, 1)), np.zeros((1, 1)), 14.862943611))
-    assert not stuck.is_global
-    assert stuck.lower_bound < 8.919
-    assert "not proven" in stuck.statement or "can still be gained" in stuck.statement
 
 
 # --- what cannot be proven -----------------------------------------------------------------------------
@@ -170,7 +154,7 @@ def test_a_link_that_is_not_convex_proves_nothing(model):
 # --- ascent ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(problems())
 def test_ascent_is_a_bound_and_no_worse(case):
     problem, P, rank, seed = case
@@ -183,8 +167,7 @@ def test_ascent_is_a_bound_and_no_worse(case):
     assert (residual.method, ascent.method) == ("residual", "ascent")
 
 
-@every_model
-@pytest.mark.parametrize("shape", [(14, 7), (7, 14), (9, 9)])
+@pytest.mark.parametrize(("model", "shape"), [("filter", (7, 14)), ("feature", (9, 9))])
 def test_ascent_from_a_rough_point_reaches_the_optimum(model, shape):
     """Where the relaxation is tight, ascent proves the optimum from a point that is not it."""
     problem, P = example(model, *shape, 2, xi=1.0, lam=8.0, weighted=True)
@@ -199,42 +182,11 @@ def test_ascent_from_a_rough_point_reaches_the_optimum(model, shape):
     np.testing.assert_allclose(ascent.lower_bound, best.objective, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("model", "seed", "lam", "most"), [("filter", 3, 0.1, 0.01), ("filter", 10, 0.1, 0.05)]
-)
-def test_ascent_where_the_residuals_say_nothing(model, seed, lam, most):
-    """λ ≪ ξ: the bound at the residuals is no better than reconstruction alone, at shorter dual points it is
-    a poor one, and the ascended one is good.
-    """
-    problem, P = example(model, 14, 7, 1, seed=seed, xi=1.0, lam=lam)
-    found = newton.solve(problem, 2)
-    residual = certify(problem, 2, found)
-    ascent = certify(problem, 2, found, method="ascent")
-    assert residual.relative_gap > 4 * ascent.relative_gap
-    assert ascent.relative_gap < most
-    assert best_of(P, 2, 10) >= ascent.lower_bound - 1e-9
-
-
 # --- other points, other data ------------------------------------------------------------------------
 
 
 @every_model
-@pytest.mark.parametrize("unit", [1e-100, 1e50])
-def test_units_of_the_data_do_not_matter(model, unit):
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((10, 6)), (np.arange(10) % 2)[:, None].astype(float)
-    proofs = []
-    for u in (1.0, unit):
-        lam = 5 * u**2 if model == "filter" else 5.0
-        problem = state(model, X * u, y, resolve_link("logistic", 1), xi=1 / u**2, lam=lam)
-        proofs.append(certify(problem, 2, newton.solve(problem, 2)))
-    np.testing.assert_allclose(proofs[0].lower_bound, proofs[1].lower_bound, rtol=1e-9)
-    assert proofs[1].is_global == proofs[0].is_global
-
-
-@every_model
-@pytest.mark.parametrize("name", ["zero", "rank 1", "full rank"])
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(("name", "wide"), [("zero", False), ("rank 1", True), ("full rank", False)])
 def test_degenerate_data(model, name, wide):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((9, 4))
@@ -251,77 +203,7 @@ def test_degenerate_data(model, name, wide):
         assert proof.lower_bound <= best + 1e-9 * abs(best)
 
 
-@every_model
-@pytest.mark.parametrize("shape", [(150, 90), (90, 150)])
-def test_large_sparse_data_are_bounded_through_the_solvers_basis(model, shape):
-    """The statement admits that one value was estimated; the bound is below the exact one."""
-    proofs = []
-    for options in (None, Options(exact_side=10, compressed_side=10)):
-        problem, _ = example(model, *shape, 1, sparse=True, lam=30.0, options=options)
-        found = newton.solve(problem, 2)
-        proofs.append(certify(problem, 2, found))
-    exact, free = proofs
-    assert exact.exact
-    assert not free.exact
-    assert "estimated" in free.statement
-    assert "estimated" not in exact.statement
-    scale = found.objective
-    assert exact.lower_bound - 1e-6 * scale <= free.lower_bound <= exact.lower_bound + 1e-9 * scale
-
-
-@every_model
-@pytest.mark.parametrize("method", ["residual", "ascent"])
-@pytest.mark.parametrize("size", [(150, 90), (20, 8)], ids=["through the basis", "exact"])
-def test_a_certificate_changes_nothing_of_the_fit(model, method, size):
-    """Neither the solver's basis nor what samples keep for it: codes and activations refer to both."""
-    options = Options(exact_side=10, ascent_side=10)
-    problem, _ = example(model, *size, 1, sparse=True, weighted=True, lam=3.0, options=options)
-    found = newton.solve(problem, 2, search="off")
-    basis = found.basis()
-    point = np.random.default_rng(0).standard_normal((basis.size, problem.n_outputs))
-    W = np.linalg.qr(np.random.default_rng(1).standard_normal((basis.size, 2)))[0]
-
-    def seen():
-        inside = Inside(basis, 2)
-        gamma = np.zeros((problem.n_covariates, problem.n_outputs))
-        value = inside.at(W, W.T @ point, gamma)
-        parts = (basis.S, basis.GS, basis.features, found.signal)
-        return [
-            *(part.array().copy() for part in parts),
-            basis.D.copy(),
-            basis.loadings.copy(),
-            value.F,
-            value.pulled,
-            *vars(found.factors).values(),
-        ]
-
-    before, size = seen(), basis.size
-    proofs = [certify(problem, 2, found, method=method, max_iter=12) for _ in range(2)]
-    assert found.basis() is basis
-    assert basis.size == size == basis.S.columns == basis.GS.columns
-    for one, other in zip(before, seen(), strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert proofs[0].exact == (min(problem.shape) <= 10)
-    assert proofs[0].lower_bound == proofs[1].lower_bound
-
-
-@every_model
-@pytest.mark.parametrize("weights", [[5.0, 0.5], [0.5, 5.0]])
-def test_solutions_of_a_path_are_bounded_at_their_own_weights(model, weights):
-    """The basis of a path goes on to the next weights; bounds at those would be no bounds here."""
-    problem, _ = example(model, 14, 7, 1, xi=1.0, lam=5.0)
-    pairs = [(1.0, lam) for lam in weights]
-    solutions = list(solve_path(problem, 2, pairs))
-    for pair, found in zip(pairs, solutions, strict=True):
-        here = problem.restated(*pair)
-        own = certify(here, 2, found)
-        fresh = certify(here, 2, newton.solve(here, 2))
-        np.testing.assert_allclose(own.lower_bound, fresh.lower_bound, rtol=1e-6)
-        assert own.lower_bound <= found.objective * (1 + 1e-9)
-
-
-@every_model
-@pytest.mark.parametrize("n", [60, 3000])
+@pytest.mark.parametrize(("model", "n"), [("filter", 3000), ("feature", 60)])
 def test_single_precision_proves_no_more_than_its_products_with_X(model, n):
     """Next to a large X what labels change is below the last digits: the bound has to leave room for them."""
     rng = np.random.default_rng(1)

@@ -1,7 +1,6 @@
 """μ and L against explicit Hessians; window, rate and iteration count against their definitions."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -39,9 +38,7 @@ def points(rng, naive, count):
 CASES = [
     (model, n, p, q, kappa, intercept)
     for model in ("filter", "feature")
-    for n, p, q in ((12, 4, 0), (10, 3, 2), (5, 11, 1))
-    for kappa in (1, 3)
-    for intercept in (False, True)
+    for n, p, q, kappa, intercept in ((12, 4, 0, 3, False), (10, 3, 2, 1, True), (5, 11, 1, 3, False))
 ]
 
 
@@ -92,17 +89,6 @@ def test_printed_constants_in_the_users_units():
         assert pytest.approx(0.6 + np.linalg.norm(naive.X, 2) ** 2 / 4, rel=1e-9) == free.L
 
 
-def test_feature_constants():
-    rng = np.random.default_rng(2)
-    naive = random_problem(rng, "feature", 30, 5, 2, 3, 7.0, 0.3)
-    top = np.linalg.eigvalsh(naive.C.T @ naive.C)[-1]
-    got = theorem_constants(stated(naive))
-    assert got.mu == pytest.approx(0.6)
-    assert pytest.approx(max(14.0, 0.6 + 0.5 * (1 + top))) == got.L
-    profiled = theorem_constants(stated(naive), profiled=True)
-    assert (profiled.mu, profiled.L) == pytest.approx((0.6, 1.1))
-
-
 @pytest.mark.parametrize("model", ["filter", "feature"])
 def test_weights_count_as_repetitions(model):
     """Twice a sample or weight two: the same F, so the same constants (samples in units of √w)."""
@@ -121,34 +107,6 @@ def test_weights_count_as_repetitions(model):
         assert (a.mu, a.L) == pytest.approx((b.mu, b.L))
 
 
-def test_class_weights_enter_the_loss_only():
-    rng = np.random.default_rng(4)
-    naive = random_problem(rng, "filter", 20, 4, 1, 1, 0.1, 0.4)
-    c = rng.uniform(0.5, 3.0, 20)
-    J = naive.J * np.sqrt(c)[:, None]
-    got = theorem_constants(stated(naive, class_weight=c))
-    assert pytest.approx(0.8 + np.linalg.norm(J, 2) ** 2 / 4) == got.L
-    naive.model = "feature"
-    got = theorem_constants(stated(naive, class_weight=c), profiled=True)
-    assert pytest.approx(0.8 + c.max() / 4) == got.L
-
-
-def test_what_covariates_explain_bends_the_profiled_objective_no_more():
-    """A feature that is constant is the intercept's: its coefficient has curvature 2λ only."""
-    rng = np.random.default_rng(5)
-    X = np.hstack([rng.standard_normal((40, 2)), np.ones((40, 1))])
-    y = rng.standard_normal((40, 1))
-    problem = state("filter", X, y, SquaredError(), xi=1.0, lam=0.3)
-    got = theorem_constants(problem, profiled=True)
-    centred = X - X.mean(axis=0)
-    values = np.linalg.eigvalsh(0.6 * np.eye(3) + 2 * centred.T @ centred)
-    assert got.mu == pytest.approx(values[0]) == pytest.approx(0.6)
-    without = theorem_constants(
-        state("filter", X, y, SquaredError(), xi=1.0, lam=0.3, fit_intercept=False), profiled=True
-    )
-    assert without.mu > 10
-
-
 def test_profiled_lower_end_with_penalised_covariates_is_the_schur_complement():
     rng = np.random.default_rng(6)
     X, C = rng.standard_normal((25, 3)), rng.standard_normal((25, 2))
@@ -160,7 +118,7 @@ def test_profiled_lower_end_with_penalised_covariates_is_the_schur_complement():
     assert got.mu == pytest.approx(np.linalg.eigvalsh(schur)[0])
 
 
-@pytest.mark.parametrize("shape", [(900, 300), (300, 2500), (2600, 2700)])
+@pytest.mark.parametrize("shape", [(900, 300), (1300, 1400)])
 def test_large_data_get_a_safe_and_tight_upper_end(shape):
     rng = np.random.default_rng(7)
     X = sp.random_array(shape, density=0.01, rng=rng, format="csr") * 40.0
@@ -173,19 +131,6 @@ def test_large_data_get_a_safe_and_tight_upper_end(shape):
         L = theorem_constants(problem, profiled=profiled).L
         assert 2 + true / 4 <= L * (1 + 1e-12)
         assert (2 + true / 4) * 1.05 >= L
-
-
-def test_small_problems_cost_next_to_nothing():
-    rng = np.random.default_rng(8)
-    naive = random_problem(rng, "filter", 500, 30, 2, 1, 1.0, 1.0, 1.0, True)
-    problem = stated(naive)
-    theorem_constants(problem)
-    times = []
-    for _ in range(10):
-        start = time.perf_counter()
-        theorem_constants(problem)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 5e-3
 
 
 def test_a_loss_without_bounds_promises_nothing():
@@ -213,25 +158,6 @@ def test_degenerate_data():
             expected = np.linalg.norm(X, 2) ** 2 if model == "filter" else 1.0
             assert got.mu == pytest.approx(2.0)
             assert pytest.approx(2.0 + expected / 4) == got.L
-
-
-def test_other_array_libraries_give_the_same_numbers():
-    torch = pytest.importorskip("torch")
-    rng = np.random.default_rng(10)
-    for shape in ((30, 4), (6, 40), (500, 200)):
-        X, C = rng.standard_normal(shape), rng.standard_normal((shape[0], 2))
-        y = rng.integers(0, 2, (shape[0], 1)).astype(float)
-        loss = resolve_link("logistic", 1)
-        both = [
-            state("filter", X, y, loss, xi=1.0, lam=1.0, covariates=C),
-            state(
-                "filter", torch.asarray(X), torch.asarray(y), loss, xi=1.0, lam=1.0,
-                covariates=torch.asarray(C),
-            ),
-        ]  # fmt: skip
-        for profiled in (False, True):
-            a, b = (theorem_constants(problem, profiled=profiled, radius=1.0) for problem in both)
-            assert (a.mu, a.L) == pytest.approx((b.mu, b.L), rel=1e-9)
 
 
 # --- the dataclass --------------------------------------------------------------------------------
@@ -286,7 +212,7 @@ def test_bad_arguments_are_named(call):
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_printed_algorithm_obeys_its_rate(model, seed):
     """Correctly specified: the unconstrained minimiser has rank ≤ r, so it is Z*."""
     rng = np.random.default_rng(seed)

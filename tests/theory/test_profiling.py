@@ -39,9 +39,8 @@ def test_the_schur_complement_is_the_hessian_of_the_profiled_objective(model):
         np.testing.assert_allclose((up - down).reshape(-1) / (2 * h), H[:, k], atol=1e-6)
 
 
-@pytest.mark.parametrize("xi", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize(("xi", "seed"), [(1e-3, 0), (1e3, 1)])
 @pytest.mark.parametrize("model", ["filter", "feature"])
-@pytest.mark.parametrize("seed", range(4))
 def test_the_profiled_rescaled_iteration_obeys_its_rate(model, seed, xi):
     """Whatever ξ is, with covariates and an intercept; correctly specified problems."""
     rng = np.random.default_rng(100 + seed)

@@ -8,9 +8,7 @@ from tests.solvers.examples import in_blocks
 from tests.solvers.restarts import best_of
 from tests.theory.test_dual import CASES, explicit_dual, residuals, value_at, weights
 
-from superfactor.losses import resolve_link
 from superfactor.options import Options
-from superfactor.problem import state
 from superfactor.samples import Block
 from superfactor.solvers import newton
 from superfactor.subspace import leading_basis
@@ -51,16 +49,8 @@ def test_what_is_worth_knowing(shape, options, held, expected):
     assert spectrum.exact == (expected is not RitzSpectrum)
 
 
-def test_sizes_can_be_overruled():
-    problem, _ = example("filter", 20, 6, 1, options=NEITHER)
-    assert type(spectrum_of(problem, 2, lambda: rough_basis(problem), exact=True)) is FullSpectrum
-    problem, _ = example("filter", 20, 6, 1)
-    assert type(spectrum_of(problem, 2, lambda: rough_basis(problem), exact=False)) is RitzSpectrum
-
-
 @every_model
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rank", [1, 3])
+@pytest.mark.parametrize(("case", "rank"), [(case, 1 + 2 * (i % 2)) for i, case in enumerate(CASES)])
 def test_three_spectra_bound_the_same_problem(model, case, rank):
     """Known and full agree with the explicit dual; Ritz values are weaker or equal, never above."""
     values, floors = {}, {}
@@ -85,23 +75,7 @@ def test_three_spectra_bound_the_same_problem(model, case, rank):
 
 
 @every_model
-@pytest.mark.parametrize("size", [6, 9, 12])
-def test_ritz_values_only_weaken(model, size):
-    """From a rough basis on, with room for what the labels add; the whole range gives the sum itself."""
-    problem, P = example(model, 12, 30, 2, lam=0.2, weighted=True, options=NEITHER)
-    _, a, E = residuals(problem, np.random.default_rng(0).standard_normal((12, 2)))
-    for rank in (1, 2, 4):
-        spectrum = RitzSpectrum(problem, rank, rough_basis(problem, size))
-        value = value_at(Dual(problem, spectrum), E, weights(problem))
-        expected = explicit_dual(P, rank, a, E)
-        scale = abs(expected) + P.xi * np.sum(P.X**2)
-        assert value <= expected + 1e-12 * scale
-        if size == 12:
-            np.testing.assert_allclose(value, expected, atol=1e-9 * scale)
-
-
-@every_model
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 5])
 def test_every_certificate_is_below_brute_force(model, seed):
     rng = np.random.default_rng(seed)
     loss = ("logistic", "squared", "logistic")[seed % 3]
@@ -128,9 +102,9 @@ def test_every_certificate_is_below_brute_force(model, seed):
     np.testing.assert_allclose(bounds[KnownSpectrum], bounds[FullSpectrum], rtol=1e-5)
 
 
-@every_model
-@pytest.mark.parametrize(("n", "p"), [(150, 110), (70, 150)])
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("model", "n", "p", "sparse"), [("filter", 150, 110, True), ("feature", 70, 110, False)]
+)
 def test_the_solvers_own_basis_is_good_enough(model, n, p, sparse):
     """Through a basis: below the exact bound, and close to it where the basis is the solver's."""
     problem, P = example(model, n, p, 1, sparse=sparse, weighted=True, lam=30.0, options=NOT_COMPRESSED)
@@ -153,26 +127,6 @@ def test_the_solvers_own_basis_is_good_enough(model, n, p, sparse):
 
 
 @every_model
-def test_a_basis_made_for_the_purpose_holds_the_top(model):
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((90, 80)) * 0.9 ** np.arange(80)
-    y = np.arange(90) % 2
-    problem = state(model, X, y, resolve_link("logistic", 1), xi=1.0, lam=1.0)
-    basis = rough_basis(problem, 32)
-    sigma = np.linalg.svd(X, compute_uv=False) / problem.scale
-    S = basis.S.array()
-    np.testing.assert_allclose(S.T @ S, np.eye(basis.size), atol=1e-12)
-    np.testing.assert_allclose(np.diag(basis.D)[:2], sigma[:2] ** 2, rtol=1e-8)
-    spectrum = RitzSpectrum(problem, 2, basis)
-    top = spectrum.alone()
-    assert top.value + top.rounding >= np.sum(sigma[:2] ** 2)
-    assert top.value == pytest.approx(np.sum(sigma[:2] ** 2), rel=1e-6)
-    for each in (spectrum, FullSpectrum(problem, 2)):
-        assert each.largest() == pytest.approx(sigma[0] ** 2, rel=1e-6)
-        assert each.largest() >= sigma[0] ** 2 * (1 - 1e-12)
-
-
-@every_model
 @pytest.mark.parametrize("shape", [(20, 7), (9, 20)])
 def test_blocks_have_the_sums_of_one(model, shape):
     problem, P = example(model, *shape, 2, weighted=True, lam=0.2, options=NOT_COMPRESSED)
@@ -187,11 +141,3 @@ def test_blocks_have_the_sums_of_one(model, shape):
             values.append((value_at(dual, E, weights(problem)), dual.unsupervised))
     scale = P.xi * np.sum(P.X**2)
     np.testing.assert_allclose(values, [values[0]] * len(values), atol=1e-9 * scale)
-
-
-@every_model
-def test_as_many_features_as_samples_in_blocks(model):
-    """The Gram matrix that blocks add up is that of the features, on a square X too."""
-    problem, _ = example(model, 8, 8, 2, seed=2, weighted=True)
-    whole, blocks = (certify(each, 2, newton.solve(each, 2)) for each in (problem, in_blocks(problem, 3)))
-    assert blocks.lower_bound == pytest.approx(whole.lower_bound, rel=1e-9)

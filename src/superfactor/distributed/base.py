@@ -25,7 +25,7 @@ from superfactor.estimators.covariates import ColumnRoles
 from superfactor.models import model_named
 from superfactor.problem import Problem, pose
 from superfactor.solvers import SOLVERS
-from superfactor.theory import METHOD_IN_PASSES
+from superfactor.theory.certificate import METHOD_IN_PASSES
 from superfactor.units import Weights
 
 

@@ -10,7 +10,7 @@ from superfactor.models import Factors, Model
 from superfactor.problem import Problem
 from superfactor.solution import Solution
 from superfactor.solvers import SOLVERS, Solver
-from superfactor.theory import METHOD_IN_PASSES
+from superfactor.theory.certificate import METHOD_IN_PASSES
 
 # Options that only some solvers take.
 SOLVER_OPTIONS = frozenset().union(*(solver.takes for solver in SOLVERS.values()))

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from superfactor.constraints import ConvexSet, resolve_constraint
 from superfactor.solvers import SOLVERS, Solver
-from superfactor.theory import METHOD_IN_PASSES
+from superfactor.theory.certificate import METHOD_IN_PASSES
 
 # In scikit-learn's terms; what depends on the data is checked where the data is.
 CONSTRAINTS: dict[str, list[Any]] = {

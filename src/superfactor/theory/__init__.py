@@ -1,6 +1,6 @@
 """What can be proven about a fit: its certificate, the theorem's constants, admissible weights."""
 
-from superfactor.theory.certificate import METHOD_IN_PASSES, Certificate, certify
+from superfactor.theory.certificate import Certificate, certify
 from superfactor.theory.constants import TheoremConstants, theorem_constants
 from superfactor.theory.regions import (
     Interval,
@@ -16,7 +16,6 @@ from superfactor.theory.regions import (
 from superfactor.theory.stationarity import gradient_mapping, lifted_gradient, stationarity
 
 __all__ = [
-    "METHOD_IN_PASSES",
     "Certificate",
     "Interval",
     "RegionPiece",

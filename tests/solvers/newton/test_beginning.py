@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.problems import MODELS, example
+from tests.problems import MODELS
 from tests.solvers.newton.searching import GROWING, begun, growing, new_run
 
 from superfactor.losses import resolve_link
-from superfactor.options import Options
 from superfactor.problem import state
 from superfactor.samples import Block
-from superfactor.solvers.newton.beginning import begin, with_label_directions
+from superfactor.solvers.newton.beginning import with_label_directions
 
 every_model = pytest.mark.parametrize("model", MODELS)
 
@@ -18,17 +17,6 @@ def of_gram(problem):
     """G of the search side."""
     X = problem.arrays().data.times(np.eye(problem.shape[1]))
     return X.T @ X if problem.model.name == "filter" else X @ X.T
-
-
-@every_model
-@pytest.mark.parametrize("shape", [(20, 7), (7, 13)])
-def test_a_small_range_is_taken_as_a_whole(model, shape):
-    problem, _ = example(model, *shape, 1, weighted=True)
-    first = begun(problem, 2)
-    assert first.whole
-    S, G = first.basis.S.array(), of_gram(problem)
-    assert np.linalg.norm(G - S @ (S.T @ G)) < 1e-9 * np.linalg.norm(G)
-    np.testing.assert_allclose(S.T @ S, np.eye(first.basis.size), atol=1e-10)
 
 
 @every_model
@@ -71,15 +59,6 @@ def test_label_directions_hold_the_pull_of_the_residuals(model):
 
 
 @every_model
-def test_it_is_no_worse_than_pca_and_than_ridge_regression(model):
-    for lam in (1e-3, 0.1, 10.0):
-        problem, _ = example(model, 20, 7, 1, xi=0.1, lam=lam)
-        first = begun(problem, 2)
-        pca = first.inside.polish(first.inside.leading())
-        assert first.point.F <= pca.F * (1 + 1e-12)
-
-
-@every_model
 @pytest.mark.parametrize("shape", [(30, 5), (5, 30)])
 def test_labels_use_the_rank_that_X_has_to_spare(model, shape):
     rng = np.random.default_rng(0)
@@ -90,27 +69,3 @@ def test_labels_use_the_rank_that_X_has_to_spare(model, shape):
     assert first.basis.size >= min(3, problem.compact.shape[1] if model == "filter" else 3)
     assert first.rank == min(3, first.basis.size)
     assert np.isfinite(first.point.F)
-
-
-@every_model
-def test_there_is_room_to_grow(model):
-    for options in (Options(), GROWING):
-        for kappa in (1, 3):
-            problem, _ = example(model, 60, 50, kappa, options=options)
-            first = begun(problem, 2)
-            assert first.capacity >= first.basis.size + 2 * min(kappa, 2) + 1
-
-
-@every_model
-def test_the_seed_decides_and_observers_hear_of_it(model):
-    heard = []
-    problem = growing(model)
-
-    def first(seed):
-        run = new_run(seed=seed)
-        object.__setattr__(run, "observe", lambda s, important: heard.append(important))
-        return begin(problem, 3, run).point.F
-
-    values = [first(seed) for seed in (0, 0, 1)]
-    assert values[0] == values[1] != values[2]
-    assert heard == [False] * 3

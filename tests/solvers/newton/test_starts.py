@@ -50,13 +50,15 @@ GENEROUS = Effort(1.0, 1e12, 16, 1, 40, 3)
 AUTO = EFFORTS["auto"]
 
 
+# Of these some have an answer that only other starts find.
+WEAK = (0, 4, 9, 12, 20)
+
+
 def same_span(V, W):
     return np.linalg.norm(V - W @ (W.T @ V)) < 1e-8
 
 
 # --- against an independent multi-start -----------------------------------------------------------------
-
-WEAK = 30
 
 
 def weak_ridge(seed, options=None):
@@ -77,35 +79,15 @@ def reference(seed):
 
 
 @both_ways
-@pytest.mark.parametrize("seed", range(0, WEAK, 2))
-def test_no_multi_start_finds_anything_lower(seed, options):
-    problem, _, rank = weak_ridge(seed, options)
-    best = reference(seed)
-    assert newton.solve(problem, rank).objective <= best + 1e-6 * (1 + abs(best))
-
-
-@pytest.mark.parametrize("seed", [5, 27])
-def test_thorough_is_at_least_as_low(seed):
-    """Where the first answer, or a short search, may be in the wrong valley."""
-    problem, _, rank = weak_ridge(seed)
-    off, auto, thorough = (
-        newton.solve(problem, rank, search=search) for search in ("off", "auto", "thorough")
-    )
-    best = reference(seed)
-    assert thorough.objective <= min(auto.objective, best) + 1e-8 * (1 + abs(best))
-    assert auto.objective <= off.objective * (1 + 1e-12)
-    assert off.searched is None
-    assert thorough.searched.starts >= 4 * auto.searched.starts > 0
-
-
-def test_without_starts_some_would():
-    """These problems tell a search with other starts from one without."""
+def test_no_multi_start_finds_anything_lower(options):
+    """And of one that looks for no other starts some do: these problems tell the two apart."""
     beaten = 0
-    for seed in range(WEAK):
-        problem, _, rank = weak_ridge(seed)
-        found, best = newton.solve(problem, rank, search="off").objective, reference(seed)
-        beaten += found > best + 1e-6 * (1 + abs(best))
-    assert beaten >= 2
+    for seed in WEAK:
+        problem, _, rank = weak_ridge(seed, options)
+        best = reference(seed)
+        assert newton.solve(problem, rank).objective <= best + 1e-6 * (1 + abs(best))
+        beaten += newton.solve(problem, rank, search="off").objective > best + 1e-6 * (1 + abs(best))
+    assert beaten >= 1
 
 
 # --- the starts themselves ------------------------------------------------------------------------------
@@ -158,9 +140,8 @@ def test_loud_directions_hold_the_coefficients_and_the_rest_is_pca(model):
 
 
 @every_model
-@both_ways
-def test_every_kind_of_start_is_among_them(model, options):
-    problem, _ = example(model, 16, 8, 1, lam=1e-3, options=options)
+def test_every_kind_of_start_is_among_them(model):
+    problem, _ = example(model, 16, 8, 1, lam=1e-3)
     inside = inside_of(problem, 2)
     current = inside.polish(inside.leading())
     starts = list(islice(places(inside, current, Directions.of(inside), np.random.default_rng(0)), 40))
@@ -176,21 +157,6 @@ def test_every_kind_of_start_is_among_them(model, options):
     for start in starts:  # all are points of this problem
         np.testing.assert_allclose(start.W.T @ start.W, np.eye(2), atol=1e-10)
         assert np.isfinite(inside.at(start.W, start.beta, start.gamma).F)
-
-
-def test_random_starts_follow_the_generator():
-    problem, _ = example("filter", 16, 8, 1)
-    inside = inside_of(problem, 2)
-    point = inside.polish(inside.leading())
-
-    def sums(seed):
-        starts = places(inside, point, Directions.of(inside), np.random.default_rng(seed))
-        return [float(start.W.sum()) for start in islice(starts, 30)]
-
-    first, again, other = (sums(seed) for seed in (0, 0, 1))
-    assert first == again != other
-    assert len(set(first[22:])) == 8  # no random one twice
-    assert sum(a != b for a, b in zip(first, other, strict=True)) == 8 + 8
 
 
 # --- ways ------------------------------------------------------------------------------------------------
@@ -215,22 +181,6 @@ def test_ways_end_at_the_weights_of_the_problem(model):
     assert np.all(np.isinf(fleet.radius)) and not fleet.solved.any()
     after = fleet.stepped(inside)
     assert np.all(after.F <= fleet.F)
-
-
-@every_model
-def test_whoever_goes_straight_is_where_it_was_or_lower(model):
-    problem, _ = example(model, 14, 8, 1, xi=0.1, lam=1e-2)
-    inside = inside_of(problem, 2)
-    starts = starts_at(inside, [STRAIGHT] * 3)
-    asked = problem.samples.operations
-    fleet = led(inside, starts)
-    for start, W in zip(starts, fleet.points.W, strict=True):  # nobody needs to be led
-        assert np.array_equal(start.W, W)
-    one_look = problem.samples.operations - asked
-    assert one_look < 2 * problem.options.a_question
-    mixed = led(inside, [*starts, replace(starts[0], way=LABELS_FIRST)])
-    assert np.all(mixed.F[:3] <= fleet.F)
-    assert np.all(mixed.F[:3] < fleet.F * (1 + 1e-9))
 
 
 @every_model
@@ -312,20 +262,6 @@ def test_whoever_has_settled_leaves_and_is_counted(model):
 
 
 @every_model
-def test_whoever_cannot_get_below_leaves(model):
-    inside, P, fleet = racing(model)
-    known, steps = naive.optimum(P, 2)[1], Steps()
-    race = Race(inside, 0.5 * known, 1e-6 * known)
-    race.run(fleet, 500, steps)
-    assert race.found == []
-    assert race.starts == 6
-    aimed = len(steps.heard)
-    race, steps = Race(inside, known, 1e-6 * known), Steps()
-    race.run(fleet, 500, steps)
-    assert aimed < len(steps.heard)  # who is far behind is not waited for
-
-
-@every_model
 def test_what_the_tired_have_is_kept_with_what_it_may_become(model):
     inside, _, fleet = racing(model, lam=1e-3, xi=0.05)
     race, steps = Race(inside, math.inf, 1e-9), Steps(limit=2)
@@ -339,23 +275,15 @@ def test_what_the_tired_have_is_kept_with_what_it_may_become(model):
     assert np.all(np.diff(steps.heard) <= 0)
 
 
-def test_a_limit_of_steps_ends_a_race():
-    inside, _, fleet = racing(lam=1e-3, xi=0.05)
-    race, steps = Race(inside, math.inf, 0.0), Steps()
-    race.run(fleet, 3, steps)
-    assert len(steps.heard) == 3
-    assert race.starts == 6 == len(race.found)
-
-
 def test_a_hope_is_not_below_what_becomes_of_it_by_much():
     """Whoever leaves as hopeless would have ended above the lowest: nothing is lost by letting it go."""
-    for seed in range(4):
+    for seed in range(2):
         problem, _ = example("filter", 16, 8, 1, seed=seed, xi=0.05, lam=1e-3)
         inside = inside_of(problem, 2)
         fleet = fleet_of(inside, [random_point(inside, s) for s in range(12)])
         race = Race(inside, math.inf, 1e-7)
-        race.run(fleet, 200, Steps())
-        for _ in range(200):
+        race.run(fleet, 100, Steps())
+        for _ in range(100):
             fleet = fleet.stepped(inside)
         assert fleet.F.min() * (1 + 1e-5) >= race.lowest.F
 
@@ -382,16 +310,6 @@ def test_the_lowest_hopeful_goes_on_alone(model):
     assert sorted(point.F for point, _ in tired.found) == sorted(before)
 
 
-def test_nobody_goes_on_without_hope():
-    inside, P, fleet = racing()
-    known, steps = naive.optimum(P, 2)[1], Steps()
-    race = Race(inside, known, 1e-6 * known)
-    race.run(fleet, 500, steps)
-    asked = len(steps.heard)
-    race.go_on(500, steps)
-    assert len(steps.heard) <= asked + 2
-
-
 # --- the whole of it ------------------------------------------------------------------------------------
 
 
@@ -405,20 +323,19 @@ def stuck_at_pca(options=None):
 
 
 @both_ways
-@pytest.mark.parametrize("effort", EFFORTS)
-def test_the_poor_minimum_of_two_features_is_left(options, effort):
+def test_the_poor_minimum_of_two_features_is_left(options):
     """14.863 at PCA is a minimum that no descent leaves; 8.919 is the optimum (docs/method.md §6)."""
     stuck, run = stuck_at_pca(options)
     assert pytest.approx(14.863, abs=1e-3) == stuck.point.F
     assert not stuck.proven(1e-8)
-    free = other_starts(stuck, run, EFFORTS[effort])
+    free = other_starts(stuck, run, AUTO)
     assert pytest.approx(lowest_angle(0.05), rel=1e-7) == free.point.F
     assert pytest.approx(14.863, abs=1e-3) == stuck.point.F
     assert free.searched.starts >= 2 and stuck.searched is None
 
 
 @both_ways
-@pytest.mark.parametrize("seed", [5, 9, 11, 12, 27])
+@pytest.mark.parametrize("seed", [5, 12])
 def test_other_starts_are_never_worse(seed, options):
     problem, _, rank = weak_ridge(seed, options)
     run = new_run()
@@ -434,36 +351,9 @@ def test_other_starts_are_never_worse(seed, options):
         assert third.point.F <= first.point.F
 
 
-@pytest.mark.parametrize("seed", [5, 9, 12])
-def test_the_same_seed_the_same_starts(seed):
-    problem, _, rank = weak_ridge(seed)
-    found = []
-    for draws in (1, 1, 2):
-        run = new_run()
-        first = rounds(begun(problem, rank, run), run)
-        run = replace(run, rng=np.random.default_rng(draws))
-        found.append(other_starts(first, run, GENEROUS))
-    np.testing.assert_array_equal(found[0].point.W, found[1].point.W)
-    assert found[0].searched == found[1].searched
-
-
-@pytest.mark.parametrize("seed", [5, 11])
-def test_agreed_are_those_at_the_value_that_is_returned(seed):
-    """Not at the first answer's, which other starts have left behind."""
-    problem, _, rank = weak_ridge(seed)
-    run = new_run()
-    first = rounds(begun(problem, rank, run), run)
-    best = other_starts(first, run, EFFORTS["thorough"])
-    assert first.point.F - 1e-3 * first.supervised > best.point.F
-    assert best.searched.agreed >= 1  # it was found by one of them
-    second = other_starts(best, new_run(), EFFORTS["thorough"])
-    assert pytest.approx(best.point.F, rel=1e-9) == second.point.F
-    assert abs(second.searched.agreed - best.searched.agreed) <= 0.2 * best.searched.starts
-
-
 def test_what_a_callback_was_told_is_kept():
     """A stop at a value that starts have reached ends with a point of that value."""
-    for after in (1, 2, 4, 8, 16, 32):
+    for after in (1, 4, 16):
         stuck, run = stuck_at_pca()
         heard = []
 
@@ -473,26 +363,16 @@ def test_what_a_callback_was_told_is_kept():
 
         stopping = new_run(callback=callback)
         free = other_starts(stuck, replace(stopping, begun=run.begun), GENEROUS)
+        assert len(heard) == after and stopping.monitor.stopped_early
+        assert len(stopping.monitor.history) == 0  # descents side by side are nobody's history
         assert min(heard) * (1 + 1e-9) >= free.point.F
-
-
-def test_a_stop_is_heard_between_steps():
-    stuck, _ = stuck_at_pca()
-    heard = []
-    run = new_run(callback=lambda _, F: heard.append(F) or len(heard) == 3)
-    end = other_starts(stuck, run, GENEROUS)
-    assert len(heard) == 3
-    assert run.monitor.stopped_early
-    assert len(run.monitor.history) == 0  # descents side by side are nobody's history
-    assert end.point.F <= stuck.point.F
 
 
 # --- what it may cost -----------------------------------------------------------------------------------
 
 
 @both_ways
-@pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("allowance", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize(("classes", "allowance"), [(2, 4.0), (4, 0.5)])
 def test_starts_cost_what_is_allowed(classes, allowance, options):
     """In operations of the samples, of what the first answer took; a few steps more, no multiple of it."""
     problem, _ = example(
@@ -512,21 +392,11 @@ def test_starts_cost_what_is_allowed(classes, allowance, options):
     assert none.point.F <= first.point.F * (1 + 1e-12)
 
 
-def test_no_more_starts_than_there_may_be():
-    problem, _, rank = weak_ridge(5)
-    run = new_run()
-    first = rounds(begun(problem, rank, run), run)
-    for most, waves in ((3, 1), (5, 2)):
-        end = other_starts(first, run, Effort(math.inf, 0.0, most, waves, 10, 2))
-        assert end.searched.starts == most * waves
-
-
 @both_ways
-@pytest.mark.parametrize("seed", [5, 9, 12])
-def test_whoever_says_that_nothing_is_left_is_right(seed, options):
+def test_whoever_says_that_nothing_is_left_is_right(options):
     """Also where a callback stops the search, or few may be finished: who is on its way has not converged."""
-    problem, _, rank = weak_ridge(seed, options)
-    for after, most in ((2, 3), (6, 3), (12, 3), (10**9, 0), (10**9, 1)):
+    problem, _, rank = weak_ridge(9, options)
+    for after, most in ((2, 3), (6, 3), (10**9, 0)):
         run = new_run()
         first = rounds(begun(problem, rank, run), run)
         heard = []
