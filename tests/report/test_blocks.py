@@ -9,8 +9,8 @@ from tests.report.conftest import scaled, table
 
 from superfactor.interpretation import block_shares, confounding
 from superfactor.report.facts import gather
+from superfactor.report.formats import share
 from superfactor.report.sections import blocks, confounders
-from superfactor.report.words.formats import share
 
 
 def facts_of(case):

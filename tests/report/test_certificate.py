@@ -4,7 +4,7 @@ import pytest
 from tests.report.conftest import table
 
 from superfactor import SMFClassifier
-from superfactor.report.words.certificate import in_plain_words, technical
+from superfactor.report.certificate import in_plain_words, technical
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ from importlib.resources import files
 import pytest
 from jinja2 import UndefinedError
 from markupsafe import escape
+from superfactor.report.glossary import GLOSSARY
+from superfactor.report.words import formats
 from tests.report.conftest import HOSTILE
 
 from superfactor.report.page import embedded, templates, term_id
-from superfactor.report.words import formats
-from superfactor.report.words.glossary import GLOSSARY
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))

@@ -13,8 +13,8 @@ from tests.report.test_facts import facts_of
 from superfactor import SMFClassifier
 from superfactor.preprocessing import Adjuster, LowRankImputer
 from superfactor.report import write_report
+from superfactor.report.certificate import OF_COMPLETED
 from superfactor.report.sections import paper
-from superfactor.report.words.certificate import OF_COMPLETED
 from superfactor.selection import SMFClassifierCV
 
 

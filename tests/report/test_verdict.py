@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from superfactor.report.facts.verdict import verdict_of
 from tests.report.conftest import nested_like, scaled, table
 from tests.report.test_facts import facts_of
 
@@ -18,11 +19,10 @@ from superfactor.outcomes.proportions import balanced_interval, wilson
 from superfactor.report import methods_paragraph
 from superfactor.report.facts import gathering as facts_module
 from superfactor.report.facts.evaluation import evaluate
-from superfactor.report.facts.verdict import verdict_of
+from superfactor.report.methods import in_words
 from superfactor.report.sections.factors import covariates
 from superfactor.report.sections.result import nested_table
 from superfactor.report.sections.reuse import study_of
-from superfactor.report.words.methods import in_words
 from superfactor.selection.judging.external import external_verdict
 
 

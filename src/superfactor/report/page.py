@@ -13,9 +13,8 @@ from typing import Any
 
 import superfactor
 from superfactor.report.facts import Facts
+from superfactor.report.formats import FILTERS, plural
 from superfactor.report.sections import SECTIONS
-from superfactor.report.words.formats import FILTERS, plural
-from superfactor.report.words.glossary import GLOSSARY
 
 # In the order in which they build on each other; start.js sets them to work.
 SCRIPTS = (
@@ -62,13 +61,20 @@ def templates() -> Any:
         lstrip_blocks=True,
     )
     environment.filters |= FILTERS
-    environment.globals |= {"plural": plural, "glossary": GLOSSARY, "term_id": term_id}
+    environment.globals |= {"plural": plural, "glossary": glossary(), "term_id": term_id}
     return environment
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """What words mean that a biostatistician may not use every day: said on hover, focus and in a tab."""
+    terms: dict[str, str] = json.loads(_asset("glossary.json"))
+    return terms
 
 
 def term_id(term: str) -> str:
     """The address of a term in the glossary."""
-    if term not in GLOSSARY:
+    if term not in glossary():
         raise KeyError(f"term={term!r}: not in the glossary")
     return "term-" + re.sub(r"[^\w]+", "-", term)
 

@@ -1,4 +1,4 @@
-"""`write_report`: from a fitted model to one file anyone can open."""
+"""`write_report`: one file anyone can open about a fitted model; `methods_paragraph`: text for its paper."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from superfactor._files import replacing
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
+from superfactor.report.formats import LONGEST_NOTE, label
+from superfactor.report.methods import in_words
 from superfactor.report.page import render, templates
-from superfactor.report.words.formats import LONGEST_NOTE, label
-from superfactor.selection import SMFClassifierCV
 
 
 def write_report(
@@ -68,7 +68,7 @@ def write_report(
         As given to ``model.fit``.
     search : SMFClassifierCV, optional
         The fitted search that chose the model, for its scree and scores; `model` itself where it is
-        one.
+        one. What is recorded of a search will do, as a `Searched` of ``superfactor.report.facts``.
     nested : NestedScores, optional
         From ``nested_scores(search, X, y)`` of `superfactor.selection`: the headline, with the measures
         of the model and its rivals on the same folds. Of the same search, or of `model` where no search
@@ -126,10 +126,6 @@ def write_report(
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
-    if search is None and isinstance(model, SMFClassifierCV):
-        search = model
-    if search is not None and not isinstance(search, SMFClassifierCV):
-        raise TypeError(f"search={type(search).__name__}: a fitted SMFClassifierCV or None is required")
     templates()  # what is not installed is said before the work
     facts = gather(
         model,
@@ -162,3 +158,71 @@ def write_report(
     with replacing(path) as part, open(part, "x", encoding="utf-8", errors="replace", newline="\n") as file:
         file.write(page)
     return path
+
+
+def methods_paragraph(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    X_test: Any = None,
+    y_test: Any = None,
+    covariates: Any = None,
+    covariates_test: Any = None,
+    search: Any = None,
+    nested: Any = None,
+    target: str | None = None,
+) -> str:
+    """Describe a fitted classifier in a paragraph for the methods section of a paper.
+
+    It says what was predicted from what, how the model was chosen, how well it predicts and whether it is
+    proven optimal: only what the arguments show. The page of `write_report` has the same paragraph.
+
+    Parameters
+    ----------
+    model : SMFClassifier, a Pipeline that ends in one, or SMFClassifierCV
+        Fitted.
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        The training samples, in the form ``model.fit`` took.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    X_test, y_test : samples the model has not seen and their labels, optional
+        Their figures are told too.
+    covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
+        As given to ``model.fit``.
+    search : SMFClassifierCV, optional
+        The fitted search that chose the model; `model` itself where it is one.
+    nested : NestedScores, optional
+        From ``nested_scores(search, X, y)`` of `superfactor.selection`, of the same search (or `model`),
+        X, y and covariates.
+    target : str, optional
+        What the labels are called.
+
+    Returns
+    -------
+    text : str
+        One line, without markup.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.report import methods_paragraph
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = SMFClassifier(n_components=3).fit(X, y)
+    >>> methods_paragraph(model, X, y, target="cultivar").split(". ")[0]
+    'We predicted cultivar from 13 features in 178 samples (59 0, 71 1, 48 2)'
+    """
+    facts = gather(
+        model,
+        X,
+        y,
+        X_test=X_test,
+        y_test=y_test,
+        covariates=covariates,
+        covariates_test=covariates_test,
+        search=search,
+        nested=nested,
+        target="" if target is None else label(target),
+    )
+    return in_words(facts)

@@ -4,16 +4,21 @@
 file                  idea
 ===================== ==========================================================================
 ``gathering``         ``gather``: from a model and its samples to ``Facts``
+``facts``             ``Facts``, and what follows from them: verdict, roles, figures
+``search``            ``Searched``: what a fitted search, or a record of one, tells
 ``samples``           samples with what the model says about them
 ``evaluation``        accuracy with its interval, ROC, confusion
-``own``               how each factor goes with the classes by itself
+``effects``           what factors do to the classes, together and each by itself
 ``trusted``           what single features are good for: tests, markers, which of them return
 ``gaps``              what was missing, and how it was filled in
 ``nameless``          a model without the names of its columns, for speed
-``verdict``           what the first box says, and its colour
 ===================== ==========================================================================
 """
 
-from superfactor.report.facts.gathering import Facts, class_effects, directions, gather
+from superfactor.report.facts.effects import alone, class_effects, directions, judged_alone
+from superfactor.report.facts.facts import Facts
+from superfactor.report.facts.gathering import gather
+from superfactor.report.facts.samples import Samples
+from superfactor.report.facts.search import Searched
 
-__all__ = ["Facts", "class_effects", "directions", "gather"]
+__all__ = ["Facts", "Samples", "Searched", "alone", "class_effects", "directions", "gather", "judged_alone"]

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from superfactor.interpretation.models import FittedModel
 from superfactor.preprocessing.columns import positions_of
-from superfactor.report.words.formats import count, plural, share
+from superfactor.report.formats import count, plural, share
 
 # By name: scikit-learn's IterativeImputer cannot be imported by those who do not use it.
 IMPUTERS = ("LowRankImputer", "SimpleImputer", "KNNImputer", "IterativeImputer")

@@ -13,7 +13,7 @@ from superfactor.estimators.inputs import as_numpy
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given, check_labels
 from superfactor.interpretation import FactorView
-from superfactor.report.words.formats import label
+from superfactor.report.formats import label
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from superfactor.interpretation import (
 )
 from superfactor.interpretation.features.class_features import markers_of
 from superfactor.interpretation.refits import progress
-from superfactor.report.words.formats import LONGEST_NOTE, label
+from superfactor.report.formats import LONGEST_NOTE, label
 
 MARKERS_PER_CLASS = 10
 

@@ -9,10 +9,8 @@ from typing import Any
 from superfactor.interpretation import FactorView
 from superfactor.interpretation.roles import BESIDE_NAME, beside
 from superfactor.interpretation.tables import extremes
-from superfactor.report.facts import Facts, class_effects, directions
-from superfactor.report.facts.own import alone, judged_alone
-from superfactor.report.section import Section
-from superfactor.report.words.formats import (
+from superfactor.report.facts import Facts, alone, class_effects, directions, judged_alone
+from superfactor.report.formats import (
     LONGEST_NOTE,
     area,
     coefficient,
@@ -25,6 +23,7 @@ from superfactor.report.words.formats import (
     similarity,
     weight,
 )
+from superfactor.report.section import Section
 
 # Features kept of each end of a factor, fewer where there are many factors.
 FEATURES_PER_END = 20

@@ -9,13 +9,13 @@ import numpy as np
 from superfactor.interpretation.roles import BACKGROUND
 from superfactor.interpretation.tables import ENDS, extremes
 from superfactor.report.facts import Facts
+from superfactor.report.formats import LONGEST_NOTE, NONE, deviations, label
 from superfactor.report.section import Section
 from superfactor.report.sections.factors import per_end
 from superfactor.report.sections.heat_map import FARTHEST, heat_map
 from superfactor.report.sections.samples import thinned
 from superfactor.report.sections.single_features import effects, markers, stable
 from superfactor.report.sections.stability import frequencies
-from superfactor.report.words.formats import LONGEST_NOTE, NONE, deviations, label
 
 # Of the heat map, at most.
 MOST_ROWS = 40
@@ -57,7 +57,12 @@ def section(facts: Facts) -> Section:
         "separates": facts.separates,
     }
     if facts.trusted is not None:
-        told |= {"stable": stable(facts), "markers": markers(facts), "effects": effects(facts)}
+        own = facts.trusted
+        told |= {
+            "stable": stable(own),
+            "markers": markers(facts, own.markers),
+            "effects": effects(facts, own.effects),
+        }
     payload = {"heatMap": shown["payload"]}
     return Section("features", "Features", "Which features go with classes and factors", told, payload)
 

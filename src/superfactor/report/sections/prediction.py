@@ -8,8 +8,8 @@ import numpy as np
 
 from superfactor.models import model_named
 from superfactor.report.facts import Facts
+from superfactor.report.formats import area, compact
 from superfactor.report.section import Section
-from superfactor.report.words.formats import area, compact
 
 
 def section(facts: Facts) -> Section:

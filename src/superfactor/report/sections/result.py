@@ -9,14 +9,11 @@ import numpy as np
 
 from superfactor.interpretation.roles import ROLES, beside
 from superfactor.interpretation.tables import extremes
-from superfactor.report.facts import Facts, directions
-from superfactor.report.facts.own import alone, judged_alone
-from superfactor.report.facts.samples import Samples
+from superfactor.report.certificate import in_plain_words
+from superfactor.report.facts import Facts, alone, directions, judged_alone
+from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.section import Section
-from superfactor.report.sections.fit import cross_validated
 from superfactor.report.sections.samples import picture
-from superfactor.report.words.certificate import in_plain_words
-from superfactor.report.words.formats import LONGEST_NOTE, label
 
 # Of each end of a factor, with correlations of at least so many standard errors of one that is none.
 FEATURES_SHOWN = 4
@@ -27,41 +24,33 @@ FACTORS_SHOWN = 8
 
 def section(facts: Facts) -> Section:
     """Verdict, measures of prediction, factors, samples, what was fitted."""
-    estimator = facts.estimator
-    training, *held_out = (
-        np.bincount(s.truth, minlength=len(facts.classes)).tolist()
-        for s in (facts.train, facts.test)
-        if s is not None
-    )
+    estimator, times = facts.estimator, facts.estimator.history_["seconds"]
+    stable, near = (None, None) if facts.trusted is None else (facts.trusted.stable, facts.trusted.nearness)
+    counts = [facts.counts(s).tolist() for s in (facts.train, facts.test) if s is not None]
     told = {
         "verdict": facts.verdict,
+        "kind": facts.verdict.grade.replace(" ", "-"),  # for the style sheet
         "certified": estimator.certificate_ is not None,
         "proof": in_plain_words(estimator.certificate_, facts.rank, completed=facts.filled is not None),
         "nested": None if facts.nested is None else nested_table(facts.nested),
         "frequency_loss": _frequency_loss(facts),
-        "validated": cross_validated(facts),
         "baselines": _baselines(facts) if facts.nested is None or facts.baselines else [],
         "factors": _factors(facts),
         "judged": judged_alone(facts),
-        "stable": _stable(facts),
-        "near": _near(facts),
+        "stable": "" if stable is None else label(stable.statement, LONGEST_NOTE),
+        "near": "" if near is None else label(near.statement, LONGEST_NOTE),
         "beside": beside(facts.roles),
         "picture": picture(facts),
         "hidden_factors": max(0, facts.rank - FACTORS_SHOWN),
         "model": estimator.model,
         "steps": [type(step).__name__ for step in facts.steps],
         "share": facts.view.explained,
-        "xi": fitted_parameter(estimator, "xi"),
-        "lam": fitted_parameter(estimator, "lam"),
-        "seconds": estimator.history_["seconds"][-1] if estimator.history_["seconds"] else math.nan,
-        "counts": list(zip(facts.classes, training, *held_out, strict=True)),
+        "xi": facts.fitted("xi"),
+        "lam": facts.fitted("lam"),
+        "seconds": times[-1] if times else math.nan,
+        "counts": list(zip(facts.classes, *counts, strict=True)),
     }
     return Section("result", "Result", "What was found", told)
-
-
-def fitted_parameter(estimator: Any, name: str) -> float:
-    """ξ or λ as the fit used it, where the setting may have been a word."""
-    return float(getattr(estimator, f"{name}_", getattr(estimator, name)))
 
 
 def nested_table(nested: Any) -> dict[str, Any]:
@@ -93,7 +82,7 @@ def _cell(value: Any) -> dict[str, Any] | None:
 
 def _frequency_loss(facts: Facts) -> float:
     """Log loss of predicting the training frequencies for everyone."""
-    counts = _counts(facts.train, len(facts.classes))
+    counts = facts.counts()
     # A class without training samples cannot occur: it would not be a class of the model.
     log_frequencies = np.log(np.maximum(counts, 1) / counts.sum())
     return float(-np.mean(log_frequencies[facts.samples.truth]))
@@ -105,16 +94,15 @@ def _baselines(facts: Facts) -> list[dict[str, Any]]:
         {"name": label(name), "value": float(value)} for name, value in facts.baselines.items()
     ]
     if facts.test is not None:
-        common = int(np.argmax(_counts(facts.train, len(facts.classes))))
+        common = int(np.argmax(facts.counts()))
         always = float(np.mean(facts.test.truth == common))
         rows.append({"name": None, "always": facts.classes[common], "value": always})
     rows.sort(key=lambda row: -row["value"])
     if facts.test is not None:
         rows.insert(0, {"name": None, "own": True, "value": facts.evaluation.accuracy})
     for row in rows:
-        value = row["value"]
-        row["own"] = row.get("own", False)
-        row["width"] = 100 * min(max(value, 0.0), 1.0) if math.isfinite(value) else 0.0
+        row.setdefault("own", False)
+        row["width"] = 100 * min(max(row["value"], 0.0), 1.0) if math.isfinite(row["value"]) else 0.0
     return rows
 
 
@@ -123,38 +111,12 @@ def _factors(facts: Facts) -> list[dict[str, Any]]:
     view, roles = facts.view, facts.roles
     least = STANDARD_ERRORS / math.sqrt(len(facts.train) + len(facts.unlabeled or ()))
     towards, by_itself = directions(view, facts.classes), alone(facts)
-    order = sorted(range(facts.rank), key=lambda j: ROLES.index(roles[j]))
     rows = []
-    for j in order[:FACTORS_SHOWN]:
-        high, low = (
+    for j in sorted(range(facts.rank), key=lambda j: ROLES.index(roles[j]))[:FACTORS_SHOWN]:
+        ends = [
             [label(view.features[i]) for i in end if abs(view.correlations[j, i]) >= least]
             for end in extremes(view.correlations[j], FEATURES_SHOWN)
-        )
-        rows.append(
-            {
-                "number": j + 1,
-                "role": roles[j],
-                "direction": towards[j],
-                "alone": by_itself[j],
-                "share": float(view.share[j]),
-                "high": high,
-                "low": low,
-            }
-        )
+        ]
+        row = {"number": j + 1, "role": roles[j], "direction": towards[j], "alone": by_itself[j]}
+        rows.append(row | {"share": float(view.share[j]), "high": ends[0], "low": ends[1]})
     return rows
-
-
-def _stable(facts: Facts) -> str:
-    """What is said of the features that return; nothing where nobody looked."""
-    found = None if facts.trusted is None else facts.trusted.stable
-    return "" if found is None else label(found.statement, LONGEST_NOTE)
-
-
-def _near(facts: Facts) -> str:
-    """How near the model is to ridge regression and to principal components; nothing where nobody looked."""
-    found = None if facts.trusted is None else facts.trusted.nearness
-    return "" if found is None else label(found.statement, LONGEST_NOTE)
-
-
-def _counts(samples: Samples, classes: int) -> np.ndarray:
-    return np.bincount(samples.truth, minlength=classes)

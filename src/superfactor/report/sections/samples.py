@@ -10,10 +10,9 @@ from scipy.stats import f
 
 from superfactor.interpretation.roles import BESIDE_NAME
 from superfactor.interpretation.tables import extremes
-from superfactor.report.facts import Facts
-from superfactor.report.facts.samples import Samples
+from superfactor.report.facts import Facts, Samples
+from superfactor.report.formats import compact, correlation, label, probability
 from superfactor.report.section import Section
-from superfactor.report.words.formats import compact, correlation, label, probability
 
 # More points than this hide each other, and make the page heavy.
 MOST_TRAINING = 1200

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from superfactor.report.facts import Facts
-from superfactor.report.words.formats import (
+from superfactor.report.facts.trusted import Trusted
+from superfactor.report.formats import (
     LONGEST_NOTE,
     area,
     correlation,
@@ -26,103 +28,84 @@ MOST_STABLE = 60
 # Features with a q of at most this are said to differ.
 LEVEL = 0.05
 
+# Heads, columns of the tables of `superfactor.interpretation`, and how their values are written.
+Columns = list[tuple[str, str, Callable[[Any], str]]]
+_DIFFER: Columns = [("Difference, s.d.", "difference_in_sd", deviations), ("AUC", "auc", area)]
+_P: Columns = [("p", "p", p_value)]
+_MODEL: Columns = [
+    ("q", "q", p_value),
+    ("Correlation", "correlation", correlation),
+    ("Log-odds per s.d.", "coef_per_sd", effect_per_sd),
+]
 
-def stable(facts: Facts) -> dict[str, Any]:
+
+def _told(table: Any, columns: Columns) -> dict[str, Any]:
+    """Heads, and rows of text."""
+    rows = [[write(row[name]) for _, name, write in columns] for row in table.to_dict("records")]
+    return {"head": [head for head, _, _ in columns], "rows": rows}
+
+
+def stable(trusted: Trusted) -> dict[str, Any]:
     """What is said of the features that return in halves of the samples, and the first of them."""
-    assert facts.trusted is not None
-    found = facts.trusted.stable
+    found = trusted.stable
     if found is None:
-        return {"found": False, "why_not": facts.trusted.why_not}
+        return {"found": False, "why_not": trusted.why_not}
     shown = found.table[found.table["share"] > 0]
     shown = shown.head(max(MOST_STABLE, min(found.n_selected, MOST_EFFECTS)))
-    rows = [
+    ends = [f"{correlation(a)} to {correlation(b)}" for a, b in zip(shown["low"], shown["high"], strict=True)]
+    told = _told(
+        shown.assign(ends=ends),
         [
-            label(row["feature"]),
-            frequency(row["share"]),
-            frequency(row["share_shuffled"]),
-            "yes" if row["selected"] else "no",
-            correlation(row["correlation"]),
-            f"{correlation(row['low'])} to {correlation(row['high'])}",
-        ]
-        for row in shown.to_dict("records")
-    ]
-    head = ["Feature", "Half-samples", "Labels shuffled", "Selected", "Correlation", "In 95 % of halves"]
-    told = {"found": True, "statement": label(found.statement, LONGEST_NOTE), "selected": found.n_selected}
-    return told | {"bound": float(found.bound_without_assumption), "head": head, "rows": rows}
+            ("Feature", "feature", label),
+            ("Half-samples", "share", frequency),
+            ("Labels shuffled", "share_shuffled", frequency),
+            ("Selected", "selected", lambda chosen: "yes" if chosen else "no"),
+            ("Correlation", "correlation", correlation),
+            ("In 95 % of halves", "ends", str),
+        ],
+    )
+    told |= {"found": True, "statement": label(found.statement, LONGEST_NOTE), "selected": found.n_selected}
+    return told | {"bound": float(found.bound_without_assumption)}
 
 
-def markers(facts: Facts) -> dict[str, Any]:
+def markers(facts: Facts, table: Any) -> dict[str, Any]:
     """The markers of each class; classes without any are named."""
-    assert facts.trusted is not None
-    table, shown = facts.trusted.markers, dict(zip(_names(facts), facts.classes, strict=True))
-    rows = [
-        [
-            label(row["feature"]),
-            shown[row["class"]],
-            number(row["mean"]),
-            number(row["mean_rest"]),
-            *_compared(row),
-            p_value(row["q"]),
-            correlation(row["correlation"]),
-            effect_per_sd(row["coef_per_sd"]),
-        ]
-        for row in table.to_dict("records")
-    ]
-    present = set(table["class"])
-    head = ["Feature", "Class", "Mean there", "Mean elsewhere", "Difference, s.d.", "AUC", "q"]
-    head += ["Correlation", "Log-odds per s.d."]
-    without = [shown[name] for name in _names(facts) if name not in present]
-    return {"head": head, "rows": rows, "without": without}
+    present, shown = set(table["class"]), _names(facts)
+    return _told(table, [*_inside(shown), *_DIFFER, *_MODEL]) | {
+        "without": [name for own, name in shown.items() if own not in present]
+    }
 
 
-def effects(facts: Facts) -> dict[str, Any]:
+def effects(facts: Facts, table: Any) -> dict[str, Any]:
     """The features that differ most between the classes, and those that are named elsewhere on the page."""
-    assert facts.trusted is not None
-    table, several = facts.trusted.effects, len(facts.classes) > 2
-    shown = dict(zip(_names(facts), facts.classes, strict=True))
-    size = (table["auc"] - 0.5).abs()
-    order = np.lexsort((-size.to_numpy(), table["q"].to_numpy()))
-    kept = table.iloc[order[:MOST_EFFECTS]]
-    rows = [
-        [
-            label(row["feature"]),
-            *[shown[row["class"]]] * several,
-            number(row["mean"]),
-            number(row["mean_rest"]),
-            *_compared(row),
-            p_value(row["p"]),
-            p_value(row["q"]),
-            correlation(row["correlation"]),
-            effect_per_sd(row["coef_per_sd"]),
-        ]
-        for row in kept.to_dict("records")
-    ]
-    if several:
-        head = ["Feature", "Class", "Mean there", "Mean elsewhere"]
-    else:
-        up, other = facts.classes[facts.up], facts.classes[1 - facts.up]
-        head = ["Feature", f"Mean, {up}", f"Mean, {other}"]
-    head += ["Difference, s.d.", "AUC", "p", "q", "Correlation", "Log-odds per s.d."]
+    several, names = len(facts.classes) > 2, _names(facts)
+    up, other = ("", "") if several else (facts.classes[facts.up], facts.classes[1 - facts.up])
+    means: Columns = [(f"Mean, {up}", "mean", number), (f"Mean, {other}", "mean_rest", number)]
+    first = _inside(names) if several else [("Feature", "feature", label), *means]
+    order = np.lexsort((-(table["auc"] - 0.5).abs().to_numpy(), table["q"].to_numpy()))
     lowest = table["q"].min()
-    return {
-        "head": head,
-        "rows": rows,
+    return _told(table.iloc[order[:MOST_EFFECTS]], [*first, *_DIFFER, *_P, *_MODEL]) | {
         "words": 2 if several else 1,  # columns that are no numbers
         "total": len(table),
         "features": len(facts.view.features),
         "differ": int(table.loc[table["q"] <= LEVEL, "feature"].nunique()),
         "lowest": p_value(float(lowest)) if math.isfinite(lowest) else "",
-        "up": facts.classes[facts.up] if not several else "",
+        "up": up,
         "linear": bool(np.isfinite(table["coef_per_sd"]).any()),
     }
 
 
-def _compared(row: dict[Any, Any]) -> list[str]:
-    """The difference of two classes in standard deviations, and the AUC."""
-    return [deviations(row["difference_in_sd"]), area(row["auc"])]
+def _inside(names: dict[str, str]) -> Columns:
+    """A feature, a class, and the means in and outside it."""
+    return [
+        ("Feature", "feature", label),
+        ("Class", "class", names.__getitem__),
+        ("Mean there", "mean", number),
+        ("Mean elsewhere", "mean_rest", number),
+    ]
 
 
-def _names(facts: Facts) -> list[str]:
-    """The classes as tables call them."""
+def _names(facts: Facts) -> dict[str, str]:
+    """The classes: as tables call them, as the page does."""
     assert facts.view.classes is not None
-    return list(facts.view.classes)
+    return dict(zip(facts.view.classes, facts.classes, strict=True))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from superfactor.report.facts import Facts
+from superfactor.report.formats import correlation, frequency, label, similarity
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import factor_names
-from superfactor.report.words.formats import correlation, frequency, label, similarity
 
 _COLUMNS = ("factor", "end", "feature", "correlation", "frequency", "frequency_shuffled")
 

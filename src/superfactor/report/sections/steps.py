@@ -8,9 +8,9 @@ from superfactor.interpretation.blocks import REST
 from superfactor.interpretation.confounders import TOGETHER
 from superfactor.interpretation.roles import BACKGROUND
 from superfactor.report.facts import Facts
+from superfactor.report.formats import label
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import factor_names
-from superfactor.report.words.formats import label
 
 
 def blocks(facts: Facts) -> Section | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,12 @@ def shortened(name: str, longest: int) -> str:
         return name
     half = (longest - 1) // 2
     return f"{name[:half]}…{name[-half:]}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """a, b and c."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def plural(count: int, noun: str) -> str:
@@ -112,44 +119,25 @@ def points(value: float | None) -> str:
     return NONE if value is None or not math.isfinite(value) else f"{signed(100 * value, 1)} points"
 
 
-def area(value: float | None) -> str:
-    """Area under a ROC curve."""
-    return fixed(value, 3)
-
-
-def loss(value: float | None) -> str:
-    """Log loss, log-likelihood and other scores that are no shares."""
-    return fixed(value, 3)
-
-
-def coefficient(value: float | None) -> str:
-    """What one standard deviation of a factor, or one unit of a covariate, adds."""
-    return signed(value, 2)
-
-
-def weight(value: float) -> str:
-    """A feature's weight, scaled so that the largest of the factor is 1."""
-    return signed(value, 3)
+#: Area under a ROC curve; log loss, log-likelihood and other scores that are no shares.
+area = loss = partial(fixed, places=3)
+#: |Cosine| of two factors; a place or a spread in standard deviations.
+similarity = deviations = partial(fixed, places=2)
+#: What one standard deviation of a factor, or one unit of a covariate, adds; between feature and factor.
+coefficient = correlation = partial(signed, places=2)
+#: Of a feature, scaled so that the largest of the factor is 1.
+weight = partial(signed, places=3)
+#: ξ, λ and other settings; a time.
+parameter = seconds = number
+#: The value of F, whose last digits matter.
+objective = partial(number, digits=8)
+#: p or q, never rounded to nothing.
+p_value = partial(number, digits=2)
 
 
 def raw_weight(value: float) -> str:
-    """The same in the units of the fit; without commas, since it is copied into other programs."""
+    """A weight in the units of the fit; without commas, since it is copied into other programs."""
     return f"{value:.3g}".replace("-", "−")
-
-
-def similarity(value: float) -> str:
-    """|Cosine| of two factors."""
-    return fixed(value, 2)
-
-
-def correlation(value: float) -> str:
-    """Between a feature and a factor."""
-    return signed(value, 2)
-
-
-def deviations(value: float) -> str:
-    """A place or a spread in standard deviations."""
-    return fixed(value, 2)
 
 
 def probability(value: float) -> str:
@@ -159,29 +147,9 @@ def probability(value: float) -> str:
     return "> 0.999" if 0.9995 <= value < 1 else fixed(value, 3)
 
 
-def p_value(value: float) -> str:
-    """p or q: two digits, never rounded to nothing."""
-    return number(value, 2)
-
-
 def effect_per_sd(value: float) -> str:
     """What one standard deviation of one feature adds, which is little where there are many."""
     return signed(value, 2 if not math.isfinite(value) or abs(value) >= 0.1 else 4)
-
-
-def parameter(value: float) -> str:
-    """ξ, λ and other settings."""
-    return number(value)
-
-
-def objective(value: float) -> str:
-    """The value of F, whose last digits matter."""
-    return number(value, 8)
-
-
-def seconds(value: float) -> str:
-    """A time."""
-    return number(value)
 
 
 def ratio(value: float | None) -> str:
@@ -197,12 +165,7 @@ def ratio(value: float | None) -> str:
 
 _SHARES = ("accuracy", "balanced_accuracy", "balanced accuracy")
 _TITLES = {"roc_auc": "ROC area", "brier": "Brier score"}
-_TERMS = {
-    "balanced_accuracy": "balanced accuracy",
-    "roc_auc": "ROC area",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-}
+_TERMS = {"balanced_accuracy": "balanced accuracy", "log_loss": "log loss"} | _TITLES
 
 
 def metric_title(name: str) -> str:
@@ -226,11 +189,11 @@ def metric_difference(value: float | None, name: str) -> str:
     return points(value) if name in _SHARES else signed(value, 3)
 
 
+#: What templates call them.
 FILTERS: dict[str, Callable[..., str]] = {
-    function.__name__: function
-    for function in (
-        label, shortened, number, count, share, gap, frequency, points, area, loss, coefficient, weight,
-        raw_weight, similarity, correlation, deviations, probability, parameter, objective, seconds, ratio,
-        metric_title, metric_term, metric, metric_difference,
-    )
+    "shortened": shortened, "number": number, "count": count, "share": share, "frequency": frequency,
+    "area": area, "loss": loss, "coefficient": coefficient, "correlation": correlation, "weight": weight,
+    "raw_weight": raw_weight, "similarity": similarity, "deviations": deviations, "parameter": parameter,
+    "objective": objective, "seconds": seconds, "metric": metric, "metric_title": metric_title,
+    "metric_term": metric_term, "metric_difference": metric_difference,
 }  # fmt: skip

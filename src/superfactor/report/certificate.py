@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from superfactor.report.words.formats import gap, number, objective, plural
+from superfactor.report.formats import gap, number, objective, plural
 
 
 @dataclass(frozen=True)

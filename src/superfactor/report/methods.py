@@ -1,0 +1,182 @@
+"""The paragraph for the methods section of a paper: only what the facts show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import superfactor
+from superfactor.report.facts import Facts
+from superfactor.report.facts.gaps import IMPUTERS
+from superfactor.report.formats import (
+    count,
+    gap,
+    listed,
+    metric,
+    metric_difference,
+    metric_title,
+    parameter,
+    plural,
+)
+
+_STEPS = {
+    "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",
+    "Adjuster": "adjusted for confounders by linear regression learned from the training samples",
+    "BlockScaler": "weighted by block, so that each block counts alike",
+    "MinMaxScaler": "scaled to the range 0 to 1 of the training samples",
+}
+_MODELS = {
+    "filter": "the filter model (SMF-W), in which the classifier reads projections of the features on "
+    "the factors",
+    "feature": "the feature model (SMF-H), in which the classifier reads the factor values that describe "
+    "each sample",
+}
+# In the order in which they are reported.
+_REPORTED = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
+
+
+def in_words(facts: Facts) -> str:
+    """Plain text, one line: data, preprocessing, model, choice, performance, proof, software."""
+    parts = [_data(facts), _preprocessing(facts), _model(facts), _choice(facts)]
+    parts += ["" if facts.nested is None else _nested(facts.nested), _held_out(facts)]
+    parts += [_certificate(facts), f"Analyses used superfactor {superfactor.__version__} for Python."]
+    return " ".join(part for part in parts if part)
+
+
+def _data(facts: Facts) -> str:
+    counts = facts.counts().tolist()
+    groups = ", ".join(f"{count(n)} {name}" for name, n in zip(facts.classes, counts, strict=True))
+    beside = more = ""
+    if facts.covariates:
+        role = "covariates" if len(facts.covariates) > 1 else "covariate"
+        beside = f", with {listed(facts.covariates)} as {role}"
+    if facts.unlabeled is not None:
+        more = (
+            f" Beside them {plural(len(facts.unlabeled), 'sample')} without a label took part in finding the "
+            "factors, and not in the classifier."
+        )
+    return (
+        f"We predicted {facts.target or 'the class'} from {plural(len(facts.view.features), 'feature')} in "
+        f"{plural(sum(counts), 'sample')} ({groups}){beside}.{more}"
+    )
+
+
+def _preprocessing(facts: Facts) -> str:
+    names = [type(step).__name__ for step in facts.steps]
+    said = [_STEPS.get(name, f"transformed by {name}") for name in names if name not in IMPUTERS]
+    parts = [f"Features were {listed(said)}." if said else "Features were used as they were."]
+    if facts.filled is not None:
+        new = "" if facts.filled.test is None else f" and in the held-out ones {facts.filled.test}"
+        parts.insert(
+            0,
+            f"In the training samples {facts.filled.train}{new} were missing; they were filled in by "
+            f"{facts.filled.how}.",
+        )
+    return " ".join([*parts, *(note for note in facts.notes if note.startswith("Feature"))])
+
+
+def _model(facts: Facts) -> str:
+    kind = facts.estimator.model
+    covariates = "; covariates entered the classifier beside the factors" if facts.covariates else ""
+    balanced = getattr(facts.estimator, "class_weight", None) == "balanced"
+    return (
+        f"Supervised matrix factorization (Lee, Lyu and Yao 2023) was fitted with "
+        f"{plural(facts.rank, 'factor')} by {_MODELS.get(kind, f'the {kind} model')}{covariates}. The "
+        f"reconstruction of the features had weight ξ = {parameter(facts.fitted('xi'))} and the ridge "
+        f"penalty was λ = {parameter(facts.fitted('lam'))}."
+        f"{' Classes were weighted equally.' if balanced else ''} Factors were read by the correlations of "
+        "the features with their scores."
+    )
+
+
+def _choice(facts: Facts) -> str:
+    search = facts.search
+    if search is None or len(search.settings) < 2:
+        return ""
+    what = listed(search.choices)
+    what = what if what[0] in "ξλ" else what[0].upper() + what[1:]
+    return (
+        f"{what} {'were' if len(search.choices) > 1 else 'was'} chosen among "
+        f"{plural(len(search.settings), 'setting')} by the {search.scorer} in {search.n_splits}-fold "
+        "cross-validation."
+    )
+
+
+def _nested(nested: Any) -> str:
+    values = {m: (v["mean"], v.get("low"), v.get("high")) for m, v in nested.summary.items()}
+    said = _measures(values, getattr(nested, "headline", None))
+    splits, repeats = (getattr(nested, name, None) for name in ("n_splits", "n_repeats"))
+    folds = f"{splits}-fold " if splits else ""
+    times = f", repeated {repeats} times," if repeats and repeats > 1 else ","
+    text = (
+        f"Predictive performance was estimated by {folds}nested cross-validation{times} in which all "
+        f"choices were made anew within the training part of every fold: {said}."
+    )
+    differences = [
+        f"{metric_difference(d['mean'], d['metric'])} ({_interval(d)}) against {rival}"
+        for rival, d in nested.differences.items()
+    ]
+    if differences:
+        metric_name = next(iter(nested.differences.values()))["metric"]
+        text += (
+            f" On the same folds the differences in {_called(metric_name)} were {listed(differences)}, with "
+            "95 % intervals corrected for overlapping training sets after Nadeau and Bengio."
+        )
+    return text
+
+
+def _interval(difference: dict[str, Any]) -> str:
+    ends = [difference[end] for end in ("low", "high")]
+    if any(end is None or not math.isfinite(end) for end in ends):  # folds that do not vary have none
+        return "the same in every fold"
+    return " to ".join(metric_difference(end, difference["metric"]).removesuffix(" points") for end in ends)
+
+
+def _held_out(facts: Facts) -> str:
+    if facts.test is None:
+        return ""
+    found = facts.evaluation
+    measures = {
+        "balanced_accuracy": (found.balanced_accuracy, *found.balanced_interval),
+        "accuracy": (found.accuracy, *found.interval),
+        "roc_auc": (found.area, None, None),
+    }
+    samples = plural(len(facts.test), "held-out sample")
+    return f"On {samples} that took no part in the fit: {_measures(measures)}."
+
+
+def _measures(values: Mapping[str, tuple[Any, ...]], first: str | None = None) -> str:
+    """Balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), accuracy …; the one that counts first."""
+    order = sorted(values, key=lambda m: (m != first, [*_REPORTED, m].index(m)))
+    said, called = [], "95 % interval "
+    for name in order:
+        mean, low, high = values[name]
+        interval = ""
+        if low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
+            interval = f" ({called}{metric(low, name)} to {metric(high, name)})"
+            called = ""  # said once
+        said.append(f"{_called(name)} {metric(mean, name)}{interval}")
+    return ", ".join(said)
+
+
+def _called(name: str) -> str:
+    title = metric_title(name)
+    return title if title.startswith(("ROC", "Brier")) else title[:1].lower() + title[1:]
+
+
+def _certificate(facts: Facts) -> str:
+    proof = facts.estimator.certificate_
+    of = "" if facts.filled is None else " for the table with its gaps filled in"
+    if proof is None or (not proof.is_global and proof.relative_gap >= 1):
+        return ""
+    if proof.is_global:
+        how = "a certificate" if proof.exact else "a numerical check"
+        return (
+            f"The solution passed {how} of global optimality{of}: no other {plural(facts.rank, 'factor')} of "
+            "this kind fit the training data better by the model's objective."
+        )
+    return (
+        f"A lower bound on the objective{of} showed that no other factors of this kind could improve "
+        f"its supervised part by more than {gap(proof.relative_gap)}."
+    )
