@@ -7,7 +7,7 @@ from tests.report.conftest import nested_like, scaled, table
 from superfactor import SMFClassifier
 from superfactor.interpretation import factor_view, unsupervised
 from superfactor.interpretation.models import fitted_model
-from superfactor.report.facts import class_effects, directions, gather
+from superfactor.report.facts import directions, gather
 from superfactor.report.facts.nameless import without_names
 from superfactor.report.sections import choice, factors, features
 from superfactor.report.sections.samples import thinned
@@ -157,7 +157,7 @@ def test_surfaces_hold_every_score_of_the_search(two_classes):
 def test_every_class_has_an_effect_and_the_probabilities_follow_it(many):
     """Moving all samples along a factor changes log-probabilities by these effects, up to a constant."""
     facts = facts_of(many.model, many.X, many.y)
-    effects = class_effects(facts.view)
+    effects = facts.view.coef
     assert effects.shape == (10, facts.rank)
     np.testing.assert_allclose(effects.sum(axis=0), 0, atol=1e-12)
     estimator = many.model[-1]
@@ -172,12 +172,12 @@ def test_every_class_has_an_effect_and_the_probabilities_follow_it(many):
 
 def test_directions_name_the_class_that_gains(two_classes, many):
     facts = facts_of(two_classes.model, two_classes.X, two_classes.y)
-    for (up, down), effect in zip(directions(facts.view, facts.classes), facts.view.coef.T, strict=True):
+    for (up, down), effect in zip(directions(facts, facts.view), facts.view.coef.T, strict=True):
         shown = facts.view.classes.index(facts.view.outputs[0])
         assert (up, down) == (facts.classes[shown if effect[0] > 0 else 1 - shown], "")
     facts = facts_of(many.model, many.X, many.y)
-    effects = class_effects(facts.view)
-    for (up, down), effect in zip(directions(facts.view, facts.classes), effects.T, strict=True):
+    effects = facts.view.coef
+    for (up, down), effect in zip(directions(facts, facts.view), effects.T, strict=True):
         expected = (facts.classes[effect.argmax()], facts.classes[effect.argmin()])
         assert (up, down) == (expected if effect.any() else ("", ""))
 
@@ -198,7 +198,7 @@ def test_the_class_that_is_up_is_up_in_all_factors(positive):
     model = scaled(n_components=2, xi=0.05, lam=0.5).fit(X, y)
     facts = facts_of(model, X, y, positive=positive)
     assert facts.classes[facts.up] == positive and facts.plain.view.outputs == (positive,)
-    assert directions(facts.view, facts.classes)[0][0] == positive
+    assert directions(facts, facts.view)[0][0] == positive
 
 
 def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_there_are_any(training_only):

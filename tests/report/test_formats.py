@@ -6,11 +6,10 @@ from importlib.resources import files
 import pytest
 from jinja2 import UndefinedError
 from markupsafe import escape
-from superfactor.report.glossary import GLOSSARY
-from superfactor.report.words import formats
 from tests.report.conftest import HOSTILE
 
-from superfactor.report.page import embedded, templates, term_id
+from superfactor.report import formats
+from superfactor.report.page import embedded, glossary, templates, term_id
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
@@ -83,7 +82,7 @@ def test_no_negative_zero():
     ],
 )
 def test_kinds_of_numbers(kind, value, shown):
-    assert formats.FILTERS[kind](value) == shown
+    assert getattr(formats, kind)(value) == shown
 
 
 @pytest.mark.parametrize("cell", HOSTILE[:2], ids=["script", "markup"])
@@ -114,7 +113,7 @@ def test_only_our_own_files_and_the_payload_go_unescaped():
 
 
 def test_terms_have_addresses_of_their_own():
-    addresses = [term_id(term) for term in GLOSSARY]
+    addresses = [term_id(term) for term in glossary()]
     assert len(set(addresses)) == len(addresses)
     assert not any(re.search(r"\s", address) for address in addresses)
     with pytest.raises(KeyError, match="not in the glossary"):

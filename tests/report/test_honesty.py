@@ -23,8 +23,7 @@ from superfactor.interpretation import (
     stable_features,
 )
 from superfactor.interpretation.refits import progress
-from superfactor.report.facts import trusted
-from superfactor.report.facts.own import alone
+from superfactor.report.facts import alone, trusted
 from superfactor.report.sections import factors, features, result, samples
 
 

@@ -2,13 +2,13 @@
 
 import math
 import re
+from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from superfactor.report.facts.verdict import verdict_of
 from tests.report.conftest import nested_like, scaled, table
 from tests.report.test_facts import facts_of
 
@@ -18,11 +18,9 @@ from superfactor.outcomes import Classes
 from superfactor.outcomes.proportions import balanced_interval, wilson
 from superfactor.report import methods_paragraph
 from superfactor.report.facts import gathering as facts_module
-from superfactor.report.facts.evaluation import evaluate
 from superfactor.report.methods import in_words
 from superfactor.report.sections.factors import covariates
 from superfactor.report.sections.result import nested_table
-from superfactor.report.sections.reuse import study_of
 from superfactor.selection.judging.external import external_verdict
 
 
@@ -47,32 +45,32 @@ class TestVerdict:
     truth = np.arange(80) % 2
 
     def test_better_needs_an_interval_above_guessing(self, facts):
-        told = verdict_of(judged(facts, self.truth, self.truth))
-        assert told.grade == told.kind == "better" and told.advice == ()
+        told = judged(facts, self.truth, self.truth).verdict
+        assert told.grade == "better" and told.advice == ()
 
     def test_what_could_be_luck_is_not_shown(self, facts):
         predicted = np.where(np.arange(80) % 5 < 3, self.truth, 1 - self.truth)
-        told = verdict_of(judged(facts, self.truth, predicted))
-        assert (told.grade, told.kind) == ("not shown", "not-shown")
+        told = judged(facts, self.truth, predicted).verdict
+        assert told.grade == "not shown"
         assert "guessing reaches 50.0 %" in told.headline
 
     def test_worse_is_said_too(self, facts):
-        assert verdict_of(judged(facts, self.truth, 1 - self.truth)).grade == "worse"
+        assert judged(facts, self.truth, 1 - self.truth).verdict.grade == "worse"
 
     def test_a_class_that_is_never_predicted_is_named(self, facts):
-        told = verdict_of(judged(facts, self.truth, np.zeros(80, int)))
+        told = judged(facts, self.truth, np.zeros(80, int)).verdict
         assert told.grade == "not shown"
         assert any("'class 1'" in line for line in told.sentences)
 
     def test_held_out_samples_of_one_class_show_nothing(self, facts):
-        told = verdict_of(judged(facts, np.zeros(80, int), np.zeros(80, int)))
+        told = judged(facts, np.zeros(80, int), np.zeros(80, int)).verdict
         assert told.grade == "not shown" and "One class only, 'class 0'" in told.headline
 
     def test_held_out_samples_are_judged_as_in_the_terminal(self, facts):
         rare = np.arange(80) % 10 == 0  # unequal classes: balanced accuracy counts
         drawn = judged(facts, rare.astype(int), np.arange(80) % 2)
         found = external_verdict(Classes(), facts.classes, drawn.test.truth, drawn.test.probabilities)
-        told = verdict_of(drawn)
+        told = drawn.verdict
         assert (told.grade, told.headline) == (found.grade, found.headline)
         assert (told.sentences, told.advice) == (found.sentences, found.advice)
         assert "balanced accuracy" in told.headline and "8 samples of class" in told.sentences[-1]
@@ -81,15 +79,15 @@ class TestVerdict:
         long = np.array(["a" * 500 + "b" + "a" * 500, "a" * 500 + "c" + "a" * 500])
         same = replace(facts, classes=["a…a", "a…a"])
         estimator = SimpleNamespace(classes_=long)
-        told = verdict_of(judged(replace(same, estimator=estimator), self.truth, self.truth))
+        told = judged(replace(same, estimator=estimator), self.truth, self.truth).verdict
         assert told.grade == "better"
 
     def test_training_samples_show_nothing(self, facts):
-        assert verdict_of(replace(facts, test=None)).kind == "unknown"
+        assert replace(facts, test=None).verdict.grade == "unknown"
 
     def test_nested_scores_speak_for_themselves(self, facts):
         nested = nested_like("worse")
-        told = verdict_of(replace(facts, nested=nested))
+        told = replace(facts, nested=nested).verdict
         assert (told.grade, told.headline) == ("worse", nested.verdict.headline)
 
 
@@ -115,7 +113,7 @@ class TestBalancedInterval:
 
     def test_it_holds_the_balanced_accuracy(self):
         truth = np.arange(50) % 10
-        found = evaluate(truth, np.eye(10)[truth])
+        found = Classes.page.evaluate(truth, np.eye(10)[truth])
         low, high = found.balanced_interval
         assert low < found.balanced_accuracy == high == 1
 
@@ -136,7 +134,7 @@ class TestParagraph:
     def test_it_has_the_numbers_of_the_fit(self, facts):
         nested = nested_like("better")
         told = replace(facts, target="status", nested=nested, covariates=["age", "sex"])
-        text = in_words(study_of(told))
+        text = in_words(told)
         for words in (
             "We predicted status from 30 features in 60 samples (30 class 0, 30 class 1), with age and sex",
             "standardised to mean 0",
@@ -152,23 +150,24 @@ class TestParagraph:
             assert words in text
         assert "\n" not in text
         assert text.index("nested") < text.index("On 60 held-out samples that took no part")
-        assert "held-out" not in in_words(study_of(replace(told, test=None)))
+        assert "held-out" not in in_words(replace(told, test=None))
 
     def test_held_out_samples_stand_in_where_nothing_is_nested(self, facts):
-        text = in_words(study_of(facts))
+        text = in_words(facts)
         found = facts.evaluation
         assert "On 60 held-out samples that took no part in the fit: balanced accuracy " in text
         assert f"balanced accuracy {100 * found.balanced_accuracy:.1f} % (95 % interval" in text
 
     def test_nothing_is_claimed_without_evidence(self, facts):
-        study = study_of(replace(facts, test=None))
-        text = in_words(replace(study, certificate=None))
+        estimator = copy(facts.estimator)
+        estimator.certificate_ = None
+        text = in_words(replace(facts, test=None, estimator=estimator))
         assert not re.search("accuracy|optimal|ROC", text)
 
     def test_the_choice_is_told(self, two_classes):
         search = two_classes.model
         facts = facts_of(search, two_classes.X, two_classes.y, search=search)
-        text = in_words(study_of(facts))
+        text = in_words(facts)
         assert "chosen among 16 settings by the log-likelihood in 3-fold cross-validation" in text
 
     @pytest.mark.parametrize(
@@ -189,7 +188,7 @@ class TestParagraph:
         search, nested = two_classes.model, nested_like("better")
         facts = facts_of(search, two_classes.X, two_classes.y, search=search, nested=nested, target="status")
         text = methods_paragraph(search, two_classes.X, two_classes.y, nested=nested, target="status")
-        assert text == in_words(study_of(facts))
+        assert text == in_words(facts)
         assert "chosen among 16 settings" in text and "nested cross-validation" in text
 
 

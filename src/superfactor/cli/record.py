@@ -165,16 +165,17 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
 
 
 def recorded_search(record: dict[str, Any]) -> Any:
-    """An SMFClassifierCV with the attributes a page about the search looks at."""
-    from superfactor.selection import Scree, SMFClassifierCV
+    """What a page tells of the search, as a `Searched`."""
+    from superfactor.report.facts import Searched
+    from superfactor.selection import Scree
 
-    search = SMFClassifierCV(scoring=record["scoring"])
     columns = (record[name].tolist() for name in _PARAMETERS)
-    points = [dict(zip(_PARAMETERS, point, strict=True)) for point in zip(*columns, strict=True)]
-    search.cv_results_ = {"params": points} | {name: record[name] for name in _SCORES}
-    search.n_splits_ = record["n_splits"]
-    search.best_index_ = record["best_index"]
-    search.best_params_ = points[search.best_index_]
-    search.best_score_ = float(record["mean_test_score"][search.best_index_])
-    search.scree_ = Scree(record["singular_values"], record["share"], record["total"], record["elbow"])
-    return search
+    scree = (record[name] for name in ("singular_values", "share", "total", "elbow"))
+    return Searched(
+        [dict(zip(_PARAMETERS, point, strict=True)) for point in zip(*columns, strict=True)],
+        *(record[name] for name in _SCORES),
+        chosen=record["best_index"],
+        n_splits=record["n_splits"],
+        scoring=record["scoring"],
+        scree=Scree(*scree),
+    )

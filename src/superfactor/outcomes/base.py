@@ -19,6 +19,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from superfactor._words import counted
 from superfactor.estimators.targets import Given
+from superfactor.outcomes.class_page import ClassPage
 from superfactor.outcomes.metric import Metric
 
 Split = tuple[Any, Any]
@@ -99,6 +100,8 @@ class Outcome(ABC):
     fewest_judged: ClassVar[int] = 1
     #: Of each stratum, samples or groups: one to judge by, two to choose by.
     fewest_units: ClassVar[int] = 3
+    #: What a page of `superfactor.report` shows of this kind; None where there is no page for it.
+    page: ClassVar[ClassPage | None] = None
 
     # --- y ------------------------------------------------------------------------------------------
 
@@ -115,8 +118,8 @@ class Outcome(ABC):
         given = self.read(y, X, name, unlabeled).of_some()
         return Target(given, *self.coded(given))
 
-    def recognised(self, model: Any, given: Given) -> tuple[Any, Any]:
-        """Names (k,) and truth (m, …) of new samples, as a fitted model knows them."""
+    def recognised(self, model: Any, given: Given, name: str = "y") -> tuple[Any, Any]:
+        """Names (k,) and truth (m, …) of new samples, as a fitted model knows them; `name` in messages."""
         return self.coded(given)
 
     def decoded(self, truth: Any, names: Any) -> Any:

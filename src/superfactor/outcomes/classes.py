@@ -17,6 +17,7 @@ from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given
 from superfactor.outcomes import absent, probabilities
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
+from superfactor.outcomes.class_page import ClassPage
 from superfactor.outcomes.metric import Metric
 from superfactor.outcomes.probabilities import SMALLEST, UNEQUAL
 from superfactor.outcomes.proportions import balanced_interval, wilson
@@ -51,6 +52,7 @@ class Classes(Outcome):
     pca_short = "PCA+LR"
     rivals_words = "tuned logistic regressions"
     stratum_word = "class"
+    page = ClassPage()
 
     # --- y ------------------------------------------------------------------------------------------
 
@@ -70,12 +72,12 @@ class Classes(Outcome):
             )
         return found
 
-    def recognised(self, model: Any, given: Given) -> tuple[Any, Any]:
+    def recognised(self, model: Any, given: Given, name: str = "y") -> tuple[Any, Any]:
         classes, labels = np.asarray(model.classes_), given.labelled
         unknown = np.setdiff1d(labels, classes)
         if len(unknown):
             raise ValueError(
-                f"y: {shown(unknown[0])} is no class of the model, which knows {shown(classes.tolist())}"
+                f"{name}: {shown(unknown[0])} is no class of the model, which knows {shown(classes.tolist())}"
             )
         return classes, np.searchsorted(classes, labels)
 

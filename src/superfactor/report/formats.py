@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -38,12 +38,6 @@ def shortened(name: str, longest: int) -> str:
         return name
     half = (longest - 1) // 2
     return f"{name[:half]}…{name[-half:]}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """a, b and c."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def plural(count: int, noun: str) -> str:

@@ -7,18 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import superfactor
+from superfactor._words import listed
 from superfactor.report.facts import Facts
 from superfactor.report.facts.gaps import IMPUTERS
-from superfactor.report.formats import (
-    count,
-    gap,
-    listed,
-    metric,
-    metric_difference,
-    metric_title,
-    parameter,
-    plural,
-)
+from superfactor.report.formats import count, gap, metric, metric_difference, metric_title, parameter, plural
 
 _STEPS = {
     "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",

@@ -235,7 +235,7 @@ def _check_ranks(rank: Any, n_samples: int, n_features: int) -> None:
 def _scores(learned: Learned) -> dict[str, Any]:
     import numpy as np
 
-    from superfactor.report.facts.evaluation import evaluate
+    from superfactor.outcomes.class_page import ClassPage
 
     classes = learned.model.classes_
     counts = np.bincount(np.searchsorted(classes, learned.labeled_part(learned.known)[1]))
@@ -246,7 +246,7 @@ def _scores(learned: Learned) -> dict[str, Any]:
             return None
         X, y = learned.labeled_part(positions)
         truth = np.searchsorted(classes, y)  # classes are sorted
-        found = evaluate(truth, learned.model.predict_proba(X))
+        found = ClassPage().evaluate(truth, learned.model.predict_proba(X))
         return {
             "samples": found.n,
             "accuracy": found.accuracy,

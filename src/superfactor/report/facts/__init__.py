@@ -7,7 +7,6 @@ file                  idea
 ``facts``             ``Facts``, and what follows from them: verdict, roles, figures
 ``search``            ``Searched``: what a fitted search, or a record of one, tells
 ``samples``           samples with what the model says about them
-``evaluation``        accuracy with its interval, ROC, confusion
 ``effects``           what factors do to the classes, together and each by itself
 ``trusted``           what single features are good for: tests, markers, which of them return
 ``gaps``              what was missing, and how it was filled in
@@ -15,10 +14,10 @@ file                  idea
 ===================== ==========================================================================
 """
 
-from superfactor.report.facts.effects import alone, class_effects, directions, judged_alone
+from superfactor.report.facts.effects import alone, directions, judged_alone
 from superfactor.report.facts.facts import Facts
 from superfactor.report.facts.gathering import gather
 from superfactor.report.facts.samples import Samples
 from superfactor.report.facts.search import Searched
 
-__all__ = ["Facts", "Samples", "Searched", "alone", "class_effects", "directions", "gather", "judged_alone"]
+__all__ = ["Facts", "Samples", "Searched", "alone", "directions", "gather", "judged_alone"]

@@ -12,7 +12,7 @@ import numpy as np
 from superfactor.interpretation import FactorView, HeldOut, Matched
 from superfactor.interpretation.roles import roles
 from superfactor.outcomes import Outcome
-from superfactor.report.facts.evaluation import Evaluation, evaluate
+from superfactor.outcomes.class_page import ClassPage, Evaluation
 from superfactor.report.facts.gaps import Filled
 from superfactor.report.facts.samples import Samples
 from superfactor.report.facts.search import Searched
@@ -80,6 +80,12 @@ class Facts:
     def rank(self) -> int:
         """The number of factors r."""
         return len(self.view.weights)
+
+    @property
+    def page(self) -> ClassPage:
+        """What the kind of y says on a page."""
+        assert self.outcome.page is not None
+        return self.outcome.page
 
     @property
     def up(self) -> int:
@@ -151,12 +157,12 @@ class Facts:
     def evaluation(self) -> Evaluation:
         """The figures of `samples`, by models that had not seen them where there are any."""
         if self.judged_by == "out-of-fold":
-            return evaluate(self.train.truth, np.asarray(self.out_of_fold, dtype=float))
-        return evaluate(self.samples.truth, self.samples.probabilities)
+            return self.page.evaluate(self.train.truth, np.asarray(self.out_of_fold, dtype=float))
+        return self.page.evaluate(self.samples.truth, self.samples.probabilities)
 
     def counts(self, samples: Samples | None = None) -> Any:
         """(c,) how many samples of each class there are, in training unless others are given."""
-        return np.bincount((samples or self.train).truth, minlength=len(self.classes))
+        return np.bincount((self.train if samples is None else samples).truth, minlength=len(self.classes))
 
     def fitted(self, name: str) -> float:
         """ξ or λ as the fit used it, where the setting may have been a word."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.estimators import SMFClassifier
 from superfactor.estimators.inputs import as_numpy
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given
@@ -25,6 +24,7 @@ from superfactor.interpretation import (
 from superfactor.interpretation.blocks import blocks_of, shares_of_blocks
 from superfactor.interpretation.confounders import adjusters, confounded
 from superfactor.interpretation.models import fitted_model
+from superfactor.outcomes import outcome_of
 from superfactor.report.facts.facts import Confounders, Facts
 from superfactor.report.facts.gaps import filled_in
 from superfactor.report.facts.nameless import to_refit, whole, without_names
@@ -63,7 +63,8 @@ def gather(
     False to do without; `features` says whether tables of single features are wanted.
     """
     fitted = fitted_model(model)
-    if not isinstance(fitted.estimator, SMFClassifier):
+    outcome = outcome_of(fitted.estimator)
+    if outcome.page is None:
         raise TypeError(
             f"model={type(fitted.estimator).__name__}: the report shows classifiers; "
             "SMFClassifier, a Pipeline that ends in one or SMFClassifierCV is required"
@@ -80,8 +81,9 @@ def gather(
     removed = _confounders(fitted, view, X, X_test, *confounders)
     bare, (array, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(array)
-    given = labels_of("y", y, names[0], estimator)
-    train, unlabeled = parts_of("y", given, estimator, view, names[0], seen, covariates)
+    asked = outcome, estimator, view
+    given = labels_of("y", y, names[0], outcome, estimator.unlabeled)
+    train, unlabeled = parts_of("y", given, *asked, names[0], seen, covariates)
     why, again = "", to_refit(model, X, bare, array)
     beside = {"covariates": covariates, "groups": groups}
     if held_out is None:
@@ -90,8 +92,9 @@ def gather(
         train = replace(train, blind=_blind(held_out, given, view))
     test = test_unlabeled = None
     if X_test is not None:
-        new, labels = bare.preprocess(X_test), labels_of("y_test", y_test, names[1], estimator)
-        test, test_unlabeled = parts_of("y_test", labels, estimator, view, names[1], new, covariates_test)
+        new = bare.preprocess(X_test)
+        labels = labels_of("y_test", y_test, names[1], outcome, estimator.unlabeled)
+        test, test_unlabeled = parts_of("y_test", labels, *asked, names[1], new, covariates_test)
         test = replace(test, blind=test.scores)
     if features:
         told["trusted"] = trusted(view, whole(bare), array, again, y, stable=stable, near=near, **beside)
@@ -99,6 +102,7 @@ def gather(
     plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(
         model=model,
+        outcome=outcome,
         estimator=fitted.estimator,
         steps=fitted.steps,
         classes=[label(c, LONGEST_CLASS) for c in estimator.classes_],

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from superfactor.estimators.inputs import as_numpy
-from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import Given, check_labels
+from superfactor.estimators.targets import Given
 from superfactor.interpretation import FactorView
+from superfactor.outcomes import Outcome
 from superfactor.report.formats import label
 
 
@@ -39,61 +39,44 @@ class Samples:
         return len(self.ids)
 
 
-def labels_of(name: str, y: Any, ids: list[str], estimator: Any) -> Given:
+def labels_of(name: str, y: Any, ids: list[str], outcome: Outcome, unlabeled: Any) -> Given:
     """The labels of samples, and who has none; `name` is what the caller calls them."""
     labels = np.ravel(np.asarray(as_numpy(y)))
     if len(labels) != len(ids):
         raise ValueError(f"{name}: {len(labels)} labels for {len(ids)} samples; the numbers must agree")
-    given = check_labels(labels, labels, "write_report", estimator.unlabeled)
+    given = outcome.read(labels, labels, "write_report", unlabeled)
     if given.known is not None and not given.known.any():
         raise ValueError(f"{name}: none of the {len(ids)} samples has a label; some are required")
     return given
 
 
 def parts_of(
-    name: str, given: Given, estimator: Any, view: FactorView, ids: list[str], X: Any, covariates: Any
+    name: str,
+    given: Given,
+    outcome: Outcome,
+    estimator: Any,
+    view: FactorView,
+    ids: list[str],
+    X: Any,
+    covariates: Any,
 ) -> tuple[Samples, Samples | None]:
-    """The samples with a label, as `given` says, and those without."""
+    """The samples with a label, as `given` says, and those without; X (n, p) is as the estimator wants it."""
+    classes, truth = outcome.recognised(estimator, given, name)
+
+    def told(ids: list[str], truth: Any, X: Any, covariates: Any) -> Samples:
+        rows = outcome.rows(estimator, X, classes, covariates=covariates)
+        rows = np.asarray(as_numpy(rows), dtype=np.float64)
+        scores = view.scores_of(estimator.transform(X))
+        return Samples(ids, truth, rows / rows.sum(axis=1, keepdims=True), scores)
+
     if given.known is None:
-        return _told(name, estimator, view, ids, X, given.values, covariates), None
+        return told(ids, truth, X, covariates), None
     parts = []
-    for rows in (np.flatnonzero(given.known), np.flatnonzero(~given.known)):
-        own = [ids[i] for i in rows]
-        extra = None if covariates is None else _safe_indexing(covariates, rows)
-        labels = given.values[rows] if given.known[rows[0]] else None
-        some = _safe_indexing(X, rows)
-        parts.append(_told(name, estimator, view, own, some, labels, extra))
+    for there, own in ((given.known, truth), (~given.known, np.full((~given.known).sum(), -1))):
+        at = np.flatnonzero(there)
+        extra = None if covariates is None else _safe_indexing(covariates, at)
+        parts.append(told([ids[i] for i in at], own, _safe_indexing(X, at), extra))
     return parts[0], parts[1]
-
-
-def _told(
-    name: str, estimator: Any, view: FactorView, ids: list[str], X: Any, y: Any, covariates: Any
-) -> Samples:
-    """X (n, p) as the estimator wants it, y its labels or None; `name` is what the caller calls them."""
-    truth = np.full(len(ids), -1) if y is None else _class_numbers(name, y, estimator.classes_)
-    probabilities = _numbers(estimator.predict_proba(X, covariates=covariates))
-    return Samples(
-        ids=ids,
-        truth=truth,
-        probabilities=probabilities / probabilities.sum(axis=1, keepdims=True),
-        scores=view.scores_of(estimator.transform(X)),
-    )
-
-
-def _numbers(values: Any) -> Any:
-    return np.asarray(as_numpy(values), dtype=np.float64)
-
-
-def _class_numbers(name: str, y: Any, classes: Any) -> Any:
-    """Labels as positions in `classes`."""
-    labels = np.ravel(np.asarray(as_numpy(y)))
-    position = {c: i for i, c in enumerate(classes.tolist())}
-    try:
-        return np.array([position[value] for value in labels.tolist()], dtype=int)
-    except KeyError as error:
-        raise ValueError(
-            f"{name}: {shown(error.args[0])} is no class of the model, {shown(classes.tolist())}"
-        ) from None
 
 
 def names_of(ids: Sequence[Any] | None, X: Any, X_test: Any) -> tuple[list[str], list[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 from superfactor.interpretation import FactorView
 from superfactor.interpretation.roles import BESIDE_NAME, beside
 from superfactor.interpretation.tables import extremes
-from superfactor.report.facts import Facts, alone, class_effects, directions, judged_alone
+from superfactor.report.facts import Facts, alone, directions, judged_alone
 from superfactor.report.formats import (
     LONGEST_NOTE,
     area,
@@ -33,7 +33,7 @@ MOST_BARS = 400
 def section(facts: Facts) -> Section:
     """Bars of both kinds of factors, and their tables."""
     plain, by_itself = facts.plain, alone(facts)
-    own, paired = (_rows(view, facts.classes) for view in (facts.view, plain.view))
+    own, paired = (_rows(facts, view) for view in (facts.view, plain.view))
     for row, role, one in zip(own, facts.roles, by_itself, strict=True):
         row |= {"said": BESIDE_NAME[role], "alone": one}
     for row, number, partner, alike in zip(paired, plain.number, plain.beside, plain.similarity, strict=True):
@@ -71,14 +71,14 @@ def per_end(rank: int) -> int:
     return min(FEATURES_PER_END, max(MOST_BARS // rank, 5))
 
 
-def _rows(view: FactorView, classes: list[str]) -> list[dict[str, Any]]:
+def _rows(facts: Facts, view: FactorView) -> list[dict[str, Any]]:
     """Share, coefficients and direction of each factor."""
-    effects, towards = class_effects(view), directions(view, classes)
+    towards = directions(facts, view)
     return [
         {
             "number": j + 1,
             "share": float(view.share[j]),
-            "effects": effects[:, j].tolist(),
+            "effects": view.coef[:, j].tolist(),
             "direction": towards[j],
         }
         for j in range(len(view.weights))
@@ -86,14 +86,13 @@ def _rows(view: FactorView, classes: list[str]) -> list[dict[str, Any]]:
 
 
 def _payload(view: FactorView, markers: Mapping[str, str]) -> list[dict[str, Any]]:
-    factors, effects, weights = [], class_effects(view), view.shown("weight")
+    factors, weights = [], view.shown("weight")
     for j, row in enumerate(view.correlations):
         high, low = (
             [_bar(view, weights, j, i, markers) for i in end] for end in extremes(row, per_end(len(weights)))
         )
-        coef = [
-            [place, coefficient(e)] for place, e in zip(compact(effects[:, j]), effects[:, j], strict=True)
-        ]
+        own = view.coef[:, j]
+        coef = [[place, coefficient(e)] for place, e in zip(compact(own), own, strict=True)]
         factors.append({"share": share(float(view.share[j])), "coef": coef, "high": high, "low": low})
     return factors
 

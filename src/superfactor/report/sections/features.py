@@ -83,7 +83,7 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
     payload = {
         "features": [label(facts.view.features[chosen[i]]) for i in found.rows],
         "samples": [facts.train.ids[i] for i in samples],
-        "classes": facts.train.truth[samples].tolist(),
+        "classes": facts.page.colours(facts.train.truth[samples]),
         # A letter a cell: "a" is the lowest level.
         "levels": ["".join(chr(ord("a") + LEVELS + level) for level in row) for row in levels],
         "steps": LEVELS,

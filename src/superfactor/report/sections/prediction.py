@@ -46,13 +46,12 @@ def _by_class(facts: Facts) -> list[dict[str, Any]]:
     areas = {curve.positive: curve.area for curve in found.curves}
     if len(facts.classes) == 2 and areas:
         areas[0] = areas[1]  # the same curve seen from the other side
-    recall, precision = found.recall(), found.precision()
     return [
         {
             "name": name,
             "samples": int(found.confusion[i].sum()),
-            "recall": float(recall[i]),
-            "precision": float(precision[i]),
+            "recall": float(found.recall[i]),
+            "precision": float(found.precision[i]),
             "area": areas.get(i, np.nan),
         }
         for i, name in enumerate(facts.classes)

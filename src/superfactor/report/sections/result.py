@@ -110,7 +110,7 @@ def _factors(facts: Facts) -> list[dict[str, Any]]:
     """A row each, predictive ones first."""
     view, roles = facts.view, facts.roles
     least = STANDARD_ERRORS / math.sqrt(len(facts.train) + len(facts.unlabeled or ()))
-    towards, by_itself = directions(view, facts.classes), alone(facts)
+    towards, by_itself = directions(facts, view), alone(facts)
     rows = []
     for j in sorted(range(facts.rank), key=lambda j: ROLES.index(roles[j]))[:FACTORS_SHOWN]:
         ends = [

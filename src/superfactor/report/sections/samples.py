@@ -137,14 +137,14 @@ def _points(facts: Facts, samples: Samples, kept: Any, held_out: int) -> list[li
         if facts.out_of_fold is not None:
             how, chances = "out of fold", facts.out_of_fold
     predicted = np.argmax(chances, axis=1)
-    places = [positions(samples)]
+    colours, places = facts.page.colours(samples.truth), [positions(samples)]
     if samples.blind is not None and not held_out:
         places.append(samples.scores)
     return [
         [
             samples.ids[i],
             held_out,
-            int(samples.truth[i]),
+            colours[i],
             int(predicted[i]),
             probability(chances[i, predicted[i]]),
             probability(chances[i, samples.truth[i]]),

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+from superfactor.outcomes.class_page import ClassPage
 from superfactor.outcomes.proportions import wilson
-from superfactor.report.facts.evaluation import evaluate
+
+evaluate = ClassPage().evaluate
 
 
 def drawn(n, classes, missing=(), seed=0):
@@ -27,8 +29,8 @@ def test_figures_are_those_of_scikit_learn(classes):
     assert found.balanced_accuracy == pytest.approx(metrics.balanced_accuracy_score(truth, predicted))
     assert found.log_loss == pytest.approx(metrics.log_loss(truth, probabilities))
     np.testing.assert_array_equal(found.confusion, metrics.confusion_matrix(truth, predicted))
-    np.testing.assert_allclose(found.recall(), metrics.recall_score(truth, predicted, average=None))
-    np.testing.assert_allclose(found.precision(), metrics.precision_score(truth, predicted, average=None))
+    np.testing.assert_allclose(found.recall, metrics.recall_score(truth, predicted, average=None))
+    np.testing.assert_allclose(found.precision, metrics.precision_score(truth, predicted, average=None))
     if classes == 2:
         assert found.area == pytest.approx(metrics.roc_auc_score(truth, probabilities[:, 1]))
     else:
@@ -57,8 +59,8 @@ def test_classes_without_samples_take_no_part():
         warnings.simplefilter("error")
         found = evaluate(truth, probabilities)
     assert [curve.positive for curve in found.curves] == [0, 1, 3]
-    assert math.isnan(found.recall()[2])
-    present = found.recall()[[0, 1, 3]]
+    assert math.isnan(found.recall[2])
+    present = found.recall[[0, 1, 3]]
     assert found.balanced_accuracy == pytest.approx(present.mean())
 
 
