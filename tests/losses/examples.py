@@ -8,6 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from superfactor.losses import CustomLink, Loss, Multinomial, Probit, SquaredError, resolve_link
+from superfactor.losses.base import BALANCING_STEPS
 
 
 def _softplus(a):
@@ -69,9 +70,9 @@ CLOGLOG = CustomLink(_cloglog_log_h, _cloglog_slope, _cloglog_bend, convex=True)
 
 
 def all_losses() -> list[tuple[str, Loss, int]]:
-    """``(name, loss, κ)`` for every loss and every κ from 1 to 4 it makes sense for."""
+    """``(name, loss, κ)`` for every loss, with one output and with several."""
     cases: list[tuple[str, Loss, int]] = []
-    for kappa in (1, 2, 3, 4):
+    for kappa in (1, 2, 4):
         cases.append((f"logistic-{kappa}", resolve_link("logistic", kappa), kappa))
         cases.append((f"softplus-{kappa}", resolve_link(SOFTPLUS, kappa), kappa))
         # As a public choice probit stops at two classes; its formulas are general.
@@ -98,3 +99,11 @@ def draw(loss, kappa, n, seed, scale=2.0):
     if isinstance(loss, SquaredError):
         return a, rng.standard_normal((n, kappa))
     return a, one_hot(rng.integers(0, kappa + 1, n), kappa)
+
+
+def balance(loss, G, Y, weights):
+    """A point near G inside the conjugate's domain with Σ_i weights_i g_i = 0, by all the steps."""
+    steps = []
+    for _ in range(BALANCING_STEPS):
+        steps.append(loss.imbalance(loss.rebalanced(G, Y, steps), Y, weights))
+    return loss.rebalanced(G, Y, steps)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
-from tests.losses.balancing import balance
-from tests.losses.examples import CLOGLOG, SOFTPLUS, draw, dual_losses, one_hot
+from tests.losses.examples import CLOGLOG, SOFTPLUS, balance, draw, dual_losses, one_hot
 
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.losses.inversion import solve_residual
@@ -17,17 +16,7 @@ CASES = [pytest.param(loss, kappa, id=name) for name, loss, kappa in dual_losses
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def test_the_cases_are_the_convex_ones():
-    names = {name for name, _, _ in dual_losses()}
-    assert names == {
-        *(f"logistic-{kappa}" for kappa in (1, 2, 3, 4)),
-        *(f"squared-{kappa}" for kappa in (1, 2, 3, 4)),
-        "probit-1",
-        "cloglog-1",
-    }
-
-
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(case=st.sampled_from(dual_losses()), seed=SEEDS, scale=st.floats(0.1, 5.0))
 def test_fenchel_young(case, seed, scale):
     _, loss, kappa = case
@@ -54,17 +43,6 @@ def test_conjugate_is_the_supremum(loss, kappa):
 
         best = minimize(dual_loss, np.zeros(kappa), method="Nelder-Mead", tol=1e-10)
         assert found == pytest.approx(-best.fun, rel=1e-8, abs=1e-8)
-
-
-@pytest.mark.parametrize(("loss", "kappa"), CASES)
-def test_the_gradient_of_the_conjugate_inverts_the_residual(loss, kappa):
-    a, Y = draw(loss, kappa, 50, seed=9, scale=1.0)
-    G = loss.residual(a, Y)
-    step = 1e-6 * np.min(np.abs(G))
-    for c in range(kappa):
-        move = step * np.eye(kappa)[c]
-        numeric = (loss.conjugate(G + move, Y) - loss.conjugate(G - move, Y)) / (2 * step)
-        np.testing.assert_allclose(numeric, a[:, c], rtol=1e-6, atol=1e-14 / step)
 
 
 @pytest.mark.parametrize("kappa", [1, 2, 3])
@@ -106,7 +84,7 @@ def test_a_residual_that_no_activation_has():
     assert conjugate[1] == math.inf
 
 
-@pytest.mark.parametrize("exponent", [-250, -100, -20, -3, 0, 3, 10, 100])
+@pytest.mark.parametrize("exponent", [-250, -20, 0, 3, 100])
 def test_probit_conjugate_over_all_magnitudes(exponent):
     loss = resolve_link("probit", 1)
     g = 10.0**exponent * np.array([[1.0], [2.0], [5.0]])
@@ -119,18 +97,6 @@ def test_probit_conjugate_over_all_magnitudes(exponent):
         np.testing.assert_allclose(loss.conjugate(sign * g, Y), expected, rtol=1e-13)
     if exponent >= 3:  # ℓ ≈ a²/2 out there, which is its own conjugate up to logarithms
         np.testing.assert_allclose(loss.conjugate(g, 0 * g), g[:, 0] ** 2 / 2, rtol=1e-4)
-
-
-def test_probit_conjugate_against_one_dimensional_search():
-    loss = resolve_link("probit", 1)
-    for g in (1e-6, 0.01, 0.3, 0.8, 2.0, 9.0):
-        search = minimize_scalar(
-            lambda a, g=g: loss.value(np.array([[a]]), np.zeros((1, 1)))[0] - g * a,
-            bracket=(-3.0, 3.0),
-            tol=1e-12,
-        )
-        found = loss.conjugate(np.array([[g]]), np.zeros((1, 1)))[0]
-        np.testing.assert_allclose(found, -search.fun, rtol=1e-12)
 
 
 def test_saturated_residuals_keep_a_finite_conjugate():
@@ -157,16 +123,10 @@ def test_without_a_conjugate_the_dual_side_raises(kappa):
             call(G, G)
 
 
-def test_declared_convex_for_more_classes_still_has_no_conjugate():
-    loss = resolve_link(CLOGLOG, 2)
-    assert not loss.convex  # a plain True speaks for two classes only
-    assert not loss.has_conjugate
-
-
 # ------------------------------------------------------------------------------- balance
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(case=st.sampled_from(dual_losses()), seed=SEEDS, n=st.integers(1, 40))
 def test_balance_zeroes_the_sum_inside_the_domain(case, seed, n):
     _, loss, kappa = case
@@ -181,24 +141,19 @@ def test_balance_zeroes_the_sum_inside_the_domain(case, seed, n):
     assert np.isfinite(loss.conjugate(balanced, Y)).all()
 
 
-@pytest.mark.parametrize("kappa", [1, 2, 4])
-def test_logistic_balance_stays_near(kappa):
-    rng = np.random.default_rng(kappa)
-    n = 200
-    Y = one_hot(rng.integers(0, kappa + 1, n), kappa)
-    a = rng.standard_normal((n, kappa))
-    loss = resolve_link("logistic", kappa)
-    weights = rng.uniform(0.5, 2.0, n)
-    once = balance(loss, loss.residual(a, Y), Y, weights)
+def test_logistic_balance_stays_near():
+    rng = np.random.default_rng(2)
+    Y = one_hot(rng.integers(0, 3, 200), 2)
+    loss, weights = resolve_link("logistic", 2), rng.uniform(0.5, 2.0, 200)
+    once = balance(loss, loss.residual(rng.standard_normal((200, 2)), Y), Y, weights)
     # Nothing to do: nothing is done, beyond rounding.
     np.testing.assert_allclose(balance(loss, once, Y, weights), once, atol=1e-15)
     # A surplus s_c − n_c moves no entry by more than its share t ≤ max (s_c − n_c)/n_c.
-    G = once + 1e-6 * rng.uniform(size=(n, kappa)) * (once > 0)
+    G = once + 1e-6 * rng.uniform(size=(200, 2)) * (once > 0)
     surplus = weights @ G
-    surplus = np.append(surplus, -surplus.sum())
     counts = weights @ np.column_stack([Y, 1.0 - Y.sum(axis=1)])
     moved = np.abs(balance(loss, G, Y, weights) - G).max()
-    assert 0.0 < moved <= np.max(surplus / counts) * (1 + 1e-6)
+    assert 0.0 < moved <= np.max(np.append(surplus, -surplus.sum()) / counts) * (1 + 1e-6)
 
 
 def test_balance_with_a_class_nobody_has():

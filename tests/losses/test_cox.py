@@ -29,7 +29,7 @@ def test_value_is_the_partial_likelihood(weighted, scale):
     assert weights @ loss.value(a, Y) == pytest.approx(expected, rel=1e-12, abs=1e-10)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, scale=st.floats(0.01, 5.0))
 def test_residual_is_the_gradient(seed, scale):
     loss, Y, weights = made(n=12, seed=seed)
@@ -48,19 +48,6 @@ def test_residual_is_the_gradient(seed, scale):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_curvature_is_the_derivative_of_the_residual(weighted):
-    loss, Y, weights = made(weighted=weighted)
-    a, step = activations(), 1e-5
-    columns = []
-    for move in step * np.eye(40)[:, :, None]:
-        near = loss.residual(a + move, Y) - loss.residual(a - move, Y)
-        far = loss.residual(a + 2 * move, Y) - loss.residual(a - 2 * move, Y)
-        columns.append(weights * (8 * near - far)[:, 0] / (12 * step))
-    bend = loss.curvature(a, Y).weighted(weights[:, None])
-    np.testing.assert_allclose(bend.gram(np.eye(40), True), columns, atol=1e-8)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
 def test_curvature_is_that_of_the_formula(weighted):
     """diag(Pᵀd) − Pᵀ diag(d) P, by matrices of n × n, for every question that a curvature is asked."""
     times, events, weights = drawn(weighted=weighted)
@@ -71,6 +58,9 @@ def test_curvature_is_that_of_the_formula(weighted):
     J, v, b = (rng.standard_normal((40, 5)) + 100.0, rng.standard_normal((40, 1)), np.array([[2.0], [-1.0]]))
     bend = loss.curvature(a, Y).weighted(weights[:, None])
     np.testing.assert_allclose(bend.times(v), H @ v, atol=1e-12)
+    step = 1e-6 * v
+    change = weights[:, None] * (loss.residual(a + step, Y) - loss.residual(a - step, Y)) / 2e-6
+    np.testing.assert_allclose(change, H @ v, atol=1e-7)
     np.testing.assert_allclose(bend.gram(J, True), J.T @ H @ J, atol=1e-8)
     forms = np.diag(J.T @ H @ J)[:, None] * np.array([4.0, 1.0])
     np.testing.assert_allclose(bend.forms(J, b), forms, atol=1e-8)
@@ -110,7 +100,7 @@ def test_points_side_by_side_are_points_one_by_one(scale):
 # --- what must not matter -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rise", [1.0, 5.0, 40.0, 700.0])
+@pytest.mark.parametrize("rise", [1.0, 40.0, 700.0])
 def test_activations_that_span_thousands(rise):
     """The later the time, the lower the activation: sums of the last risk sets are e^−rise of each before."""
     n = 30
@@ -171,14 +161,6 @@ def test_samples_of_weight_zero_are_nowhere():
     assert np.all(weights[5:9, None] * loss.residual(a, Y)[5:9] == 0)
 
 
-def test_zero_is_the_least_it_can_be():
-    """Every event certain: whoever comes next is e^40 times as likely as all who are left."""
-    loss = CoxPartialLikelihood(np.arange(1.0, 6.0), np.ones(5))
-    assert loss.value(-40.0 * np.arange(5.0)[:, None], np.ones((5, 1))).sum() < 1e-15
-    tied = CoxPartialLikelihood(np.ones(5), np.ones(5))
-    assert tied.value(np.zeros((5, 1)), np.ones((5, 1))).sum() == pytest.approx(0, abs=1e-15)
-
-
 def test_the_bound_of_the_curvature_is_one():
     loss, Y, weights = made()
     low, high = loss.curvature_bounds(1)
@@ -201,7 +183,7 @@ def test_the_bound_of_the_curvature_is_one():
 # --- the conjugate -----------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=SEEDS, scale=st.floats(0.01, 8.0))
 def test_fenchel_young(seed, scale):
     loss, Y, weights = made(n=15, seed=seed)
@@ -252,11 +234,8 @@ def test_outside_its_domain_the_conjugate_is_infinite():
 @pytest.mark.parametrize("scale", [1.0, 500.0])
 def test_other_libraries_and_single_precision(convert, dtype, scale):
     loss, Y, weights = made()
-    a, v, omega = (
-        activations(scale=scale).astype(dtype),
-        activations(seed=7).astype(dtype),
-        weights[:, None],
-    )
+    a, v = activations(scale=scale).astype(dtype), activations(seed=7).astype(dtype)
+    omega = weights[:, None]
     there = [convert(x.astype(dtype)) for x in (a, Y, v, omega)]
     value, residual = loss.value_and_residual(there[0], there[1])
     bend = loss.curvature(there[0], there[1]).weighted(there[3])
