@@ -14,7 +14,6 @@ P, K = 6, 4  # features, and columns of the tall matrix
 TALL = Place(0, K)
 CASES = {
     "binary": {"kappa": 1},
-    "three outputs": {"kappa": 3},
     "weighted": {"kappa": 3, "weighted": True},
     "probit": {"kappa": 1, "loss": "probit", "weighted": True},
     "squared": {"kappa": 2, "loss": "squared", "weighted": True},

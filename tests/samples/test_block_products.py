@@ -32,56 +32,46 @@ def test_products_with_the_rows(case):
 
 @every_case
 @both_offsets
-def test_pulled_residuals(case, kind):
+def test_rows_on_a_design(case, kind):
     w = world(case)
     design, coef, J, offset = design_of(w, kind)
     E = w.residuals(J @ coef + offset)
     np.testing.assert_allclose(w.block.residuals(design, coef), E, atol=1e-12)
     np.testing.assert_allclose(w.block.pulled(design, coef), E / w.root, atol=1e-12)
     np.testing.assert_allclose(w.block.pull(design, coef), w.X.T @ (E / w.root), atol=1e-12)
-
-
-def bent(w, design_and_coef, directions):
-    """b_jᵀ(ω_i∇²ℓ_i/w_i)b_j (n_b, j)."""
-    _, coef, J, offset = design_and_coef
-    H = w.hessians(J @ coef + offset)
-    return np.einsum("jc,ncd,jd->nj", directions, H, directions) / w.root**2
+    rng = np.random.default_rng(15)
+    M, V = rng.standard_normal((K, 2)), rng.standard_normal((J.shape[1], 2))
+    np.testing.assert_allclose(w.block.activations(design, coef), J @ coef + offset, atol=1e-13)
+    np.testing.assert_allclose(w.block.view(design, V), J @ V, atol=1e-13)
+    np.testing.assert_allclose(w.block.codes(TALL, M), w.tall @ M / w.root, atol=1e-13)
 
 
 @every_case
 @both_offsets
 def test_growth(case, kind):
     w = world(case)
-    asked = design_of(w, kind)
-    rng = np.random.default_rng(12)
+    design, coef, J, offset = design_of(w, kind)
+    rng, H = np.random.default_rng(12), w.hessians(J @ coef + offset)
+
+    def bent(directions):
+        """b_jᵀ(ω_i∇²ℓ_i/w_i)b_j (n_b, j)."""
+        return np.einsum("jc,ncd,jd->nj", directions, H, directions) / w.root**2
+
     T, directions = rng.standard_normal((P, 2)), rng.standard_normal((2, w.P.kappa))
-    along, Z = Along(asked[0], asked[1], directions), w.X @ T
-    for made in (w.block.grown(T, TALL, None), w.block.grown(T, TALL, along)):
-        (images,) = made.rows
-        np.testing.assert_allclose(images, Z, atol=1e-13)
-        G, cross, corner = made.sums[:3]
-        np.testing.assert_allclose(G, w.X.T @ Z, atol=1e-13)
-        np.testing.assert_allclose(cross, w.tall.T @ Z, atol=1e-13)
-        np.testing.assert_allclose(corner, Z.T @ Z, atol=1e-13)
-    assert len(w.block.grown(T, TALL, None).sums) == 3
-    h = bent(w, asked, directions)
-    np.testing.assert_allclose(made.sums[3], w.X.T @ (h * Z), atol=1e-8)
-    nothing = w.block.grown(T, Place(77, 0), None)
-    assert nothing.sums[1].shape == (0, 2)
-
-
-@every_case
-@both_offsets
-def test_growth_where_the_samples_are_searched(case, kind):
-    w = world(case)
-    asked = design_of(w, kind)
-    rng = np.random.default_rng(12)
+    Z = w.X @ T
+    for along in (None, Along(design, coef, directions)):
+        made = w.block.grown(T, TALL, along)
+        np.testing.assert_allclose(made.rows[0], Z, atol=1e-13)
+        for found, expected in zip(made.sums, (w.X.T @ Z, w.tall.T @ Z, Z.T @ Z), strict=False):
+            np.testing.assert_allclose(found, expected, atol=1e-13)
+        assert len(made.sums) == (3 if along is None else 4)
+    np.testing.assert_allclose(made.sums[3], w.X.T @ (bent(directions) * Z), atol=1e-8)
+    assert w.block.grown(T, Place(77, 0), None).sums[1].shape == (0, 2)
+    # The same where the samples are searched.
     directions, Z = rng.standard_normal((K, w.P.kappa)), rng.standard_normal((P, K))
-    made = w.block.images_and_bent(Z, TALL, Along(asked[0], asked[1], directions))
-    images, along = made.rows
-    assert made.sums == ()
+    images, along = w.block.images_and_bent(Z, TALL, Along(design, coef, directions)).rows
     np.testing.assert_allclose(images, w.X @ Z, atol=1e-13)
-    np.testing.assert_allclose(along, bent(w, asked, directions) * w.tall, atol=1e-8)
+    np.testing.assert_allclose(along, bent(directions) * w.tall, atol=1e-8)
 
 
 # --- tall matrices --------------------------------------------------------------------------------
@@ -143,18 +133,6 @@ def test_random_rows_depend_on_the_place_and_the_seed_alone():
     assert abs(one.std() - 1) < 0.1
 
 
-@every_case
-@both_offsets
-def test_rows_that_are_gathered(case, kind):
-    w = world(case)
-    design, coef, J, offset = design_of(w, kind)
-    rng = np.random.default_rng(15)
-    M, V = rng.standard_normal((K, 2)), rng.standard_normal((J.shape[1], 2))
-    np.testing.assert_allclose(w.block.activations(design, coef), J @ coef + offset, atol=1e-13)
-    np.testing.assert_allclose(w.block.view(design, V), J @ V, atol=1e-13)
-    np.testing.assert_allclose(w.block.codes(TALL, M), w.tall @ M / w.root, atol=1e-13)
-
-
 # --- before a problem is stated -------------------------------------------------------------------
 
 
@@ -168,31 +146,9 @@ def test_what_must_be_known_first(case):
     np.testing.assert_allclose(w.block.total_weights(), sums, rtol=1e-13)
     expected = w.covariates.T @ (w.omega[:, None] * w.covariates)
     np.testing.assert_allclose(w.block.covariate_gram(), expected, atol=1e-12)
-
-
-@every_case
-def test_digest_tells_samples_weights_and_their_order_apart(case):
-    w = world(case)
+    # The digest tells samples, weights and their order apart.
     place = np.sqrt(np.arange(FIRST, LAST) + 1)  # among all samples, from one
     labels, covariates, rows = w.block.digest()
     np.testing.assert_allclose(labels, (place * w.omega) @ w.targets, rtol=1e-12)
     np.testing.assert_allclose(covariates, (place * w.omega) @ w.covariates, atol=1e-11)
     np.testing.assert_allclose(rows, place @ np.sum(w.X**2, axis=1), rtol=1e-12)
-
-
-@pytest.mark.parametrize("case", ["weighted", "sparse", "binary"])
-def test_some_rows_come_with_their_annotations(case):
-    w = world(case)
-    rows, known = w.block.some_rows(0.5)
-    rows = rows.toarray() if hasattr(rows, "toarray") else rows
-    plain = w.X / w.root
-    index = [int(np.argmin(np.abs(plain - row).sum(axis=1))) for row in rows]
-    assert len(set(index)) == len(index) == 6
-    assert index == sorted(index)
-    np.testing.assert_allclose(rows, plain[index], atol=1e-14)
-    np.testing.assert_allclose(known.targets, w.targets[index])
-    np.testing.assert_allclose(known.covariates, w.covariates[index])
-    np.testing.assert_allclose(known.loss_weight[:, 0], w.omega[index])
-    assert (known.root_weight is None) == (case == "binary")
-    if known.root_weight is not None:
-        np.testing.assert_allclose(known.root_weight, w.root[index])

@@ -1,21 +1,21 @@
-"""X in memory, in one block or cut for the cores."""
+"""X in memory, in one block or cut for the cores; and a share of the samples of every block."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from tests.problems import example
-from tests.samples.cutting import blocks_of
+from tests.samples.cutting import blocks_of, cut
 
 from superfactor.losses import resolve_link
 from superfactor.options import Options
 from superfactor.problem import state
-from superfactor.samples import Block, Design, memory
+from superfactor.samples import Block, Design, memory, subsample
 
 P, KAPPA = 6, 2
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize(("n", "cores", "expected"), [(29, 3, 7), (29, 16, 16), (5, 16, 5), (9, 1, 1)])
+@pytest.mark.parametrize(("n", "cores", "expected"), [(29, 3, 7), (5, 16, 5), (9, 1, 1)])
 def test_large_data_are_cut_for_the_cores(monkeypatch, kind, n, cores, expected):
     monkeypatch.setattr(memory, "cores", lambda: cores)  # whatever machine this is
     options = Options(rows_a_block=4 if n > 8 else 2, values_worth_threads=0)
@@ -32,13 +32,6 @@ def test_large_data_are_cut_for_the_cores(monkeypatch, kind, n, cores, expected)
     asked = Design(None), coef
     for a, b in zip(made.sum(Block.evaluate, *asked), one.evaluate(*asked), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_small_data_are_one_block(sparse):
-    problem, _ = example("filter", 29, P, KAPPA, sparse=sparse)
-    assert len(problem.samples.blocks) == 1
-    assert problem.samples.threads == 1
 
 
 def test_stored_values_decide_for_sparse_data_and_rows_for_dense_ones(monkeypatch):
@@ -62,3 +55,35 @@ def test_rows_of_sparse_data_share_them():
     assert np.shares_memory(part._X.data, data._X.data)
     expected = X.toarray()[4:20] / problem.scale
     np.testing.assert_allclose(part.times(np.eye(P)), expected, atol=1e-15)
+
+
+# --- some of the samples -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_and_annotations_of_some_samples(sparse, weighted):
+    problem, reference = example("filter", 60, P, 2, sparse=sparse, weighted=weighted)
+    seen = []
+    samples = cut(problem, 4, on_block=lambda *rows: seen.append(rows)).samples
+    data, known = subsample(samples, 0.25)
+    assert seen[0] == (0, 60) and [row for row in seen if row[0] == 60] == [(60, 60)]  # one pass
+    np.testing.assert_array_equal(subsample(samples, 0.25)[0].dense(), data.dense())
+    sizes = [int(np.ceil(block.n_samples / 4)) for block in samples.blocks]
+    assert data.shape == (sum(sizes), P)
+    assert data.is_sparse == sparse
+    # Every row is one of a sample, in their order, as many of each block as its share.
+    plain = reference.X.T / problem.scale
+    root = np.ones((len(plain), 1)) if not weighted else np.sqrt(reference.weight)[:, None]
+    found = data.times(np.eye(P))
+    whole = root * plain
+    index = [int(np.argmin(np.abs(whole - row).sum(axis=1))) for row in found]
+    np.testing.assert_allclose(found, whole[index], atol=1e-14)
+    assert index == sorted(set(index))
+    ends = np.cumsum([block.n_samples for block in samples.blocks])
+    assert np.bincount(np.searchsorted(ends, index, side="right")).tolist() == sizes
+    np.testing.assert_array_equal(known.targets, reference.Y.T[index])
+    np.testing.assert_array_equal(known.covariates, reference.aux.T[index])
+    omega = (reference.weight * reference.class_weight)[index]
+    np.testing.assert_allclose(known.loss_weight[:, 0], omega, rtol=1e-14)
+    assert (known.root_weight is None) == (not weighted)

@@ -59,8 +59,7 @@ def test_of_other_libraries(convert):
     np.testing.assert_allclose(plain(tall.array())[:, :3] * problem.scale, X @ V, atol=1e-12)
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize(("count", "sparse"), [(1, False), (3, True)])
 def test_sums_of_blocks_are_those_of_all_samples(count, sparse):
     problem, reference = example("filter", 23, 6, 2, weighted=True, sparse=sparse)
     V = np.random.default_rng(1).standard_normal((6, 4))
@@ -79,8 +78,7 @@ def test_a_constant_goes_with_nothing():
     assert np.all(np.delete(found.feature_scale, [2, 5]) > 0)
 
 
-@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("offset", [0.0, 30.0, 1000.0])
+@pytest.mark.parametrize(("offset", "unit"), [(0.0, 1e12), (30.0, 1.0), (1000.0, 1e-12)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_is_nothing_but_rounding_is_left_out(dtype, offset, unit):
     """X has rank 2 beside its mean; one code is the sum of two others, and one has nothing of X."""

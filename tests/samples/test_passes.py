@@ -45,8 +45,7 @@ def small_blocks(monkeypatch):
 
 
 @every_model
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("loss", "kappa"), [("logistic", 2), ("probit", 1), ("squared", 2)])
+@pytest.mark.parametrize(("loss", "kappa", "weighted"), [("logistic", 2, True), ("squared", 2, False)])
 def test_the_same_problem_as_from_arrays(model, weighted, loss, kappa, tmp_path, small_blocks):
     X, targets, resolved, stated = data(kappa, loss, weighted)
     found = state(model, mapped(tmp_path, X), targets, resolved, rank=2, **stated)
@@ -69,8 +68,7 @@ def test_the_same_problem_as_from_arrays(model, weighted, loss, kappa, tmp_path,
     assert found.whole is None
 
 
-@every_model
-@pytest.mark.parametrize("place", ["memory", "files"])
+@pytest.mark.parametrize(("model", "place"), [("filter", "files"), ("feature", "memory")])
 def test_a_source_is_solved_and_certified_as_arrays_are(model, place, tmp_path, small_blocks):
     X, targets, resolved, stated = data()
     source = mapped(tmp_path, X)
@@ -91,13 +89,12 @@ def test_a_source_is_solved_and_certified_as_arrays_are(model, place, tmp_path, 
     assert proof.is_global == other.is_global
 
 
-@every_model
-def test_samples_of_weight_zero_are_left_out(model, tmp_path, small_blocks):
+def test_samples_of_weight_zero_are_left_out(tmp_path, small_blocks):
     X, targets, resolved, stated = data()
     weight = stated["sample_weight"]
     weight[[0, 7, 30, 31]] = 0
-    weight[13:26] = 0  # a whole block
-    problem = state(model, mapped(tmp_path, X), targets, resolved, rank=2, **stated)
+    weight[10:26] = 0  # a whole block
+    problem = state("filter", mapped(tmp_path, X), targets, resolved, rank=2, **stated)
     kept = weight > 0
     assert problem.n_samples == problem.samples.n_samples == kept.sum()
     rows = problem.samples.stack(Block.images, np.eye(P))
@@ -125,21 +122,11 @@ def test_temporary_files_go_with_their_samples(tmp_path, monkeypatch, small_bloc
 
 
 def test_passes_over_a_source_are_told(tmp_path, small_blocks):
-    seen = []
-    X, targets, resolved, stated = data()
-    problem = state(
-        "filter",
-        mapped(tmp_path, X),
-        targets,
-        resolved,
-        rank=2,
-        on_block=lambda *rows: seen.append(rows),
-        **stated,
-    )
+    seen, (X, targets, resolved, stated) = [], data()
+    told = {"on_block": lambda *rows: seen.append(rows), "rank": 2}
+    problem = state("filter", mapped(tmp_path, X), targets, resolved, **told, **stated)
     ends = [int(done) for done, _ in seen]
-    assert ends[0] == 0
-    assert ends[-1] == N
-    assert ends == sorted(set(ends))  # one pass, no more
+    assert (ends[0], ends[-1]) == (0, N) and ends == sorted(set(ends))  # one pass, no more
     seen.clear()
     problem.samples.sum(Block.evaluate, Design(None), np.zeros((3, 2)))
     assert seen == []

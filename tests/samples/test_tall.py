@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
-from tests.problems import MODELS, example
+from tests.problems import example
 from tests.samples.cutting import cut
 
 from superfactor.samples import Block, Plain
@@ -114,35 +114,19 @@ def test_columns_are_there_though_those_they_came_from_are_gone(samples):
     assert keys(samples) == {grown.place.key}
 
 
-def test_an_older_prefix_of_a_matrix_that_has_grown(samples):
-    A, B, C = numbers(2), numbers(1, 1), numbers(3, 2)
-    first = kept(samples, A)
-    second = first.beside(kept(samples, B))
-    third = second.beside(kept(samples, C))
-    assert first.place.key == second.place.key == third.place.key
-    assert len(keys(samples)) == 1  # without a copy
-    for handle, expected in ((first, A), (second, np.hstack([A, B]))):
-        assert handle.columns == expected.shape[1]
-        np.testing.assert_array_equal(handle.array(), expected)
-        np.testing.assert_allclose(handle.inner(handle), expected.T @ expected, atol=1e-12)
-        np.testing.assert_allclose(handle.combined(np.eye(handle.columns)).array(), expected, atol=1e-14)
-    np.testing.assert_array_equal(third.array(), np.hstack([A, B, C]))
-
-
 def test_growing_from_an_older_prefix_copies(samples):
     A, B, C = numbers(2), numbers(1, 1), numbers(3, 2)
     first = kept(samples, A)
     second = first.beside(kept(samples, B))
+    assert first.place.key == second.place.key and len(keys(samples)) == 1  # without a copy
     other = first.beside(kept(samples, C))
     assert other.place.key != second.place.key
-    np.testing.assert_array_equal(first.array(), A)
-    np.testing.assert_array_equal(second.array(), np.hstack([A, B]))
-    np.testing.assert_array_equal(other.array(), np.hstack([A, C]))
-    # The copy grows on its own, without another one.
-    more = other.beside(kept(samples, B))
+    more = other.beside(kept(samples, B))  # the copy grows on its own, without another one
     assert more.place.key == other.place.key
-    np.testing.assert_array_equal(more.array(), np.hstack([A, C, B]))
-    np.testing.assert_array_equal(second.array(), np.hstack([A, B]))
+    expected = {first: A, second: np.hstack([A, B]), other: np.hstack([A, C]), more: np.hstack([A, C, B])}
+    for handle, matrix in expected.items():
+        np.testing.assert_array_equal(handle.array(), matrix)
+        np.testing.assert_allclose(handle.inner(handle), matrix.T @ matrix, atol=1e-12)
 
 
 def test_growing_from_nothing(samples):
@@ -153,12 +137,7 @@ def test_growing_from_nothing(samples):
     np.testing.assert_array_equal(b.array(), B)
     assert nothing.array().shape == (N, 0)
     assert nothing.inner(a).shape == (0, 2)
-
-
-def test_a_matrix_beside_itself(samples):
-    A = numbers(2)
-    a = kept(samples, A)
-    np.testing.assert_array_equal(a.beside(a).array(), np.hstack([A, A]))
+    np.testing.assert_array_equal(b.beside(b).array(), np.hstack([B, B]))  # beside itself
 
 
 def test_handles_of_the_same_numbers_elsewhere(samples):
@@ -196,11 +175,10 @@ def test_handles_keep_their_samples_and_nothing_keeps_the_handles():
 # --- two searches on the same samples ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("place", ["memory", "files"])
+@pytest.mark.parametrize(("model", "place"), [("filter", "memory"), ("feature", "files")])
 def test_two_searches_do_not_disturb_each_other(model, place, tmp_path):
     """One search is interrupted by another at every iteration; each ends where it ends alone."""
-    problem, _ = example(model, 40, 9, 2, weighted=True, lam=2.0)
+    problem, _ = example(model, 30, 7, 2, weighted=True, lam=2.0)
     folder = tmp_path if place == "files" else None
     alone = [newton.solve(problem, rank, search="off").objective for rank in (2, 3)]
     shared, inner = cut(problem, 3, folder), []
