@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from tests.losses.examples import CLOGLOG, SOFTPLUS, balance, draw, dual_losses, one_hot
 
 from superfactor.losses import SquaredError, resolve_link
