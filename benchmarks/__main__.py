@@ -45,8 +45,8 @@ from benchmarks.scale import figures
 from benchmarks.scale import page as scale_page
 from benchmarks.tables import show
 from benchmarks.trust import run
+from reproduction.data import VARIABLE
 from reproduction.writing import whole
-from superfactor.datasets.files import VARIABLE
 
 RESULTS = Path(__file__).parent / "results" / "results.json"
 SCALE = RESULTS.with_name("scale.json")

@@ -25,10 +25,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from reproduction.coordinates import short_rows
+from reproduction.data import VARIABLE, load_microarray
 from superfactor.cli.commands.learning import learn, split
 from superfactor.cli.options import Settings
-from superfactor.datasets import load_microarray
-from superfactor.datasets.files import VARIABLE
 from superfactor.tables.prepare import Columns, PreparedTable, Wishes, for_fitting
 
 COLUMNS = Columns(target="type", id="samples")

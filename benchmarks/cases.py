@@ -67,7 +67,7 @@ def sparse(n: int, p: int, rank: int, held_out: int = 2000) -> Case:
 
 def real() -> Iterator[Case]:
     """What is at hand of microarrays, standardised by the half that is learned from, and job postings."""
-    from superfactor.datasets import DataNotFound, find_microarrays, load_job_postings, load_microarray
+    from reproduction.data import DataNotFound, find_microarrays, load_job_postings, load_microarray
 
     for name in find_microarrays():
         table = load_microarray(name).log2()

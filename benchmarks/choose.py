@@ -32,13 +32,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from benchmarks.relatives import ANY_RANK, GUIDED, METHODS, Guided, installed
-from superfactor.datasets import (
-    DataNotFound,
-    find_microarrays,
-    load_job_postings,
-    load_microarray,
-    load_prostate,
-)
+from reproduction.data import DataNotFound, find_microarrays, load_job_postings, load_microarray
+from superfactor.datasets import load_prostate
 
 RANKS = (2, 5)
 SMALL = 30_000  # entries of a table that MOFA-FLEX gets

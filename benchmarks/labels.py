@@ -22,9 +22,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 from reproduction.coordinates import short_rows
+from reproduction.data import VARIABLE, load_microarray
 from superfactor import SMFClassifierCV
-from superfactor.datasets import load_microarray
-from superfactor.datasets.files import VARIABLE
 
 SHARES = (0.1, 0.15, 0.3, 0.6)
 FEWEST = 4

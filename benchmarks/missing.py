@@ -21,9 +21,9 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from reproduction.data import VARIABLE, load_microarray
 from superfactor import SMFClassifier
-from superfactor.datasets import load_microarray, load_prostate
-from superfactor.datasets.files import VARIABLE
+from superfactor.datasets import load_prostate
 from superfactor.preprocessing import LowRankImputer
 
 Mask = np.ndarray

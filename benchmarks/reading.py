@@ -34,8 +34,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.choose import Table
 from benchmarks.readers import REST, Shown, shown_by_all, tested
-from superfactor.datasets import load_microarray
-from superfactor.datasets.files import VARIABLE
+from reproduction.data import VARIABLE, load_microarray
 
 N_SHOWN = 20
 N_SPLITS = 10

@@ -43,7 +43,7 @@ class Setting:
 
     Attributes
     ----------
-    data_dir : folder with data already on disk, for the loaders of `superfactor.datasets`
+    data_dir : folder with data already on disk, for the readers of `reproduction.data`
     quick : the same in less than a minute: fewer starts, points and repeats
     seed : of whatever is drawn at random
     options : what only some experiments know, by name: ``markers``, a CSV of known genes

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproduction import drawing
+from reproduction.data import DataNotFound
 from reproduction.experiment import Outcome, Setting
 from reproduction.genes import markers, panels
 from reproduction.genes.study import KINDS, N_TOP, STUDIES, Groups, choose, examine
-from superfactor.datasets import DataNotFound
 from superfactor.interpretation import matched, top_features
 
 if TYPE_CHECKING:

@@ -98,7 +98,7 @@ def data_sets(setting: Setting) -> Iterator[Data]:
     """scikit-learn's breast-cancer data, two of its digits, and a microarray where one is at hand."""
     from sklearn.datasets import load_breast_cancer, load_digits
 
-    from superfactor.datasets import find_microarrays, load_microarray
+    from reproduction.data import find_microarrays, load_microarray
 
     yield _data("breast-cancer", *load_breast_cancer(return_X_y=True))
     if not setting.quick:

@@ -19,8 +19,8 @@ from __future__ import annotations
 from reproduction.convergence.panels import curves_table, draw
 from reproduction.convergence.study import XI, Study, rates_table, run_study
 from reproduction.convergence.verdict import verdict
+from reproduction.data import load_job_postings
 from reproduction.experiment import Outcome, Setting
-from superfactor.datasets import load_job_postings
 
 RANK = 20
 QUICK_ROWS, QUICK_WORDS = 300, 200

@@ -28,10 +28,10 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import train_test_split
 
+from reproduction.data import Postings, load_job_postings
 from reproduction.experiment import Outcome, Setting
 from reproduction.topics import panels
 from reproduction.topics.models import Texts, Topics, fits
-from superfactor.datasets import Postings, load_job_postings
 
 if TYPE_CHECKING:
     from pandas import DataFrame

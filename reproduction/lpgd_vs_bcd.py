@@ -37,10 +37,10 @@ from reproduction.convergence.race import (
 from reproduction.convergence.released import release_installed
 from reproduction.convergence.semi_synthetic import semi_synthetic
 from reproduction.convergence.study import MODELS, Study, warm_up
+from reproduction.data import load_mnist
 from reproduction.drawing import percent
 from reproduction.experiment import Outcome, Setting
 from reproduction.mnist_convergence import RANK, SAMPLES, SIGMA
-from superfactor.datasets import load_mnist
 
 if TYPE_CHECKING:
     from pandas import DataFrame

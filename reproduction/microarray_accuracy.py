@@ -29,10 +29,11 @@ from sklearn.preprocessing import StandardScaler
 
 from reproduction.classifiers import FACTORS, XI, methods
 from reproduction.coordinates import short_rows
+from reproduction.data import find_microarrays, load_microarray
 from reproduction.drawing import COLORS, tidy
 from reproduction.experiment import Outcome, Setting
 from reproduction.networks import has_torch
-from superfactor.datasets import Microarray, find_microarrays, load_microarray
+from superfactor.datasets import Microarray
 from superfactor.selection import scree
 
 if TYPE_CHECKING:

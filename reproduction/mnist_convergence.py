@@ -20,8 +20,8 @@ from reproduction.convergence.panels import curves_table, draw
 from reproduction.convergence.semi_synthetic import semi_synthetic
 from reproduction.convergence.study import XI, Study, rates_table, run_study
 from reproduction.convergence.verdict import verdict
+from reproduction.data import load_mnist
 from reproduction.experiment import Outcome, Setting
-from superfactor.datasets import load_mnist
 
 SAMPLES, SIGMA, RANK = 500, 0.5, 2
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from superfactor.datasets.job_covariates import CATEGORIES
+from reproduction.data.job_covariates import CATEGORIES
 
 IMAGES_PER_DIGIT = 60
 N_POSTINGS, N_TOPICS, WORDS_PER_TOPIC, N_COMMON = 400, 6, 40, 60

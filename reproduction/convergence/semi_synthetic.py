@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from superfactor.datasets import Images
+from reproduction.data import Images
 
 __all__ = ["SemiSynthetic", "semi_synthetic"]
 

@@ -14,10 +14,11 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShu
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from reproduction.data import find_microarrays, load_microarray
 from reproduction.experiment import Setting
 from reproduction.genes import markers
 from superfactor import SMFClassifierCV
-from superfactor.datasets import Microarray, find_microarrays, load_microarray
+from superfactor.datasets import Microarray
 from superfactor.interpretation import FactorView, factor_view, unsupervised
 
 __all__ = ["KINDS", "N_TOP", "STUDIES", "Groups", "Study", "choose", "examine"]

@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import StratifiedKFold
 from tests.small_data import write_small_data
 
-from superfactor.datasets.files import VARIABLE
+from reproduction.data import VARIABLE
 
 
 @pytest.fixture(scope="module")

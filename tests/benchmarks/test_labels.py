@@ -11,7 +11,7 @@ from benchmarks.pages import renewed
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 
-from superfactor.datasets.files import VARIABLE
+from reproduction.data import VARIABLE
 
 
 @pytest.fixture(scope="module")

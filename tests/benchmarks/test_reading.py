@@ -13,9 +13,9 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
+from reproduction.data import VARIABLE
 from superfactor import SMFClassifier
 from superfactor.datasets import load_t_cells
-from superfactor.datasets.files import VARIABLE
 
 METHODS = [OURS, WEIGHTS, "ridge LR", "PLS-DA's weights", LOADINGS, "PCA + LR", STATISTIC]
 

@@ -11,9 +11,10 @@ from scipy.stats import t, ttest_1samp
 from tests.small_data import MARKERS, SHAPES, microarray
 
 from reproduction import Setting, gene_groups
+from reproduction.data import files, load_microarray
 from reproduction.genes import markers, study
 from superfactor import SMFClassifier
-from superfactor.datasets import Microarray, files, load_microarray
+from superfactor.datasets import Microarray
 from superfactor.interpretation import factor_view
 
 PANCREATIC, BREAST = study.STUDIES

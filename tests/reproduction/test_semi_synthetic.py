@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reproduction.convergence.semi_synthetic import semi_synthetic
-from superfactor.datasets import Images
+from reproduction.data import Images
 
 
 @pytest.fixture(scope="module")

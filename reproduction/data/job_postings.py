@@ -16,18 +16,16 @@ import io
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer, TfidfTransformer
 
-from superfactor._extras import needed_for
-from superfactor.datasets import files
-from superfactor.datasets import job_covariates as covariates_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from scipy.sparse import csr_matrix
+from reproduction.data import files
+from reproduction.data import job_covariates as covariates_of
 
 __all__ = ["Postings", "load_job_postings"]
 
@@ -59,24 +57,6 @@ class Postings:
         How often each word occurs.
     source : str
         One line saying which files these are, and how they differ from the full data.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> from superfactor.datasets import Postings
-    >>> counts = csr_array(np.array([[1, 2]]))
-    >>> data = Postings(
-    ...     X=counts / 3,
-    ...     y=np.array([1]),
-    ...     covariates=np.zeros((1, 72)),
-    ...     words=np.array(["fast", "money"]),
-    ...     covariate_names=(),
-    ...     counts=counts,
-    ...     source="one posting",
-    ... )
-    >>> data.X.shape
-    (1, 2)
     """
 
     X: csr_matrix
@@ -113,27 +93,6 @@ def load_job_postings(
     -------
     data : Postings
         Words, covariates and the label.
-
-    Examples
-    --------
-    Two postings in the layout of the full file:
-
-    >>> import pathlib, tempfile
-    >>> import pandas as pd
-    >>> from superfactor.datasets import load_job_postings
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> columns = ["job_id", "title", "location", "department", "salary_range", "company_profile"]
-    >>> columns += ["description", "requirements", "benefits", "telecommuting", "has_company_logo"]
-    >>> columns += ["has_questions", "employment_type", "required_experience", "required_education"]
-    >>> columns += ["industry", "function"]
-    >>> table = pd.DataFrame("", index=[0, 1], columns=[*columns, "fraudulent"])
-    >>> table["description"] = ["earn money fast", "we build bridges"]
-    >>> numbers = ["telecommuting", "has_company_logo", "has_questions"]
-    >>> table[numbers], table["job_id"], table["fraudulent"] = 0, [1, 2], [1, 0]
-    >>> table.to_csv(folder / "fake_job_postings_subset.csv", index=False)
-    >>> data = load_job_postings(folder)
-    >>> data.words.tolist(), data.y.tolist()
-    (['bridges', 'build', 'earn', 'fast', 'money', 'we'], [1, 0])
     """
     if isinstance(n_words, bool) or not isinstance(n_words, int | np.integer) or n_words < 1:
         raise ValueError(f"n_words={n_words!r}: a whole number of at least 1 is required")
@@ -176,8 +135,6 @@ def _here(folder: Path, name: str) -> Path | None:
 
 
 def _from_text(path: Path) -> tuple[Any, Any, pd.DataFrame, str]:
-    from sklearn.feature_extraction.text import CountVectorizer
-
     data = files.contents(path)
     table = _table(path, data, ("description", *covariates_of.TEXTS))
     vectorizer = CountVectorizer(dtype=np.float64)
@@ -198,8 +155,6 @@ def _told(table: pd.DataFrame, data: bytes) -> str:
 
 
 def _from_counts(path: Path, covariates: Path) -> tuple[Any, Any, pd.DataFrame, str]:
-    from scipy.sparse import csr_matrix
-
     try:
         with np.load(path, allow_pickle=False) as z:
             parts = (z["data"].astype(np.float64), z["indices"].astype(np.int32), z["indptr"])
@@ -221,9 +176,6 @@ def _from_counts(path: Path, covariates: Path) -> tuple[Any, Any, pd.DataFrame, 
 
 def _table(path: Path, data: bytes, needed: tuple[str, ...]) -> pd.DataFrame:
     """The table, cells empty where missing: "None" and "N/A" are things people write in postings."""
-    with needed_for("tables of postings", "data"):
-        import pandas as pd
-
     text = ("description", *covariates_of.TEXTS, *covariates_of.CATEGORIES)
     try:
         table = pd.read_csv(io.BytesIO(data), keep_default_na=False, dtype=dict.fromkeys(text, str))
@@ -245,8 +197,6 @@ def _table(path: Path, data: bytes, needed: tuple[str, ...]) -> pd.DataFrame:
 
 def _most_frequent(counts: Any, words: Any, n_words: int, stop_words: str | None) -> tuple[Any, Any]:
     """The columns of the most frequent words, and these words, in alphabetical order."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     total = np.asarray(counts.sum(axis=0)).ravel()
     allowed = [j for j in np.lexsort((words, -total)) if total[j] > 0]
     if stop_words is not None:
@@ -256,6 +206,4 @@ def _most_frequent(counts: Any, words: Any, n_words: int, stop_words: str | None
 
 
 def _tf_idf(counts: Any) -> Any:
-    from sklearn.feature_extraction.text import TfidfTransformer
-
     return TfidfTransformer().fit_transform(counts).tocsr()

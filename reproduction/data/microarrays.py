@@ -12,18 +12,16 @@ import re
 import warnings
 import zipfile
 import zlib
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from superfactor.datasets import files
+from reproduction.data import files
+from superfactor.datasets import Microarray
 from superfactor.tables import read_table
-from superfactor.tables.grids.cells import CUMIDA
 
-__all__ = ["PAPER", "Microarray", "find_microarrays", "load_microarray"]
+__all__ = ["PAPER", "find_microarrays", "load_microarray"]
 
 # The two of the paper, with their number of samples.
 PAPER = {"Pancreatic_GSE16515": 51, "Breast_GSE70947": 289}
@@ -36,54 +34,8 @@ _NAME = re.compile(r"([A-Z][A-Za-z]+)_(GSE\d+\w*)")
 _ENDINGS = (".csv", ".csv.gz", ".npz")
 _BEGINNING = 200  # characters of a file that show how its header begins
 _ARRAYS = {"X", "y", "feature_names"}
-# Logarithms of intensities or of ratios stay below; intensities reach hundreds to ten thousands.
-_LARGEST_LOGARITHM = 30.0
-
-
-@dataclass(frozen=True)
-class Microarray:
-    """Expression of p genes (or probes) in n samples.
-
-    Attributes
-    ----------
-    name : str
-        Such as "Breast_GSE70947".
-    X : array of shape (n, p) of float64
-        Expression.
-    y : array of shape (n,) of str
-        The class of each sample.
-    features : array of shape (p,) of str
-        Where several have one name they are numbered, TP53, TP53.1.
-    source : str
-        One line saying which file this is.
-
-    Examples
-    --------
-    >>> from superfactor.datasets import load_prostate
-    >>> data = load_prostate()
-    >>> data.X.shape, data.y.shape, data.logged
-    ((102, 2000), (102,), True)
-    """
-
-    name: str
-    X: NDArray[np.float64]
-    y: NDArray[np.str_]
-    features: NDArray[np.str_]
-    source: str
-
-    @property
-    def logged(self) -> bool:
-        """Do the values look like logarithms? No sign decides: background-corrected intensities
-        may be negative; the size does, at most 30 throughout."""
-        return bool(np.max(np.abs(self.X)) <= _LARGEST_LOGARITHM)
-
-    def log2(self) -> Microarray:
-        """The same on the log2 scale: log2(max(x, 1)), as ``superfactor fit --log2`` has it, or
-        unchanged where the values are logarithms already."""
-        if self.logged:
-            return self
-        X = np.log2(np.maximum(self.X, 1.0))
-        return replace(self, X=X, source=f"{self.source}, as log2(max(x, 1))")
+# How a table of CuMiDa begins: sample and label.
+CUMIDA = ("samples", "type")
 
 
 def load_microarray(name_or_path: str | Path, data_dir: str | Path | None = None) -> Microarray:
@@ -104,18 +56,6 @@ def load_microarray(name_or_path: str | Path, data_dir: str | Path | None = None
     -------
     data : Microarray
         Expression, classes and names of the features.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> lines = "samples,type,TP53,KLK3", "GSM1,tumor,7.5,8", "GSM2,normal,6,5.5"
-    >>> _ = (folder / "Liver_GSE1.csv").write_text("\n".join(lines))
-    >>> from superfactor.datasets import load_microarray
-    >>> data = load_microarray("Liver_GSE1", folder)
-    >>> data.X, data.y.tolist(), data.features.tolist()
-    (array([[7.5, 8. ],
-           [6. , 5.5]]), ['tumor', 'normal'], ['TP53', 'KLK3'])
     """
     path = Path(name_or_path).expanduser()
     if not path.is_file():
@@ -154,16 +94,6 @@ def find_microarrays(data_dir: str | Path | None = None) -> list[str]:
     -------
     names : list of str
         For `load_microarray`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> lines = "samples,type,TP53,KLK3", "GSM1,tumor,7.5,8", "GSM2,normal,6,5.5"
-    >>> _ = (folder / "Liver_GSE1.csv").write_text("\n".join(lines))
-    >>> from superfactor.datasets import find_microarrays
-    >>> find_microarrays(folder)
-    ['Liver_GSE1']
     """
     folder = next(files.folders(data_dir), None)
     paths = folder.iterdir() if folder is not None and folder.is_dir() else ()

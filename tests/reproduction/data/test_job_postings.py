@@ -9,10 +9,10 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from superfactor.datasets import DataNotFound, job_postings, load_job_postings
-from superfactor.datasets.job_covariates import CATEGORIES, NAMES
+from reproduction.data import DataNotFound, job_postings, load_job_postings
+from reproduction.data.job_covariates import CATEGORIES, NAMES
 
 FULL, SUBSET = "fake_job_postings.csv", "fake_job_postings_subset.csv"
 COUNTS, COVARIATES = "fake_jobs_description_counts.npz", "fake_jobs_covariates.csv"
@@ -51,9 +51,6 @@ def write_counts(folder, table, vocabulary, rows):
     covariates.to_csv(folder / f"{COVARIATES}.gz", index=False)
 
 
-# --- words ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_words", [50, 2480], ids=["some", "all"])
 @pytest.mark.parametrize("stop_words", [None, "english"], ids=["with-stop-words", "without"])
 def test_weights_are_those_of_scikit_learn(n_words, stop_words, small, table):
@@ -76,23 +73,6 @@ def test_counts_and_most_frequent_words(small, table):
     assert words == sorted(best)
 
 
-def test_stop_words_leave_room_for_others(small):
-    default = load_job_postings(small, n_words=40)
-    without = load_job_postings(small, n_words=40, stop_words="english")
-    assert ENGLISH_STOP_WORDS & set(default.words) == {"the", "and", "of", "with"}
-    assert not ENGLISH_STOP_WORDS & set(without.words)
-    assert len(without.words) == 40
-
-
-def test_no_more_words_than_there_are(small, table):
-    postings = load_job_postings(small)
-    assert set(postings.words) == {word for text in table.description for word in tokens(text)}
-    assert postings.X.shape == postings.counts.shape == (400, len(postings.words))
-
-
-# --- labels and covariates ------------------------------------------------------------------------
-
-
 def test_72_covariates(small, table):
     postings = load_job_postings(small)
     assert len(postings.covariate_names) == len(set(postings.covariate_names)) == 72
@@ -109,13 +89,6 @@ def test_72_covariates(small, table):
     np.testing.assert_array_equal(postings.y, table.fraudulent)
 
 
-def test_a_part_has_the_same_columns(small, table, tmp_path):
-    table.head(7).to_csv(tmp_path / SUBSET, index=False)
-    part, whole = load_job_postings(tmp_path), load_job_postings(small)
-    assert part.covariate_names == whole.covariate_names
-    np.testing.assert_array_equal(part.covariates, whole.covariates[:7])
-
-
 def test_what_people_write_is_not_taken_for_missing(table, tmp_path):
     table.loc[0, ["department", "benefits"]] = ["N/A", "None"]
     table["salary_range"] = "40000"  # a column that looks like numbers
@@ -124,9 +97,6 @@ def test_what_people_write_is_not_taken_for_missing(table, tmp_path):
     missing = dict(zip(postings.covariate_names, postings.covariates.T, strict=True))
     assert missing["missing_department"][0] == missing["missing_benefits"][0] == 0
     assert not missing["missing_salary_range"].any()
-
-
-# --- the three forms ------------------------------------------------------------------------------
 
 
 def test_counts_with_covariates_give_what_the_text_gives(small, table, tmp_path):
@@ -178,24 +148,6 @@ def test_nothing_at_hand(tmp_path):
         assert part in message
 
 
-# --- what is wrong is said ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_words": 0}, "n_words=0: a whole number of at least 1"),
-        ({"n_words": 2.5}, "n_words=2.5: a whole number"),
-        ({"n_words": True}, "n_words=True: a whole number"),
-        ({"stop_words": "german"}, "stop_words='german': allowed are None and 'english'"),
-    ],
-    ids=["none", "fraction", "bool", "language"],
-)
-def test_bad_options(options, message, small):
-    with pytest.raises(ValueError, match=message):
-        load_job_postings(small, **options)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -213,23 +165,6 @@ def test_unusable_tables(change, message, table, tmp_path):
         load_job_postings(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "message"),
-    [
-        (FULL, b"", "no CSV"),
-        (FULL, b'a,b\n"1', "no CSV"),
-        (FULL, "job_id,d\n1,\xe9".encode("latin-1"), "no CSV"),
-        (f"{FULL}.gz", b"job_id", "not a complete gzip file"),
-    ],
-    ids=["empty", "open-quote", "latin-1", "not-gz"],
-)
-def test_unreadable_files(name, data, message, tmp_path):
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(ValueError, match=message) as error:
-        load_job_postings(tmp_path)
-    assert "\n" not in str(error.value)
-
-
 def test_counts_that_do_not_belong_to_the_covariates(table, tmp_path):
     write_counts(tmp_path, table, ["and", "the"], np.arange(30))
     shutil.copy(tmp_path / COUNTS, tmp_path / "kept")
@@ -243,38 +178,3 @@ def test_counts_that_do_not_belong_to_the_covariates(table, tmp_path):
     shutil.copy(tmp_path / "kept", tmp_path / COUNTS)
     with pytest.raises(ValueError, match="no posting with job_id 1,"):
         load_job_postings(tmp_path)
-
-
-# --- real data ------------------------------------------------------------------------------------
-
-
-def test_real_postings(real):
-    postings = load_job_postings(real)
-    assert postings.X.shape[1] == 2480
-    assert postings.covariates.shape[1] == 72
-    assert set(np.unique(postings.covariates)) == {0.0, 1.0}
-
-
-def test_real_text(real, tmp_path):
-    """In the postings at hand in full, scikit-learn finds the same words but for ties."""
-    path = next((p for p in (real / f"{SUBSET}.gz", real / SUBSET) if p.is_file()), None)
-    if path is None:
-        pytest.skip(f"no {SUBSET}")
-    shutil.copy(path, tmp_path)
-    postings = load_job_postings(tmp_path)
-    text = pd.read_csv(path, keep_default_na=False).description
-    peer = TfidfVectorizer(vocabulary=postings.words.tolist()).fit_transform(text)
-    assert abs(peer - postings.X).max() < 1e-14
-    chosen = set(TfidfVectorizer(max_features=2480).fit(text).get_feature_names_out())
-    totals = postings.counts.sum(axis=0).A1
-    different = [t for t, w in zip(totals, postings.words, strict=True) if w not in chosen]
-    assert set(different) <= {totals.min()}
-
-
-def test_the_listed_categories_are_those_of_all_postings(real):
-    path = next((p for p in real.glob(f"{COVARIATES}*")), None)
-    if path is None:
-        pytest.skip(f"no {COVARIATES}")
-    table = pd.read_csv(path, keep_default_na=False)
-    for variable, values in CATEGORIES.items():
-        assert set(table[variable]) - {""} == set(values)

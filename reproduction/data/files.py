@@ -23,17 +23,7 @@ VARIABLE = "SUPERFACTOR_DATA_DIR"
 
 
 class DataNotFound(ValueError):
-    """A data set is neither on disk nor to be had; the message says where it can be had.
-
-    Examples
-    --------
-    >>> from superfactor.datasets import DataNotFound, load_microarray
-    >>> try:
-    ...     load_microarray("no-such-file.csv")
-    ... except DataNotFound as error:
-    ...     print("not here")
-    not here
-    """
+    """A data set is neither on disk nor to be had; the message says where it can be had."""
 
 
 def folders(data_dir: str | Path | None = None) -> Iterator[Path]:
@@ -99,8 +89,7 @@ def download(url: str, check: Callable[[bytes], str | None], home: str) -> Path:
     address, name = url.rsplit("/", 1)
     if not _can_download():
         raise DataNotFound(
-            f"{name} is not there, and downloads need pooch: pip install 'superfactor[data]', or "
-            f"{get_it(name, home)}"
+            f"{name} is not there, and downloads need pooch: pip install pooch, or {get_it(name, home)}"
         )
     import pooch
     import requests

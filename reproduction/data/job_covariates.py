@@ -17,13 +17,11 @@ found in the data, so that a part of the postings has the same columns as all of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["CATEGORIES", "NAMES", "UNITED_STATES", "encode"]
 

@@ -1,15 +1,11 @@
-"""Loaders under test see only the folders a test gives them, and no network."""
+"""Readers under test see only the folders a test gives them, and no network."""
 
-import os
 from pathlib import Path
 
 import pytest
 import requests
-from tests.small_data import write_small_data
 
-from superfactor.datasets import files
-
-REAL_DATA = os.environ.get(files.VARIABLE)
+from reproduction.data import files
 
 
 @pytest.fixture(autouse=True)
@@ -36,17 +32,3 @@ def web(monkeypatch):
 
     monkeypatch.setattr("pooch.HTTPDownloader", Downloader)
     return pages
-
-
-@pytest.fixture(scope="session")
-def small(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("small")
-    write_small_data(folder)
-    return folder
-
-
-@pytest.fixture
-def real():
-    if not REAL_DATA:
-        pytest.skip(f"{files.VARIABLE} is not set")
-    return Path(REAL_DATA)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from superfactor.datasets import files
+from reproduction.data import files
 
 __all__ = ["Images", "load_mnist"]
 
@@ -38,14 +38,6 @@ class Images:
         0 to 9.
     source : str
         One line saying which files these are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from superfactor.datasets import Images
-    >>> data = Images(images=np.zeros((2, 784)), digits=np.array([7, 2]), source="two empty images")
-    >>> data.images.reshape(-1, 28, 28).shape
-    (2, 28, 28)
     """
 
     images: NDArray[np.float64]
@@ -69,20 +61,6 @@ def load_mnist(data_dir: str | Path | None = None, *, part: str = "test") -> Ima
     -------
     data : Images
         Images and the digits they show.
-
-    Examples
-    --------
-    Two empty images in the format of MNIST:
-
-    >>> import pathlib, struct, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> images = struct.pack(">4i", 2051, 2, 28, 28) + bytes(2 * 784)
-    >>> _ = (folder / "t10k-images-idx3-ubyte").write_bytes(images)
-    >>> _ = (folder / "t10k-labels-idx1-ubyte").write_bytes(struct.pack(">2i", 2049, 2) + bytes([7, 2]))
-    >>> from superfactor.datasets import load_mnist
-    >>> data = load_mnist(folder)
-    >>> data.images.shape, data.digits.tolist()
-    ((2, 784), [7, 2])
     """
     if part not in _FILES:
         raise ValueError(f"part={part!r}: allowed are 'test' and 'train'")
