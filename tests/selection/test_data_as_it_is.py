@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from superfactor import SMFClassifier, SMFClassifierCV
+from superfactor.outcomes import Classes
 from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 from superfactor.selection import nested_scores
 from superfactor.selection.rows.prepared import prepared
@@ -61,7 +62,7 @@ def test_scores_are_of_the_labelled_and_all_others_are_seen():
 def test_splits_of_all_samples_lose_those_without_a_label_from_their_test_parts():
     splits = [(np.arange(40), np.arange(40, 80)), (np.arange(40, 80), np.arange(40))]
     search = SMFClassifierCV(**ONE, cv=splits)
-    data = prepared(search, X, hidden(), None, None, "test")
+    data = prepared(search, Classes(), X, hidden(), None, None, "test")
     for (train, test), (given, others) in zip(data.splits(splits, None), splits, strict=True):
         assert set(test) == set(others[KNOWN[others]])
         assert set(train) == set(given) | set(np.flatnonzero(~KNOWN))
@@ -69,7 +70,7 @@ def test_splits_of_all_samples_lose_those_without_a_label_from_their_test_parts(
 
 def test_groups_stay_together_with_those_who_have_no_label():
     groups = np.arange(80) // 2  # one of each pair has a label
-    data = prepared(SMFClassifierCV(**ONE), X, hidden(), None, None, "test")
+    data = prepared(SMFClassifierCV(**ONE), Classes(), X, hidden(), None, None, "test")
     for train, test in data.splits(4, groups):
         assert not set(groups[train]) & set(groups[test])
 
@@ -278,7 +279,7 @@ def test_missing_ages_are_filled_from_the_training_part(where):
         if where == "inside":
             data, beside, columns = np.column_stack([X, ages]), None, [30]
         search = SMFClassifierCV(**ONE, covariate_columns=columns, preprocess=None)
-        ready = prepared(search, data, Y, beside, None, "test")
+        ready = prepared(search, Classes(), data, Y, beside, None, "test")
         found.append(ready.rows.seen_by(train, test, Y)[0])
     np.testing.assert_array_equal(*found)
     assert np.isin(np.nanmedian(age[train]), found[0][:, -2])
@@ -293,7 +294,7 @@ def test_the_rank_of_a_completion_is_that_of_the_training_part():
         if seed is not None:
             rest = np.random.default_rng(seed).standard_normal((20, 30))
             data[60:] = np.where(np.isnan(data[60:]), np.nan, rest)
-        ready = prepared(SMFClassifierCV(**ONE), data, Y, None, None, "test")
+        ready = prepared(SMFClassifierCV(**ONE), Classes(), data, Y, None, None, "test")
         found.append(ready.rows.seen_by(train, np.arange(60, 80), Y)[0])
     np.testing.assert_array_equal(*found)
 

@@ -162,10 +162,10 @@ class TestMore:
 @pytest.mark.parametrize(
     ("search", "message"),
     [
-        (np.ones((40, 6)), r"search=ndarray: the classifier to judge comes first, as in nested_scores\(SM"),
-        (SMFClassifierCV, "search=SMFClassifierCV: the classifier to judge comes first"),
+        (np.ones((40, 6)), r"search=ndarray: the model to judge comes first, as in nested_scores\(SM"),
+        (SMFClassifierCV, "search=SMFClassifierCV: the model to judge comes first"),
         (SVC(), "search=SVC: it has no predict_proba"),
-        (StandardScaler(), "search=StandardScaler: nested_scores judges classifiers"),
+        (StandardScaler(), "model=StandardScaler: an estimator of superfactor is required"),
     ],
 )
 def test_what_cannot_be_judged(search, message):
@@ -177,7 +177,7 @@ def test_what_cannot_be_judged(search, message):
 
 def test_the_old_call_is_told_what_is_wanted():
     X, y = patients(p=6)
-    with pytest.raises(TypeError, match="the classifier to judge comes first"):
+    with pytest.raises(TypeError, match="the model to judge comes first"):
         nested_scores(X, y)
     with pytest.raises(TypeError, match="y=None: labels are required"):
         nested_scores(SMFClassifierCV(), X)

@@ -263,7 +263,7 @@ def test_ridge_is_scikit_learns(monkeypatch):
     from superfactor.selection.judging import rivals
 
     X, y = patients(p=6)
-    monkeypatch.setattr(rivals, "STRENGTHS", (1.0,))
+    monkeypatch.setattr(Classes, "strengths", (1.0,))
     monkeypatch.setattr(rivals, "first_deviation", lambda X: 1.0)
     found = nested_scores(quick(preprocess="standardize"), X, y, n_repeats=1)
     cv = StratifiedKFold(5, shuffle=True, random_state=0)

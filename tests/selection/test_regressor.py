@@ -13,9 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.selection.brute_force import assert_same_search, grid_search
 
-from superfactor import SMFClassifierCV, SMFRegressor, SMFRegressorCV
+from superfactor import SMFRegressor, SMFRegressorCV
 from superfactor.interpretation import factor_view
-from superfactor.selection import nested_scores
 
 # Proven optimal, all of them: brute force compares several starts, and then has no choice either.
 GRIDS = {
@@ -249,15 +248,6 @@ def test_one_sample_can_be_judged_by_its_error():
     X, y = doses(n=12, p=5)
     search = SMFRegressorCV(1, cv=LeaveOneOut(), scoring="neg_mean_squared_error", refit=False)
     assert np.isfinite(search.fit(X, y).best_score_)
-
-
-def test_nested_scores_say_that_they_judge_classes():
-    X, y = doses()
-    line = r"for real targets cross_validate\(SMFRegressorCV"
-    with pytest.raises(ValueError, match=f"y: nested_scores judges classes; {line}"):
-        nested_scores(SMFClassifierCV(), X, y)
-    with pytest.raises(TypeError, match=f"search=SMFRegressorCV: .*; {line}"):
-        nested_scores(SMFRegressorCV(), X, np.arange(45) % 2)
 
 
 # --- real data ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from tests.selection.searches import COVARIATES, PCA_LR, RIDGE
 
-from superfactor.outcomes import Classes
+from superfactor.outcomes import Classes, classes
 from superfactor.outcomes.ridge import ridge_probabilities
 from superfactor.selection.judging import rivals
 
@@ -36,7 +36,7 @@ def test_all_strengths_at_once(load):
 @pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
 @pytest.mark.parametrize("largest", [300, 0])
 def test_tuned_on_the_inner_folds(load, largest, monkeypatch):
-    monkeypatch.setattr(rivals, "LARGEST_HESSIAN", largest)
+    monkeypatch.setattr(classes, "LARGEST_HESSIAN", largest)
     X, y = table(load)
     train, test = np.arange(60), np.arange(60, 90)
     inner = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X[train], y[train]))

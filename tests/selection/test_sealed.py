@@ -174,7 +174,7 @@ def outer_fold(monkeypatch, search, X, y, covariates=None):
         patch.setattr(SMFClassifierCV, "predict_proba", watched)
         search.set_params(scoring=witness)
         work = SearchFold.of(search, X, y, covariates, None, rivals=True, seed=0)
-        probabilities, chosen = work.probabilities(TRAIN, TEST, with_rivals=True)
+        probabilities, chosen = work.rows(TRAIN, TEST, with_rivals=True)
     (final,) = finals
     results = final.cv_results_
     scores = [results[key] for key in results if key.endswith("_test_score")]
