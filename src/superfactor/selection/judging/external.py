@@ -149,7 +149,10 @@ def _verdict(
     # A guess is that of these samples.
     blind = outcome.guess(truth, len(truth), rows.shape[1])
     guess = outcome.guess_figures(truth, blind, truth)[headline]
-    difference = {"metric": headline, **{name: value - guess for name, value in score.items()}}
+    sign = 1 if outcome.metric(headline).higher_is_better else -1
+    low, high = sorted(sign * (score[end] - guess) for end in ("low", "high"))
+    mean = sign * (score["mean"] - guess)
+    difference = {"metric": headline, "mean": mean, "low": low, "high": high}
     return judge(
         outcome,
         headline,
