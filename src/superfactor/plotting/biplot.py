@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ ARROWS = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class BiplotDisplay:
     """Samples by two of their scores, with an arrow for each of the top features.
 
@@ -61,13 +63,11 @@ class BiplotDisplay:
     True
     """
 
-    def __init__(
-        self, samples: SamplesDisplay, directions: Any, features: Sequence[str], *, by: str = "correlation"
-    ):
-        self.samples = samples
-        self.directions = directions
-        self.features = features
-        self.by = by
+    samples: SamplesDisplay
+    directions: Any
+    features: Sequence[str]
+    _: KW_ONLY
+    by: str = "correlation"
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class ConvergenceDisplay:
     """Objective against iteration or seconds, for one fit or several.
 
@@ -46,8 +48,7 @@ class ConvergenceDisplay:
     ['bcd', 'lifted-newton']
     """
 
-    def __init__(self, histories: Mapping[str, Mapping[str, Any]]):
-        self.histories = histories
+    histories: Mapping[str, Mapping[str, Any]]
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,6 +21,7 @@ CIRCLES = (0.5, 1.0)
 MANY = 5000  # points, above which a vector file holds them as a picture
 
 
+@dataclass(eq=False, repr=False)
 class CorrelationCircleDisplay:
     """Features as points: the correlation with one factor across, with another one upwards.
 
@@ -65,20 +67,12 @@ class CorrelationCircleDisplay:
     ['flavanoids', 'proline']
     """
 
-    def __init__(
-        self,
-        correlations: Any,
-        features: Sequence[str],
-        *,
-        factors: Sequence[str],
-        n: int = 10,
-        cutoff: float = 0.0,
-    ):
-        self.correlations = correlations
-        self.features = features
-        self.factors = factors
-        self.n = n
-        self.cutoff = cutoff
+    correlations: Any
+    features: Sequence[str]
+    _: KW_ONLY
+    factors: Sequence[str]
+    n: int = 10
+    cutoff: float = 0.0
 
     @classmethod
     def from_estimator(

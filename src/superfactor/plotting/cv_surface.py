@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ PAGE = 13.0  # inches that panels in a row may take
 WIDEST = 12  # cells a side of which every one is labelled
 
 
+@dataclass(eq=False, repr=False)
 class CVSurfaceDisplay:
     """Mean cross-validated score over (ξ, λ), with the chosen point ringed.
 
@@ -60,9 +62,8 @@ class CVSurfaceDisplay:
     2
     """
 
-    def __init__(self, cv_results: dict[str, Any], best_index: int):
-        self.cv_results = cv_results
-        self.best_index = best_index
+    cv_results: dict[str, Any]
+    best_index: int
 
     @classmethod
     def from_estimator(

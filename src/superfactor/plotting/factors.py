@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ BARS = 1.9  # inches the bars of a panel take
 SHORTEST = 1.5  # inches a row's title takes
 
 
+@dataclass(eq=False, repr=False)
 class FactorsDisplay:
     """The most extreme features of each factor, under the factor's coefficients.
 
@@ -77,20 +78,12 @@ class FactorsDisplay:
     (2, 2)
     """
 
-    def __init__(
-        self,
-        view: FactorView,
-        *,
-        unsupervised: FactorView | None = None,
-        n: int = 5,
-        by: str = "correlation",
-        markers: Any = None,
-    ):
-        self.view = view
-        self.unsupervised = unsupervised
-        self.n = n
-        self.by = by
-        self.markers = markers
+    view: FactorView
+    _: KW_ONLY
+    unsupervised: FactorView | None = None
+    n: int = 5
+    by: str = "correlation"
+    markers: Any = None
 
     @classmethod
     def from_estimator(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ CHOSEN = (
 TREE, STRIP, GAP = 0.5, 0.13, 0.03  # inches
 
 
+@dataclass(eq=False, repr=False)
 class HeatmapDisplay:
     """The top features (rows) in the samples (columns), both clustered, under the classes.
 
@@ -73,14 +74,12 @@ class HeatmapDisplay:
     178
     """
 
-    def __init__(
-        self, values: Any, features: Sequence[str], y: Any = None, classes: Any = None, *, said: str = ""
-    ):
-        self.values = values
-        self.features = features
-        self.y = y
-        self.classes = classes
-        self.said = said
+    values: Any
+    features: Sequence[str]
+    y: Any = None
+    classes: Any = None
+    _: KW_ONLY
+    said: str = ""
 
     @classmethod
     def from_estimator(

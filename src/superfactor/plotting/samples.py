@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ FEWEST = 5  # samples of a class that has an ellipse
 QUANTILE = 5.991464547107979  # of χ² with two degrees of freedom, 95 %
 
 
+@dataclass(eq=False, repr=False)
 class SamplesDisplay:
     """Samples by their scores, coloured by class, or by the number or time that is predicted.
 
@@ -71,28 +73,16 @@ class SamplesDisplay:
     'Held-out samples: each stands where a model without it puts it.'
     """
 
-    def __init__(
-        self,
-        scores: Any,
-        y: Any = None,
-        *,
-        factors: Sequence[str],
-        classes: Sequence[str] | None = None,
-        target: str = "y",
-        events: Any = None,
-        colors: Mapping[str, str] | None = None,
-        said: str = "",
-        outlined: bool = True,
-    ):
-        self.scores = scores
-        self.y = y
-        self.factors = factors
-        self.classes = classes
-        self.target = target
-        self.events = events
-        self.colors = colors
-        self.said = said
-        self.outlined = outlined
+    scores: Any
+    y: Any = None
+    _: KW_ONLY
+    factors: Sequence[str]
+    classes: Sequence[str] | None = None
+    target: str = "y"
+    events: Any = None
+    colors: Mapping[str, str] | None = None
+    said: str = ""
+    outlined: bool = True
 
     @classmethod
     def from_estimator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class ScreeDisplay:
     """Share of the sum of squares of X in each direction, with the elbow marked.
 
@@ -44,9 +46,9 @@ class ScreeDisplay:
     20
     """
 
-    def __init__(self, scree: Scree, *, n_components: int | None = None):
-        self.scree = scree
-        self.n_components = n_components
+    scree: Scree
+    _: KW_ONLY
+    n_components: int | None = None
 
     @classmethod
     def from_data(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ BARS = 1.5  # inches the bars of a panel take
 SHUFFLED = "the feature at this place with shuffled labels, which mean nothing"
 
 
+@dataclass(eq=False, repr=False)
 class StabilityDisplay:
     """Share of resamples in which each top feature returns, one panel per factor.
 
@@ -55,8 +57,7 @@ class StabilityDisplay:
     2
     """
 
-    def __init__(self, stability: Stability):
-        self.stability = stability
+    stability: Stability
 
     @classmethod
     def from_estimator(

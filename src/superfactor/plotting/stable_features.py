@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ BARS = 3.2  # inches the bars take
 LEGEND = 0.5  # inches below them where the legend begins
 
 
+@dataclass(eq=False, repr=False)
 class StableFeaturesDisplay:
     """Share of half-samples in which each feature is picked, the most stable on top.
 
@@ -51,8 +53,7 @@ class StableFeaturesDisplay:
     ['x12', 'x6']
     """
 
-    def __init__(self, found: StableFeatures):
-        self.found = found
+    found: StableFeatures
 
     @classmethod
     def from_estimator(
