@@ -104,10 +104,6 @@ class BiplotDisplay:
             are computed.
         ellipses, ax, **kwargs
             See ``plot``.
-
-        Returns
-        -------
-        display : BiplotDisplay
         """
         figures.pyplot()  # say that it is missing before the work, not after
         check_count("n", n)
@@ -145,10 +141,6 @@ class BiplotDisplay:
             As in `SamplesDisplay.plot`.
         **kwargs
             Passed on to ``Axes.scatter``.
-
-        Returns
-        -------
-        self
         """
         own, directions = ax is None, np.reshape(self.directions, (-1, 2))
         self.ax_ = ax = figures.single(ax, (8.0, max(4.6, 1.1 + sides.height_for(directions))))

@@ -69,10 +69,6 @@ class ConvergenceDisplay:
             A dict of several, by name, draws one line each.
         x, value, best, ax, **kwargs
             See ``plot``.
-
-        Returns
-        -------
-        display : ConvergenceDisplay
         """
         models = model if isinstance(model, Mapping) else {"": model}
         if not models:
@@ -104,10 +100,6 @@ class ConvergenceDisplay:
             give the least of all of them, or a bound: ``model.certificate_.lower_bound``.
         **kwargs
             Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        self
         """
         figures.check_choice("x", x, ("iteration", "seconds"))
         figures.check_choice("value", value, ("excess", "objective"))

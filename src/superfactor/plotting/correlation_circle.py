@@ -104,10 +104,6 @@ class CorrelationCircleDisplay:
             The class that is up; both as in `superfactor.interpretation.factor_view`.
         ax, **kwargs
             See ``plot``.
-
-        Returns
-        -------
-        display : CorrelationCircleDisplay
         """
         view = factor_view(model, rotation=rotation, positive=positive)
         chosen = check_factors(factors, len(view.weights))
@@ -131,10 +127,6 @@ class CorrelationCircleDisplay:
             None makes a new figure.
         **kwargs
             Passed on to ``Axes.scatter``.
-
-        Returns
-        -------
-        self
         """
         check_count("n", self.n)
         if not isinstance(self.cutoff, Real) or not 0 <= self.cutoff <= 1:

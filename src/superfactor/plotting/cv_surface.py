@@ -82,10 +82,6 @@ class CVSurfaceDisplay:
         search : SMFClassifierCV, SMFRegressorCV, or a GridSearchCV over SMFClassifier or SMFRegressor
         n_components, model, ax, **kwargs
             See ``plot``.
-
-        Returns
-        -------
-        display : CVSurfaceDisplay
         """
         if not hasattr(search, "cv_results_"):
             raise TypeError(
@@ -111,10 +107,6 @@ class CVSurfaceDisplay:
             Show this model only.
         **kwargs
             Passed on to ``Axes.pcolormesh`` (heat maps) or ``Axes.errorbar`` (lines).
-
-        Returns
-        -------
-        self
         """
         points = candidates.listed(self.cv_results, self.best_index)
         points = candidates.only(points, "n_components", n_components)

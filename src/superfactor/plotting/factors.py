@@ -127,10 +127,6 @@ class FactorsDisplay:
             False leaves the unsupervised factors out even where X and y are given.
         max_factors, ax, **kwargs
             See ``plot``.
-
-        Returns
-        -------
-        display : FactorsDisplay
         """
         figures.pyplot()  # say that it is missing before the work, not after
         view = factor_view(model, rotation=rotation, positive=positive)
@@ -156,10 +152,6 @@ class FactorsDisplay:
             Show the first few factors only: those that contribute most to the prediction.
         **kwargs
             Passed on to ``Axes.barh``, for the features' bars.
-
-        Returns
-        -------
-        self
         """
         figures.pyplot()
         check_by(self.by)

@@ -118,10 +118,6 @@ class HeatmapDisplay:
             Of more samples every so many-th is shown, class by class.
         ax, **kwargs
             See ``plot``.
-
-        Returns
-        -------
-        display : HeatmapDisplay
         """
         figures.pyplot()  # say that it is missing before the work, not after
         check_count("n", n)
@@ -155,10 +151,6 @@ class HeatmapDisplay:
             None makes a figure that is large enough. Trees and names stand around the axes.
         **kwargs
             Passed on to ``Axes.imshow``.
-
-        Returns
-        -------
-        self
         """
         figures.pyplot()
         values = np.asarray(self.values, dtype=float)

@@ -135,10 +135,6 @@ class SamplesDisplay:
             The class that is up; both as in `superfactor.interpretation.factor_view`.
         ellipses, ax, **kwargs
             See ``plot``. "auto" ellipses are for held-out and new samples of a model that predicts.
-
-        Returns
-        -------
-        display : SamplesDisplay
         """
         figures.pyplot()  # say that it is missing before the work, not after
         display = cls._made(
@@ -197,10 +193,6 @@ class SamplesDisplay:
             what the attribute ``outlined`` says.
         **kwargs
             Passed on to ``Axes.scatter``.
-
-        Returns
-        -------
-        self
         """
         own = ax is None
         self._draw(ax, ellipses, kwargs)

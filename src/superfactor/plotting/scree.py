@@ -123,10 +123,6 @@ class ScreeDisplay:
             None makes a new figure.
         **kwargs
             Passed on to ``Axes.plot``, for the line of shares.
-
-        Returns
-        -------
-        self
         """
         self.ax_ = ax = figures.single(ax)
         self.figure_ = ax.figure

@@ -92,10 +92,6 @@ class StabilityDisplay:
             See `superfactor.interpretation.stability`.
         max_factors, ax, **kwargs
             See ``plot``.
-
-        Returns
-        -------
-        display : StabilityDisplay
         """
         figures.pyplot()  # say that it is missing before the work, not after
         found = stability(
@@ -136,10 +132,6 @@ class StabilityDisplay:
             Show the first few factors only.
         **kwargs
             Passed on to ``Axes.barh``.
-
-        Returns
-        -------
-        self
         """
         figures.pyplot()
         table, similarity = self.stability.table, np.asarray(self.stability.similarity)

@@ -85,10 +85,6 @@ class StableFeaturesDisplay:
             See `superfactor.interpretation.stable_features`.
         n, ax, **kwargs
             See ``plot``.
-
-        Returns
-        -------
-        display : StableFeaturesDisplay
         """
         figures.pyplot()  # say that it is missing before the work, not after
         check_count("n", n)
@@ -126,10 +122,6 @@ class StableFeaturesDisplay:
             Features shown, at most, of those that are picked at all.
         **kwargs
             Passed on to ``Axes.barh``.
-
-        Returns
-        -------
-        self
         """
         figures.pyplot()
         check_count("n", n)

@@ -1,8 +1,4 @@
-"""What the displays share: colours, figures and panels.
-
-matplotlib is imported inside functions: the package works without it, and starts without waiting
-for it.
-"""
+"""Colours, figures, panels and legends; matplotlib is imported inside functions, since not all have it."""
 
 from __future__ import annotations
 
@@ -61,10 +57,8 @@ def panels(
 ) -> np.ndarray:
     """One axes for each (row, column) of `cells`, as an array (len(cells),).
 
-    Parameters
-    ----------
-    ax : None for a new figure of `size` inches; axes, whose place the grid takes; or as many axes.
-    spacing : gridspec's, see `spread`; None leaves it to matplotlib, which is slow for many panels.
+    `ax` is None for a new figure of `size` inches, axes whose place the grid takes, or as many axes. Without
+    `spacing`, as `spread` makes it, matplotlib finds one, which is slow for many panels.
     """
     plt = pyplot()
     from matplotlib.axes import Axes
@@ -105,14 +99,10 @@ def spread(
     gaps: tuple[float, float],
     edges: tuple[float, float, float, float],
 ) -> tuple[tuple[float, float], dict[str, float]]:
-    """Size of a figure, and spacing of its grid, from lengths in inches.
+    """Size of a figure and spacing of its grid, from lengths in inches.
 
-    Parameters
-    ----------
-    cells : (row, column) of each panel
-    panel : width and height of a panel without its labels
-    gaps : between columns, between rows
-    edges : left, bottom, right, top
+    `panel` is (width, height) without labels, `gaps` (between columns, between rows), `edges` (left, bottom,
+    right, top).
     """
     rows, columns = extent(cells)
     left, bottom, right, top = edges
@@ -174,10 +164,7 @@ def style(index: int) -> dict[str, Any]:
 
 
 def point_style(index: int, color: str | None = None) -> dict[str, Any]:
-    """The same for `Axes.scatter`: with a darker edge, and hollow where colours come again.
-
-    A `color` of the user's stands for the usual one, and is never hollow.
-    """
+    """For `Axes.scatter`: with a darker edge; hollow where colours come again, unless the user has chosen."""
     from matplotlib.colors import to_rgb
 
     usual, marker = style(index).values()
@@ -202,11 +189,7 @@ def longest(table: Any) -> int:
 
 
 def features_down(table: Any, factor: int, start: float) -> tuple[Any, np.ndarray]:
-    """Rows of a table of top features that belong to `factor`, and their places downwards.
-
-    The high end comes first, its most extreme feature on top; the low end ends with its own. A gap
-    stands for all features between.
-    """
+    """Top features of a factor from the highest to the lowest, and their places; a gap is all between."""
     rows = table[table["factor"] == factor]
     high = np.flatnonzero(rows["end"] == "high")
     low = np.flatnonzero(rows["end"] == "low")
@@ -264,10 +247,7 @@ def ring(ax: Axes, x: float, y: float, **kwargs: Any) -> Line2D:
 
 
 def add_legend(ax: Axes, entries: Mapping[str, Any], *, beside: bool, **kwargs: Any) -> Legend:
-    """A legend of handles by label, inside the axes or `beside` them, in columns of twenty.
-
-    It shows any label as it is, even one that starts with _ or holds a $.
-    """
+    """Handles by label, inside the axes or `beside` them in columns of twenty; labels such as _a$ too."""
     if beside:
         place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
         kwargs = place | {"ncols": math.ceil(len(entries) / 20)} | kwargs
