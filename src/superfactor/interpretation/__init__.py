@@ -4,15 +4,13 @@
 file            idea
 =============== ============================================================================
 ``view``        ``FactorView``: factors in a fixed rotation, order and sign
-``outcome``     which rows of coefficients are shown, and which class is up
 ``roles``       what each factor is good for, in a word
 ``rotation``    varimax
 ``tables``      one row per factor, or per extreme feature
 ``covariates``  one row per covariate beside them: odds ratio or slope, and its interval
 ``blocks``      what each block of features has of the factors and of the prediction
 ``confounders`` how much of each factor a batch explains, before and after adjustment
-``models``      what counts as a fitted model, and the names of its features
-``data``        a user's X and y as the estimator inside a model sees them
+``models``      what counts as a fitted model, its features' names, and data as it sees them
 ``features/``   features and the outcome, markers of classes, features that can be trusted
 ``refits/``     what returns in refits, and what holds for samples that were not seen
 ``comparison/`` plain SVD, ridge regression and principal components beside the model

@@ -20,20 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
-from sklearn.base import is_classifier
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from superfactor._arrays import to_numpy
 from superfactor._extras import needed_for
-from superfactor.estimators import SMFSurvival, inputs
+from superfactor.estimators import inputs
 from superfactor.estimators.covariates import IndicatorColumns, labelled
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import check_class_weight
-from superfactor.interpretation.data import model_data
-from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.outcome import Outcome
-from superfactor.losses import CoxPartialLikelihood, Loss, SquaredError, resolve_link
+from superfactor.interpretation.models import FittedModel, fitted_model, model_data, numbers
+from superfactor.losses import Loss
 from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 
 if TYPE_CHECKING:
@@ -126,66 +121,41 @@ def covariate_effects(
     fitted = fitted_model(model)
     estimator = fitted.estimator
     units, scaled_by = _units(fitted)
-    sign, outputs, against = _outputs(fitted, positive)
-    kind = _kind(estimator)
-    table = _Table(kind.endswith("ratio"))
+    sign, outputs, against = fitted.outcome.shown_outputs(estimator, positive).compared()
+    kind = fitted.outcome.effect_kind(estimator)
     names = fitted.covariate_names
+
+    def estimates(values: Any) -> Any:
+        with np.errstate(over="ignore"):  # a ratio may be infinite
+            return (np.exp(values) if kind.endswith("ratio") else values).ravel()
+
     coef = sign * _activation(estimator, "covariate_coef_") * units  # (κ, q)
     label = labelled(fitted.covariate_levels)
     q, kappa = len(names), len(outputs)
-    table.columns = {
+    columns = {
         "covariate": [label.get(name, f"{name} (per unit{scaled_by})") for name in names] * kappa,
         "column": names * kappa,
         "output": np.repeat(np.array(outputs, dtype=object), q),
         "against": np.full(q * kappa, against, dtype=object),
         "kind": np.full(q * kappa, kind, dtype=object),
         "coef": coef.ravel(),
+        "estimate": estimates(coef),
     }
-    table.estimate("estimate", coef)
     if X is not None or y is not None or covariates is not None:
         data = _training_data(fitted, X, y, covariates, sample_weight)
-        error, quantile = _errors(estimator, data, (1 + float(level)) / 2) if q else (coef, 0.0)
+        error, quantile = _errors(fitted, data, (1 + float(level)) / 2) if q else (coef, 0.0)
         error, spread = error * units, data.spread / units
         reach = quantile * error
-        table.estimate("low", coef - reach)
-        table.estimate("high", coef + reach)
-        table.columns["standard_error"] = error.ravel()
-        table.columns["sd"] = np.tile(spread, kappa)
-        table.estimate("estimate_per_sd", coef * spread)
-        table.estimate("low_per_sd", (coef - reach) * spread)
-        table.estimate("high_per_sd", (coef + reach) * spread)
-    return pd.DataFrame(table.columns)
-
-
-class _Table:
-    """Columns of the result; estimates are exponentials where they are ratios of odds or hazards."""
-
-    def __init__(self, exponential: bool):
-        self.exponential = exponential
-        self.columns: dict[str, Any] = {}
-
-    def estimate(self, name: str, values: Any) -> None:
-        with np.errstate(over="ignore"):  # a ratio may be infinite
-            self.columns[name] = (np.exp(values) if self.exponential else values).ravel()
-
-
-def _kind(estimator: Any) -> str:
-    if isinstance(estimator, SMFSurvival):
-        return "hazard ratio"
-    if not is_classifier(estimator):
-        return "slope"
-    return "odds ratio" if estimator.link == "logistic" else "coefficient"
-
-
-def _outputs(fitted: FittedModel, positive: Any) -> tuple[float, tuple[str, ...], str | None]:
-    """The sign of the coefficients to show, the names of the outputs, and what they are compared with."""
-    outcome = Outcome.of(fitted.estimator, positive)
-    if outcome.classes is None:
-        return 1.0, outcome.outputs, None
-    first, *others = outcome.classes
-    if outcome.outputs == (first,):  # two classes, and the first one is up
-        return -1.0, (first,), others[0]
-    return 1.0, tuple(others), first
+        columns |= {
+            "low": estimates(coef - reach),
+            "high": estimates(coef + reach),
+            "standard_error": error.ravel(),
+            "sd": np.tile(spread, kappa),
+            "estimate_per_sd": estimates(coef * spread),
+            "low_per_sd": estimates((coef - reach) * spread),
+            "high_per_sd": estimates((coef + reach) * spread),
+        }
+    return pd.DataFrame(columns)
 
 
 def _units(fitted: FittedModel) -> tuple[Any, str]:
@@ -206,7 +176,7 @@ def _units(fitted: FittedModel) -> tuple[Any, str]:
         if not isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler | MinMaxScaler):
             return np.ones_like(units), f" after {type(step).__name__}"
         if step.scale_ is not None:
-            scale = _array(step.scale_)[own]
+            scale = numbers(step.scale_)[own]
             units[places] *= scale if isinstance(step, MinMaxScaler) else 1 / scale
     return units, ""
 
@@ -253,14 +223,14 @@ class _Training:
 
 
 def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_weight: Any) -> _Training:
-    estimator, codes = fitted.estimator, _array(fitted.estimator.codes_)
+    estimator, codes = fitted.estimator, numbers(fitted.estimator.codes_)
     if y is None:
         raise ValueError("y=None: intervals need y beside X or covariates; give all or none")
     if X is not None:
         data = model_data(fitted, X, y, covariates, "covariate_effects")
         given, beside = data.given, data.covariates
         if estimator.model == "filter":
-            codes = data.X @ _array(estimator.components_).T
+            codes = data.X @ numbers(estimator.components_).T
     elif estimator.covariate_columns_ or estimator.constraint is not None:
         raise ValueError("X=None: the model has covariate columns in X, or a constraint; intervals need X")
     else:
@@ -275,13 +245,14 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
             "the training data"
         )
     if X is not None and estimator.model == "filter" and estimator.constraint is None:
-        _check_order(codes, _array(estimator.codes_))
+        _check_order(codes, numbers(estimator.codes_))
     weight = inputs.check_weights(sample_weight, codes)
     weight = np.ones(len(y)) if weight is None else weight
     kept = weight > 0 if given.known is None else (weight > 0) & given.known
     weight, y = weight[kept], y[kept]
-    targets, loss, factor = _targets(estimator, y, weight)
-    beside = np.empty((len(codes), 0)) if beside is None else _array(beside)
+    targets, loss = fitted.outcome.loss_of(estimator, y, weight)
+    factor = fitted.outcome.class_weights(estimator, y, weight)
+    beside = np.empty((len(codes), 0)) if beside is None else numbers(beside)
     return _Training(codes[kept], beside[kept], targets, loss, weight, factor)
 
 
@@ -299,26 +270,9 @@ def _check_order(codes: Any, kept: Any) -> None:
         )
 
 
-def _targets(estimator: Any, y: Any, weight: Any) -> tuple[Any, Loss, Any]:
-    """Targets (n, κ), their loss, and class weights (n,)."""
-    if isinstance(estimator, SMFSurvival):
-        event, time = y.T
-        return event[:, None], CoxPartialLikelihood(time, event, weight), np.ones(len(y))
-    if not is_classifier(estimator):
-        return y.reshape(len(y), -1), SquaredError(), np.ones(len(y))
-    classes = estimator.classes_
-    unknown = sorted(set(y.tolist()) - set(classes.tolist()))
-    if unknown:
-        raise ValueError(f"y: {shown(unknown[0])} is no class of the model, {shown(classes.tolist())}")
-    numbers = np.searchsorted(classes, y)
-    factor = check_class_weight(estimator.class_weight, classes, numbers, weight)
-    one_hot = (numbers[:, None] == np.arange(1, len(classes))).astype(np.float64)
-    loss = resolve_link(estimator.link, len(classes) - 1)
-    return one_hot, loss, np.ones(len(y)) if factor is None else factor
-
-
-def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, float]:
+def _errors(fitted: FittedModel, data: _Training, probability: float) -> tuple[Any, float]:
     """Standard errors (κ, q) of γ as the estimator sees it, NaN where unknown; and the quantile."""
+    estimator = fitted.estimator
     beta = _activation(estimator, "factor_coef_")
     kappa, q = len(beta), data.covariates.shape[1]
     if estimator.model == "feature":
@@ -354,7 +308,7 @@ def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, f
     if np.ptp(data.class_weight) > 0:
         covariance = inverse @ (curvature(loss_weight * data.class_weight) + ridge) @ inverse
     variance = np.diag(covariance).reshape(kappa, -1)
-    if not isinstance(data.loss, SquaredError):  # minus a log-likelihood: it has its unit
+    if not fitted.outcome.unknown_variance:  # minus a log-likelihood: it has its unit
         return np.sqrt(variance[:, r : r + q]), float(ndtri(probability))
     fitted_numbers = np.sum(inverse * (H - ridge)) / kappa  # of parameters, shrunk ones in part
     free = max(float(np.sum(data.weight)) - fitted_numbers, 1.0)
@@ -365,9 +319,9 @@ def _errors(estimator: Any, data: _Training, probability: float) -> tuple[Any, f
 
 def _ridge(estimator: Any, size: int) -> Any:
     """The curvature (d, d) of λ‖Wβ‖² + Σ_j ρ_j γ_j² for one output; the intercept is free."""
-    W = _array(estimator.components_)
+    W = numbers(estimator.components_)
     lam = float(getattr(estimator, "lam_", estimator.lam))
-    rho = _array(getattr(estimator, "lam_covariates_", lam))
+    rho = np.asarray(getattr(estimator, "lam_covariates_", lam), dtype=np.float64)
     r, q = len(W), estimator.covariate_coef_.shape[1]
     P = np.zeros((size, size))
     P[:r, :r] = 2 * lam * (W @ W.T)
@@ -390,8 +344,4 @@ def _inverse(H: Any) -> Any:
 
 def _activation(estimator: Any, name: str) -> Any:
     """Coefficients of the activations of the loss (κ, …): of several classes the first has none."""
-    return _array(estimator._by_activation(getattr(estimator, name)))
-
-
-def _array(values: Any) -> Any:
-    return np.asarray(to_numpy(values) if hasattr(values, "shape") else values, dtype=np.float64)
+    return numbers(estimator._by_activation(getattr(estimator, name)))

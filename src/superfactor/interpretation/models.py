@@ -1,4 +1,4 @@
-"""What counts as a fitted model: the estimator inside it, and the steps that X passes before."""
+"""What counts as a fitted model: the estimator inside it, the steps before, and data as it sees them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
+from superfactor._arrays import to_numpy
+from superfactor.estimators import inputs
+from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.covariates import IndicatorColumns
+from superfactor.estimators.targets import Given
+from superfactor.outcomes import Outcome, outcome_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,11 @@ class FittedModel:
 
     estimator: Any
     steps: tuple[Any, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The kind of y."""
+        return outcome_of(self.estimator)
 
     def preprocess(self, X: Any) -> Any:
         """X as the estimator sees it, with the transformers as they were fitted."""
@@ -70,12 +80,9 @@ class FittedModel:
 
     @property
     def column_names(self) -> Any:
-        """Names of all columns that the estimator was given, an array; None where unknown.
-
-        A transformer hands on an array without names, so that they are followed from the first
-        step through ``get_feature_names_out``. Steps that cannot say are taken to keep the columns
-        where they have as many as came in.
-        """
+        """Names of all columns that the estimator was given, an array; None where unknown."""
+        # A transformer hands on an array without names: get_feature_names_out follows them. Steps that cannot
+        # say are taken to keep the columns where they have as many as came in.
         estimator = self.estimator
         names = estimator.column_names_
         if names is not None or not self.steps:
@@ -102,7 +109,7 @@ def _transformers(steps: Any) -> Iterator[Any]:
 
 def fitted_model(model: Any) -> FittedModel:
     """The estimator inside a model: pipelines and searches are opened, at any depth."""
-    if isinstance(model, SMFClassifier | SMFRegressor | SMFSurvival):
+    if isinstance(model, SupervisedFactorization):
         check_is_fitted(model)
         return FittedModel(model, ())
     if isinstance(model, Pipeline):
@@ -119,3 +126,45 @@ def fitted_model(model: Any) -> FittedModel:
         f"model={type(model).__name__}: a fitted SMFClassifier, SMFRegressor or SMFSurvival, a Pipeline "
         "that ends in one, or a search with its best_estimator_ is required"
     )
+
+
+@dataclass(frozen=True)
+class ModelData:
+    """A user's data as the estimator inside a model sees them, in NumPy.
+
+    Attributes
+    ----------
+    X : (n, p), the columns that are factorized; dense or sparse
+    given : labels or targets, and who has one
+    covariates : (n, q) or None: covariate columns of X first, then the covariates given
+    """
+
+    X: Any
+    given: Given
+    covariates: Any
+
+    @property
+    def y(self) -> Any:
+        """As ``fit`` takes it, None or NaN where a sample has no label."""
+        return self.given.marked
+
+
+def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str) -> ModelData:
+    """Checked as ``fit`` checks, and against what the model was fitted to."""
+    estimator = fitted.estimator
+    X, regressors = estimator.split_columns(fitted.preprocess(X), covariates)
+    if covariates is None:  # which may be an error
+        inputs.check_covariates(None, X, estimator.n_covariates_in_, where)
+    given = estimator._given(y, X)
+    return ModelData(inputs.as_numpy(X), given, inputs.as_numpy(regressors))
+
+
+def refittable(estimator: Any, **params: Any) -> Any:
+    """A clone for `ModelData`: its covariates are given separately, and nobody asks for a proof."""
+    quiet = {"covariate_columns": None, "certify": None, "checkpoint": None, "verbose": 0}
+    return clone(estimator).set_params(**quiet, **params)
+
+
+def numbers(values: Any) -> Any:
+    """An array of any library in NumPy's float64."""
+    return np.asarray(to_numpy(values), dtype=np.float64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -78,23 +77,11 @@ def supervised_factors(
         "contribution": view.contribution,
     }
     columns |= {f"coef[{name}]": row for name, row in zip(view.outputs, view.coef, strict=True)}
-    columns["direction"] = [direction(column, view.classes, view.outputs) for column in view.coef.T]
+    columns["direction"] = [view.outcome.direction(column, view.outputs) for column in view.coef.T]
     if held_out is not None:
         columns["held_out_contribution"] = held_out.contribution
         columns[held_out.own_name] = held_out.own
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(view.share) + 1, name="factor"))
-
-
-def direction(coef: Any, classes: Sequence[str] | None, outputs: Sequence[str]) -> str:
-    """What goes with high values of a factor, given its coefficients: a class, or a target's size."""
-    if not np.any(coef):
-        return "no effect"
-    leading = int(np.argmax(np.abs(coef)))
-    if classes is None:
-        return f"higher → {'larger' if coef[leading] > 0 else 'smaller'} {outputs[leading]}"
-    if len(outputs) == 1:  # one of two classes
-        return f"{'higher' if coef[0] > 0 else 'lower'} → {outputs[0]}"
-    return f"higher → {outputs[int(np.argmax(coef))]}, lower → {outputs[int(np.argmin(coef))]}"
 
 
 def top_features(

@@ -33,8 +33,9 @@ from superfactor.estimators.scores import (
     whitening,
 )
 from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.outcome import Outcome, targets_of
 from superfactor.interpretation.rotation import varimax
+from superfactor.outcomes import Outcome
+from superfactor.outcomes.reading import ShownOutputs
 
 ROTATIONS = ("predictive", "variance", "varimax")
 DEFAULT = "predictive"
@@ -59,7 +60,8 @@ class Source:
     C : (r, r), the covariance of the codes
     mean : (r,), that of the codes
     scale : (p,), standard deviations of the features
-    effect : (outputs, r), what one unit of each code adds to the outputs that are shown
+    shown : the outputs that are shown, and which way is up
+    effect : (outputs, r), what one unit of each code adds to them
     codes : (n, r), of the training samples
     parts : whether they are non-negative parts, which are not turned
     turn, contribution : M (r, r) and (r,), of the predictive rotation where they are known
@@ -70,6 +72,7 @@ class Source:
     C: Any
     mean: Any
     scale: Any
+    shown: ShownOutputs
     effect: Any
     codes: Any
     parts: bool = False
@@ -137,6 +140,8 @@ class FactorView:
     outputs : tuple of str
         Names of the rows of ``coef``: the positive one of two classes, each of several classes, the
         targets y, or y0, y1, …, or the risk.
+    outcome : superfactor.outcomes.Outcome
+        The kind of y: classes, numbers or times.
     model : {"filter", "feature", "svd"}
         Which model they are of.
     supervised : bool
@@ -171,9 +176,15 @@ class FactorView:
     features: Any
     classes: tuple[str, ...] | None
     outputs: tuple[str, ...]
+    outcome: Outcome
     model: str
     supervised: bool
     source: Source | None = field(default=None, repr=False)
+
+    @property
+    def positive(self) -> str | None:
+        """Of two classes the one that is up; None of everything else."""
+        return self.outputs[0] if self.classes is not None and len(self.classes) == 2 else None
 
     @property
     def predictive(self) -> Any:
@@ -254,8 +265,8 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
     check_rotation(rotation)
     if not isinstance(model, FactorView):
         fitted = fitted_model(model)
-        outcome = Outcome.of(fitted.estimator, positive)
-        return arrange(source_of(fitted.estimator, outcome), rotation, outcome, view_names(fitted))
+        shown = fitted.outcome.shown_outputs(fitted.estimator, positive)
+        return arrange(source_of(fitted.estimator, shown), rotation, view_names(fitted))
     if rotation is None and positive is None:
         return model
     return _of_view(model, rotation, positive)
@@ -274,7 +285,7 @@ def check_by(by: Any) -> None:
         raise ValueError(f"by={by!r}: {' or '.join(map(repr, BY))} is required")
 
 
-def source_of(estimator: Any, outcome: Outcome) -> Source:
+def source_of(estimator: Any, shown: ShownOutputs) -> Source:
     """The factors of a fitted estimator, from what its fit kept."""
     names = ("score_covariance_", "score_mean_", "feature_scale_", "factor_coef_", "codes_")
     weights, patterns, turn, contribution, *kept = (
@@ -289,12 +300,11 @@ def source_of(estimator: Any, outcome: Outcome) -> Source:
     )
     C, mean, scale, effect, codes = kept
     parts = are_parts(np.asarray(to_numpy(estimator.components_)), codes)
-    return Source(
-        weights, patterns.T @ C, C, mean, scale, outcome.shown(effect), codes, parts, turn, contribution
-    )
+    effect = shown.effects(effect)
+    return Source(weights, patterns.T @ C, C, mean, scale, shown, effect, codes, parts, turn, contribution)
 
 
-def arrange(source: Source, rotation: str | None, outcome: Outcome, names: dict[str, Any]) -> FactorView:
+def arrange(source: Source, rotation: str | None, names: dict[str, Any]) -> FactorView:
     """Factors turned, and put in order and sign; `names` are the fields of the view that are no numbers."""
     turn, contribution = source.turned(rotation)
     coef = effects_of(turn, source.C, source.effect)
@@ -312,7 +322,7 @@ def arrange(source: Source, rotation: str | None, outcome: Outcome, names: dict[
     turn, patterns, coef = turn[:, order], patterns[order], coef[:, order]
     scale = np.where(source.scale > 0, source.scale, 1.0)
     correlations = np.clip(patterns / scale, -1.0, 1.0)
-    signs = np.ones(len(order)) if source.parts else _signs(correlations, coef, outcome.up)
+    signs = np.ones(len(order)) if source.parts else _signs(correlations, coef, source.shown.up)
     turn = turn * signs
     # Adding zero makes −0.0 plain zero.
     return FactorView(
@@ -326,7 +336,8 @@ def arrange(source: Source, rotation: str | None, outcome: Outcome, names: dict[
         turn=turn + 0.0,
         center=source.mean,
         source=source,
-        **names | {"outputs": outcome.outputs},
+        outputs=source.shown.outputs,
+        **names,
     )
 
 
@@ -347,28 +358,19 @@ def _of_view(view: FactorView, rotation: str | None, positive: Any) -> FactorVie
             f"rotation={rotation!r}, positive={positive!r}: this view has a part of the factors only; "
             "None is required"
         )
-    binary = view.classes is not None and len(view.classes) == 2
-    own = Outcome(view.classes, view.outputs, 0 if binary else None)
-    outcome = own.towards(positive)
     source = view.source
-    if outcome.outputs != own.outputs:  # the other one of two classes
-        source = replace(source, effect=-source.effect)
-    names = {name: getattr(view, name) for name in ("features", "classes", "model", "supervised")}
-    return arrange(source, rotation, outcome, names)
+    shown = source.shown.towards(positive)
+    effect = source.effect if shown.positive == source.shown.positive else -source.effect
+    names = {name: getattr(view, name) for name in ("features", "classes", "outcome", "model", "supervised")}
+    return arrange(replace(source, shown=shown, effect=effect), rotation, names)
 
 
 def view_names(fitted: FittedModel) -> dict[str, Any]:
-    """The fields of a view that are no numbers."""
-    estimator = fitted.estimator
-    classes: tuple[str, ...] | None = None
-    if hasattr(estimator, "classes_"):
-        classes = tuple(str(label) for label in estimator.classes_)
-    outputs = targets_of(estimator) if classes is None else classes[1:]
-    features = np.array([str(name) for name in fitted.feature_names], dtype=object)
+    """The fields of a view that are no numbers, but for its outputs."""
     return {
-        "features": features,
-        "classes": classes,
-        "outputs": outputs,
-        "model": estimator.model,
+        "features": np.array([str(name) for name in fitted.feature_names], dtype=object),
+        "classes": fitted.outcome.class_names(fitted.estimator),
+        "outcome": fitted.outcome,
+        "model": fitted.estimator.model,
         "supervised": True,
     }

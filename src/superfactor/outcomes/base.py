@@ -9,7 +9,7 @@ columns. Metrics compare truth and rows.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from superfactor._words import counted
 from superfactor.estimators.targets import Given
 from superfactor.outcomes.class_page import ClassPage
 from superfactor.outcomes.metric import Metric
+from superfactor.outcomes.reading import Reading
 
 Split = tuple[Any, Any]
 
@@ -73,7 +74,7 @@ class Units:
     name: str
 
 
-class Outcome(ABC):
+class Outcome(Reading):
     """A kind of y. It has no state: methods take the truth, the rows or the fitted model."""
 
     #: Short name: "classes", "numbers", "times".
@@ -210,7 +211,7 @@ class Outcome(ABC):
     def stratum(self, target: Target, k: int) -> str:
         """Stratum k in a message."""
 
-    def check_fold(self, truth: Any) -> None:  # noqa: B027
+    def check_fold(self, truth: Any) -> None:
         """Raise a ValueError where nothing can be learned from the training part of an outer fold."""
 
     def splits(self, truth: Any, groups: Any, n_splits: int, seed: int) -> list[Split]:
@@ -228,7 +229,7 @@ class Outcome(ABC):
 
     # --- judging ------------------------------------------------------------------------------------
 
-    def check_judged(self, model: Any) -> None:  # noqa: B027
+    def check_judged(self, model: Any) -> None:
         """Raise a TypeError for a model that does not say what is judged."""
 
     @abstractmethod

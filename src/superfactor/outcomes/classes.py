@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from superfactor._words import counted, listed
 from superfactor.estimators import SMFClassifier, targets
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given
+from superfactor.losses import Loss, resolve_link
 from superfactor.outcomes import absent, probabilities
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
 from superfactor.outcomes.class_page import ClassPage
 from superfactor.outcomes.metric import Metric
 from superfactor.outcomes.probabilities import SMALLEST, UNEQUAL
 from superfactor.outcomes.proportions import balanced_interval, wilson
+from superfactor.outcomes.reading import (
+    ShownClasses,
+    ShownOutputs,
+    ShownSamples,
+    Statistics,
+    against_rest,
+    by_columns,
+    of_leading,
+    one_column,
+)
 from superfactor.outcomes.ridge import OFF, ridge_probabilities
 
 # Newton's matrices have this many rows at most; beyond, scikit-learn is asked, setting after setting.
 LARGEST_HESSIAN = 300
+# Folds in which ridge logistic regression is tuned.
+_FOLDS = 5
 
 
 class Classes(Outcome):
@@ -263,6 +279,128 @@ class Classes(Outcome):
         counts = np.unique(truth, return_counts=True)[1]
         unequal = max(counts) > UNEQUAL * min(counts)
         return ["balance"] if not balanced and (never or (not better and unequal)) else []
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    output_column = "class"
+    alone_name = "AUC"
+
+    def class_names(self, estimator: Any) -> tuple[str, ...] | None:
+        return tuple(str(label) for label in estimator.classes_)
+
+    def shown_outputs(self, estimator: Any, positive: Any = None) -> ShownOutputs:
+        """Of two classes the rarer one in the training samples is up, or else the second."""
+        classes = tuple(str(label) for label in estimator.classes_)
+        if len(classes) > 2:
+            return ShownClasses(classes, classes).towards(positive)
+        first, second = getattr(estimator, "class_count_", (0, 0))
+        return ShownClasses(classes, (classes[int(second <= first)],), 0).towards(positive)
+
+    def shown_samples(self, y: Any, classes: Any, outputs: Sequence[str]) -> ShownSamples:
+        labels = np.array([str(label) for label in one_column(y)], dtype=object)
+        return ShownSamples(labels, [*classes, *sorted(set(labels) - set(classes))])
+
+    def is_own(self, estimator: Any, given: Given) -> bool:
+        return set(given.labelled) == set(estimator.classes_)
+
+    def direction(self, coef: Any, outputs: Sequence[str]) -> str:
+        if not np.any(coef):
+            return "no effect"
+        if len(outputs) == 1:  # one of two classes
+            return f"{'higher' if coef[0] > 0 else 'lower'} → {outputs[0]}"
+        return f"higher → {outputs[int(np.argmax(coef))]}, lower → {outputs[int(np.argmin(coef))]}"
+
+    def change_words(self, outputs: Sequence[str]) -> str:
+        if len(outputs) == 1:
+            return f"change of the log-odds of “{outputs[0]}”"
+        return "change of the log-odds of each class, against the mean of all,"
+
+    def not_predicted(self, outputs: Sequence[str]) -> str:
+        return "the classes, so they are not outlined"
+
+    def resample_strata(self, values: Any) -> Any:
+        return np.unique(values, return_inverse=True)[1]
+
+    def stratum_named(self, classes: Any, code: int) -> str:
+        return f"class {classes[code]!r}"
+
+    def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
+        numbers = _numbers(estimator.classes_, values)
+        one_hot = (numbers[:, None] == np.arange(1, len(estimator.classes_))).astype(np.float64)
+        return one_hot, resolve_link(estimator.link, one_hot.shape[1])
+
+    def class_weights(self, estimator: Any, values: Any, weight: Any) -> Any:
+        classes = estimator.classes_
+        numbers = _numbers(classes, values)
+        factor = targets.check_class_weight(estimator.class_weight, classes, numbers, weight)
+        return np.ones(len(values)) if factor is None else factor
+
+    def deviance(self, estimator: Any, values: Any, weight: Any) -> Callable[[Any], float]:
+        link, numbers = estimator._loss.link, np.searchsorted(estimator.classes_, values)
+
+        def of(a: Any) -> float:
+            if a.shape[1] > 1:  # against the first class, which a refit may have no sample of
+                a = a[:, 1:] - a[:, :1]
+            scores = link.log_h(a)
+            scores = np.concatenate([np.zeros_like(scores[:, :1]), scores], axis=1)
+            chosen = np.take_along_axis(scores, numbers[:, None], axis=1)[:, 0]
+            return float(weight @ (logsumexp(scores, axis=1) - chosen))
+
+        return of
+
+    def with_all_outputs(self, a: Any, known: Any, estimator: Any, missing: float) -> Any:
+        classes = estimator.classes_
+        if len(known.classes_) == len(classes):
+            return a
+        if len(known.classes_) == 2:  # one log-odds
+            a = np.concatenate([np.zeros_like(a), a], axis=-1)
+        out = np.full((*a.shape[:-1], len(classes)), missing)
+        out[..., np.searchsorted(classes, known.classes_)] = a
+        return out
+
+    def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
+        labels, classes, effect = np.asarray([str(label) for label in values]), view.classes, view.coef
+        areas = [[roc_auc_score(labels == c, t, sample_weight=weight) for t in scores.T] for c in classes]
+        if len(classes) == 2:
+            effect = np.vstack([effect if c in view.outputs else -effect for c in classes])
+        table = np.array(areas)
+        return of_leading(effect, table, table, classes)  # the largest area is never below ½
+
+    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+        classes = estimator.classes_
+        numbers = _numbers(classes, values)
+        absent = np.setdiff1d(np.arange(len(classes)), numbers)
+        if len(absent):
+            raise ValueError(
+                f"y: no sample of class {shown(classes[absent[0]])}; samples of every class are required"
+            )
+        found = by_columns(X, partial(against_rest, codes=numbers, count=len(classes)))
+        names = [str(label) for label in classes]
+        kept = [names.index(name) for name in outputs]
+        return {name: array[kept] for name, array in found.items()}
+
+    def effect_kind(self, estimator: Any) -> str:
+        return "odds ratio" if estimator.link == "logistic" else "coefficient"
+
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
+        rarest = int(np.unique(values, return_counts=True)[1].min())
+        model = LogisticRegression(max_iter=1000)
+        if rarest < 2:
+            return model.fit(Z, values).coef_.T
+        folds = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=0)
+        search = GridSearchCV(model, {"C": strengths}, scoring="neg_log_loss", cv=folds)
+        return search.fit(Z, values).best_estimator_.coef_.T
+
+
+def _numbers(classes: Any, labels: Any) -> Any:
+    """Which of the model's classes each label (n,) is."""
+    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    strange = np.flatnonzero(classes[places] != labels)
+    if len(strange):
+        raise ValueError(
+            f"y: {shown(labels[strange[0]])} is no class of the model, {shown(classes.tolist())}"
+        )
+    return places
 
 
 def _aligned(rows: Any, known: Any, k: int) -> Any:

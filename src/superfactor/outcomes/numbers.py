@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 
 from superfactor.estimators import SMFRegressor, targets
 from superfactor.estimators.targets import Given
-from superfactor.losses import SquaredError
+from superfactor.losses import Loss, SquaredError
 from superfactor.outcomes.base import Outcome, Steps, Target
 from superfactor.outcomes.metric import Metric
+from superfactor.outcomes.reading import Statistics, by_columns, of_leading, with_numbers
 from superfactor.outcomes.ridge import ridge_activations
 
 # Folds have equal shares of so many parts of the values, in their order; fewer of few samples.
@@ -123,6 +128,44 @@ class Numbers(Outcome):
     def likelihood(self, truth: Any, rows: Any) -> float:
         Y = _columns(truth)
         return -float(np.mean(((Y - rows) / np.maximum(Y.std(axis=0), 1e-300)) ** 2))
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    alone_name = "correlation"
+    unknown_variance = True
+
+    def is_own(self, estimator: Any, given: Given) -> bool:
+        return bool(given.values[0].size == len(estimator.factor_coef_))
+
+    def not_predicted(self, outputs: Sequence[str]) -> str:
+        return " and ".join(outputs)
+
+    def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
+        return _columns(values), SquaredError()
+
+    def likelihood_ratio(self, none: float, best: float, n: int) -> float:
+        """With the variance as it is found."""
+        return n * math.log(none / max(best, sys.float_info.min))
+
+    def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
+        table = np.array([[_correlation(v, t, weight) for t in scores.T] for v in _columns(values).T])
+        return of_leading(np.abs(view.coef), table, np.abs(table), view.outputs)
+
+    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+        return by_columns(X, partial(with_numbers, Y=_columns(values)))
+
+    def effect_kind(self, estimator: Any) -> str:
+        return "slope"
+
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
+        alphas = [len(values) / strength for strength in strengths]
+        return np.atleast_2d(RidgeCV(alphas).fit(Z, values).coef_).T
+
+
+def _correlation(a: Any, b: Any, weight: Any) -> float:
+    centred = [x - np.average(x, weights=weight) for x in (a, b)]
+    size = np.sqrt(np.prod([weight @ x**2 for x in centred]))
+    return float(weight @ (centred[0] * centred[1]) / size) if size > 0 else 0.0
 
 
 def _columns(y: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from scipy.stats import norm
 from superfactor._words import counted
 from superfactor.estimators import SMFSurvival
 from superfactor.estimators.targets import Given, check_survival, concordance
-from superfactor.losses import CoxPartialLikelihood
+from superfactor.losses import CoxPartialLikelihood, Loss
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
 from superfactor.outcomes.metric import Metric
+from superfactor.outcomes.reading import ShownSamples, Statistics, by_columns, with_times
 from superfactor.outcomes.ridge import ridge_activations
 
 
@@ -149,3 +151,38 @@ class Times(Outcome):
         if events >= FEWEST:
             return []
         return [f"Only {counted(events, 'events')}: too few for a claim, which needs about {FEWEST}."]
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    output_column = None
+    alone_name = "concordance"
+
+    def shown_samples(self, y: Any, classes: Any, outputs: Sequence[str]) -> ShownSamples:
+        """Times and events; a single number of each sample stays one."""
+        if np.ndim(y) != 2 and not np.asarray(y).dtype.names:
+            return super().shown_samples(y, classes, outputs)
+        given = check_survival(y, np.empty((len(y), 0)), "y")
+        events = given.spread(given.labelled[:, 0] == 1, False)
+        return ShownSamples(given.spread(given.labelled[:, 1], np.nan), None, events, "time")
+
+    def not_predicted(self, outputs: Sequence[str]) -> str:
+        return "the risk"
+
+    def half_strata(self, values: Any) -> Any:
+        return values[:, 0].astype(int)
+
+    def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
+        event, time = values.T
+        return event[:, None], CoxPartialLikelihood(time, event, weight)
+
+    def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
+        event, time = values.T
+        own = [concordance(event, time, t, weight) for t in scores.T]
+        return np.array(own), view.outputs * len(own)
+
+    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+        event, time = values.T
+        return by_columns(X, partial(with_times, event=event, time=time))
+
+    def effect_kind(self, estimator: Any) -> str:
+        return "hazard ratio"

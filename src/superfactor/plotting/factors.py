@@ -218,13 +218,9 @@ class FactorsDisplay:
         """What the panels show, on lines of `width` inches."""
         view, total = self.view, len(self.view.weights)
         first = f"The first {shown} of {total} factors. " if shown < total else ""
-        if view.classes is None:
-            change = "change of the prediction"
-        elif len(view.outputs) == 1:
-            name = lettering.shorten(view.outputs[0], lettering.NAMES)
-            change = f"change of the log-odds of “{name}”"
-        else:
-            change = "change of the log-odds of each class, against the mean of all,"
+        change = view.outcome.change_words(
+            [lettering.shorten(name, lettering.NAMES) for name in view.outputs]
+        )
         sentences = [
             f"{first}Grey band: {change} with one standard deviation of the factor.",
             f"Bars: {BARS_ARE[self.by]}",

@@ -14,7 +14,6 @@ from superfactor.interpretation import FactorView, factor_view, top_features
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.tables import check_count
 from superfactor.plotting.drawing import figures, lettering
-from superfactor.plotting.drawing.outcomes import shown_outcome
 from superfactor.plotting.samples import check_factors
 
 if TYPE_CHECKING:
@@ -127,11 +126,9 @@ class HeatmapDisplay:
         seen = as_numpy(fitted.estimator.split_columns(fitted.preprocess(X))[0])
         values = seen[:, columns]
         values = values.toarray() if sp.issparse(values) else np.asarray(values, dtype=float)
-        labels, classes = None, None
-        if y is not None:
-            outcome = shown_outcome(y, view)
-            outcome.check_length(len(values))
-            labels, classes = outcome.as_classes
+        outcome = figures.shown_samples(y, view)
+        outcome.check_length(len(values))
+        labels, classes = outcome.as_classes
         shown = _some(labels if classes else None, len(values), max_samples)
         display = cls(
             _standardised(values)[shown].T,

@@ -12,7 +12,6 @@ import numpy as np
 from superfactor.interpretation import FactorView, HeldOut, factor_view
 from superfactor.interpretation.roles import PREDICTIVE, roles
 from superfactor.plotting.drawing import figures, lettering
-from superfactor.plotting.drawing.outcomes import Shown, shown_outcome
 from superfactor.plotting.drawing.positions import positions_of
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ class SamplesDisplay:
         turned = {"rotation": rotation, "positive": positive}
         view = factor_view(model, **turned)
         chosen = check_factors(factors, len(view.weights))
-        shown = Shown(None) if y is None else shown_outcome(y, view)
+        shown = figures.shown_samples(y, view)
         found = positions_of(model, view, X, y, **which, **turned)
         shown.check_length(len(found.scores))
         return cls(

@@ -7,22 +7,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import is_classifier
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from superfactor.estimators import SMFSurvival, inputs
-from superfactor.interpretation.data import ModelData, model_data
-from superfactor.interpretation.models import fitted_model
+from superfactor.estimators import inputs
+from superfactor.interpretation.models import ModelData, fitted_model, model_data
 from superfactor.interpretation.view import factor_view
-from superfactor.outcomes import outcome_named
+from superfactor.outcomes import Outcome
 from superfactor.samples import moments_of
 from superfactor.selection.judging.rivals import first_deviation
 from superfactor.selection.rows.coordinates import short_rows
-
-# Folds in which ridge logistic regression is tuned.
-_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -114,17 +107,19 @@ def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
     total = moments_of(rows, np.zeros((rows.shape[1], 0)))[1].variance * len(data.given.values)
     best = float(np.sum(components.explained_variance_)) * (len(data.given.values) - 1)
     kept = view.explained * total / best if best > 0 else 1.0
-    cosine = None
-    if not isinstance(fitted.estimator, SMFSurvival) and np.any(view.coef):
+    cosine, ridge = None, None
+    if np.any(view.coef):
+        ridge = _ridge(rows, data, view.outcome)
+    if ridge is not None:
         own = (view.coef @ view.weights).T
         if rows is not data.X:  # in the coordinates of the rows: what gives the same activations
             own = np.linalg.lstsq(rows, data.X @ own, rcond=None)[0]
-        cosine = _canonical(own, _ridge(rows, data, is_classifier(fitted.estimator)))
+        cosine = _canonical(own, ridge)
     return Nearness(cosine, min(kept, 1.0), r)
 
 
-def _ridge(rows: Any, data: ModelData, classes: bool) -> Any:
-    """Directions (m, c) of tuned ridge regression on the labelled rows (n, m) and the covariates."""
+def _ridge(rows: Any, data: ModelData, outcome: Outcome) -> Any:
+    """Directions (m, c) of tuned ridge regression on the labelled rows (n, m) and the covariates; or None."""
     given, m = data.given, int(rows.shape[1])
     known = np.arange(len(given.values)) if given.known is None else np.flatnonzero(given.known)
     rows, values = inputs.take(rows, known, axis=0), given.values[known]
@@ -135,19 +130,8 @@ def _ridge(rows: Any, data: ModelData, classes: bool) -> Any:
         spread = extra.std(axis=0)
         extra = (extra - extra.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         Z = sp.hstack([Z, extra], "csr") if sp.issparse(Z) else np.hstack([Z, extra])
-    strengths = outcome_named("classes").strengths
-    if not classes:
-        alphas = [len(values) / strength for strength in strengths]
-        return np.atleast_2d(RidgeCV(alphas).fit(Z, values).coef_)[:, :m].T
-    rarest = int(np.unique(values, return_counts=True)[1].min())
-    if rarest < 2:
-        best: Any = LogisticRegression(max_iter=1000).fit(Z, values)
-    else:
-        folds = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=0)
-        grid = {"C": strengths}
-        search = GridSearchCV(LogisticRegression(max_iter=1000), grid, scoring="neg_log_loss", cv=folds)
-        best = search.fit(Z, values).best_estimator_
-    return best.coef_[:, :m].T
+    found = outcome.ridge_directions(Z, values, Outcome.strengths)
+    return None if found is None else found[:m]
 
 
 def _canonical(one: Any, other: Any) -> float:

@@ -9,9 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
 from superfactor.estimators.parameters import check_rank
-from superfactor.interpretation.data import ModelData, model_data, refittable
-from superfactor.interpretation.models import fitted_model
-from superfactor.interpretation.outcome import Outcome
+from superfactor.interpretation.models import ModelData, fitted_model, model_data, refittable
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import FactorView, Source, arrange, check_rotation, view_names
 from superfactor.models import model_named
@@ -76,7 +74,7 @@ def unsupervised(
     check_rank(rank, *data.X.shape)
     U, values, atoms = _svd(data.X, rank)
     effect = fitted.estimator._by_output(_regression(fitted.estimator, data, U, values))
-    outcome = Outcome.of(fitted.estimator, positive)
+    shown = fitted.outcome.shown_outputs(fitted.estimator, positive)
     codes, moments = moments_of(data.X, atoms)
     source = Source(
         weights=atoms,
@@ -84,11 +82,12 @@ def unsupervised(
         C=moments.C,
         mean=moments.score_mean,
         scale=moments.feature_scale,
-        effect=outcome.shown(effect),
+        shown=shown,
+        effect=shown.effects(effect),
         codes=codes,
     )
     names = view_names(fitted) | {"model": "svd", "supervised": False}
-    return arrange(source, rotation or "variance", outcome, names)
+    return arrange(source, rotation or "variance", names)
 
 
 def _svd(X: Any, rank: int) -> tuple[Any, Any, Any]:

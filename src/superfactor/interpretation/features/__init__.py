@@ -4,7 +4,6 @@
 file                idea
 =================== ==================================================================
 ``effects``         how each feature goes with the outcome, and what the model makes of it
-``univariate``      tests and effects of one feature at a time
 ``class_features``  markers of each class
 ``stable_features`` features that fits to disjoint halves pick again and again
 ``complementary``   such halves, and how many features both would pick by chance

@@ -71,14 +71,15 @@ def class_features(
     check_count("n", n)
     if not isinstance(level, Real) or not 0 < level <= 1:
         raise ValueError(f"level={shown(level)}: a number above 0 and at most 1 is required")
-    estimator = fitted_model(model).estimator
-    if not hasattr(estimator, "classes_"):
+    fitted = fitted_model(model)
+    classes = fitted.outcome.class_names(fitted.estimator)
+    if classes is None:
         raise ValueError(
-            f"model={type(estimator).__name__}: it has no classes, whose markers could be listed; "
+            f"model={type(fitted.estimator).__name__}: it has no classes, whose markers could be listed; "
             "feature_effects has the features of numbers and times"
         )
     table = feature_effects(model, X, y, covariates=covariates)
-    return markers_of(table, [str(label) for label in estimator.classes_], n, level)
+    return markers_of(table, classes, n, level)
 
 
 def markers_of(table: DataFrame, classes: Sequence[str], n: int, level: float = LEVEL) -> DataFrame:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from scipy.stats import false_discovery_control
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from superfactor._arrays import to_numpy
 from superfactor._extras import needed_for
-from superfactor.estimators import SMFSurvival, inputs
-from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import Given
-from superfactor.interpretation.features.univariate import (
-    Statistics,
-    against_rest,
-    by_columns,
-    with_numbers,
-    with_q,
-    with_times,
-)
-from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.outcome import Outcome
+from superfactor.estimators import inputs
+from superfactor.interpretation.models import FittedModel, fitted_model, numbers
 from superfactor.interpretation.view import FactorView, factor_view
+from superfactor.outcomes.reading import Statistics
 from superfactor.preprocessing import BlockScaler
 
 if TYPE_CHECKING:
@@ -101,66 +89,35 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
 
     fitted = fitted_model(model)
     view = factor_view(model, positive=positive)
-    values, given = _labelled(fitted, X, y, covariates)
-    found = with_q(_by_themselves(fitted, view, values, given))
+    values, labels = _labelled(fitted, X, y, covariates)
+    found = view.outcome.univariate(fitted.estimator, view.outputs, values, labels)
+    found["q"] = false_discovery_control(found["p"], axis=1)  # of each output by itself
     for name in ("mean", "mean_rest"):
         if name in found:
             found[name] = _without_scaling(fitted, found[name])
     found |= _by_model(fitted, view)
-    kind = "target" if view.classes is None else "class"
     columns: dict[str, Any] = {"feature": np.tile(view.features, len(view.outputs))}
-    if not isinstance(fitted.estimator, SMFSurvival):
+    kind = view.outcome.output_column
+    if kind is not None:
         columns[kind] = np.repeat(np.array(view.outputs, dtype=object), len(view.features))
     return pd.DataFrame(columns | {name: array.ravel() for name, array in found.items()})
 
 
-def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any, Given]:
-    """The factorized columns and the outcome of the samples that have one."""
+def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any, Any]:
+    """The factorized columns and the labels or targets of the samples that have one."""
     values, _ = fitted.estimator.split_columns(fitted.preprocess(X), covariates)
     given = fitted.estimator._given(y, values).of_some()
     values = inputs.as_numpy(values)
     if given.known is not None:
         values = inputs.take(values, np.flatnonzero(given.known), axis=0)
-    return values, Given(given.labelled)
-
-
-def _by_themselves(fitted: FittedModel, view: FactorView, X: Any, given: Given) -> Statistics:
-    """What the samples say of each feature alone: arrays (outputs, p)."""
-    if is_classifier(fitted.estimator):
-        codes, count = (_class_numbers(fitted.estimator.classes_, given.values), len(view.classes or ()))
-        found = by_columns(X, partial(against_rest, codes=codes, count=count))
-        if count == 2:
-            up = view.classes.index(view.outputs[0])  # type: ignore[union-attr]
-            found = {name: array[up : up + 1] for name, array in found.items()}
-        return found
-    if isinstance(fitted.estimator, SMFSurvival):
-        event, time = given.values.T
-        return by_columns(X, partial(with_times, event=event, time=time))
-    Y = given.values.reshape(len(given.values), -1)
-    return by_columns(X, partial(with_numbers, Y=Y))
-
-
-def _class_numbers(classes: Any, labels: Any) -> Any:
-    """Which of the model's classes each label (n,) is; every class is there."""
-    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    strange = np.flatnonzero(classes[places] != labels)
-    if len(strange):
-        raise ValueError(
-            f"y: {shown(labels[strange[0]])} is no class of the model, {shown(classes.tolist())}"
-        )
-    absent = np.setdiff1d(np.arange(len(classes)), places)
-    if len(absent):
-        raise ValueError(
-            f"y: no sample of class {shown(classes[absent[0]])}; samples of every class are required"
-        )
-    return places
+    return values, given.labelled
 
 
 def _by_model(fitted: FittedModel, view: FactorView) -> Statistics:
     """What the model says of each feature: arrays (outputs, p)."""
     estimator, outputs = fitted.estimator, len(view.outputs)
-    C = np.asarray(to_numpy(estimator.score_covariance_), dtype=np.float64)
-    between = view.turn.T @ C @ view.turn  # of the scores: the identity, but for non-negative parts
+    # Of the scores: the identity, but for non-negative parts.
+    between = view.turn.T @ numbers(estimator.score_covariance_) @ view.turn
     size = np.sqrt(np.einsum("kr,rs,ks->k", view.coef, between, view.coef))[:, None]
     correlation = view.coef @ view.correlations / np.where(size > 0, size, 1.0)
     carrying = np.flatnonzero(np.any(view.coef != 0, axis=0))
@@ -184,9 +141,8 @@ def _per_deviation(estimator: Any, view: FactorView) -> Any:
         weights = estimator._linear(estimator._coding.weights @ beta)
     except AttributeError:
         return np.nan
-    weights, scale = (np.asarray(to_numpy(x), dtype=np.float64) for x in (weights, estimator.feature_scale_))
-    up = None if len(view.classes or ()) != 2 else view.outputs[0]
-    return Outcome.of(estimator, up).shown(weights.T) * scale
+    shown = view.outcome.shown_outputs(estimator, view.positive)
+    return shown.effects(numbers(weights).T) * numbers(estimator.feature_scale_)
 
 
 def _without_scaling(fitted: FittedModel, means: Any) -> Any:
@@ -198,5 +154,5 @@ def _without_scaling(fitted: FittedModel, means: Any) -> Any:
     for step in reversed(fitted.steps):
         if not isinstance(step, _SCALERS):
             break
-        every = np.asarray(to_numpy(step.inverse_transform(every)))
+        every = numbers(step.inverse_transform(every))
     return every[:, kept]

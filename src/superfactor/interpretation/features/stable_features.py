@@ -9,18 +9,16 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from superfactor._arrays import one_blas_thread
 from superfactor._extras import needed_for
-from superfactor.estimators import SMFSurvival, inputs
+from superfactor.estimators import inputs
 from superfactor.estimators.parameters import seed_of, shown
-from superfactor.estimators.targets import UNLABELLED, Given, classes_of
-from superfactor.interpretation.data import model_data
+from superfactor.estimators.targets import UNLABELLED
 from superfactor.interpretation.features.complementary import complementary_halves, how_many
-from superfactor.interpretation.models import FittedModel, fitted_model
+from superfactor.interpretation.models import FittedModel, fitted_model, model_data
 from superfactor.interpretation.refits.progress import reporting
-from superfactor.interpretation.refits.refitting import Refit
+from superfactor.interpretation.refits.refitting import Refit, shuffled
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import FactorView, factor_view
 
@@ -226,15 +224,15 @@ def stable_features(
     refit = Refit(model, search_again)
     given = model_data(fitted, X, y, covariates, "stable_features").given
     groups = None if groups is None else inputs.as_numpy(groups)
-    strata = _strata(given, fitted)
-    _check_samples(strata, groups, fitted, view)
+    strata = given.spread(view.outcome.half_strata(given.labelled), UNLABELLED)
+    _check_samples(strata, groups, view)
     p = len(view.features)
     q = how_many(p, float(expected_false), float(threshold), n_pairs)
 
     rng = np.random.default_rng(seed_of(random_state))
     pairs = [complementary_halves(strata, groups, rng) for _ in range(n_pairs)]
     halves = [(rows, given.marked) for pair in pairs for rows in pair]
-    null = [(rows, _shuffled(given, rows, rng)) for rows, _ in pairs]
+    null = [(rows, given.marked[shuffled(given, rows, rng)]) for rows, _ in pairs]
     values = np.empty((2 * n_pairs, p), dtype=np.float32)
     counts, counts_shuffled = np.zeros(p), np.zeros(p)
     with reporting(progress, "Fitting halves of the samples") as report:
@@ -288,19 +286,7 @@ def _check(expected_false: Any, n_pairs: Any, threshold: Any) -> None:
         )
 
 
-def _strata(given: Given, fitted: FittedModel) -> Any:
-    """Numbers (n,): the class; of times whether there was an event; of numbers 0. −1 without an outcome."""
-    labelled = given.labelled
-    if is_classifier(fitted.estimator):
-        codes = classes_of(labelled)[1]
-    elif isinstance(fitted.estimator, SMFSurvival):
-        codes = labelled[:, 0].astype(int)
-    else:
-        codes = np.zeros(len(labelled), dtype=int)
-    return given.spread(codes, UNLABELLED)
-
-
-def _check_samples(strata: Any, groups: Any, fitted: FittedModel, view: FactorView) -> None:
+def _check_samples(strata: Any, groups: Any, view: FactorView) -> None:
     """Raise a ValueError where halves would be too small."""
     if groups is not None:
         inputs.check_length("groups", groups, strata[:, None])
@@ -308,7 +294,7 @@ def _check_samples(strata: Any, groups: Any, fitted: FittedModel, view: FactorVi
     for code in np.unique(strata[strata >= 0]):
         count = len(np.unique(units[strata == code]))
         if count < 2:
-            whose = f"class {view.classes[code]!r}" if view.classes else "the outcome"
+            whose = view.outcome.stratum_named(view.classes, code)
             raise ValueError(
                 f"y: {whose} has {count} of the 2 {what} that two halves need; leave the class out, or "
                 "add to it"
@@ -319,14 +305,6 @@ def _check_samples(strata: Any, groups: Any, fitted: FittedModel, view: FactorVi
             f"X: halves of {smallest} samples are too few for {rank} factors; more samples, or a model with "
             "fewer, are required"
         )
-
-
-def _shuffled(given: Given, rows: Any, rng: np.random.Generator) -> Any:
-    """y of all samples as ``fit`` takes it, that of the samples at `rows` with a label in random order."""
-    known = rows if given.known is None else rows[given.known[rows]]
-    y = given.marked.copy()
-    y[known] = y[rng.permutation(known)]
-    return y
 
 
 def _correlations(
@@ -368,8 +346,7 @@ def _of_fit(
     """
     with one_blas_thread:
         again = refit.fit(X, y, rows, covariates, groups)
-    up = view.outputs[0] if view.classes is not None and len(view.classes) == 2 else None
-    found = factor_view(again, positive=up)
+    found = factor_view(again, positive=view.positive)
     values = _strongest(found)
     if np.array_equal(found.features, names):
         return values

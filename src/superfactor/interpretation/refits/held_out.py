@@ -9,29 +9,25 @@ itself.
 
 from __future__ import annotations
 
-import math
-import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
-from sklearn.base import is_classifier
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from superfactor.estimators import SMFSurvival, inputs
+from superfactor.estimators import inputs
 from superfactor.estimators.parameters import seed_of
 from superfactor.estimators.scores import effects_of
-from superfactor.estimators.targets import Given, classes_of, concordance
-from superfactor.interpretation.models import FittedModel, fitted_model
+from superfactor.estimators.targets import Given
+from superfactor.interpretation.models import fitted_model, numbers
 from superfactor.interpretation.refits.progress import reporting
 from superfactor.interpretation.refits.refitting import Refit
 from superfactor.interpretation.view import LEAST_CONTRIBUTION, FactorView, factor_view
-from superfactor.losses import CoxPartialLikelihood
+from superfactor.outcomes import Outcome
 
 # Twice a log-likelihood: useless factors gain less than this in about 19 of 20 tables (measured: noise with
 # two and four classes). A χ² of fixed predictions would say 2.71, but folds share their training samples.
@@ -156,10 +152,10 @@ def held_out_scores(
     given = fitted.estimator._given(y, codes).of_some()
     weight = inputs.check_weights(sample_weight, codes)
     kept = np.ones(len(codes)) if weight is None else weight
-    splits = _splits(fitted.estimator, given, kept, groups, cv, random_state)
+    splits = _splits(view.outcome, given, kept, groups, cv, random_state)
     work = _Fold(
         Refit(model),
-        getattr(fitted.estimator, "classes_", None),
+        fitted.estimator,
         view,
         view.scores_of(codes),
         X,
@@ -186,33 +182,32 @@ def held_out_scores(
             report(k + 1, len(splits))
     judged = np.flatnonzero(fold >= 0)
     weight = kept[judged] / kept[judged].mean()
-    deviance = _Deviance(fitted, given.among(judged), weight)
-    explained, contribution, shown = _use(deviance, base[judged], full[judged], parts[:, judged])
-    own, name, of = _alone(fitted, view, given.among(judged), scores[judged], weight)
+    outcome, values = view.outcome, given.values[judged]
+    deviance = outcome.deviance(fitted.estimator, values, weight)
+    none, best, contribution = _use(deviance, base[judged], full[judged], parts[:, judged])
+    explained = (none - best) / none if best < none else 0.0
+    shown = explained > 0 and outcome.likelihood_ratio(none, best, len(values)) > _CHANCE
     predictive = shown & (contribution >= LEAST_CONTRIBUTION)
-    return HeldOut(scores, fold, explained, contribution, predictive, own, name, of)
+    own, of = outcome.alone(view, values, scores[judged], weight)
+    return HeldOut(scores, fold, explained, contribution, predictive, own, outcome.alone_name, of)
 
 
 def _splits(
-    estimator: Any, given: Given, weight: Any, groups: Any, cv: Any, random_state: Any
+    outcome: Outcome, given: Given, weight: Any, groups: Any, cv: Any, random_state: Any
 ) -> list[tuple[Any, Any]]:
     """Positions of training and test samples; those without a label, or weight, are in no test part."""
     if not isinstance(cv, Integral) or isinstance(cv, bool) or cv < 2:
         raise ValueError(f"cv={cv!r}: an integer >= 2 is required")
     known = np.ones(len(weight), dtype=bool) if given.known is None else given.known
     labelled, others = np.flatnonzero(known & (weight > 0)), np.flatnonzero(~known & (weight > 0))
-    values, strata = given.values[labelled], None
-    if is_classifier(estimator):
-        strata = classes_of(values)[1]
-    elif isinstance(estimator, SMFSurvival):
-        strata = values[:, 0].astype(int)
+    strata = outcome.search_strata(given.values[labelled])
     if groups is not None:
         groups = np.asarray(groups)
         inputs.check_length("groups", groups, weight)
         groups = groups[labelled]
     units = len(labelled) if groups is None else len(np.unique(groups))
     if strata is not None and groups is None:
-        units = max(2, int(np.bincount(strata).min()))
+        units = max(2, int(np.unique(strata, return_counts=True)[1].min()))
     seed = seed_of(random_state)
     options: dict[str, Any] = {"n_splits": min(int(cv), units), "shuffle": True}
     options["random_state"] = seed if isinstance(seed, int) else int(seed.integers(2**31))
@@ -234,7 +229,7 @@ class _Fold:
     """What the folds share: the model and its training data; `scores` (n, r) are the model's own."""
 
     refit: Refit
-    classes: Any
+    estimator: Any
     view: FactorView
     scores: Any
     X: Any
@@ -258,29 +253,18 @@ class _Fold:
         turn = _alignment(view, scores[train], self.view, self.scores[train])
         scores, offset = scores[test], inputs.as_numpy(offset)[test]
         estimator = again.estimator
-        beta = np.asarray(inputs.as_numpy(estimator.factor_coef_), dtype=np.float64)
+        beta = numbers(estimator.factor_coef_)
         effect = effects_of(view.turn, view.source.C, beta)  # type: ignore[union-attr]
-        offset = estimator._by_output(np.asarray(offset, dtype=np.float64).T).T
+        offset = estimator._by_output(numbers(offset).T).T
         base = offset + beta @ view.center
         full = base + scores @ effect.T
         aligned, each = scores @ turn, effect @ turn
         parts = aligned.T[:, :, None] * each.T[:, None, :]
-        return (
-            aligned,
-            *(self._all_classes(x, estimator) for x in (base, full)),
-            self._all_classes(parts, estimator, 0.0),
-        )
 
-    def _all_classes(self, x: Any, estimator: Any, missing: float = _UNKNOWN) -> Any:
-        """Activations (…, c) with columns for classes that the fold has no sample of."""
-        classes = self.classes
-        if classes is None or len(estimator.classes_) == len(classes):
-            return x
-        if len(estimator.classes_) == 2:  # one log-odds
-            x = np.concatenate([np.zeros_like(x), x], axis=-1)
-        out = np.full((*x.shape[:-1], len(classes)), missing)
-        out[..., np.searchsorted(classes, estimator.classes_)] = x
-        return out
+        def filled(x: Any, missing: float) -> Any:
+            return self.view.outcome.with_all_outputs(x, estimator, self.estimator, missing)
+
+        return aligned, filled(base, _UNKNOWN), filled(full, _UNKNOWN), filled(parts, 0.0)
 
 
 def _alignment(view: FactorView, scores: Any, final: FactorView, own: Any) -> Any:
@@ -295,88 +279,13 @@ def _alignment(view: FactorView, scores: Any, final: FactorView, own: Any) -> An
     return turn
 
 
-class _Deviance:
-    """The loss of activations (n, c) of labelled samples, summed with their weights."""
-
-    def __init__(self, fitted: FittedModel, given: Given, weight: Any):
-        estimator = fitted.estimator
-        self.weight, self.link, self.y = weight, None, given.values
-        self.cox = None
-        if isinstance(estimator, SMFSurvival):
-            event, time = given.values.T
-            self.cox, self.y = CoxPartialLikelihood(time, event, weight), event[:, None]
-        elif is_classifier(estimator):
-            self.link = estimator._loss.link
-            self.y = np.searchsorted(estimator.classes_, given.values)
-        else:
-            self.y = given.values.reshape(len(weight), -1)
-
-    def __call__(self, a: Any) -> float:
-        if self.cox is not None:
-            return float(self.weight @ self.cox.value(a, self.y))
-        if self.link is None:
-            return float(self.weight @ np.sum((self.y - a) ** 2, axis=1))
-        if a.shape[1] > 1:  # against the first class, which a fold may have no sample of
-            a = a[:, 1:] - a[:, :1]
-        scores = self.link.log_h(a)
-        scores = np.concatenate([np.zeros_like(scores[:, :1]), scores], axis=1)
-        chosen = np.take_along_axis(scores, self.y[:, None], axis=1)[:, 0]
-        return float(self.weight @ (logsumexp(scores, axis=1) - chosen))
-
-    def ratio(self, none: float, best: float) -> float:
-        """Twice the logarithm of a ratio of likelihoods; of numbers with the variance as it is found."""
-        if self.link is None and self.cox is None:
-            return len(self.y) * math.log(none / max(best, sys.float_info.min))
-        return 2 * (none - best)
-
-
-def _use(deviance: _Deviance, base: Any, full: Any, parts: Any) -> tuple[float, Any, bool]:
-    """What the factors explain, the share of it lost without each (r,), and whether chance explains less."""
+def _use(deviance: Callable[[Any], float], base: Any, full: Any, parts: Any) -> tuple[float, float, Any]:
+    """The deviance without the factors and with them, and the share of the gain lost without each (r,)."""
     none = deviance(base)
     # A prediction that is right but too sure is no reason to call its factors useless.
     shrunk = minimize_scalar(lambda s: deviance(base + s * (full - base)), bounds=(0, 1), method="bounded")
     gain = none - shrunk.fun
     if gain <= 0 or none <= 0:
-        return 0.0, np.zeros(len(parts)), False
-    shown = deviance.ratio(none, shrunk.fun) > _CHANCE
+        return none, none, np.zeros(len(parts))
     without = [deviance(base + shrunk.x * (full - part - base)) for part in parts]
-    return float(gain / none), (np.asarray(without) - shrunk.fun) / gain, shown
-
-
-def _alone(
-    fitted: FittedModel, view: FactorView, given: Given, scores: Any, weight: Any
-) -> tuple[Any, str, tuple[str, ...]]:
-    """How each factor goes with the outcome by itself (r,), which figure that is, and of what, by factor.
-
-    `scores` are (n, r).
-    """
-    y = given.values
-    if isinstance(fitted.estimator, SMFSurvival):
-        event, time = y.T
-        own = [concordance(event, time, t, weight) for t in scores.T]
-        return np.array(own), "concordance", view.outputs * len(own)
-    if is_classifier(fitted.estimator):
-        name = "AUC"
-        labels = np.asarray([str(label) for label in y])
-        of, effect = view.classes or (), view.coef
-        table = np.array(
-            [[roc_auc_score(labels == c, t, sample_weight=weight) for t in scores.T] for c in of]
-        )
-        if len(of) == 2:
-            effect = np.vstack([effect if c in view.outputs else -effect for c in of])
-        size = table  # the largest is never below ½
-    else:
-        name, of, effect = "correlation", view.outputs, np.abs(view.coef)
-        table = np.array([[_correlation(v, t, weight) for t in scores.T] for v in y.reshape(len(y), -1).T])
-        size = np.abs(table)
-    # A factor speaks for the class it raises, or the target it moves, most; one that moves none for that it
-    # goes with most.
-    leading = np.where(effect.any(axis=0), effect.argmax(axis=0), size.argmax(axis=0))
-    own = table[leading, np.arange(len(leading))]
-    return own, name, tuple(of[c] for c in leading)
-
-
-def _correlation(a: Any, b: Any, weight: Any) -> float:
-    centred = [x - np.average(x, weights=weight) for x in (a, b)]
-    size = np.sqrt(np.prod([weight @ x**2 for x in centred]))
-    return float(weight @ (centred[0] * centred[1]) / size) if size > 0 else 0.0
+    return none, shrunk.fun, (np.asarray(without) - shrunk.fun) / gain

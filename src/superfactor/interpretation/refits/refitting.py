@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
+from superfactor.estimators.targets import Given
 
 
 class Refit:
@@ -80,6 +81,14 @@ class Refit:
             given[f"{self._groups_prefix}groups"] = groups[rows]
         part = inputs.take(X, rows, axis=0) if inputs.is_foreign(X) else _safe_indexing(X, rows)
         return again.fit(part, y[rows], **given)
+
+
+def shuffled(given: Given, rows: Any, rng: np.random.Generator) -> Any:
+    """An order (n,) of all samples that mixes up those among `rows` with a label; the others stay."""
+    order = np.arange(len(given.values))
+    known = rows if given.known is None else rows[given.known[rows]]
+    order[known] = rng.permutation(known)
+    return order
 
 
 def _check_cv(search: Any) -> None:

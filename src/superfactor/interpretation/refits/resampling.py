@@ -10,16 +10,15 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from superfactor.estimators import inputs
 from superfactor.estimators.parameters import seed_of
-from superfactor.estimators.targets import UNLABELLED, Given, classes_of
+from superfactor.estimators.targets import UNLABELLED
 from superfactor.interpretation.comparison.matching import match
-from superfactor.interpretation.data import ModelData, model_data, refittable
-from superfactor.interpretation.models import FittedModel, fitted_model
-from superfactor.interpretation.outcome import Outcome
+from superfactor.interpretation.models import FittedModel, ModelData, fitted_model, model_data, refittable
 from superfactor.interpretation.refits.progress import reporting
+from superfactor.interpretation.refits.refitting import shuffled
 from superfactor.interpretation.tables import ENDS, check_count, extremes, top_features
 from superfactor.interpretation.view import (
     DEFAULT,
@@ -31,6 +30,7 @@ from superfactor.interpretation.view import (
     view_names,
 )
 from superfactor.options import Options
+from superfactor.outcomes.reading import ShownOutputs
 from superfactor.samples import moments_of
 from superfactor.spectrum import Compression, DataMatrix, compress
 
@@ -176,7 +176,7 @@ def stability(
     data = model_data(fitted, X, y, covariates, "stability")
     weight = inputs.check_weights(sample_weight, data.X)
     weight = np.ones(data.X.shape[0]) if weight is None else weight
-    strata = _strata(data.given, is_classifier(fitted.estimator))
+    strata = data.given.spread(view.outcome.resample_strata(data.given.labelled), UNLABELLED)
     rng = np.random.default_rng(seed_of(random_state))
     draw = partial(_resamples, weight=weight, fraction=fraction, rank=len(view.share), rng=rng)
     parts = list(draw(strata, n_resamples))
@@ -187,20 +187,20 @@ def stability(
         report(0, total)
         frequency, similarity = work.returns(view, data.y, parts, lambda done: report(done, total))
         table["frequency"] = _listed(table, frequency)
-        shuffled, alike = [], []
+        null, alike = [], []
         for k in range(shuffles):
-            order = _shuffled(data.given, rng)
+            order = shuffled(data.given, np.arange(len(weight)), rng)
             count = n_resamples // shuffles + (k < n_resamples % shuffles)
             everyone = np.flatnonzero(weight)
             (reference,) = work.views(data.y[order], [everyone])
             again = work.returns(reference, data.y[order], list(draw(strata[order], count)))
-            shuffled.append(again[0])
+            null.append(again[0])
             alike.append(again[1])
             report(n_resamples + (k + 1) * (n_resamples + 1) // shuffles, total)
     places = (len(view.share), 2, n)
-    table["frequency_shuffled"] = _listed(table, _mean(np.reshape(shuffled, (-1, *places))))
-    null = np.concatenate(alike) if alike else None
-    return Stability(table, similarity, n_resamples, view.predictive, null)
+    table["frequency_shuffled"] = _listed(table, _mean(np.reshape(null, (-1, *places))))
+    by_chance = np.concatenate(alike) if alike else None
+    return Stability(table, similarity, n_resamples, view.predictive, by_chance)
 
 
 def _check_shuffles(shuffles: Any) -> None:
@@ -219,14 +219,6 @@ def _mean(values: Any) -> Any:
     known = np.isfinite(values)
     total, count = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
     return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-
-
-def _shuffled(given: Given, rng: np.random.Generator) -> Any:
-    """An order (n,) of all samples that mixes up those with a label; the others stay."""
-    order = np.arange(len(given.values))
-    labelled = order if given.known is None else np.flatnonzero(given.known)
-    order[labelled] = rng.permutation(labelled)
-    return order
 
 
 @dataclass(frozen=True)
@@ -273,7 +265,7 @@ class _Refits:
     ):
         self.data, self.weight, self.rotation, self.n_jobs = data, weight, rotation, n_jobs
         self.by, self.n = by, n
-        self.outcome = Outcome.of(fitted.estimator, positive)
+        self.shown = fitted.outcome.shown_outputs(fitted.estimator, positive)
         self.names = view_names(fitted)
         self.estimator = refittable(fitted.estimator)
         # A constraint is on entries of the original, and does not carry over.
@@ -291,12 +283,12 @@ class _Refits:
                 begun.append(self._part(rows))
                 data, weight = begun[-1].data, self.weight[rows]
                 full = weight * (self.weight.sum() / weight.sum())
-                yield delayed(_refit)(self.estimator, data, full, self.outcome, y[rows])
+                yield delayed(_refit)(self.estimator, data, full, self.shown, y[rows])
 
         sources: Iterator[Source] = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs())
         for source, rows in zip(sources, parts, strict=True):
             whole = begun.popleft().full(source, self.weight[rows])
-            yield arrange(whole, self.rotation, self.outcome, self.names)
+            yield arrange(whole, self.rotation, self.names)
 
     def _part(self, rows: Any) -> _Part:
         """Some of the samples; where X is wide, in coordinates of their own row space, as in a fold."""
@@ -356,13 +348,6 @@ def _resamples(
         yield np.sort(np.concatenate(chosen))
 
 
-def _strata(given: Given, classes: bool) -> Any:
-    """Class numbers (n,), those without a label being one more; of targets, who has one."""
-    if not classes:
-        return np.ones(len(given.values)) if given.known is None else given.known
-    return given.spread(classes_of(given.labelled)[1], UNLABELLED)
-
-
 def _gram(X: Any) -> Any:
     """XXᵀ of wide X, NumPy or SciPy-sparse, of which all refits use parts; else None."""
     n, p = X.shape
@@ -370,7 +355,7 @@ def _gram(X: Any) -> Any:
     return DataMatrix(X).gram() if wide and not inputs.is_foreign(X) else None
 
 
-def _refit(estimator: Any, data: ModelData, weight: Any, outcome: Outcome, y: Any) -> Source:
+def _refit(estimator: Any, data: ModelData, weight: Any, shown: ShownOutputs, y: Any) -> Source:
     """The factors of a fit to some of the samples."""
     refit = clone(estimator).fit(data.X, y, covariates=data.covariates, sample_weight=weight)
-    return source_of(refit, outcome)
+    return source_of(refit, shown)

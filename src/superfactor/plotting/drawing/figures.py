@@ -11,6 +11,7 @@ import numpy as np
 from superfactor.interpretation import FactorView
 from superfactor.interpretation.roles import beside, roles
 from superfactor.interpretation.tables import check_count
+from superfactor.outcomes.reading import ShownSamples
 from superfactor.plotting.drawing.lettering import SMALL, axes_width, shorten, text_width, wrapped
 
 if TYPE_CHECKING:
@@ -210,6 +211,11 @@ def adds_nothing(view: FactorView) -> str:
         return "adds nothing to the prediction, and no factor does"
     exact = np.all(view.contribution[~view.predictive] < 1e-6)
     return f"adds {'nothing' if exact else 'less than 1 %'} to the prediction{others}"
+
+
+def shown_samples(y: Any, view: FactorView) -> ShownSamples:
+    """The outcome of samples as a picture shows it; y may be None."""
+    return ShownSamples(None) if y is None else view.outcome.shown_samples(y, view.classes, view.outputs)
 
 
 def how_many(total: int, most: int | None) -> int:

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
-from superfactor.estimators import SMFSurvival
 from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation import FactorView, HeldOut, held_out_scores
 from superfactor.interpretation.models import FittedModel, fitted_model
@@ -112,9 +110,7 @@ def _are_labels(estimator: Any, view: FactorView, y: Any, rows: Any) -> bool:
         given = estimator._given(y, rows)
     except (TypeError, ValueError):
         return False
-    if is_classifier(estimator):
-        return set(given.labelled) == set(estimator.classes_)
-    return isinstance(estimator, SMFSurvival) or given.values[0].size == len(view.outputs)
+    return view.outcome.is_own(estimator, given)
 
 
 def _held_out(found: HeldOut, view: FactorView, predicts: bool | None) -> Positions:
@@ -127,7 +123,4 @@ def _with_verdict(said: str, view: FactorView, predicts: bool | None) -> str:
     """What is said, and that a model is not shown to predict where that is so."""
     if predicts is not False:
         return said
-    if view.classes is not None:
-        return f"{said} The model is not shown to predict the classes, so they are not outlined."
-    what = "the " * (view.outputs == (SMFSurvival._predicted,)) + " and ".join(view.outputs)
-    return f"{said} The model is not shown to predict {what}."
+    return f"{said} The model is not shown to predict {view.outcome.not_predicted(view.outputs)}."
