@@ -13,7 +13,7 @@ from tests.interpretation.data import classifier, pipeline, regressor, table
 from superfactor import SMFSurvival
 from superfactor.constraints import NonNegative
 from superfactor.interpretation import factor_view, feature_effects
-from superfactor.interpretation.features import univariate
+from superfactor.outcomes.reading import univariate
 
 
 def with_ties(classes=2, n=60, p=9, seed=1):

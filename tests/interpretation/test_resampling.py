@@ -14,8 +14,7 @@ from tests.interpretation.data import classifier, pipeline, regressor, table
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.constraints import Box
 from superfactor.interpretation import factor_view, stability, top_features
-from superfactor.interpretation.models import model_data
-from superfactor.interpretation.models import fitted_model
+from superfactor.interpretation.models import fitted_model, model_data
 from superfactor.interpretation.refits import resampling
 
 

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import FactorView
+from superfactor.outcomes import outcome_named
 
 
 @cache
@@ -49,6 +50,7 @@ def made_view(rank, *, p=60, outputs=1, n=40, names=None, seed=0):
         features=np.array([f"gene {i}" for i in range(p)] if names is None else names, dtype=object),
         classes=classes,
         outputs=classes[1:],
+        outcome=outcome_named("classes"),
         model="filter",
         supervised=True,
     )
