@@ -9,16 +9,17 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from tests.estimators.patients import patients
 from tests.interpretation.data import classifier, pipeline, regressor, table
 
-from superfactor import SMFClassifier, SMFClassifierCV
+from superfactor import SMFClassifier, SMFClassifierCV, SMFSurvival
 from superfactor.constraints import Box
 from superfactor.interpretation import factor_view, stability, top_features
 from superfactor.interpretation.models import fitted_model, model_data
 from superfactor.interpretation.refits import resampling
 
 
-def planted(n=80, p=300, k=4, noise=0.3, seed=0):
+def planted(n=60, p=100, k=4, noise=0.3, seed=0):
     """Two factors of 2k features each, high ones and low ones, in noise; labels from the first."""
     rng = np.random.default_rng(seed)
     codes = rng.standard_normal((n, 2)) * [3.0, 4.0]
@@ -69,34 +70,22 @@ def wide():
 
 def test_planted_features_return_and_others_do_not(wide):
     X, y, fit = wide
-    found = stability(fit, X, y, 20, n=4, random_state=0, shuffles=0)
-    assert found.n_resamples == 20
-    assert found.similarity.shape == (20, 2)
-    assert found.similarity.min() > 0.8
-    assert set(found.table["frequency"]) == {1.0}
-    more = stability(fit, X, y, 20, n=8, fraction=0.5, random_state=0, shuffles=0).table
-    noise = ~more["feature"].isin([f"g{j}" for j in range(16)])
-    assert noise.sum() > 5
-    assert set(more.loc[more["rank"] <= 4, "frequency"]) == {1.0}
-    assert more.loc[noise, "frequency"].mean() < 0.5
+    found = stability(fit, X, y, 10, n=8, fraction=0.5, random_state=0, shuffles=0)
+    assert found.n_resamples == 10 and found.similarity.shape == (10, 2) and found.similarity.min() > 0.8
+    noise = ~found.table["feature"].isin([f"g{j}" for j in range(16)])
+    assert noise.sum() > 5 and found.table.loc[noise, "frequency"].mean() < 0.5
+    assert set(found.table.loc[found.table["rank"] <= 4, "frequency"]) == {1.0}
+    pd.testing.assert_frame_equal(found.table.iloc[:, :-2], top_features(fit, 8))
+    assert found.table["frequency_shuffled"].isna().all()
 
 
-def test_table_is_that_of_the_top_features(wide):
-    X, y, fit = wide
-    found = stability(fit, X, y, 3, n=3).table
-    added = ["frequency", "frequency_shuffled"]
-    pd.testing.assert_frame_equal(found.drop(columns=added), top_features(fit, 3))
-    assert found["frequency"].between(0, 1).all()
-    weights = stability(fit, X, y, 2, n=3, by="weight", shuffles=0).table
-    pd.testing.assert_frame_equal(weights.drop(columns=added), top_features(fit, 3, by="weight"))
-    assert weights["frequency_shuffled"].isna().all()
-
-
-@pytest.mark.parametrize("model", ["filter", "feature"])
-@pytest.mark.parametrize("shape", [(30, 60), (60, 12)], ids=["wide", "tall"])
 @pytest.mark.parametrize(
-    ("rotation", "by", "weighted"),
-    [("predictive", "correlation", True), ("variance", "weight", False), ("varimax", "correlation", False)],
+    ("model", "shape", "rotation", "by", "weighted"),
+    [
+        ("filter", (30, 60), "predictive", "correlation", True),
+        ("feature", (30, 60), "variance", "weight", False),
+        ("filter", (60, 12), "varimax", "correlation", False),
+    ],
 )
 def test_same_as_refits_one_by_one(model, shape, rotation, by, weighted, monkeypatch):
     X, y = planted(*shape, k=2, noise=2.0)
@@ -105,26 +94,24 @@ def test_same_as_refits_one_by_one(model, shape, rotation, by, weighted, monkeyp
         weight = np.random.default_rng(2).uniform(0.5, 2, len(y))
     fit = classifier(model, rank=3, tol=1e-10).fit(X, y, sample_weight=weight)
     asked, views = [], resampling._Refits.views
-    monkeypatch.setattr(resampling._Refits, "views", lambda *args: asked.append(args[1:]) or views(*args))
+    monkeypatch.setattr(resampling._Refits, "views", lambda *args: asked.append(args[1:3]) or views(*args))
     how = {"rotation": rotation, "by": by, "n": 3}
-    found = stability(fit, X, y, 4, shuffles=2, sample_weight=weight, random_state=3, **how)
+    found = stability(fit, X, y, 3, shuffles=2, sample_weight=weight, random_state=3, **how)
     (labels, parts), *shuffled = asked
     np.testing.assert_array_equal(labels, y)
-    assert [len(rows) for rows in parts] == [round(0.8 * len(y))] * 4
+    assert [len(rows) for rows in parts] == [round(0.8 * len(y))] * 3
     reference = factor_view(fit, rotation=rotation)
     frequency, similarity = one_by_one(fit, reference, X, y, parts, weight, **how)
     np.testing.assert_allclose(found.similarity, similarity, atol=1e-5)
     null, alike = [], []
-    for (labels, everyone), (same, parts) in zip(shuffled[::2], shuffled[1::2], strict=True):
-        assert labels is not y and sorted(labels) == sorted(y) and np.any(labels != y)
-        np.testing.assert_array_equal(labels, same)
-        np.testing.assert_array_equal(everyone, [np.arange(len(y))])
-        assert len(parts) == 2
+    for labels, parts in shuffled:
+        assert sorted(labels) == sorted(y) and np.any(labels != y)
         again = clone(fit).set_params(certify=None).fit(X, labels, sample_weight=weight)
         reference = factor_view(again, rotation=rotation, positive=reference.outputs[0])
         counts, one = one_by_one(fit, reference, X, labels, parts, weight, **how)
         null.append(counts)
         alike.append(one)
+    assert [len(parts) for _, parts in shuffled] == [2, 1]
     np.testing.assert_allclose(found.similarity_shuffled, np.concatenate(alike), atol=1e-5)
     for row in found.table.itertuples():
         place = row.factor, row.end, row.rank
@@ -136,128 +123,75 @@ def test_same_as_refits_one_by_one(model, shape, rotation, by, weighted, monkeyp
 def test_labels_that_mean_something_show_beside_shuffled_ones():
     X = np.random.default_rng(0).standard_normal((200, 60))
     y = X[:, :3].sum(axis=1) > 0
-    model = classifier(rank=1).fit(X, y)
-    found = stability(model, X, y, 10, n=3, positive=True, random_state=0)
+    found = stability(classifier(rank=1).fit(X, y), X, y, 10, n=3, positive=True, random_state=0)
     first = found.table.query("end == 'high'")
     assert list(first["frequency"]) == [1, 1, 1] and first["frequency_shuffled"].mean() < 0.8
     assert found.similarity.mean() > found.similarity_shuffled.mean() + 0.05
 
 
-@pytest.mark.parametrize("kind", ["array", "sparse", "constraint"])
+@pytest.mark.parametrize("kind", ["sparse", "constraint"])
 def test_other_ways_to_the_same_answer(wide, kind):
     X, y, _ = wide
-    X = X.to_numpy()[:, :100] / 10
+    X = X.to_numpy() / 10
     # A box that no entry touches: the same problem, which may not be compressed.
     params = {"constraint": Box(-1e6, 1e6), "tol": 1e-4} if kind == "constraint" else {}
     fit = classifier(rank=2, **params).fit(X, y)
-    found = stability(fit, sp.csr_array(X) if kind == "sparse" else X, y, 3, n=4)
+    found = stability(fit, sp.csr_array(X) if kind == "sparse" else X, y, 2, n=4, shuffles=0)
     assert set(found.table["frequency"]) == {1.0}
 
 
-def test_random_state_decides(wide):
+def test_random_state_and_jobs_and_progress(wide, capsys, monkeypatch):
     X, y, fit = wide
-    first = stability(fit, X, y, 2, random_state=1)
-    again = stability(fit, X, y, 2, random_state=1)
-    other = stability(fit, X, y, 2, random_state=2)
-    pd.testing.assert_frame_equal(first.table, again.table)
-    np.testing.assert_array_equal(first.similarity, again.similarity)
+    heard = []
+    first = stability(fit, X, y, 3, shuffles=2, random_state=1, progress=lambda *at: heard.append(at))
+    assert heard == [(0, 7), (1, 7), (2, 7), (3, 7), (5, 7), (7, 7)]
+    other = stability(fit, X, y, 3, shuffles=0, random_state=2, progress=False)
     assert not np.allclose(first.similarity, other.similarity)
     with joblib.parallel_config("threading"):  # processes are slow to start
-        jobs = stability(fit, X, y, 2, random_state=1, n_jobs=2)
+        jobs = stability(fit, X, y, 3, shuffles=2, random_state=1, n_jobs=2)
     pd.testing.assert_frame_equal(first.table, jobs.table)
+    assert capsys.readouterr() == ("", "")
+    pytest.importorskip("rich")
+    stability(fit, X, y, 2, shuffles=0, progress=True)
+    out, err = capsys.readouterr()
+    assert out == "" and "Refitting on resamples" in err
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    with pytest.raises(ImportError, match="needs rich"):
+        stability(fit, X, y, 2, progress=True)
 
 
 def test_resamples_keep_every_class_and_no_sample_of_weight_zero():
-    strata = np.repeat(["a", "b", "c"], [20, 10, 1])
-    weight = np.ones(31)
+    strata, weight = np.repeat(["a", "b", "c"], [20, 10, 1]), np.ones(31)
     weight[:10] = 0
     how = {"weight": weight, "fraction": 0.7, "rank": 2, "rng": np.random.default_rng(0)}
     for rows in resampling._resamples(strata, 20, **how):
-        assert len(set(rows)) == len(rows)
+        assert len(set(rows)) == len(rows) and rows.min() >= 10
         assert list(np.unique(strata[rows], return_counts=True)[1]) == [7, 7, 1]
-        assert rows.min() >= 10
 
 
-def test_search_covariates_and_regression():
+def test_searches_covariates_and_other_outcomes():
     X, y = table(n=60)
     search = SMFClassifierCV([2], xi=[0.01], lam=[10.0], preprocess="standardize", cv=3).fit(X, y)
-    assert stability(search, X, y, 2).similarity.shape == (2, 2)
+    assert stability(search, X, y, 2, shuffles=0).similarity.shape == (2, 2)
     extra = np.random.default_rng(3).standard_normal((60, 2))
     fit = classifier(rank=2, covariate_columns="gene2").fit(X, y, covariates=extra)
-    assert "gene2" not in set(stability(fit, X, y, 2, n=9, covariates=extra).table["feature"])
+    assert "gene2" not in set(stability(fit, X, y, 2, n=9, shuffles=0, covariates=extra).table["feature"])
     Y = X[["gene0", "gene1"]].to_numpy()
-    assert stability(regressor(rank=2).fit(X, Y), X, Y, 3).similarity.min() > 0.5
+    assert stability(regressor(rank=2).fit(X, Y), X, Y, 3, shuffles=1).similarity.min() > 0.5
+    X, y, Z = patients(n=90)
+    y[:5] = np.nan
+    times = SMFSurvival(2, certify=None, xi=0.1, lam=1.0).fit(X, y, covariates=Z)
+    found = stability(times, X, y, covariates=Z, n_resamples=3, shuffles=1)
+    assert np.all(found.similarity[:, 0] > 0.5)
 
 
 def test_spare_rank_does_no_harm():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((20, 2)) @ rng.standard_normal((2, 50))
     y = X[:, 0] > 0
-    found = stability(classifier(rank=4).fit(X, y), X, y, 3, n=2, rotation="varimax")
+    found = stability(classifier(rank=4).fit(X, y), X, y, 3, n=2, rotation="varimax", shuffles=0)
     np.testing.assert_array_equal(found.similarity[:, 2:], 0)
     assert found.similarity[:, :2].min() > 0.9
-
-
-# --- progress -----------------------------------------------------------------------------------------
-
-
-def test_a_function_hears_every_step(wide):
-    X, y, fit = wide
-    heard = []
-    stability(fit, X, y, 3, shuffles=0, progress=lambda *at: heard.append(at))
-    assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    heard.clear()
-    stability(fit, X, y, 3, shuffles=2, progress=lambda *at: heard.append(at))
-    assert heard == [(0, 7), (1, 7), (2, 7), (3, 7), (5, 7), (7, 7)]
-
-
-def test_a_bar_leaves_the_standard_output_alone(wide, capsys, monkeypatch):
-    pytest.importorskip("rich")
-    X, y, fit = wide
-    for silent in (None, False):
-        stability(fit, X, y, 2, shuffles=0, progress=silent)
-        assert capsys.readouterr() == ("", "")
-    stability(fit, X, y, 2, shuffles=0, progress=True)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "Refitting on resamples" in err
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
-    with pytest.raises(ImportError, match="needs rich"):
-        stability(fit, X, y, 2, progress=True)
-
-
-# --- bad input ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        pytest.param({"n_resamples": 0}, ValueError, "n_resamples=0: an integer", id="resamples"),
-        pytest.param({"shuffles": -1}, ValueError, "shuffles=-1: an integer >= 0", id="shuffles"),
-        pytest.param({"by": "size"}, ValueError, "by='size': 'correlation' or", id="by"),
-        pytest.param({"n": 0}, ValueError, "n=0: an integer", id="n"),
-        pytest.param({"fraction": 1.0}, ValueError, "fraction=1.0: a number", id="fraction"),
-        pytest.param({"fraction": 0.001}, ValueError, "1 samples are too few", id="too-few"),
-        pytest.param({"progress": 3}, TypeError, "progress=3: None, True or", id="progress"),
-        pytest.param({"random_state": "x"}, TypeError, "random_state='x'", id="seed"),
-        pytest.param({"sample_weight": [1.0]}, ValueError, "sample_weight: 1 samples", id="weight"),
-    ],
-)
-def test_bad_options(options, error, words):
-    X, _ = table()
-    fit = regressor(rank=2).fit(X, X["gene0"])
-    with pytest.raises(error, match=words):
-        stability(fit, X, X["gene0"], **options)
-
-
-def test_data_of_another_shape(wide):
-    X, y, fit = wide
-    with pytest.raises(ValueError, match="y: 79 samples, but X has 80"):
-        stability(fit, X, y[1:])
-    with pytest.raises(ValueError, match="feature names"):
-        stability(fit, X.iloc[:, 1:], y)
-    with pytest.raises(TypeError, match="model=FactorView: a fitted SMFClassifier"):
-        stability(factor_view(fit), X, y)
 
 
 def test_places_that_no_shuffle_has_a_feature_at_are_not_counted_as_never():
@@ -272,26 +206,48 @@ def test_places_that_no_shuffle_has_a_feature_at_are_not_counted_as_never():
     assert low["feature"].tolist() == ["x3"] and len(high) == 3
     # All variance is one factor, whatever the labels are: both ends return, if in the other place.
     for end in (low, high):
-        assert (end["frequency"] == 1).all()
-        assert set(end["frequency_shuffled"].dropna()) == {1.0}
+        assert (end["frequency"] == 1).all() and set(end["frequency_shuffled"].dropna()) == {1.0}
     assert low["frequency_shuffled"].notna().all()
 
 
-@pytest.mark.parametrize("size", [1e7, 1e100])
-def test_a_refit_does_not_see_samples_that_are_left_out(size):
+def test_a_refit_does_not_see_samples_that_are_left_out():
     """To the last bit, whatever stands in their rows."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 90)), np.arange(30) % 2
-    model = SMFClassifier(2).fit(X, y)
-    part, rest = np.arange(24), np.arange(24, 30)
-    found = []
-    for factor in (1.0, size):
+    fitted, found = fitted_model(SMFClassifier(2).fit(X, y)), []
+    for factor in (1.0, 1e7, 1e100):
         Z = X.copy()
-        Z[rest] *= factor
-        fitted = fitted_model(model)
+        Z[24:] *= factor
         data = model_data(fitted, Z, y, None, "stability")
-        work = resampling._Refits(fitted, data, np.ones(30), None, None, "correlation", 3, None)
-        (view,) = work.views(y, [part])
-        found.append(view)
+        found.append(resampling._Refits(fitted, data, np.ones(30), None, None).view(y, np.arange(24)))
     for name in ("weights", "correlations", "coef"):
-        np.testing.assert_array_equal(getattr(found[0], name), getattr(found[1], name))
+        for other in found[1:]:
+            np.testing.assert_array_equal(getattr(found[0], name), getattr(other, name))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"n_resamples": 0}, ValueError, "n_resamples=0: an integer"),
+        ({"shuffles": -1}, ValueError, "shuffles=-1: an integer >= 0"),
+        ({"by": "size"}, ValueError, "by='size': 'correlation' or"),
+        ({"n": 0}, ValueError, "n=0: an integer"),
+        ({"fraction": 1.0}, ValueError, "fraction=1.0: a number"),
+        ({"fraction": 0.001}, ValueError, "1 samples are too few"),
+        ({"progress": 3}, TypeError, "progress=3: None, True or"),
+        ({"random_state": "x"}, TypeError, "random_state='x'"),
+        ({"sample_weight": [1.0]}, ValueError, "sample_weight: 1 samples"),
+        ({"y": np.zeros(39)}, ValueError, "y: 39 samples, but X has 40"),
+        ({"X": table()[0].iloc[:, 1:]}, ValueError, "feature names"),
+    ],
+)
+def test_bad_options(options, error, words, numbers):
+    X, fit = numbers
+    with pytest.raises(error, match=words):
+        stability(fit, **{"X": X, "y": X["gene0"]} | options)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, _ = table()
+    return X, regressor(rank=2).fit(X, X["gene0"])

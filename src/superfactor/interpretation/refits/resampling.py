@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -20,19 +19,10 @@ from superfactor.interpretation.models import FittedModel, ModelData, fitted_mod
 from superfactor.interpretation.refits.progress import reporting
 from superfactor.interpretation.refits.refitting import shuffled
 from superfactor.interpretation.tables import ENDS, check_count, extremes, top_features
-from superfactor.interpretation.view import (
-    DEFAULT,
-    FactorView,
-    Source,
-    arrange,
-    factor_view,
-    source_of,
-    view_names,
-)
+from superfactor.interpretation.view import DEFAULT, FactorView, arrange, factor_view, source_of, view_names
 from superfactor.options import Options
-from superfactor.outcomes.reading import ShownOutputs
 from superfactor.samples import moments_of
-from superfactor.spectrum import Compression, DataMatrix, compress
+from superfactor.spectrum import DataMatrix, compress
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -169,7 +159,8 @@ def stability(
     0.9
     """
     check_count("n_resamples", n_resamples)
-    _check_shuffles(shuffles)
+    if not isinstance(shuffles, Integral) or isinstance(shuffles, bool) or shuffles < 0:
+        raise ValueError(f"shuffles={shuffles!r}: an integer >= 0 is required")
     shuffles = min(shuffles, n_resamples)  # each has a refit of its own
     fitted = fitted_model(model)
     view = factor_view(model, rotation=rotation, positive=positive)
@@ -180,20 +171,22 @@ def stability(
     rng = np.random.default_rng(seed_of(random_state))
     draw = partial(_resamples, weight=weight, fraction=fraction, rank=len(view.share), rng=rng)
     parts = list(draw(strata, n_resamples))
-    work = _Refits(fitted, data, weight, rotation, positive, by, n, n_jobs)
+    refits = _Refits(fitted, data, weight, rotation, positive)
+
+    def returns(reference: FactorView, y: Any, parts: list[Any], report: Any = None) -> tuple[Any, Any]:
+        return _returns(reference, refits.views(y, parts, n_jobs), by, n, refits.by_kind, report)
 
     table, total = top_features(view, n, by=by), n_resamples + (n_resamples + 1) * bool(shuffles)
     with reporting(progress, "Refitting on resamples") as report:
         report(0, total)
-        frequency, similarity = work.returns(view, data.y, parts, lambda done: report(done, total))
+        frequency, similarity = returns(view, data.y, parts, lambda done: report(done, total))
         table["frequency"] = _listed(table, frequency)
         null, alike = [], []
         for k in range(shuffles):
             order = shuffled(data.given, np.arange(len(weight)), rng)
             count = n_resamples // shuffles + (k < n_resamples % shuffles)
-            everyone = np.flatnonzero(weight)
-            (reference,) = work.views(data.y[order], [everyone])
-            again = work.returns(reference, data.y[order], list(draw(strata[order], count)))
+            reference = refits.view(data.y[order], np.flatnonzero(weight))
+            again = returns(reference, data.y[order], list(draw(strata[order], count)))
             null.append(again[0])
             alike.append(again[1])
             report(n_resamples + (k + 1) * (n_resamples + 1) // shuffles, total)
@@ -201,11 +194,6 @@ def stability(
     table["frequency_shuffled"] = _listed(table, _mean(np.reshape(null, (-1, *places))))
     by_chance = np.concatenate(alike) if alike else None
     return Stability(table, similarity, n_resamples, view.predictive, by_chance)
-
-
-def _check_shuffles(shuffles: Any) -> None:
-    if not isinstance(shuffles, Integral) or isinstance(shuffles, bool) or shuffles < 0:
-        raise ValueError(f"shuffles={shuffles!r}: an integer >= 0 is required")
 
 
 def _listed(table: DataFrame, values: Any) -> Any:
@@ -221,112 +209,80 @@ def _mean(values: Any) -> Any:
     return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Some of the samples.
-
-    Attributes
-    ----------
-    X : (m, p)
-    data : as the refit sees them, in few coordinates where `small` is not None
-    small : the compression of X
-    """
-
-    X: Any
-    data: ModelData
-    small: Compression | None
-
-    def full(self, source: Source, weight: Any) -> Source:
-        """Of all features: X = ZVᵀ in coordinates Z of its row space, so that XᵀDS = V·ZᵀDS."""
-        if self.small is None:
-            return source
-        none = np.zeros((self.X.shape[1], 0))
-        return replace(
-            source,
-            weights=self.small.expand(source.weights),
-            covariance=self.small.expand(source.covariance),
-            scale=moments_of(self.X, none, weight)[1].feature_scale,
-        )
-
-
 class _Refits:
-    """Views of the model fitted to some of the samples, and whether features return in them."""
+    """Views of the model fitted to some of the samples."""
 
     def __init__(
-        self,
-        fitted: FittedModel,
-        data: ModelData,
-        weight: Any,
-        rotation: str | None,
-        positive: Any,
-        by: str,
-        n: int,
-        n_jobs: int | None,
+        self, fitted: FittedModel, data: ModelData, weight: Any, rotation: str | None, positive: Any
     ):
-        self.data, self.weight, self.rotation, self.n_jobs = data, weight, rotation, n_jobs
-        self.by, self.n = by, n
+        self.data, self.weight, self.rotation = data, weight, rotation
         self.shown = fitted.outcome.shown_outputs(fitted.estimator, positive)
         self.names = view_names(fitted)
         self.estimator = refittable(fitted.estimator)
         # A constraint is on entries of the original, and does not carry over.
         self.compresses = fitted.estimator.constraint is None
-        self.gram = _gram(data.X) if self.compresses else None
+        n, p = data.X.shape
+        wide = self.compresses and p >= 2 * n and n <= Options.compressed_side
+        # XXᵀ, of which all refits use parts.
+        self.gram = DataMatrix(data.X).gram() if wide and not inputs.is_foreign(data.X) else None
+        # What a factor does is part of what it is, in this rotation.
+        self.by_kind = rotation in (None, DEFAULT)
 
-    def views(self, y: Any, parts: list[Any]) -> Iterator[FactorView]:
+    def views(self, y: Any, parts: list[Any], n_jobs: int | None) -> Iterator[FactorView]:
         """The factors of a fit to each part of the samples."""
         from joblib import Parallel, delayed
 
-        begun: deque[_Part] = deque()
+        jobs = (delayed(self.view)(y, rows) for rows in parts)
+        found: Iterator[FactorView] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        return found
 
-        def jobs() -> Iterator[Any]:
-            for rows in parts:
-                begun.append(self._part(rows))
-                data, weight = begun[-1].data, self.weight[rows]
-                full = weight * (self.weight.sum() / weight.sum())
-                yield delayed(_refit)(self.estimator, data, full, self.shown, y[rows])
-
-        sources: Iterator[Source] = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs())
-        for source, rows in zip(sources, parts, strict=True):
-            whole = begun.popleft().full(source, self.weight[rows])
-            yield arrange(whole, self.rotation, self.names)
-
-    def _part(self, rows: Any) -> _Part:
-        """Some of the samples; where X is wide, in coordinates of their own row space, as in a fold."""
-        X, covariates = inputs.take(self.data.X, rows, axis=0), self.data.covariates
+    def view(self, y: Any, rows: Any) -> FactorView:
+        """The factors of a fit to the samples at `rows`; of wide X by coordinates of their row space."""
+        X, weight, beside = inputs.take(self.data.X, rows, axis=0), self.weight[rows], self.data.covariates
         small = None
         if self.compresses:
             gram = None if self.gram is None else self.gram[np.ix_(rows, rows)]
             small = compress(DataMatrix(X), gram=gram)
         if small is not None and len(small.values) < self.estimator.n_components:
             small = None
-        short = X if small is None else small.rows * small.values
-        own = None if covariates is None else covariates[rows]
-        return _Part(X, ModelData(short, self.data.given, own), small)
+        again = clone(self.estimator).fit(
+            X if small is None else small.rows * small.values,
+            y[rows],
+            covariates=None if beside is None else beside[rows],
+            sample_weight=weight * (self.weight.sum() / weight.sum()),
+        )
+        source = source_of(again, self.shown)
+        if small is not None:  # X = ZVᵀ in coordinates Z, so that XᵀDS = V·ZᵀDS
+            source = replace(
+                source,
+                weights=small.expand(source.weights),
+                covariance=small.expand(source.covariance),
+                scale=moments_of(X, np.zeros((X.shape[1], 0)), weight)[1].feature_scale,
+            )
+        return arrange(source, self.rotation, self.names)
 
-    def returns(
-        self, view: FactorView, y: Any, parts: list[Any], report: Callable[[int], Any] | None = None
-    ) -> tuple[Any, Any]:
-        """How often the top features return (r, 2, n), and how alike the factors are (len(parts), r).
 
-        NaN at the places of an end that has fewer features.
-        """
-        r = len(view.share)
-        ends = [extremes(row, self.n) for row in view.shown(self.by)]
-        frequency, similarity = np.zeros((r, 2, self.n)), np.empty((len(parts), r))
-        carries = np.any(view.coef != 0, axis=0)
-        for k, again in enumerate(self.views(y, parts)):
-            kinds = None
-            if self.rotation in (None, DEFAULT):
-                kinds = carries, np.any(again.coef != 0, axis=0)
-            _, order, signs, similarity[k] = match(view.correlations, again.correlations, kinds)
-            shown = again.shown(self.by)[order] * signs[:, None]
-            for j, row in enumerate(shown):
-                for end, (before, after) in enumerate(zip(ends[j], extremes(row, self.n), strict=True)):
-                    frequency[j, end, : len(before)] += np.isin(before, after)
-                    frequency[j, end, len(before) :] = np.nan
-            if report is not None:
-                report(k + 1)
-        return frequency / len(parts), similarity
+def _returns(
+    view: FactorView, views: Iterable[FactorView], by: str, n: int, by_kind: bool, report: Any = None
+) -> tuple[Any, Any]:
+    """How often top features return in other views (r, 2, n), and how alike their factors are (views, r).
+
+    NaN at the places of an end that has fewer features.
+    """
+    ends = [extremes(row, n) for row in view.shown(by)]
+    found, similarity = [], []
+    for k, again in enumerate(views):
+        kinds = [np.any(v.coef != 0, axis=0) for v in (view, again)] if by_kind else None
+        _, order, signs, alike = match(view.correlations, again.correlations, kinds)
+        back = np.full((len(ends), 2, n), np.nan)
+        for j, row in enumerate(again.shown(by)[order] * signs[:, None]):
+            for end, (before, after) in enumerate(zip(ends[j], extremes(row, n), strict=True)):
+                back[j, end, : len(before)] = np.isin(before, after)
+        found.append(back)
+        similarity.append(alike)
+        if report is not None:
+            report(k + 1)
+    return np.mean(found, axis=0), np.array(similarity)
 
 
 def _resamples(
@@ -346,16 +302,3 @@ def _resamples(
     for _ in range(count):
         chosen = [rng.choice(g, size, replace=False) for g, size in zip(groups, sizes, strict=True)]
         yield np.sort(np.concatenate(chosen))
-
-
-def _gram(X: Any) -> Any:
-    """XXᵀ of wide X, NumPy or SciPy-sparse, of which all refits use parts; else None."""
-    n, p = X.shape
-    wide = p >= 2 * n and n <= Options.compressed_side
-    return DataMatrix(X).gram() if wide and not inputs.is_foreign(X) else None
-
-
-def _refit(estimator: Any, data: ModelData, weight: Any, shown: ShownOutputs, y: Any) -> Source:
-    """The factors of a fit to some of the samples."""
-    refit = clone(estimator).fit(data.X, y, covariates=data.covariates, sample_weight=weight)
-    return source_of(refit, shown)
