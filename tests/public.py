@@ -31,7 +31,7 @@ ROOMS = {
 
 #: What stands between the estimators and the solvers, described by the page about the architecture; and the
 #: command line, which has a page of its own. `estimators` is exported by `superfactor`.
-INSIDE = {"cli", "estimators", "models", "samples", "spectrum", "subspace", "units"}
+INSIDE = {"cli", "estimators", "models", "outcomes", "samples", "spectrum", "subspace", "units"}
 
 #: Modules without ``__all__`` that export what they define, but for what only the solvers use.
 EXPORTED = {"superfactor.solution": ["Solution"], "superfactor.solvers.bcd": ["solve"]}
