@@ -15,8 +15,7 @@ from superfactor.options import Options
 from superfactor.problem import Problem
 from superfactor.solution import Monitor, Solution
 from superfactor.solvers.newton import solve
-from superfactor.solvers.newton.beginning import begin
-from superfactor.solvers.newton.resuming import Beginning, arrays, fingerprint, random_state
+from superfactor.solvers.newton.beginning import Beginning, arrays, begin, fingerprint, random_state
 from superfactor.solvers.newton.rounds import descended, residual, rounds, with_chains
 from superfactor.solvers.newton.state import Run
 from superfactor.theory import certify

@@ -151,7 +151,7 @@ class Solution:
     converged: bool
     stopped_early: bool
     gradient_mapping: float
-    violation: float
+    violation: float = 0.0
     searched: Searched | None = None
 
     @property

@@ -7,7 +7,7 @@ from tests.problems import example
 from superfactor.losses import SquaredError
 from superfactor.options import Options
 from superfactor.problem import state
-from superfactor.theory.extremes import _lanczos_bound, design_extremes
+from superfactor.theory.constants import _lanczos_bound, design_extremes
 
 
 def extremes(problem, **given):

@@ -11,8 +11,7 @@ from superfactor.losses import resolve_link
 from superfactor.problem import state
 from superfactor.solvers import newton
 from superfactor.theory.certificate import _residuals
-from superfactor.theory.dual import Dual
-from superfactor.theory.evaluated import Evaluated
+from superfactor.theory.dual import Dual, Evaluated
 from superfactor.theory.top_sums import spectrum_of
 
 SHAPES = {"wide": (8, 20), "nearly square": (8, 12), "tall": (12, 6)}

@@ -7,6 +7,7 @@ problem: L is W for the filter model and Hᵀ for the feature model (`LiftedArra
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -35,16 +36,13 @@ def answer(
     arrays: LiftedArrays,
     factors: Factors,
     rank: int,
-    *,
-    objective: float,
     activations: Array,
     monitor: Monitor,
-    reason: str,
-    converged: bool,
-    gradient_mapping: float,
-    violation: float = 0.0,
+    **found: Any,
 ) -> Solution:
-    """A `Solution` of a solver that has no subspace of its own; activations (n, κ) are those of its point."""
+    """A `Solution` of a solver that has no subspace of its own; activations (n, κ) are those of its point,
+    `found` are further attributes of the solution.
+    """
     factors = factors.padded(rank)
     signal = activations - arrays.covariates @ cast(factors.gamma, activations)
 
@@ -56,13 +54,9 @@ def answer(
     return Solution(
         factors=factors,
         code_sizes=arrays.code_sizes(factors),
-        objective=objective,
         signal=problem.samples.keep(Block.given, signal),
         basis=basis,
         history=monitor.history,
-        reason=reason,
-        converged=converged,
         stopped_early=monitor.stopped_early,
-        gradient_mapping=gradient_mapping,
-        violation=violation,
+        **found,
     )

@@ -18,24 +18,14 @@ from superfactor.samples import Along, Design, Tall, Vectors
 
 @dataclass(frozen=True)
 class Basis:
-    """S (N, k) with orthonormal columns.
+    """S (N, k) with orthonormal columns."""
 
-    Attributes
-    ----------
-    problem : whose search side this is
-    S : the vectors
-    GS : G·S
-    D : SᵀGS (k, k)
-    features : (n, k) tall, √w·ΦS: what the classifier reads
-    loadings : (p, k), S itself or its image, whichever has p rows
-    """
-
-    problem: Problem
-    S: Vectors
-    GS: Vectors
-    D: Array
-    features: Tall
-    loadings: Array
+    problem: Problem  # whose search side this is
+    S: Vectors  # the vectors
+    GS: Vectors  # G·S
+    D: Array  # SᵀGS (k, k)
+    features: Tall  # (n, k) tall, √w·ΦS: what the classifier reads
+    loadings: Array  # (p, k), S itself or its image, whichever has p rows
 
     @staticmethod
     def empty(problem: Problem) -> Basis:

@@ -12,20 +12,13 @@ Linear = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Truncated:
-    """Where conjugate gradients ended.
+    """Where conjugate gradients ended."""
 
-    Attributes
-    ----------
-    x : (…, N)
-    decrease : (…), by how much x lowers the quadratic ½xᵀHx − bᵀx
-    length : (…), √(xᵀMx) in the metric of the preconditioner M⁻¹
-    solved : (…), whether the tolerance was met: not where the curvature was negative, the trust region ended,
-        or patience did
-    """
-
-    x: Array
-    decrease: Array
-    length: Array
+    x: Array  # (…, N)
+    decrease: Array  # (…), by how much x lowers the quadratic ½xᵀHx − bᵀx
+    length: Array  # (…), √(xᵀMx) in the metric of the preconditioner M⁻¹
+    # (…), whether the tolerance was met: not where the curvature was negative, the trust region ended, or
+    # patience did
     solved: Array
 
 

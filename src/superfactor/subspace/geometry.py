@@ -41,15 +41,16 @@ class Point:
         """[Wβ; γ] (…, k + q, κ)."""
         return namespace(self.W).concat([self.W @ self.beta, self.gamma], axis=-2)
 
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self.W, self.beta, self.gamma, self.F, self.loss, self.pulled
+
     def __getitem__(self, i: int) -> Point:
         """One of several points."""
-        parts = (self.W, self.beta, self.gamma, self.pulled)
-        W, beta, gamma, pulled = (part[i, :, :] for part in parts)
-        return Point(W, beta, gamma, float(self.F[i]), float(self.loss[i]), pulled)
+        return self._each(lambda part: float(part[i]) if part.ndim == 1 else part[i, :, :])
 
     def _each(self, change: Callable[[Array], Array]) -> Point:
-        parts = (self.W, self.beta, self.gamma, self.F, self.loss, self.pulled)
-        return Point(*(change(part) for part in parts))
+        return Point(*map(change, self._parts))
 
     def taken(self, chosen: Any) -> Point:
         """Some of several points, by NumPy indices."""
@@ -63,9 +64,7 @@ class Point:
         def chosen(a: Array, b: Array) -> Array:
             return xp.where(xp.reshape(condition, (-1,) + (1,) * (a.ndim - 1)), a, b)
 
-        mine = (self.W, self.beta, self.gamma, self.F, self.loss, self.pulled)
-        theirs = (other.W, other.beta, other.gamma, other.F, other.loss, other.pulled)
-        return Point(*map(chosen, mine, theirs))
+        return Point(*map(chosen, self._parts, other._parts))
 
 
 def _root(identity: Array, T: Array) -> Array:
@@ -81,21 +80,14 @@ def _root(identity: Array, T: Array) -> Array:
 
 @dataclass(frozen=True)
 class Frame:
-    """A point turned so that the curvature of its reconstruction is diagonal (docs/method.md §11).
+    """A point turned so that the curvature of its reconstruction is diagonal (docs/method.md §11)."""
 
-    W, beta : turned to match
-    ritz : eigenvalues (…, r) of WᵀDW + (λ/ξ)ββᵀ, descending
-    complement : W⊥ (…, k, k−r), turned so that D is diagonal there
-    rest : its values there (…, k−r), descending
-    coupled : None; in a frame that is not turned D itself there (…, k−r, k−r), and rest its diagonal
-    """
-
-    W: Array
+    W: Array  # turned to match, and beta with it
     beta: Array
-    ritz: Array
-    complement: Array
-    rest: Array
-    coupled: Array | None = None
+    ritz: Array  # eigenvalues (…, r) of WᵀDW + (λ/ξ)ββᵀ, descending
+    complement: Array  # W⊥ (…, k, k−r), turned so that D is diagonal there
+    rest: Array  # its values there (…, k−r), descending
+    coupled: Array | None = None  # in a frame that is not turned D there (…, k−r, k−r), rest its diagonal
 
     @staticmethod
     def of(W: Array, beta: Array, D: Array, root_ratio: float) -> Frame:

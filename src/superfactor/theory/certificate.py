@@ -13,8 +13,7 @@ from superfactor.spectrum import DataMatrix
 from superfactor.subspace import LossOn, fit_ridge
 from superfactor.theory.ascent import ascend
 from superfactor.theory.constants import TheoremConstants, theorem_constants
-from superfactor.theory.dual import SHORTENINGS, Bound, Dual
-from superfactor.theory.evaluated import Evaluated
+from superfactor.theory.dual import SHORTENINGS, Bound, Dual, Evaluated
 from superfactor.theory.top_sums import spectrum_of
 
 #: How a bound may be found, and whether that works for rows that are read in passes or kept on a cluster.
@@ -193,18 +192,11 @@ def certify(
 
 @dataclass(frozen=True)
 class _Gap:
-    """What lies between F and the best bound so far.
+    """What lies between F and the best bound so far."""
 
-    Attributes
-    ----------
-    evaluated : F
-    unsupervised : bound(0), of reconstruction alone
-    best : the best bound at dual points; None where there are none
-    """
-
-    evaluated: Evaluated
-    unsupervised: float
-    best: Bound | None = None
+    evaluated: Evaluated  # F
+    unsupervised: float  # bound(0), of reconstruction alone
+    best: Bound | None = None  # the best bound at dual points; None where there are none
 
     def closed_by(self, bound: Bound) -> _Gap:
         """With this bound, if it is higher than the one before."""

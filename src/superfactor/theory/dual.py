@@ -8,14 +8,16 @@ An unpenalised intercept asks for Σ_i ω_i g_i = 0. The dual points live with t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from superfactor._arrays import Array
+from superfactor._arrays import Array, to_numpy, wide
 from superfactor.losses.base import BALANCING_STEPS
 from superfactor.problem import Problem
 from superfactor.samples import Block, Tall
-from superfactor.spectrum import product_rounding
+from superfactor.solution import Solution
+from superfactor.spectrum import eigen_rounding, product_rounding
 from superfactor.theory.top_sums import Pull, Spectrum, Top
 
 #: How often the step in the length of dual points is halved; each costs two bounds.
@@ -24,18 +26,11 @@ SHORTENINGS = 2
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large dual points g are, and what is added up with them (`Block.dual_sizes`).
+    """How large dual points g are, and what is added up with them (`Block.dual_sizes`)."""
 
-    Attributes
-    ----------
-    terms : Σ_i ω_i(|ℓ*(y_i, g_i)| + |g_i||y_i|)
-    covariates : |X'|ᵀ(ω∘|g|) (q, κ)
-    slope : ‖ω∘g/√w‖
-    """
-
-    terms: float
-    covariates: Array
-    slope: float
+    terms: float  # Σ_i ω_i(|ℓ*(y_i, g_i)| + |g_i||y_i|)
+    covariates: Array  # |X'|ᵀ(ω∘|g|) (q, κ)
+    slope: float  # ‖ω∘g/√w‖
 
 
 @dataclass(frozen=True)
@@ -47,16 +42,13 @@ class Bound:
     sizes: Sizes
 
 
+@dataclass
 class Dual:
     """Lower bounds for one problem and rank."""
 
     problem: Problem
     spectrum: Spectrum
-    reach: float
-
-    def __init__(self, problem: Problem, spectrum: Spectrum, reach: float = 1.0):
-        """`reach` : about as large as activations are."""
-        self.problem, self.spectrum, self.reach = problem, spectrum, reach
+    reach: float = 1.0  # about as large as activations are
 
     def value(self, points: Tall) -> Bound:
         """The bound at dual points g (n, κ), after moving them to the nearest that an unpenalised intercept
@@ -127,3 +119,56 @@ class Dual:
         top = self.spectrum.alone()
         found = self.problem.xi * (self.problem.squared_norm - top.value)
         return max(found - self._of_reconstruction(top), 0.0)
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """An objective with its rounding (docs/method.md §19)."""
+
+    objective: float  # F as the solver computed it
+    rounding: float  # how far it may be from F of the factors in exact arithmetic
+
+    @staticmethod
+    def of(
+        problem: Problem, solution: Solution, sizes: Sizes | None, unsupervised: float, precision: float
+    ) -> Evaluated:
+        """F of a solution of a compact problem.
+
+        Parameters
+        ----------
+        sizes : those of the residuals g, which say how F changes with the activations; None where nothing
+            can be proven
+        unsupervised : bound(0)
+        precision : ε of the type in which users get the factors
+        """
+        F = float(solution.objective)
+        if sizes is None:
+            return Evaluated(F, 0.0)
+        epsilon, (n, p) = problem.epsilon, problem.shape
+        size, lost = math.sqrt(problem.squared_norm), problem.compression_rounding
+        # λ‖Ã‖² is a part of F, and reconstruction costs bound(0) at least.
+        length = math.sqrt(max(F - unsupervised, 0.0) / problem.lam)
+        # Activations are X̃Ã in the filter model and Ã itself in the feature model: computed in a basis by the
+        # solver, and from the factors by users.
+        each = problem.model.phi(
+            lambda: product_rounding(p, epsilon) * size + lost,
+            lambda: product_rounding(problem.n_outputs, epsilon),
+        )
+        off = 2 * length * each
+        bend = problem.loss.curvature_bounds(problem.n_outputs)[1] * problem.largest_weight
+        # Rounding the factors to the type of X moves a stationary point: F changes by the square of that.
+        moved = 2 * precision * length * problem.model.phi(lambda: size, lambda: 1.0)
+        gamma = abs(wide(to_numpy(solution.factors.gamma)))
+        # Of X̃ᵀX̃ in a basis, which is orthonormal up to rounding too; ‖X̃‖² is added up in float64.
+        products = product_rounding(max(n, p), epsilon) + 2 * eigen_rounding(min(n, p), epsilon)
+        # Losses that compare samples are differences of activations, however small: all their digits count.
+        compared = epsilon * math.sqrt(problem.total_weight) * size * length
+        parts = (
+            2 * compared if problem.loss.couples_samples else 0.0,
+            sizes.slope * off + bend * (off**2 + moved**2),
+            product_rounding(problem.n_covariates, epsilon) * float((sizes.covariates * gamma).sum()),
+            # Targets are in the type of X too.
+            epsilon * sizes.terms + product_rounding(n, epsilon) * abs(F),
+            problem.xi * size * ((products + product_rounding(n * p) + precision**2) * size + 2 * lost),
+        )
+        return Evaluated(F, sum(parts))

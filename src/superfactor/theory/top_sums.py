@@ -21,6 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from superfactor._arrays import Array, eigh_descending, frobenius2, moved, namespace, wide, zeros_like_of
 from superfactor.options import Options
@@ -45,16 +46,10 @@ class Top:
 
 @dataclass(frozen=True)
 class Pull:
-    """How strongly dual points pull: c·E.
+    """How strongly dual points pull: c·E."""
 
-    Attributes
-    ----------
-    scale : c
-    gram : EᵀE (κ, κ)
-    """
-
-    scale: float
-    gram: Array
+    scale: float  # c
+    gram: Array  # EᵀE (κ, κ)
 
     @cached_property
     def size(self) -> float:
@@ -67,6 +62,7 @@ class Pull:
         return self.scale * math.sqrt(max(float(eigh_descending(self.gram)[0][0]), 0.0))
 
 
+@dataclass
 class Spectrum(ABC):
     """What is known of the eigenvalues of the Gram matrix of X̃."""
 
@@ -74,10 +70,7 @@ class Spectrum(ABC):
     rank: int
 
     #: False where the largest value outside a basis is estimated by a Ritz value plus its residual.
-    exact = True
-
-    def __init__(self, problem: Problem, rank: int):
-        self.problem, self.rank = problem, rank
+    exact: ClassVar[bool] = True
 
     @abstractmethod
     def alone(self) -> Top:
@@ -132,12 +125,11 @@ def spectrum_of(
     return RitzSpectrum(problem, rank, basis())
 
 
+@dataclass
 class KnownSpectrum(Spectrum):
     """X̃ = UΣ, in the coordinates of its own right singular vectors: diag(σ²) plus a matrix of rank κ."""
 
-    def __init__(self, problem: Problem, rank: int, sigma: Array):
-        super().__init__(problem, rank)
-        self._sigma = sigma
+    _sigma: Array
 
     def alone(self) -> Top:
         top = self._sigma[: self.rank]
@@ -194,12 +186,11 @@ class KnownSpectrum(Spectrum):
         return float(self._sigma[0]) ** 2
 
 
+@dataclass
 class FullSpectrum(Spectrum):
     """From the Gram matrix of the smaller side of X̃."""
 
-    def __init__(self, problem: Problem, rank: int):
-        super().__init__(problem, rank)
-        self._gram: Array | None = None
+    _gram: Array | None = None
 
     @property
     def _by_samples(self) -> bool:
@@ -292,6 +283,7 @@ class FullSpectrum(Spectrum):
         return self._rounded(value, matrix + own, root)
 
 
+@dataclass
 class RitzSpectrum(Spectrum):
     """Σritz_i + Σc_i, c_i = |R_i|²/(ritz_i − rest₁), from Ritz values in a basis: the bound of
     docs/method.md §11.
@@ -299,11 +291,8 @@ class RitzSpectrum(Spectrum):
     The basis stays as it is: what the labels add makes another one.
     """
 
-    exact = False
-
-    def __init__(self, problem: Problem, rank: int, basis: Basis):
-        super().__init__(problem, rank)
-        self._basis = basis
+    exact: ClassVar[bool] = False
+    _basis: Basis
 
     def alone(self) -> Top:
         basis = self._basis

@@ -11,8 +11,8 @@ from tests.solvers.newton.searching import GROWING
 from superfactor.losses import resolve_link
 from superfactor.problem import state
 from superfactor.solvers import newton
+from superfactor.solvers.newton.beginning import fingerprint, random_state, restore_random
 from superfactor.solvers.newton.checkpoint import Checkpoint
-from superfactor.solvers.newton.resuming import fingerprint, random_state, restore_random
 
 # The package has a function of this name.
 module = importlib.import_module("superfactor.solvers.newton.solve")

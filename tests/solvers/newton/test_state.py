@@ -7,9 +7,8 @@ import pytest
 from tests.problems import MODELS, example
 from tests.solvers.newton.searching import GROWING, begun, growing, new_run
 
-from superfactor.solvers.newton.beginning import with_label_directions
+from superfactor.solvers.newton.beginning import Beginning, arrays, with_label_directions
 from superfactor.solvers.newton.path import from_neighbour, reweighted
-from superfactor.solvers.newton.resuming import Beginning, arrays
 from superfactor.solvers.newton.rounds import descended, enlarged, residual, rounds, thick_restart
 from superfactor.solvers.newton.solve import finish
 from superfactor.solvers.newton.starts import EFFORTS, other_starts, supervised_start

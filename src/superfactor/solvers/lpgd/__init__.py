@@ -5,14 +5,10 @@
 =============== ===============================================================================
 file            idea
 =============== ===============================================================================
-``iteration``   one loop for every kind of state: history, stopping, divergence
-``lifted``      `solve`: the algorithm for the filter and feature models
+``dense``       the loop; a state that holds θ itself; `minimize`, for any smooth f(θ, γ) and any Θ
 ``compressed``  a state that holds nothing of the size of X (Θ: none, or Frobenius balls)
-``coordinates`` the two sides of X it lives on, the blocks of θ and the loss there
-``gram``        the leading singular vectors of a step, from the smaller Gram matrix
-``long_side``   vectors on the longer side of X, known through their inner products
-``dense``       a state that holds θ itself; `minimize`, for any smooth f(θ, γ) and any Θ
-``explicit``    the two models as an f(θ, γ) for ``dense``, with Θ on the user's variables
+``gram``        the leading singular vectors of its steps, from the smaller Gram matrix
+``lifted``      `solve`: the algorithm for the filter and feature models, with either state
 =============== ===============================================================================
 """
 

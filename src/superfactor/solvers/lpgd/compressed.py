@@ -6,7 +6,9 @@ step is Π_r(M) with
     M = c·[0, X] + [a·A, b·B] + g·[I, 0],    c = 2ξτ,  b = 1 − c,  a = 1 − 2λτ,  g = −τ∇_A(loss):
 
 X times a number plus rank r plus rank κ (docs/method.md §5). θ is kept as Z = S·Tᵀ, with S on the shorter
-side of X in the eigenbasis U of the smaller Gram matrix, and T on the longer side (`Long`). The
+side of X in the eigenbasis U of the smaller Gram matrix, and T on the longer side (`Long`), where X is
+m × long and a matrix is T = Xᵀ·F + R·C: F (m, k) is short, the anchors R (long, j) are few and fixed, and
+C (j, k) mixes them, so that X·T and TᵀT take m × k arrays only. The
 Gram matrix of M on the short side is diagonal plus low rank, its leading eigenvectors are the new
 S, and the new T = MᵀS is again Xᵀ times something short plus what was there before.
 
@@ -18,13 +20,276 @@ feature model). τ, ξ, λ, γ are the user's.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Self
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from superfactor._arrays import Array, eye_like, frobenius2, inner, zeros_like_of
-from superfactor.constraints import WholeSpace
-from superfactor.solvers.lpgd.coordinates import Coordinates
-from superfactor.solvers.lpgd.long_side import Long
+from superfactor._arrays import Array, eye_like, frobenius2, inner, namespace, zeros_like_of
+from superfactor.constraints import ConvexSet, FrobeniusBall, Product, WholeSpace
+from superfactor.models import LiftedArrays
+from superfactor.options import Options
+from superfactor.solvers.lpgd.gram import Gram, gram_of
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """R (long, j) with its image X·R (m, j) and its Gram matrix RᵀR (j, j)."""
+
+    R: Array
+    image: Array
+    gram: Array
+
+    @classmethod
+    def of(cls, R: Array, image: Array) -> Self:
+        return cls(R, image, R.T @ R)
+
+    @property
+    def size(self) -> int:
+        return int(self.R.shape[1])
+
+    def and_also(self, R: Array, image: Array) -> Self:
+        """These and more columns."""
+        xp = namespace(self.R)
+        cross = self.R.T @ R
+        gram = xp.concat([xp.concat([self.gram, cross], axis=1), xp.concat([cross.T, R.T @ R], axis=1)])
+        return type(self)(xp.concat([self.R, R], axis=1), xp.concat([self.image, image], axis=1), gram)
+
+    def turned(self, C: Array) -> Self:
+        """The columns R·C in place of R."""
+        return type(self)(self.R @ C, self.image @ C, C.T @ self.gram @ C)
+
+
+@dataclass(frozen=True)
+class Long:
+    """k columns [Xᵀ·F + R·C ‖ A] on the long side, A (h, k) being rows that X does not have.
+
+    With h = κ these are the rows of the A-block of θ; h = 0 where that block is elsewhere.
+    """
+
+    F: Array
+    GF: Array
+    C: Array
+    A: Array
+    anchors: Anchors
+
+    def image(self) -> Array:
+        """X·T (m, k); the rows A are none of X's."""
+        return self.GF + self.anchors.image @ self.C
+
+    def body_gram(self) -> Array:
+        """TᵀT (k, k) without the rows A."""
+        cross = self.F.T @ (self.anchors.image @ self.C)
+        own = self.F.T @ self.GF
+        return own + cross + cross.T + self.C.T @ self.anchors.gram @ self.C
+
+    def gram(self) -> Array:
+        """TᵀT (k, k)."""
+        return self.body_gram() + self.A.T @ self.A
+
+    def turned(self, K: Array) -> Self:
+        """T·K for K (k, k')."""
+        return replace(self, F=self.F @ K, GF=self.GF @ K, C=self.C @ K, A=self.A @ K)
+
+    def plus_range(self, F: Array, GF: Array) -> Self:
+        """T + Xᵀ·F for F (m, k)."""
+        return replace(self, F=self.F + F, GF=self.GF + GF)
+
+    def weighted(self, body: float, rows: Array) -> Self:
+        """T with its body times a number and the columns of A times `rows` (1, k)."""
+        return replace(self, F=self.F * body, GF=self.GF * body, C=self.C * body, A=self.A * rows)
+
+    def with_rows(self, A: Array) -> Self:
+        """More columns (k → k + j), zero but for their rows A (h, j)."""
+        j, xp = A.shape[1], namespace(A)
+
+        def padded(x: Array) -> Array:
+            return xp.concat([x, zeros_like_of(x, x.shape[0], j)], axis=1)
+
+        return replace(
+            self, F=padded(self.F), GF=padded(self.GF), C=padded(self.C), A=xp.concat([self.A, A], axis=1)
+        )
+
+    def with_range(self, F: Array, GF: Array) -> Self:
+        """More columns Xᵀ·F."""
+        more = self.with_rows(zeros_like_of(self.A, self.A.shape[0], F.shape[1]))
+        xp = namespace(F)
+        return replace(more, F=xp.concat([self.F, F], axis=1), GF=xp.concat([self.GF, GF], axis=1))
+
+    def with_columns(self, R: Array, image: Array) -> Self:
+        """More columns R (long, j), anchored here; image = X·R."""
+        xp, j = namespace(R), R.shape[1]
+        more = self.with_rows(zeros_like_of(self.A, self.A.shape[0], j))
+        unit = xp.concat([zeros_like_of(R, self.anchors.size, j), eye_like(R, j)], axis=0)
+        C = xp.concat([more.C, zeros_like_of(R, j, more.C.shape[1])], axis=0)
+        C = xp.concat([C[:, : self.C.shape[1]], unit], axis=1)
+        return replace(more, C=C, anchors=self.anchors.and_also(R, image))
+
+    def tidy(self) -> Self:
+        """The same with no more anchors than columns."""
+        k = self.F.shape[1]
+        if self.anchors.size <= k:
+            return self
+        unit = eye_like(self.C, k)
+        return replace(self, C=unit, anchors=self.anchors.turned(self.C))
+
+
+def compressible(constraint: ConvexSet) -> bool:
+    """Whether the projection multiplies A and B by numbers: no constraint, or Frobenius balls."""
+    if isinstance(constraint, Product):
+        return compressible(constraint.A) and compressible(constraint.B)
+    return isinstance(constraint, WholeSpace | FrobeniusBall)
+
+
+class Coordinates:
+    """The problem with the shorter side of X in coordinates that make its Gram matrix easy."""
+
+    arrays: LiftedArrays
+    constraint: ConvexSet
+    xp: Any
+    # Whether the shorter side is the search side (filter with p < n, feature with n ≤ p); the rows of the
+    # A-block then lie on the long side, else on the short one
+    left: bool
+    scale: float
+    share: float
+    xi: float  # xi, lam: ξ and λ in the user's units
+    lam: float
+    kappa: int
+    forth: Callable[[Array], Array]
+    back: Callable[[Array], Array]
+    gram: Gram  # the smaller Gram matrix G; m : its size
+    m: int
+
+    def __init__(self, arrays: LiftedArrays, constraint: ConvexSet, options: Options) -> None:
+        self.arrays, self.constraint = arrays, constraint
+        self.xp = arrays.data.xp
+        self.left = arrays.model.on_smaller_side(arrays.data.shape)
+        self.scale = arrays.data.scale
+        self.share = 1 / self.scale / arrays.unit
+        self.xi, self.lam = arrays.users_weights
+        self.kappa = arrays.n_outputs
+        # Products with X: forth to the short side, back to the long one.
+        products: list[Callable[[Array], Array]] = [arrays.back, arrays.image]
+        self.forth, self.back = products if self.left else products[::-1]
+        self.gram = gram_of(arrays, options, lambda F: self.into(self.forth(self.back(self.out(F)))))
+        self.m = self.gram.size
+
+    # --- the way in and out: only here do arrays meet X and its floating type ---------------------
+
+    def into(self, x: Array) -> Array:
+        return self.xp.astype(x, self.xp.float64)
+
+    def out(self, x: Array) -> Array:
+        return self.xp.astype(x, self.arrays.data.dtype)
+
+    def to_short(self, x: Array) -> Array:
+        """Coordinates (m, k) of vectors on the short side."""
+        return self.gram.enter(self.into(x))
+
+    def from_short(self, x: Array) -> Array:
+        return self.out(self.gram.leave(x))
+
+    def across(self, R: Array) -> Array:
+        """X·R (m, k) for R (long, k)."""
+        return self.to_short(self.forth(self.out(R)))
+
+    def long_array(self, T: Long) -> Array:
+        """The columns of T themselves (long, k), without the rows A."""
+        out = self.back(self.from_short(T.F))
+        return out + self.out(T.anchors.R @ T.C) if T.anchors.size else out
+
+    def long(self, R: Array, A: Array) -> Long:
+        """R (long, k) and the rows A (h, k) as a `Long`."""
+        R = self.into(R)
+        k = R.shape[1]
+        anchors = Anchors.of(R, self.across(R))
+        none = zeros_like_of(R, self.m, k)
+        return Long(none, none, eye_like(R, k), A, anchors)
+
+    def long_range(self, F: Array, h: int) -> Long:
+        """Xᵀ·F as a `Long` with h zero rows."""
+        k, n_long = F.shape[1], max(self.arrays.data.shape)
+        anchors = Anchors.of(zeros_like_of(F, n_long, 0), zeros_like_of(F, F.shape[0], 0))
+        return Long(F, self.gram.times(F), zeros_like_of(F, 0, k), zeros_like_of(F, h, k), anchors)
+
+    # --- the loss ---------------------------------------------------------------------------------
+
+    def activations(self, S: Array, T: Long, gamma: Array) -> Array:
+        """a (n, κ) at Z = S·Tᵀ; at most one product of X with κ columns."""
+        arrays = self.arrays
+        gamma = self.out(gamma)
+        if self.left:
+            A = self.from_short(S @ (T.A.T / self.share))
+            return arrays.activations(A, gamma)
+        part = T.turned(S[self.m :, :].T / self.share)
+        # Where activations are images, those of the long side are short.
+        phi = arrays.model.phi(lambda: self.from_short(part.image()), lambda: self.long_array(part))
+        return arrays.features(phi, phi) + arrays.covariates @ gamma
+
+    def gradient(self, S: Array, T: Long, E: Array, factor: float) -> tuple[Array, Long]:
+        """S and T with κ more columns each, whose product is factor·∇_A(loss) in the A-block."""
+        xp, arrays = self.xp, self.arrays
+        factor = factor * arrays.unit / self.scale
+        if self.left:
+            g = self.to_short(arrays.pull(E)) * factor
+            return xp.concat([S, g], axis=1), T.with_rows(eye_like(S, self.kappa))
+        unit = xp.concat([zeros_like_of(S, self.m, self.kappa), eye_like(S, self.kappa)])
+        S = xp.concat([S, unit], axis=1)
+        E = arrays.known.over_root(E)
+
+        def range_of_X() -> Long:
+            F = self.to_short(E) * factor
+            return T.with_range(F, self.gram.times(F))
+
+        return S, arrays.model.phi(
+            range_of_X, lambda: T.with_columns(self.into(E) * factor, self.across(E) * factor)
+        )
+
+    # --- the blocks of θ --------------------------------------------------------------------------
+
+    def weighted(self, P: Array, Q: Long, alpha: float, beta: float, delta: float) -> tuple[Array, Long]:
+        """What `gradient` gives, weighted: alpha on A, beta on B, delta on the gradient."""
+        k = P.shape[1] - self.kappa
+        weights = self.xp.concat([zeros_like_of(P, k) + alpha, zeros_like_of(P, self.kappa) + delta])[None, :]
+        if self.left:
+            return P, Q.weighted(beta, weights)
+        m = self.m
+        return self.xp.concat([P[:m, :] * beta, P[m:, :] * weights]), Q
+
+    def image(self, T: Long) -> Array:
+        """[0, X]·T on the short side, with rows of zeros for the A-block where that is here."""
+        top = T.image()
+        if self.left:
+            return top
+        return self.xp.concat([top, zeros_like_of(top, self.kappa, top.shape[1])])
+
+    def block_norms2(self, S: Array, T: Long) -> tuple[float, float]:
+        """‖A‖² and ‖B‖²."""
+        if self.left:
+            G = S.T @ S
+            return inner(G, T.A.T @ T.A), inner(G, T.body_gram())
+        m, G = self.m, T.gram()
+        top, bottom = S[:m, :], S[m:, :]
+        return inner(bottom.T @ bottom, G), inner(top.T @ top, G)
+
+    def overlap(self, S: Array, T: Long) -> float:
+        """⟨X, B⟩."""
+        return inner(T.image(), S[: self.m, :])
+
+    def shrink(self, norms2: tuple[float, float], gamma: Array) -> tuple[float, float, Array]:
+        """Π_Θ: the numbers that multiply A and B, and the projected γ."""
+        norms = [self.scale * math.sqrt(max(x, 0.0)) for x in norms2]
+        constraint = self.constraint
+        if isinstance(constraint, Product):
+            a, b = (_ratio(part, norm) for part, norm in zip(constraint.factors, norms, strict=False))
+            return a, b, constraint.gamma.project(gamma)
+        both = _ratio(constraint, math.hypot(*norms, math.sqrt(frobenius2(gamma))))
+        return both, both, gamma * both
+
+
+def _ratio(constraint: ConvexSet, norm: float) -> float:
+    if isinstance(constraint, FrobeniusBall) and norm > constraint.radius:
+        return constraint.radius / norm
+    return 1.0
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from superfactor._arrays import Array, namespace, one_blas_thread, random_like, zeros_like_of
-from superfactor.constraints import ConvexSet, resolve_constraint
+from superfactor._arrays import (
+    Array,
+    eye_like,
+    frobenius2,
+    namespace,
+    one_blas_thread,
+    random_like,
+    zeros_like_of,
+)
+from superfactor.constraints import ConvexSet, Product, resolve_constraint
 from superfactor.models import Factors, LiftedArrays
 from superfactor.options import Options
 from superfactor.problem import Problem
 from superfactor.solution import Monitor, Solution
 from superfactor.solvers.factored import answer, random_factors
-from superfactor.solvers.lpgd.compressed import CompressedState
-from superfactor.solvers.lpgd.coordinates import Coordinates, compressible
-from superfactor.solvers.lpgd.dense import DenseState
-from superfactor.solvers.lpgd.explicit import ExplicitProblem
-from superfactor.solvers.lpgd.iteration import iterate
+from superfactor.solvers.lpgd.compressed import CompressedState, Coordinates, compressible
+from superfactor.solvers.lpgd.dense import DenseState, Ended, iterate
 from superfactor.spectrum import truncated_svd
 from superfactor.theory.constants import theorem_constants
 
@@ -113,37 +118,31 @@ def solve(
     elif isinstance(start, str) and start != "pca":
         raise ValueError(f"start={start!r}: Factors, 'pca' or 'random' are required")
     factors = start if isinstance(start, Factors) else None
-    violation = 0.0
     with one_blas_thread:
+        end: Ended[Any]
         if compress:
             first = _compressed_start(arrays, problem.options, set_, width, factors, rng)
             end = iterate(first, tau, tol, monitor)
-            state = end.state
-            L, beta, P = state.product()
-            gamma, activations = state.at.out(state.gamma), state.a
-            found = (end.reason, end.converged, end.mapping, state.value)
+            L, beta, P = end.state.product()
+            gamma, activations, violation = first.at.out(end.state.gamma), end.state.a, 0.0
         else:
             explicit = ExplicitProblem(arrays, set_)
-            dense = iterate(_dense_start(explicit, width, factors), tau, tol, monitor)
-            violation = dense.state.violation
-            L, beta, P = _product(explicit, dense.state.theta, width)
-            gamma = dense.state.gamma
+            end = iterate(_dense_start(explicit, width, factors), tau, tol, monitor)
+            L, beta, P = _product(explicit, end.state.theta, width)
+            gamma, violation = end.state.gamma, end.state.violation
             activations = arrays.activations(L @ beta, gamma)
-            found = (dense.reason, dense.converged, dense.mapping, dense.state.value)
-        reason, converged, mapping, value = found
-        if violation > 0:
-            reason += f"; the rank projection leaves the constraint by at most {violation:.2g}"
+        outside = f"; the rank projection leaves the constraint by at most {violation:.2g}"
         return answer(
             problem,
             arrays,
             arrays.unlift(L, beta, P, gamma),
             rank,
-            objective=value,
-            activations=activations,
-            monitor=monitor,
-            reason=reason,
-            converged=converged,
-            gradient_mapping=mapping,
+            activations,
+            monitor,
+            objective=end.state.value,
+            reason=end.reason + (outside if violation > 0 else ""),
+            converged=end.converged,
+            gradient_mapping=end.mapping,
             violation=violation,
         )
 
@@ -201,3 +200,75 @@ def _product(explicit: ExplicitProblem, theta: Array, rank: int) -> tuple[Array,
     right = s[:, None] * Vt
     beta, C = right[:, : explicit.kappa] * explicit.arrays.unit, right[:, explicit.kappa :]
     return U, beta, C.T / explicit.arrays.data.scale
+
+
+class ExplicitProblem:
+    """F as a function of θ = [A, B] and γ, and Π_Θ for a set on (A, B, γ).
+
+    What a set receives, with X n × p as everywhere in this package: A of shape (p, κ) for the
+    filter model and (n, κ) for the feature model, B (n, p), γ (q, κ), all in the user's units. With
+    sample weights the distance that Algorithm 1 projects by counts sample i w_i times. For
+    entrywise sets that makes no difference; rotation invariant ones are applied to samples in units
+    of √w; for others the set's own projection is taken as it is.
+    """
+
+    arrays: LiftedArrays
+    constraint: ConvexSet
+    kappa: int
+    xi: float
+    lam: float
+
+    def __init__(self, arrays: LiftedArrays, constraint: ConvexSet) -> None:
+        self.arrays, self.constraint = arrays, constraint
+        self.kappa = arrays.n_outputs
+        self.xi, self.lam = arrays.users_weights
+        scale = arrays.data.scale
+        like = arrays.targets
+        if arrays.side <= arrays.other_side:
+            self.X = arrays.image(eye_like(like, arrays.side)).T * scale
+        else:
+            self.X = arrays.back(eye_like(like, arrays.other_side)) * scale
+
+    def objective(self, theta: Array, gamma: Array | None) -> tuple[float, Array, Array | None]:
+        arrays, xp = self.arrays, namespace(theta)
+        A, B = theta[:, : self.kappa], theta[:, self.kappa :]
+        loss, E = arrays.loss_terms(arrays.activations(A * arrays.unit, gamma))
+        distance = B - self.X
+        value = loss + self.xi * frobenius2(distance) + self.lam * frobenius2(A)
+        value += arrays.covariate_penalty(gamma)
+        slope_A = arrays.pull(E) * arrays.unit + 2 * self.lam * A
+        slope = xp.concat([slope_A, 2 * self.xi * distance], axis=1)
+        ridge = 2 * arrays.covariate_ridge[:, None]
+        return value, slope, arrays.covariates.T @ E + ridge * gamma
+
+    def project(self, theta: Array, gamma: Array | None) -> tuple[Array, Array | None]:
+        xp, by_samples = namespace(theta), self.arrays.model.by_samples
+        A, B = theta[:, : self.kappa], theta[:, self.kappa :]
+        A, B, gamma = self._project((A, by_samples(B), gamma), self.constraint)
+        return xp.concat([A, by_samples(B)], axis=1), gamma
+
+    def _project(
+        self, point: tuple[Array, Array, Array], constraint: ConvexSet
+    ) -> tuple[Array, Array, Array]:
+        """Π_Θ of (A, B, γ) with the samples in units of √w."""
+        root = self.arrays.root_weight
+        if root is None:
+            return tuple(constraint.project(point))
+        if isinstance(constraint, Product):
+            weighted = (self.arrays.model.searches_samples, True, False)
+            return tuple(
+                _unweighted(factor, part, root if by_sample else None)
+                for factor, part, by_sample in zip(constraint.factors, point, weighted, strict=True)
+            )
+        if constraint.rotation_invariant:
+            return tuple(constraint.project(point))
+        A, B, gamma = point
+        by_A = root if self.arrays.model.searches_samples else 1.0
+        A, B, gamma = constraint.project((A / by_A, B / root, gamma))
+        return A * by_A, B * root, gamma
+
+
+def _unweighted(constraint: ConvexSet, part: Array, root: Array | None) -> Array:
+    if root is None or constraint.rotation_invariant:
+        return constraint.project(part)
+    return constraint.project(part / root) * root

@@ -5,12 +5,11 @@ file            idea
 =============== =============================================================================
 ``solve``       the search from begin to finish, and its answer in the user's units
 ``state``       where a search stands: a value
-``beginning``   how it begins
+``beginning``   how it begins, and goes on from a checkpoint
 ``descent``     Newton and proximal steps inside a subspace
 ``rounds``      descent, a bound on what lies outside, growth
-``starts``      other places to start from
+``starts``      other places to start from (``directions``), side by side (``fleet``)
 ``path``        many weights, each from where the one before ended
-``resuming``    what goes into a checkpoint, and how a search goes on from it
 ``checkpoint``  the file
 =============== =============================================================================
 """

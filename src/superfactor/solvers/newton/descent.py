@@ -31,19 +31,13 @@ class Stride:
 
     η grows while the objective falls, up to 1/(2λ), where the step is the certificate's own
     eigenproblem, and falls back to 1/L_A, where descent is certain.
-
-    Attributes
-    ----------
-    eta, shortest, longest : η and its limits
-    mapping : the gradient mapping of the last proximal step
-    radius : of the trust region of truncated Newton steps; infinite before the first one
     """
 
-    eta: float
+    eta: float  # eta, shortest, longest: η and its limits
     shortest: float
     longest: float
-    mapping: float = math.inf
-    radius: float = math.inf
+    mapping: float = math.inf  # the gradient mapping of the last proximal step
+    radius: float = math.inf  # of the trust region of truncated Newton steps; infinite before the first one
 
     @staticmethod
     def of(problem: Problem) -> Stride:
@@ -59,14 +53,10 @@ class Stride:
 
 @dataclass(frozen=True)
 class Descended:
-    """Where a descent ended.
-
-    Attributes
-    ----------
-    left : about how much lower the subspace goes: the last predicted decrease, or what the last step gained
-    """
+    """Where a descent ended."""
 
     point: Point
+    # About how much lower the subspace goes: the last predicted decrease, or what the last step gained
     left: float
     stride: Stride
 

@@ -21,18 +21,11 @@ _NOTHING = 1e-10
 
 @dataclass(frozen=True)
 class Directions:
-    """Directions of the search side in a basis of k vectors.
+    """Directions of the search side in a basis of k vectors."""
 
-    Attributes
-    ----------
-    data : (k, m), the singular directions of X, largest first
-    labels : (k, j), unit vectors in the span of ΦᵀE, where the loss pulls while there are no factors
-    gamma : (q, κ), the best coefficients of the covariates while there are no factors
-    """
-
-    data: Array
-    labels: Array
-    gamma: Array
+    data: Array  # (k, m), the singular directions of X, largest first
+    labels: Array  # (k, j), unit vectors in the span of ΦᵀE, where the loss pulls while there are no factors
+    gamma: Array  # (q, κ), the best coefficients of the covariates while there are no factors
 
     @staticmethod
     def of(inside: Inside) -> Directions:

@@ -14,19 +14,12 @@ from superfactor.subspace.newton_model import truncated_step
 
 @dataclass(frozen=True)
 class Fleet:
-    """S points (S, …), each with its own trust region.
+    """S points (S, …), each with its own trust region."""
 
-    Attributes
-    ----------
-    points : where they are
-    radius : (S,) of their trust regions, NumPy
-    left : (S,) what the last model promised to each
-    solved : (S,) whether that model was minimised to the end, so that its promise says how much is left
-    """
-
-    points: Point
-    radius: np.ndarray
-    left: np.ndarray
+    points: Point  # where they are
+    radius: np.ndarray  # (S,) of their trust regions, NumPy
+    left: np.ndarray  # (S,) what the last model promised to each
+    # (S,) whether that model was minimised to the end, so that its promise says how much is left
     solved: np.ndarray
 
     @staticmethod

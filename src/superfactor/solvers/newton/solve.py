@@ -20,10 +20,9 @@ from superfactor.models.factors import more_columns
 from superfactor.problem import Problem
 from superfactor.samples import Block
 from superfactor.solution import Monitor, Solution
-from superfactor.solvers.newton.beginning import begin
+from superfactor.solvers.newton.beginning import Beginning, begin, fingerprint, writing_to
 from superfactor.solvers.newton.checkpoint import Checkpoint
 from superfactor.solvers.newton.descent import newton, proximal, slack
-from superfactor.solvers.newton.resuming import Beginning, fingerprint, writing_to
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.starts import Effort, effort_named, other_starts
 from superfactor.solvers.newton.state import FINISHED, Run, State
@@ -197,6 +196,5 @@ def solution(problem: Problem, rank: int, state: State, monitor: Monitor, codes:
         converged=state.converged,
         stopped_early=monitor.stopped_early,
         gradient_mapping=state.stride.mapping,
-        violation=0.0,
         searched=state.searched,
     )

@@ -50,29 +50,18 @@ _FAR = (0.1, 0.3, 1.0, 3.0)
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to spend on other starts.
+    """How much to spend on other starts."""
 
-    Attributes
-    ----------
-    allowance : of the operations that the first answer took
-    floor : operations that hardly anybody will notice, whatever the first answer took, for one output;
-        valleys multiply with outputs, and so does this
-    most : starts that descend side by side, at most
-    waves : fleets of them
-    steps : of each at the problem's own weights, at most
-    finished : how many that are below the answer are finished, or go on alone where products are dear
-    hops : fleets that start near the best until then, after these
-    before : what is spent before all that, and on the same starts as without the rest
-    """
-
-    allowance: float
+    allowance: float  # of the operations that the first answer took
+    # Operations that hardly anybody will notice, whatever the first answer took, for one output; valleys
+    # multiply with outputs, and so does this
     floor: float
-    most: int
-    waves: int
-    steps: int
-    finished: int
-    hops: int = 0
-    before: Effort | None = None
+    most: int  # starts that descend side by side, at most
+    waves: int  # fleets of them
+    steps: int  # of each at the problem's own weights, at most
+    finished: int  # how many that are below the answer are finished, or go on alone where products are dear
+    hops: int = 0  # fleets that start near the best until then, after these
+    before: Effort | None = None  # what is spent before all that, and on the same starts as without the rest
 
 
 # Starts by default where products are dear.
@@ -204,24 +193,15 @@ def led(inside: Inside, starts: Sequence[Start]) -> Fleet:
 
 @dataclass
 class Race:
-    """Starts that descend as long as they may get below the lowest value.
+    """Starts that descend as long as they may get below the lowest value."""
 
-    Attributes
-    ----------
-    inside : where
-    known : a value to get below
-    goal : how much is nothing
-    found : where starts were when they settled, or when all had to stop, and how low they may still get
-    settled : the values at which starts have settled
-    starts : so many there were
-    """
-
-    inside: Inside
-    known: float
-    goal: float
+    inside: Inside  # where
+    known: float  # a value to get below
+    goal: float  # how much is nothing
+    # Where starts were when they settled, or when all had to stop, and how low they may still get
     found: list[tuple[Point, float]] = field(default_factory=list)
-    settled: list[float] = field(default_factory=list)
-    starts: int = 0
+    settled: list[float] = field(default_factory=list)  # the values at which starts have settled
+    starts: int = 0  # so many there were
 
     @property
     def lowest(self) -> Point:

@@ -22,52 +22,31 @@ GROWING, RESTARTING, FINISHED = "growing", "restarting", "finished"
 
 @dataclass(frozen=True)
 class Run:
-    """What a search is run with.
+    """What a search is run with."""
 
-    Attributes
-    ----------
-    tol : relative to what supervision can change
-    rng : draws starts
-    monitor : keeps the history, and says when to stop
-    begun : operations that had been asked of the samples when the search began
-    observe : hears of states as they are reached, and whether the moment is one to be remembered in any case
-    """
-
-    tol: float
-    rng: np.random.Generator
-    monitor: Monitor
-    begun: float = 0.0
+    tol: float  # relative to what supervision can change
+    rng: np.random.Generator  # draws starts
+    monitor: Monitor  # keeps the history, and says when to stop
+    begun: float = 0.0  # operations that had been asked of the samples when the search began
+    # Hears of states as they are reached, and whether the moment is one to be remembered in any case
     observe: Callable[[State, bool], None] = lambda state, important: None
 
 
 @dataclass(frozen=True)
 class State:
-    """Where a search stands.
+    """Where a search stands."""
 
-    Attributes
-    ----------
-    inside : the problem inside the current subspace
-    point : the best one there
-    stride : how long proximal steps are by now
-    floor : bound(0) inside the subspace, what reconstruction alone must cost
-    whole : whether the subspace is the whole range of X
-    begun : how many vectors the basis had in the beginning
-    capacity : how many it may have
-    phase : how far the search has come
-    searched : other starts that it has been compared with
-    left, reason, converged : about how much lower F can get inside the subspace, why the rounds ended, and
-        whether their tolerance was met
-    """
-
-    inside: Inside
-    point: Point
-    stride: Stride
-    floor: float
-    whole: bool
-    begun: int
-    capacity: int
-    phase: str = GROWING
-    searched: Searched | None = None
+    inside: Inside  # the problem inside the current subspace
+    point: Point  # the best one there
+    stride: Stride  # how long proximal steps are by now
+    floor: float  # bound(0) inside the subspace, what reconstruction alone must cost
+    whole: bool  # whether the subspace is the whole range of X
+    begun: int  # how many vectors the basis had in the beginning
+    capacity: int  # how many it may have
+    phase: str = GROWING  # how far the search has come
+    searched: Searched | None = None  # other starts that it has been compared with
+    # left, reason, converged: about how much lower F can get inside the subspace, why the rounds ended, and
+    # whether their tolerance was met
     left: float = math.inf
     reason: str = ""
     converged: bool = False
