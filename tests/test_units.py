@@ -58,9 +58,9 @@ def test_numbers_are_the_papers():
 def test_weights_count_samples_as_often_as_they_weigh():
     X, y, covariates = numbers()
     weight = np.random.default_rng(1).integers(0, 3, len(y))
-    weighted = SMFClassifier().fit(X, y, covariates=covariates, sample_weight=weight)
+    weighted = SMFClassifier(certify=None).fit(X, y, covariates=covariates, sample_weight=weight)
     repeated = [np.repeat(values, weight, axis=0) for values in (X, y, covariates)]
-    twice = SMFClassifier().fit(*repeated[:2], covariates=repeated[2])
+    twice = SMFClassifier(certify=None).fit(*repeated[:2], covariates=repeated[2])
     for name in ("xi_", "lam_", "lam_covariates_", "objective_"):
         np.testing.assert_allclose(getattr(weighted, name), getattr(twice, name), rtol=1e-8)
 
@@ -79,42 +79,23 @@ def test_other_units_lead_to_the_same_model(estimator, model):
     assert other.objective_ == pytest.approx(one.objective_, rel=1e-8)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_another_unit_of_y_is_one_of_the_prediction(model):
-    X, _, covariates = numbers()
-    y = X[:, 0] + 0.1 * covariates[:, 0]
-    one = SMFRegressor(model=model).fit(X, y, covariates=covariates)
-    large = SMFRegressor(model=model).fit(X, 1000 * y, covariates=covariates)
-    predicted = large.predict(X, covariates=covariates)
-    np.testing.assert_allclose(predicted, 1000 * one.predict(X, covariates=covariates), rtol=1e-5)
-
-
 def test_a_covariate_without_variance_is_weighed_by_its_mean_square():
     X, y, _ = numbers()
     constant, zero = np.full(len(y), 3.0), np.zeros(len(y))
-    fitted = SMFClassifier().fit(X, y, covariates=np.column_stack([constant, zero]))
+    fitted = SMFClassifier(certify=None).fit(X, y, covariates=np.column_stack([constant, zero]))
     np.testing.assert_allclose(fitted.lam_covariates_, [0.08 * 9.0, 0.08])
 
 
-def test_a_far_covariate_keeps_the_digits_of_its_variance():
+def test_covariates_and_numbers_far_from_zero_keep_the_digits_of_their_units():
     X, y, covariates = numbers()
-    fitted = SMFClassifier().fit(X, y, covariates=covariates[:, :1] + 1e8)
+    fitted = SMFClassifier(certify=None).fit(X, y, covariates=covariates[:, :1] + 1e8)
     np.testing.assert_allclose(fitted.lam_covariates_, 0.08 * covariates[:, 0].var(), rtol=1e-6)
+    near, far = (SMFRegressor(1, certify=None, search="off").fit(X, X[:, 0] + c) for c in (0.0, 1e9))
+    assert far.xi_ == pytest.approx(near.xi_, rel=1e-6)
 
 
-@pytest.mark.parametrize("shape", [(300, 200), (40, 200), (50, 3)], ids=["square", "wide", "tall"])
-def test_the_unit_of_the_ridge_is_about_the_largest_singular_value(shape):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal(shape) * np.geomspace(1, 0.01, shape[1])
-    problem = state("filter", X, np.arange(shape[0]) % 2, resolve_link("logistic", 1), xi=1.0, lam="auto")
-    lam = problem.users_weights[1]
-    centred = X - X.mean(axis=0)
-    assert lam == pytest.approx(1e-3 * np.linalg.norm(centred, 2) ** 2, rel=1e-3)
-
-
-@pytest.mark.parametrize("shape", [(300, 200), (40, 200), (50, 3)], ids=["square", "wide", "tall"])
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", [(120, 90), (20, 90), (50, 3)], ids=["square", "wide", "tall"])
+@pytest.mark.parametrize(("sparse", "weighted"), [(False, False), (True, True)])
 def test_what_all_samples_share_is_the_intercepts(shape, sparse, weighted):
     rng = np.random.default_rng(0)
     n = shape[0]
@@ -134,13 +115,8 @@ def test_nothing_but_a_mean_has_a_ridge_all_the_same():
     X = np.tile(np.arange(1.0, 5.0), (12, 1))
     problem = state("filter", X, np.arange(12) % 2, resolve_link("logistic", 1), xi="auto", lam="auto")
     assert problem.users_weights[1] == 1e-3
-
-
-def test_weights_where_there_is_nothing_to_weigh():
-    X, y = np.zeros((10, 3)), np.arange(10.0)
-    problem = state("filter", X, y[:, None] * 0, SquaredError(), xi="auto", lam="auto")
-    assert np.isfinite(problem.users_weights).all()
-    assert min(problem.users_weights) > 0
+    nothing = state("filter", 0 * X, np.zeros((12, 1)), SquaredError(), xi="auto", lam="auto")
+    assert np.isfinite(nothing.users_weights).all() and min(nothing.users_weights) > 0
 
 
 def test_covariates_keep_their_ridge_at_other_weights():
@@ -156,7 +132,7 @@ def test_covariates_keep_their_ridge_at_other_weights():
 def test_age_counts_beside_many_features():
     """Its effect is not shrunk away by a ridge that suits them; the paper's one ridge for all does that."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((100, 10)) @ rng.standard_normal((10, 3000)) + rng.standard_normal((100, 3000))
+    X = rng.standard_normal((100, 10)) @ rng.standard_normal((10, 800)) + rng.standard_normal((100, 800))
     y = np.arange(100) % 2
     age = 0.50 + 0.10 * rng.standard_normal(100) + 0.40 * y  # centuries
     scores = {}
@@ -178,10 +154,10 @@ def weighing(kind, n=60, p=12):
     return X, y, rng.uniform(0.2, 5, n)
 
 
-@pytest.mark.parametrize("shape", [(60, 12), (40, 200)], ids=["tall", "wide"])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize(
+    ("kind", "intercept", "weighted", "shape"),
+    [("classes", True, True, (30, 80)), ("numbers", False, False, (40, 6))],
+)
 def test_a_search_has_the_units_of_its_estimator(kind, intercept, weighted, shape):
     X, y, weight = weighing(kind, *shape)
     given = {"sample_weight": weight if weighted else None}
@@ -208,12 +184,6 @@ def test_the_loss_of_no_model(intercept):
     mean = np.average(y, weights=weight) if intercept else 0.0
     unit = np.sum(weight * (y - mean) ** 2) / np.sum(weight[:, None] * X**2)
     assert fitted.xi_ == pytest.approx(0.1 * unit, rel=1e-10)
-
-
-def test_numbers_far_from_zero_keep_the_digits_of_their_unit():
-    X, y, _ = weighing("numbers")
-    near, far = (SMFRegressor(1, certify=None, search="off").fit(X, y + c) for c in (0.0, 1e9))
-    assert far.xi_ == pytest.approx(near.xi_, rel=1e-6)
 
 
 def test_times_have_the_loss_of_equal_hazards_and_their_events():

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from tests.losses.examples import SOFTPLUS, one_hot
 
-from superfactor.losses import Probit, SquaredError, resolve_link
+from superfactor.losses import Probit, resolve_link
 from superfactor.models.coding import FeatureCoding, FilterCoding
 
 
@@ -14,8 +14,8 @@ def draw(p, r, kappa, seed=0):
     W = rng.standard_normal((p, r)) * 2.0 ** rng.integers(-3, 3, r)
     beta = rng.standard_normal((r, kappa)) * 2
     codes = rng.standard_normal((50, r))
-    x = rng.standard_normal((4, p)) * 2
-    offset = rng.standard_normal((4, kappa))
+    x = rng.standard_normal((3, p)) * 2
+    offset = rng.standard_normal((3, kappa))
     return W, beta, codes, x, offset
 
 
@@ -36,25 +36,17 @@ def naive_energy(loss, y, x, offset, W, beta, xi, lam):
     return best.fun
 
 
-LINKS = [
-    *(("logistic", kappa) for kappa in (1, 2, 5, 12)),
-    (Probit(), 1),
-    *((SOFTPLUS, kappa) for kappa in (1, 3)),
-]
-LINK_NAMES = [
-    *("logistic-1", "logistic-2", "logistic-5", "logistic-12"),
-    *("probit-1", "softplus-1", "softplus-3"),
-]
-
-
+@pytest.mark.parametrize(("p", "r", "xi", "lam"), [(6, 3, 1.0, 1.0), (6, 3, 3.0, 0.0), (2, 1, 1e-4, 1e-3)])
 @pytest.mark.parametrize(
-    ("p", "r", "xi", "lam"), [(6, 3, 1.0, 1.0), (2, 1, 0.05, 0.3), (6, 3, 3.0, 0.0), (2, 1, 1e-4, 1e-3)]
+    ("link", "kappa"),
+    [("logistic", 1), ("logistic", 4), (Probit(), 1), (SOFTPLUS, 2)],
+    ids=["logistic-1", "logistic-4", "probit", "softplus"],
 )
-@pytest.mark.parametrize(("link", "kappa"), LINKS, ids=LINK_NAMES)
 def test_energies(link, kappa, p, r, xi, lam):
     loss = resolve_link(link, kappa)
     W, beta, codes, x, offset = draw(p, r, kappa)
     coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=xi, lam=lam)
+    np.testing.assert_allclose(coding.codes(x), x @ np.linalg.pinv(W).T, rtol=1e-10)
     energies = coding.energies(coding.codes(x) @ beta, offset, loss)
     expected = [
         [naive_energy(loss, y, x[i], offset[i], W, beta, xi, lam) for y in range(kappa + 1)]
@@ -89,31 +81,14 @@ def test_energies_of_one_activation_solve_their_equation():
             assert energies[i, y] == pytest.approx(value, rel=1e-12)
 
 
-def test_far_tails_converge():
-    """λ = 0 and a tiny ξ: the activation has to travel hundreds of units down the tail."""
-    W, beta, codes, x, offset = draw(5, 2, 1)
-    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1e-200, lam=0.0)
-    loss = resolve_link("logistic", 1)
-    energies = coding.energies(coding.codes(x) @ beta, offset, loss)
-    assert np.all(energies >= 0)
-    assert np.all(energies < 1e-12)
-
-
-def test_far_tails_of_many_classes_converge():
-    """As above, with directions that differ in how far they reach: every label is within reach."""
-    W, beta, codes, x, offset = draw(8, 6, 6)
+@pytest.mark.parametrize(("kappa", "xi"), [(1, 1e-200), (6, 1e-12)])
+def test_far_tails_converge(kappa, xi):
+    """λ = 0 and a tiny ξ: activations have to travel hundreds of units down the tail, some further."""
+    W, beta, codes, x, offset = draw(8, 6, kappa)
     beta = beta * 10.0 ** np.arange(6)[:, None]
-    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1e-12, lam=0.0)
-    energies = coding.energies(coding.codes(x) @ beta, offset, resolve_link("logistic", 6))
-    assert np.all(energies >= 0)
-    assert np.all(energies < 1e-8)
-
-
-def test_no_samples_have_no_energies():
-    W, beta, codes, _, _ = draw(6, 3, 4)
-    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
-    energies = coding.energies(np.zeros((0, 4)), np.zeros((0, 4)), resolve_link("logistic", 4))
-    assert energies.shape == (0, 5)
+    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=xi, lam=0.0)
+    energies = coding.energies(coding.codes(x) @ beta, offset, resolve_link("logistic", kappa))
+    assert np.all(energies >= 0) and np.all(energies < 1e-8)
 
 
 def test_chunks_change_nothing(monkeypatch):
@@ -122,6 +97,7 @@ def test_chunks_change_nothing(monkeypatch):
     coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
     b = coding.codes(x) @ beta
     whole = coding.energies(b, offset, loss)
+    assert coding.energies(b[:0], offset[:0], loss).shape == (0, 5)
     monkeypatch.setattr("superfactor.models.coding._CHUNK", 1)
     np.testing.assert_allclose(coding.energies(b, offset, loss), whole, rtol=1e-13)
 
@@ -136,12 +112,6 @@ def test_regression_is_the_minimum_with_y_free(kappa):
         start = np.linalg.pinv(W) @ x[i]
         h = np.linalg.solve(lam * beta @ beta.T + xi * W.T @ W, xi * W.T @ W @ start)
         np.testing.assert_allclose(centre[i], beta.T @ h, rtol=1e-10)
-
-
-def test_codes_are_the_pseudo_inverse():
-    W, beta, codes, x, _ = draw(6, 3, 1)
-    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
-    np.testing.assert_allclose(coding.codes(x), x @ np.linalg.pinv(W).T, rtol=1e-10)
 
 
 def test_directions_of_w_that_are_noise_are_left_alone():
@@ -171,17 +141,6 @@ def test_nothing_to_code_with():
     energies = coding.energies(np.zeros((3, 1)), np.full((3, 1), 0.5), loss)
     np.testing.assert_allclose(energies, np.tile(np.logaddexp(0, [0.5, -0.5]), (3, 1)))
     assert np.all(coding.centre(np.zeros((3, 1))) == 0)
-
-
-def test_squared_error_has_the_curvature_newton_expects():
-    """The same search with a quadratic loss ends after one step at the closed form."""
-    W, beta, codes, x, offset = draw(5, 2, 1)
-    coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=0.8, lam=0.3)
-    energies = coding.energies(coding.codes(x) @ beta, offset, SquaredError())
-    for i in range(len(x)):
-        for y in (0, 1):
-            expected = naive_energy(SquaredError(), y, x[i], offset[i], W, beta, 0.8, 0.3)
-            assert energies[i, y] == pytest.approx(expected, rel=1e-9)
 
 
 def test_filters_code_by_projection():

@@ -6,7 +6,7 @@ from tests import naive
 from tests.problems import MODELS, example, lifted
 
 from superfactor.losses import resolve_link
-from superfactor.models import Factors, model_named
+from superfactor.models import Factors
 from superfactor.models.factors import positive_peaks, principal_rotation
 from superfactor.problem import state
 
@@ -37,10 +37,8 @@ def same_up_to_sign(found, expected, atol):
 
 
 @every_model
-@pytest.mark.parametrize("kappa", [1, 3])
-@pytest.mark.parametrize(("n", "p"), [(9, 6), (6, 9)])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("best", [False, True])
+@pytest.mark.parametrize(("n", "p", "kappa"), [(9, 6, 3), (6, 9, 1)])
+@pytest.mark.parametrize(("weighted", "best"), [(False, True), (True, False)])
 def test_factors_are_those_of_the_svd(model, kappa, n, p, weighted, best):
     problem, P = example(model, n, p, kappa, weighted=weighted)
     arrays = problem.arrays()
@@ -65,6 +63,10 @@ def test_factors_are_those_of_the_svd(model, kappa, n, p, weighted, best):
     # Signs: the largest entry of each atom is positive; and the products are the point itself.
     peaks = np.argmax(np.abs(f.components), axis=0)
     assert np.all(f.components[peaks, range(3)] > 0)
+    atoms, codes = arrays.model.atoms_and_codes(W, C.T)
+    turned = arrays.model.turned(atoms, beta, C @ C.T, problem.scale)
+    np.testing.assert_allclose(turned.code_sizes, np.linalg.norm(H, axis=1), rtol=1e-10)
+    np.testing.assert_allclose(codes @ turned.codes_turn, H.T, atol=1e-11 * (1 + np.abs(H).max()))
     root = np.sqrt(P.weight)
     found_A, found_B, _ = lifted(model, f)
     np.testing.assert_allclose(found_B * root, B, atol=1e-11 * np.abs(B).max())
@@ -89,22 +91,7 @@ def test_whichever_L_and_P_gave_it(model):
 
 
 @every_model
-def test_sizes_of_the_codes(model):
-    problem, P = example(model, 9, 6, 2, weighted=True)
-    arrays = problem.arrays()
-    W, beta, gamma, C = random_lifted(arrays, 3, best=True)
-    atoms, codes = arrays.model.atoms_and_codes(W, C.T)
-    turned = model_named(model).turned(atoms, beta, C @ C.T, problem.scale)
-    f = arrays.unlift(W, beta, C.T, gamma)
-    np.testing.assert_allclose(turned.components, f.components, atol=1e-12)
-    expected = np.linalg.norm(f.codes * np.sqrt(P.weight)[:, None], axis=0)
-    np.testing.assert_allclose(turned.code_sizes, expected, rtol=1e-10)
-    found = codes @ turned.codes_turn
-    np.testing.assert_allclose(found / np.sqrt(P.weight)[:, None], f.codes, atol=1e-11)
-
-
-@every_model
-@pytest.mark.parametrize("unit", [1e-100, 1e-10, 1e10, 1e50])
+@pytest.mark.parametrize("unit", [1e-100, 1e50])
 def test_no_unit_of_the_data_loses_A(model, unit):
     """A stacked θ = [A, B] has one scale: an SVD of it drowns A in the rounding of B."""
     rng = np.random.default_rng(0)
@@ -125,7 +112,7 @@ def test_no_unit_of_the_data_loses_A(model, unit):
 
 
 @every_model
-@pytest.mark.parametrize("unit", [1.0, 1e50])
+@pytest.mark.parametrize("unit", [1e50])
 def test_spare_rank_carries_the_labels(model, unit):
     """Rank-1 data, two factors: the second has no share in B, and its A must survive."""
     rng = np.random.default_rng(1)

@@ -42,7 +42,7 @@ def check_exact(X, weight=None, rank=None, rtol=1e-10):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("unit", [1e-100, 1.0, 1e50])
+@pytest.mark.parametrize("unit", [1e-100, 1e50])
 def test_compression_is_the_svd(sparse, weighted, unit):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((8, 40)) * unit
@@ -51,27 +51,13 @@ def test_compression_is_the_svd(sparse, weighted, unit):
     check_exact(X, rng.uniform(0.2, 2, 8) if weighted else None)
 
 
-def test_rank_deficient_data_keep_their_rank_only():
-    check_exact(with_values([5, 3, 0.1], 8, 30), rank=3)
-
-
-def test_single_precision():
+def test_any_singular_values_and_single_precision():
+    check_exact(with_values([5, 3, 0.1], 8, 30), rank=3)  # rank-deficient data keep their rank only
+    check_exact(with_values([2, 2, 2, 1, 1], 5, 12))
     check_exact(with_values([5, 3, 1, 0.5], 4, 30).astype(np.float32), rtol=1e-5)
 
 
-def test_equal_singular_values():
-    check_exact(with_values([2, 2, 2, 1, 1], 5, 12))
-
-
-def test_the_way_back_maps_orthonormal_to_orthonormal():
-    found = compress(DataMatrix(with_values([3, 2, 1, 0.01], 4, 25)))
-    T = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 2)))[0]
-    expanded = found.expand(T)
-    assert expanded.shape == (25, 2)
-    np.testing.assert_allclose(expanded.T @ expanded, np.eye(2), atol=1e-10)
-
-
-@pytest.mark.parametrize("smallest", [3e-3, 3e-4, 3e-5, 3e-6, 1e-7, 1e-9])
+@pytest.mark.parametrize("smallest", [3e-3, 3e-5, 1e-7, 1e-9])
 def test_what_squaring_would_lose_is_kept(smallest):
     found = check_exact(with_values([1, 0.5, smallest], 3, 20), rtol=max(1e-9, 1e-15 / smallest))
     assert found.data.rounding.rows < 1e-10
@@ -83,7 +69,7 @@ def test_what_is_dropped_is_known():
 
 
 @pytest.mark.parametrize("scaled", ["row", "column"])
-@pytest.mark.parametrize("c", [1.0, 1e3, 1e5, 1e7, 1e9])
+@pytest.mark.parametrize("c", [1.0, 1e5, 1e9])
 def test_its_rounding_bounds_what_is_lost(c, scaled):
     X = np.random.default_rng(3).standard_normal((8, 30))
     X[(slice(0, 1), slice(None)) if scaled == "row" else (slice(None), slice(0, 1))] *= c
@@ -98,22 +84,11 @@ def test_its_rounding_bounds_what_is_lost(c, scaled):
     assert off <= rounding.rows + 1e-14 * np.linalg.norm(X)
 
 
-def test_nothing_to_gain_or_to_find():
+def test_where_it_does_not_pay():
+    """No wide data, a side that is too large, or fewer than twice as many features as samples."""
     rng = np.random.default_rng(0)
-    assert compress(DataMatrix(rng.standard_normal((9, 5)))) is None
-    assert compress(DataMatrix(rng.standard_normal((5, 5)))) is None
+    for shape in ((9, 5), (5, 5), (5, 9)):
+        assert compress(DataMatrix(rng.standard_normal(shape))) is None
     assert compress(DataMatrix(np.zeros((3, 9)))) is None
-
-
-def test_not_where_the_smaller_side_is_too_large():
-    rng = np.random.default_rng(0)
-    wide = DataMatrix(rng.standard_normal((5, 50)))
-    assert compress(wide, 4) is None
-    assert compress(wide, 5) is not None
-
-
-def test_not_where_products_are_nearly_as_cheap():
-    """Below twice as many features as samples the decomposition is not repaid."""
-    rng = np.random.default_rng(0)
-    assert compress(DataMatrix(rng.standard_normal((5, 9)))) is None
-    assert compress(DataMatrix(rng.standard_normal((5, 10)))) is not None
+    wide = DataMatrix(rng.standard_normal((5, 10)))
+    assert compress(wide, 4) is None and compress(wide, 5) is not None

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from superfactor.spectrum import DataMatrix, power_of_two
 from superfactor.spectrum import data as data_module
 
-SHAPES = [(7, 4), (4, 7), (5, 5), (1, 3), (3, 1)]
+SHAPES = [(7, 4), (4, 7), (1, 3)]
 
 
 def matrix(shape, seed=0):
@@ -35,6 +35,16 @@ def check_operator(data, dense, rtol):
     size = np.linalg.norm(dense)
     np.testing.assert_allclose(data.times(T), dense @ T, atol=rtol * size)
     np.testing.assert_allclose(data.transpose_times(Z), dense.T @ Z, atol=rtol * size)
+    np.testing.assert_allclose(data.dense(), dense, atol=rtol * size)
+    for precise in (data, data.doubled(1e6)):  # whatever the type of X
+        np.testing.assert_allclose(precise.precise_times(T.astype(float)), dense @ T, atol=1e-12 * size)
+        np.testing.assert_allclose(
+            precise.precise_transpose_times(Z.astype(float)), dense.T @ Z, atol=1e-12 * size
+        )
+    root = np.ones(n) if data.root_weight is None else data.root_weight[:, 0]
+    sums, squares = data.column_sums()
+    np.testing.assert_allclose(sums, root @ dense, atol=rtol * size * n)
+    np.testing.assert_allclose(squares, np.sum(dense**2, axis=0), atol=rtol * size**2)
     gram = dense @ dense.T if n <= p else dense.T @ dense
     np.testing.assert_allclose(data.gram(), gram, atol=rtol * size**2)
     np.testing.assert_allclose(data.feature_gram(), dense.T @ dense, atol=rtol * size**2)
@@ -57,7 +67,7 @@ def test_products_are_those_of_the_weighted_scaled_matrix(shape, sparse, weighte
     assert data.gram().dtype == np.float64  # also from float32: squares need the digits
 
 
-@pytest.mark.parametrize("scale", [2.0**-300, 0.5, 1.0, 2.0**20, 2.0**300])
+@pytest.mark.parametrize("scale", [2.0**-300, 2.0**20])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_any_scale(scale, sparse, weighted):
@@ -76,13 +86,6 @@ def test_any_scale(scale, sparse, weighted):
     assert data.over(1.0) is data
 
 
-@pytest.mark.parametrize("unit", [1e-15, 1e15])
-def test_single_precision_far_from_one(unit):
-    X = (matrix((6, 9)) * unit).astype(np.float32)
-    data = DataMatrix(X, scale=power_of_two(unit))
-    check_operator(data, explicit(data, X), 1e-6)
-
-
 @pytest.mark.parametrize("sparse", [False, True])
 def test_squares_beyond_the_range_are_seen(sparse):
     """Infinite where they overflow; not zero where they vanish, unless X is."""
@@ -91,6 +94,8 @@ def test_squares_beyond_the_range_are_seen(sparse):
     assert DataMatrix(wrap(X * 1e200)).sum_of_squares() == np.inf
     assert 0 < DataMatrix(wrap(X * 1e-200)).sum_of_squares() < 1e-300
     assert DataMatrix(wrap(0 * X)).sum_of_squares() == 0
+    counts = DataMatrix(sp.csr_array(np.arange(12).reshape(4, 3)))  # integers are floats
+    check_operator(counts, np.arange(12.0).reshape(4, 3), 1e-14)
 
 
 @pytest.mark.parametrize(("x", "expected"), [(1.0, 1.0), (1.99, 1.0), (2.0, 2.0), (0.3, 0.25)])
@@ -98,8 +103,7 @@ def test_powers_of_two(x, expected):
     assert power_of_two(x) == expected
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("sparse", "weighted"), [(False, True), (True, False)])
 def test_some_of_the_rows(sparse, weighted):
     X, weight = matrix((9, 4)), weights(9) if weighted else None
     data = DataMatrix(sp.csr_array(X) if sparse else X, weight, scale=2.0)
@@ -110,21 +114,6 @@ def test_some_of_the_rows(sparse, weighted):
     taken = taken.toarray() if sparse else taken
     np.testing.assert_array_equal(taken, X[[6, 1]] / 2)
     assert data.nnz == 36
-
-
-def test_integers_in_a_sparse_matrix():
-    X = sp.csr_array(np.arange(12).reshape(4, 3))
-    data = DataMatrix(X)
-    check_operator(data, explicit(data, X), 1e-14)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_zero_data(sparse, weighted):
-    X = np.zeros((4, 6))
-    data = DataMatrix(sp.csr_array(X) if sparse else X, weights(4) if weighted else None)
-    assert data.sum_of_squares() == 0
-    check_operator(data, X, 1e-14)
 
 
 def test_sparse_products_in_threads_are_the_same(monkeypatch):
@@ -143,8 +132,7 @@ def test_sparse_products_in_threads_are_the_same(monkeypatch):
     assert dense.threaded(0) is dense
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("sparse", "weighted"), [(False, True), (True, False)])
 @pytest.mark.parametrize("shape", [(30, 60_000), (60_000, 30)])
 def test_the_data_are_never_copied(sparse, weighted, shape, monkeypatch):
     monkeypatch.setattr(data_module, "cores", lambda: 4)
