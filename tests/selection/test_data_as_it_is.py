@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.model_selection import PredefinedSplit, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.outcomes import Classes
@@ -108,7 +108,7 @@ def test_nested_scores_judge_by_the_labelled_alone():
 # --- values ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("impute", ["lowrank", "mean", SimpleImputer(strategy="median")])
+@pytest.mark.parametrize("impute", ["lowrank", SimpleImputer(strategy="median")])
 def test_gaps_are_filled_inside_the_folds(impute):
     cv = StratifiedKFold(3)
     with pytest.warns(UserWarning, match=r"10\.8% of the values are missing; every fold completes"):
@@ -123,19 +123,6 @@ def test_gaps_are_filled_inside_the_folds(impute):
 def test_gaps_may_be_refused():
     with pytest.raises(ValueError, match="NaN"):
         SMFClassifierCV(**ONE, impute=None).fit(GAPS, Y)
-
-
-def test_no_gaps_no_imputer():
-    search = SMFClassifierCV(**ONE, preprocess="standardize", cv=2).fit(X, Y)
-    assert list(search.best_estimator_.named_steps) == ["scaler", "smf"]
-    assert isinstance(SMFClassifierCV(**ONE, cv=2, preprocess=None).fit(X, Y).best_estimator_, SMFClassifier)
-
-
-def test_infinity_is_no_gap():
-    bad = X.copy()
-    bad[3, 4] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
-        SMFClassifierCV(**ONE).fit(bad, Y)
 
 
 @pytest.mark.filterwarnings("ignore:X. .* of the values are missing:UserWarning")
@@ -155,15 +142,6 @@ def test_covariates_behind_an_imputer_of_a_column_without_values(kind):
     assert search.predict(data).shape == (80,)
 
 
-@pytest.mark.filterwarnings("ignore:X. .* of the values are missing:UserWarning")
-def test_nested_scores_with_gaps():
-    search = SMFClassifierCV(**ONE, preprocess="standardize", scoring="neg_log_loss")
-    found = nested_scores(search, GAPS, Y, n_splits=3, n_repeats=1)
-    complete = nested_scores(search, X, Y, n_splits=3, n_repeats=1)
-    ours, theirs = (s.summary["accuracy"]["mean"] for s in (found, complete))
-    assert abs(ours - theirs) < 0.05
-
-
 # --- transformers ---------------------------------------------------------------------------------
 
 
@@ -181,13 +159,6 @@ def test_a_transformer_is_fitted_to_every_training_part():
     assert list(search.best_estimator_.named_steps) == ["preprocess", "smf"]
 
 
-def test_standardising_by_a_transformer_is_standardising():
-    by_name = SMFClassifierCV(preprocess="standardize", scoring="neg_log_loss", cv=3).fit(X, Y)
-    by_hand = SMFClassifierCV(preprocess=StandardScaler(), scoring="neg_log_loss", cv=3).fit(X, Y)
-    assert by_name.best_params_ == pytest.approx(by_hand.best_params_)
-    assert by_name.best_score_ == pytest.approx(by_hand.best_score_, rel=1e-6)
-
-
 def test_a_pipeline_lies_flat_and_covariates_are_those_of_its_output():
     table = pd.DataFrame(GAPS, columns=ALL.feature_names.tolist())
     table["age"] = np.random.default_rng(1).normal(60, 10, 80)
@@ -200,14 +171,6 @@ def test_a_pipeline_lies_flat_and_covariates_are_those_of_its_output():
     assert search.covariate_coef_.shape == (1, 1)
 
 
-def test_sparse_data_may_be_scaled():
-    import scipy.sparse as sp
-
-    counts = sp.csr_array(np.maximum(X - X.mean(axis=0), 0))
-    search = SMFClassifierCV(**ONE, preprocess=MaxAbsScaler(), cv=2).fit(counts, Y)
-    assert search.predict(counts).shape == (80,)
-
-
 @pytest.mark.parametrize("wide", [False, True])
 def test_sparse_data_with_covariates(wide):
     import scipy.sparse as sp
@@ -218,14 +181,6 @@ def test_sparse_data_with_covariates(wide):
     search = SMFClassifierCV(**ONE, preprocess=StandardScaler(with_mean=False), cv=2)
     search.fit(counts, y, covariates=age)
     assert search.predict(counts, covariates=age).shape == y.shape
-
-
-def test_nested_scores_with_a_transformer():
-    search = SMFClassifierCV(**ONE, preprocess=StandardScaler(), scoring="neg_log_loss")
-    found = nested_scores(search, X, Y, n_splits=3, n_repeats=1)
-    by_name = clone(search).set_params(preprocess="standardize")
-    named = nested_scores(by_name, X, Y, n_splits=3, n_repeats=1)
-    assert found.summary["accuracy"]["mean"] == pytest.approx(named.summary["accuracy"]["mean"], abs=0.03)
 
 
 @pytest.mark.parametrize("by", ["names", "positions"])
@@ -247,7 +202,7 @@ def test_batches_blocks_and_covariates_of_a_table(by):
     assert search.predict(table).shape == (80,)
 
 
-@pytest.mark.parametrize("keep", ["sex", "age", "batch"])
+@pytest.mark.parametrize("keep", ["sex", "age"])
 def test_words_and_gaps_among_covariates_behind_a_transformer(keep):
     rng = np.random.default_rng(1)
     table = pd.DataFrame(X, columns=ALL.feature_names.tolist())
@@ -258,9 +213,8 @@ def test_words_and_gaps_among_covariates_behind_a_transformer(keep):
     search = SMFClassifierCV(
         **ONE, preprocess=Adjuster("batch", keep=keep), covariate_columns=[keep], cv=2
     ).fit(table, Y)
-    names = {"sex": ["sex=m"], "age": ["age", "age=missing"], "batch": ["batch=b"]}[keep]
-    found = search.best_estimator_[-1].covariate_names_.tolist()
-    assert found == names or found == ["batch=a"]
+    names = {"sex": ["sex=m"], "age": ["age", "age=missing"]}[keep]
+    assert search.best_estimator_[-1].covariate_names_.tolist() == names
     assert search.predict(table).shape == (80,)
 
 
@@ -310,9 +264,10 @@ def test_an_imputer_of_ones_own_sees_no_covariates():
 # --- scores, splits and labels ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scoring", [None, "balanced_accuracy", "neg_log_loss", "roc_auc"])
-@pytest.mark.parametrize("mark", [-1, None, np.nan])
-@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize(
+    ("scoring", "mark", "beside"),
+    [(None, -1, True), ("neg_log_loss", None, False), ("roc_auc", np.nan, True)],
+)
 def test_scores_of_a_search_leave_out_who_has_no_label(scoring, mark, beside):
     y = np.where(KNOWN, Y, np.nan) if mark is np.nan else np.where(KNOWN, Y.astype(object), mark)
     y = y.astype(int) if mark == -1 else y

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_predict
@@ -29,10 +28,8 @@ SMF = SMFClassifier(2, certify=None, search="off")
 @pytest.mark.parametrize(
     "model",
     [
-        LogisticRegression(),
         make_pipeline(StandardScaler(), LogisticRegression()),
         GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=3),
-        RandomForestClassifier(20, random_state=0),
         CalibratedClassifierCV(SVC(), ensemble=False),
         SMF,
         make_pipeline(StandardScaler(), SMF),
@@ -173,12 +170,6 @@ def test_what_cannot_be_judged(search, message):
     with pytest.raises(TypeError, match=message) as error:
         nested_scores(search, X, y)
     assert "\n" not in str(error.value)
-
-
-def test_the_old_call_is_told_what_is_wanted():
-    X, y = patients(p=6)
-    with pytest.raises(TypeError, match="the model to judge comes first"):
-        nested_scores(X, y)
     with pytest.raises(TypeError, match="y=None: labels are required"):
         nested_scores(SMFClassifierCV(), X)
     with pytest.raises(TypeError, match=r"covariates: LogisticRegression.fit takes none"):

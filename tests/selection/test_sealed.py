@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -21,8 +20,8 @@ from superfactor.selection.rows.coordinates import sealed
 
 N = 48
 SHAPES = {"wide": 150, "tall": 10, "between": 70}  # 70 is wide for some training parts only
-HUGE = {"1e7": 1e7, "1e300": 1e300, "the largest": np.finfo(float).max}
-LISTS = {"xi": [0.001, 0.1], "lam": [1.0, 30.0]}
+HUGE = (1e7, np.finfo(float).max)
+LISTS = {"xi": [0.001], "lam": [1.0, 30.0]}
 TRAIN, TEST = np.arange(N)[np.arange(N) % 4 != 0], np.arange(0, N, 4)
 
 
@@ -87,20 +86,19 @@ def searched(search, X, y, covariates=None, weight=None):
 # --- the folds of a search -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", HUGE.values(), ids=HUGE)
 @pytest.mark.parametrize("preprocess", PREPROCESSING.values(), ids=PREPROCESSING)
 @pytest.mark.parametrize("p", SHAPES.values(), ids=SHAPES)
-def test_a_search(p, preprocess, size):
+def test_a_search(p, preprocess):
     X, y, _, covariates, weight = samples(p)
     search = SMFClassifierCV(2, model=["filter", "feature"], preprocess=preprocess)
     before = searched(search, X, y, covariates, weight)
-    after = searched(search, blown_up(X, TEST, size), y, blown_up(covariates, TEST, size), weight)
-    same_bits(before, after)
+    for size in HUGE:
+        after = searched(search, blown_up(X, TEST, size), y, blown_up(covariates, TEST, size), weight)
+        same_bits(before, after)
 
 
 @pytest.mark.parametrize("kind", [np.float32, sp.csr_array, sp.csc_array, pd.DataFrame])
-@pytest.mark.parametrize("preprocess", [None, "standardize"])
-@pytest.mark.parametrize("p", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize(("p", "preprocess"), [(150, None), (70, "standardize")])
 def test_kinds_of_arrays(p, preprocess, kind):
     X, y, *_ = samples(p)
     X[np.abs(X) < 0.8] = 0
@@ -110,10 +108,8 @@ def test_kinds_of_arrays(p, preprocess, kind):
     same_bits(*found)
 
 
-@pytest.mark.parametrize("size", HUGE.values(), ids=HUGE)
-@pytest.mark.parametrize("preprocess", ["center", "standardize"])
-@pytest.mark.parametrize("p", SHAPES.values(), ids=SHAPES)
-def test_numbers(p, preprocess, size):
+@pytest.mark.parametrize(("p", "preprocess"), [(150, "center"), (10, "standardize")])
+def test_numbers(p, preprocess, size=1e300):
     X, _, y, *_ = samples(p)
     Y = np.column_stack([y, X[:, 1]])
     search = SMFRegressorCV(2, preprocess=preprocess)
@@ -124,16 +120,12 @@ def test_numbers(p, preprocess, size):
 
 
 @pytest.mark.parametrize("impute", ["lowrank", "mean"])
-@pytest.mark.parametrize("p", SHAPES.values(), ids=SHAPES)
-def test_completed_gaps(p, impute):
-    X, y, *_ = samples(p)
+def test_completed_gaps(impute):
+    X, y, *_ = samples(70)
     X[np.random.default_rng(1).uniform(size=X.shape) < 0.1] = np.nan
     X[TEST[1:]] = np.nan_to_num(X[TEST[1:]])
-    found = []
-    for Z in (X, blown_up(X, TEST, 1e7), blown_up(X, TEST, 1e300)):
-        found.append(searched(SMFClassifierCV(2, impute=impute), Z, y))
-    same_bits(*found[:2])
-    same_bits(*found[1:])
+    found = [searched(SMFClassifierCV(2, impute=impute), Z, y) for Z in (X, blown_up(X, TEST, 1e300))]
+    same_bits(*found)
 
 
 def test_covariates_among_the_columns_and_without_a_label():
@@ -186,21 +178,21 @@ def outer_fold(monkeypatch, search, X, y, covariates=None):
     return [*witness.seen, scores, weights, fitted, of_first]
 
 
-@pytest.mark.parametrize("preprocess", PREPROCESSING.values(), ids=PREPROCESSING)
-@pytest.mark.parametrize("p", [150, 10], ids=["wide", "tall"])
+@pytest.mark.parametrize(
+    ("p", "preprocess"), [(150, None), (10, "center"), (150, "standardize"), (10, "own")]
+)
 def test_an_outer_fold(p, preprocess, monkeypatch):
     X, y, _, covariates, _ = samples(p)
-    search = SMFClassifierCV(2, preprocess=preprocess)
+    search = SMFClassifierCV(2, **LISTS, preprocess=PREPROCESSING.get(preprocess, preprocess))
     before = outer_fold(monkeypatch, search, X, y, covariates)
-    for size in HUGE.values():
-        huge = [blown_up(block, TEST, size) for block in (X, covariates)]
-        same_bits(before, outer_fold(monkeypatch, search, huge[0], y, huge[1]))
+    huge = [blown_up(block, TEST, HUGE[-1]) for block in (X, covariates)]
+    same_bits(before, outer_fold(monkeypatch, search, huge[0], y, huge[1]))
 
 
 @pytest.mark.parametrize("kind", ["sparse", "gaps", "feature"])
 def test_an_outer_fold_of(kind, monkeypatch):
     X, y, *_ = samples(150)
-    search = SMFClassifierCV(2, model="feature" if kind == "feature" else "filter")
+    search = SMFClassifierCV(2, **LISTS, model="feature" if kind == "feature" else "filter")
     if kind == "gaps":
         X[TRAIN[::3], 7] = np.nan
     found = []
@@ -208,19 +200,6 @@ def test_an_outer_fold_of(kind, monkeypatch):
         data = sp.csr_array(np.where(np.abs(Z) < 0.8, 0, Z)) if kind == "sparse" else Z
         found.append(outer_fold(monkeypatch, search, data, y))
     same_bits(*found)
-
-
-def test_a_table_whose_test_rows_are_large_chooses_the_same():
-    """The choices of `nested_scores` in folds whose test part holds all that is large."""
-    X, y, *_ = samples(150)
-    folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
-    _, test = next(iter(folds))
-    large = X.copy()
-    large[test] *= 1e7
-    search = SMFClassifierCV(2, preprocess=None)
-    one, other = (nested_scores(search, Z, y, n_repeats=1, rivals=False) for Z in (X, large))
-    assert other.chosen[0] == one.chosen[0]
-    assert other.chosen[1] != one.chosen[1]  # large rows in training are another matter
 
 
 # --- rows that no fit could take -------------------------------------------------------------------------
