@@ -1,7 +1,9 @@
 """Problems inside a subspace, points of them, and their values by the naive objective."""
 
 import numpy as np
+import pytest
 from tests import naive
+from tests.problems import MODELS
 
 from superfactor.subspace import Basis, Inside, Point
 
@@ -13,6 +15,9 @@ CASES = {
     "squared": {"kappa": 2, "loss": "squared"},
     "no intercept": {"kappa": 1, "fit_intercept": False, "covariates": None},
 }
+one_model_each = pytest.mark.parametrize(
+    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
+)
 
 
 def subspace(problem, rank, size=None):
@@ -52,12 +57,13 @@ def near_optimum(inside, seed=0):
     )
 
 
-def random_point(inside, seed=0):
+def random_point(inside, seed=0, size=1.0):
+    """A point of no merit."""
     rng = np.random.default_rng(seed)
     r, kappa = inside.rank, inside.problem.n_outputs
     W = np.linalg.qr(rng.standard_normal((inside.basis.size, r)))[0]
-    gamma = rng.standard_normal((inside.problem.n_covariates, kappa))
-    return inside.at(W, rng.standard_normal((r, kappa)), gamma)
+    gamma = size * rng.standard_normal((inside.problem.n_covariates, kappa))
+    return inside.at(W, size * rng.standard_normal((r, kappa)), gamma)
 
 
 def moved_value(inside, P, frame, point, T, v, g):

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.samples.libraries import every_library, plain
 
-from superfactor._arrays import device
 from superfactor.subspace import conjugate_gradients
 
 SIZE = 12
@@ -108,54 +106,3 @@ def test_negative_curvature_goes_to_the_edge():
 
 
 # --- several side by side ----------------------------------------------------------------------------------
-
-
-def several():
-    """Systems that end in every way, each with its own tolerance and radius: (2, 4, …)."""
-    systems = [system(seed, negative=negative) for seed, negative in enumerate([0, 0, 0, 3, 1, 0])]
-    H, b = (np.array(parts) for parts in zip(*systems, strict=True))
-    H, b = (np.concatenate([x, x[:2]]) for x in (H, b))
-    b[5] = 0
-    tol = np.array([1e-10, 0.1, 1e-10, 1e-10, 1e-10, 1e-10, 1e-3, 0.3])
-    radius = np.array([np.inf, np.inf, 0.05, 2.0, np.inf, 1.0, 1e3, 0.4])
-    parts = H, b, np.array([metric(seed) for seed in range(8)]), tol, radius
-    return tuple(x.reshape(2, 4, *x.shape[1:]) for x in parts)
-
-
-def batched(convert=np.asarray):
-    H, b, M, tol, radius = several()
-    H, inverse, b, tol, radius = (convert(x) for x in (H, np.linalg.inv(M), b, tol, radius))
-    return conjugate_gradients(
-        lambda v: (H @ v[..., None])[..., 0],
-        b,
-        lambda v: (inverse @ v[..., None])[..., 0],
-        tol=tol,
-        max_iter=60,
-        radius=radius,
-    )
-
-
-def test_side_by_side_is_one_by_one():
-    """Whoever has ended stays where it is while others go on."""
-    H, b, M, tol, radius = several()
-    found = batched()
-    assert found.x.shape == (2, 4, SIZE)
-    assert found.decrease.shape == found.length.shape == found.solved.shape == (2, 4)
-    assert 2 < found.solved.sum() < 6
-    for place in np.ndindex(2, 4):
-        i = place
-        alone = solved(H[i], b[i], M[i], tol=tol[i], radius=radius[i], max_iter=60)
-        np.testing.assert_allclose(found.x[i], alone.x, rtol=1e-7, atol=1e-12)
-        np.testing.assert_allclose(found.decrease[i], alone.decrease, rtol=1e-9)
-        np.testing.assert_allclose(found.length[i], alone.length, rtol=1e-9)
-        assert found.solved[i] == alone.solved
-
-
-@every_library
-def test_other_libraries(convert):
-    expected, found, like = batched(), batched(convert), convert(np.ones(1))
-    for name in ("x", "decrease", "length", "solved"):
-        array = getattr(found, name)
-        assert type(array) is type(like), name
-        assert device(array) == device(like), name
-        np.testing.assert_allclose(plain(array), getattr(expected, name), rtol=1e-9, atol=1e-12)

@@ -8,7 +8,6 @@ from tests.problems import MODELS
 from tests.subspace.designs import CASES, World
 
 from superfactor.options import Options
-from superfactor.samples import Block
 from superfactor.subspace import fit_ridge
 
 every_case = pytest.mark.parametrize("case", CASES)
@@ -110,29 +109,6 @@ def test_products_in_single_precision(model, case, kind):
     gram, expected = w.loss.gram, exact.loss.gram
     assert gram.dtype == np.float64
     np.testing.assert_allclose(gram, expected, atol=1e-5 * np.abs(expected).max())
-
-
-def test_rows_are_kept_as_long_as_the_loss_is_there():
-    """Asked for once, and forgotten with whoever asked."""
-    w = World("filter", "three outputs", "offset", options=Options(values_worth_coarse=1))
-    samples, made = w.problem.samples, []
-    make = samples.made
-    samples.made = lambda call, *rest: (made.append(call.name), make(call, *rest))[1]
-    first, second = (w.loss.bent(w.coef) for _ in range(2))
-    assert made == ["some_of", "bent", "bent"]
-    w.loss.curvature(w.coef)  # of all samples as they are
-    assert made == ["some_of", "bent", "bent"]
-
-    def kept():
-        samples.sum(Block.squared_norm)  # blocks forget at the next question
-        return len(samples.blocks[0]._store._matrices)
-
-    before = kept()
-    del first
-    assert kept() == before - 1
-    del second
-    w.loss = None
-    assert kept() == before - 4  # and rows and offset in single precision
 
 
 # --- what questions cost -----------------------------------------------------------------------------------

@@ -8,13 +8,10 @@ from scipy.optimize import minimize
 from tests import naive
 from tests.problems import MODELS, example
 from tests.samples.cutting import cut
-from tests.subspace.points import CASES, paper_value, random_point, subspace, together
+from tests.subspace.points import CASES, one_model_each, paper_value, random_point, subspace, together
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
-one_model_each = pytest.mark.parametrize(
-    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
-)
 
 
 @every_model

@@ -5,16 +5,13 @@ import pytest
 from tests.problems import MODELS, example
 from tests.samples.cutting import cut
 from tests.subspace.models import dense_model, flat
-from tests.subspace.points import CASES, moved_value, near_optimum, random_point, subspace
+from tests.subspace.points import CASES, moved_value, near_optimum, one_model_each, random_point, subspace
 
 from superfactor.options import Options
 from superfactor.subspace import newton_model as module
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
-one_model_each = pytest.mark.parametrize(
-    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
-)
 
 
 def derivatives(f, size, h=2e-3):

@@ -8,16 +8,13 @@ from tests.problems import MODELS, example, loss_named
 from tests.samples.cutting import cut
 from tests.samples.libraries import every_library, plain
 from tests.subspace.models import FAR, dense_model, flat, placed
-from tests.subspace.points import CASES, near_optimum, random_point, subspace, together
+from tests.subspace.points import CASES, near_optimum, one_model_each, random_point, subspace, together
 
 from superfactor.problem import state
 from superfactor.subspace import newton_model as module
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
-one_model_each = pytest.mark.parametrize(
-    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
-)
 
 
 @pytest.fixture
@@ -95,29 +92,6 @@ def test_steps_side_by_side(model, case, blocks=3):
         A = expected.W @ expected.beta
         np.testing.assert_allclose(moved.W[i] @ moved.beta[i], A, atol=1e-6 * (1 + np.abs(A).max()))
         np.testing.assert_allclose(moved.gamma[i], expected.gamma, atol=1e-6)
-
-
-@every_model
-@pytest.mark.parametrize("case", ["binary", "two outputs", "squared", "no intercept"])
-def test_steps_at_weights_of_their_own(model, case, to_the_end):
-    problem, _ = example(model, 9, 5, xi=0.2, lam=0.3, **CASES[case])
-    inside = subspace(problem, 2)
-    factors = np.array([[1.0, 1.0], [4.0, 0.5], [0.7, 6.0]])
-    there = inside.with_factors(factors)
-    start = together([near_optimum(inside, seed) for seed in range(3)])
-    points = there.at(start.W, start.beta, start.gamma)
-    radius = np.array([FAR, FAR, 0.2])
-    steps = module.truncated_step(there, points, radius)
-    moved = steps.apply(there, points, 1.0)
-    for i, (xi, lam) in enumerate(factors):
-        alone = inside.at_weights(problem.at_weights(problem.xi * xi, problem.lam * lam))
-        point = alone.at(start.W[i], start.beta[i], start.gamma[i])
-        one = module.truncated_step(alone, point, radius[i])
-        np.testing.assert_allclose(steps.decrease[i], one.decrease, rtol=1e-7)
-        np.testing.assert_allclose(moved.F[i], one.apply(alone, point, 1.0).F, rtol=1e-8)
-        if not one.saddle:
-            exact = module._exact_step(alone, point)
-            np.testing.assert_allclose(steps.decrease[i], exact.decrease, rtol=1e-6)
 
 
 @one_model_each

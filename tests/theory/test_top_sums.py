@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from tests import naive
-from tests.problems import MODELS, example, lifted
+from tests.problems import MODELS, example
 from tests.solvers.examples import in_blocks
 from tests.solvers.restarts import best_of
 from tests.theory.test_dual import CASES, explicit_dual, residuals, value_at, weights
 
 from superfactor.options import Options
-from superfactor.samples import Block
 from superfactor.solvers import newton
 from superfactor.subspace import leading_basis
 from superfactor.theory import certify
@@ -100,30 +98,6 @@ def test_every_certificate_is_below_brute_force(model, seed):
     assert max(bounds.values()) <= best + slack
     assert bounds[RitzSpectrum] <= bounds[FullSpectrum] + slack
     np.testing.assert_allclose(bounds[KnownSpectrum], bounds[FullSpectrum], rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("model", "n", "p", "sparse"), [("filter", 150, 110, True), ("feature", 70, 110, False)]
-)
-def test_the_solvers_own_basis_is_good_enough(model, n, p, sparse):
-    """Through a basis: below the exact bound, and close to it where the basis is the solver's."""
-    problem, P = example(model, n, p, 1, sparse=sparse, weighted=True, lam=30.0, options=NOT_COMPRESSED)
-    found = newton.solve(problem, 3, tol=1e-10, search="off")
-    exact = Dual(problem, FullSpectrum(problem, 3))
-    omega = weights(problem)
-    signal = found.signal.array() + problem.arrays().covariates @ found.factors.gamma
-    _, E = problem.arrays().loss_terms(signal)
-    G = exact._balanced(problem.samples.keep(Block.given, E / omega)).array() * omega
-    exact_value, scale = value_at(exact, G, omega), found.objective - exact.unsupervised
-    own = Dual(problem, RitzSpectrum(problem, 3, found.basis()))
-    np.testing.assert_allclose(value_at(own, G, omega), exact_value, atol=1e-5 * scale)
-    for basis in (found.basis(), rough_basis(problem, 38)):
-        free = Dual(problem, RitzSpectrum(problem, 3, basis))
-        for point in (G, 0.5 * G, np.zeros_like(G)):
-            at_most = value_at(exact, point, omega)
-            assert value_at(free, point, omega) <= at_most + 1e-9 * scale
-    value = naive.lifted_objective(P, *lifted(model, found.factors))
-    assert exact_value <= value * (1 + 1e-10)
 
 
 @every_model

@@ -9,7 +9,6 @@ from superfactor.problem import state
 from superfactor.solution import Monitor
 from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.state import Run
-from superfactor.subspace import Basis, Inside
 
 GROWING = Options(whole_range=1)  # a subspace that has to grow, however small the data
 # Newton systems by elimination, as on all small problems; and by products, as where outputs are many and data
@@ -24,25 +23,6 @@ def new_run(tol=1e-8, seed=0, **options):
 def begun(problem, rank, run=None):
     """The first state of a search."""
     return begin(problem.compact, rank, new_run() if run is None else run)
-
-
-def inside_of(problem, rank, size=None, seed=9):
-    """The problem on its whole search side, or on a random part of it."""
-    model, side = problem.model, problem.side
-    if size is None:
-        vectors = model.everything(side, max(problem.shape))
-    else:
-        vectors = model.random(side, np.random.default_rng(seed), size)
-    return Inside(Basis.empty(problem).extended(vectors)[0], rank)
-
-
-def random_point(inside, seed=0, size=1.0):
-    """A point of no merit."""
-    rng = np.random.default_rng(seed)
-    r, kappa = inside.rank, inside.problem.n_outputs
-    W = np.linalg.qr(rng.standard_normal((inside.basis.size, r)))[0]
-    gamma = size * rng.standard_normal((inside.problem.n_covariates, kappa))
-    return inside.at(W, size * rng.standard_normal((r, kappa)), gamma)
 
 
 def two_features():

@@ -1,7 +1,5 @@
 """The default solver on samples in blocks, in memory and in files: the optimum of the same samples in one."""
 
-import weakref
-
 import numpy as np
 import pytest
 from tests import naive
@@ -9,10 +7,8 @@ from tests.problems import MODELS, example, lifted
 from tests.solvers.examples import in_blocks
 
 from superfactor.options import Options
-from superfactor.problem import Problem
 from superfactor.samples import Block
 from superfactor.solvers import newton
-from superfactor.subspace import Inside
 
 SIZES = {"whole range": (60, 12), "growing subspace": (120, 80), "few samples": (12, 9)}
 # Labels count, and the optimum is beyond doubt: no other starts are compared.
@@ -91,29 +87,6 @@ def test_beginning_with_some_of_the_samples_ends_at_the_same_optimum(model, kapp
     found = newton.solve(blocks, 2, tol=1e-10)
     np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
     check(found, P, 2)
-
-
-@every_model
-def test_samples_to_begin_with_are_not_kept(model, monkeypatch):
-    """They take as much memory as is allowed, and the search among all of them needs it."""
-    problem, _ = example(model, 300, 20, 1, lam=LAM[model], options=FEW)
-    drawn, alive = [], []
-    draw, polish = Problem.subsampled, Inside.polish
-
-    def drawing(*arguments):
-        few = draw(*arguments)
-        drawn.append(weakref.ref(few.samples))
-        return few
-
-    def polishing(self, *arguments, **options):
-        if self.problem.n_samples == 300:
-            alive.append(drawn[0]() is not None)
-        return polish(self, *arguments, **options)
-
-    monkeypatch.setattr(Problem, "subsampled", drawing)
-    monkeypatch.setattr(Inside, "polish", polishing)
-    newton.solve(in_blocks(problem, 5), 2)
-    assert alive and not any(alive)
 
 
 @every_model

@@ -7,15 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.problems import MODELS, example
-from tests.solvers.newton.searching import (
-    WAYS,
-    inside_of,
-    lowest_angle,
-    of_two_features,
-    random_point,
-    value_at_angle,
-)
+from tests.solvers.newton.searching import WAYS, lowest_angle, of_two_features, value_at_angle
 from tests.solvers.restarts import Factored
+from tests.subspace.points import CASES, one_model_each, random_point, subspace
 
 from superfactor.losses import resolve_link
 from superfactor.problem import state
@@ -23,16 +17,6 @@ from superfactor.solution import Monitor
 from superfactor.solvers.newton.descent import NO_MINIMUM, Stride, descend, escape, proximal
 
 every_model = pytest.mark.parametrize("model", MODELS)
-CASES = {
-    "binary": {"kappa": 1},
-    "three classes": {"kappa": 2, "weighted": True},
-    "squared": {"kappa": 2, "loss": "squared"},
-    "probit": {"kappa": 1, "loss": "probit"},
-    "nothing but X": {"kappa": 1, "covariates": None, "fit_intercept": False},
-}
-one_model_each = pytest.mark.parametrize(
-    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
-)
 both_ways = pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
 
 
@@ -68,7 +52,7 @@ def test_never_uphill(model, case, options, seed=0):
     """From points of no merit, at a ridge so weak that the landscape is not benign."""
     given = {"seed": seed, "xi": 0.05, "lam": 1e-3, "options": options}
     problem, _ = example(model, 12, 7, **given, **CASES[case])
-    inside = inside_of(problem, 2)
+    inside = subspace(problem, 2)
     point = random_point(inside, seed, size=3.0)
     monitor, reached = Monitor(), []
     descend(inside, point, Stride.of(problem), monitor, 1e-9, limit=40, reached=lambda p: reached.append(p.F))
@@ -81,7 +65,7 @@ def test_never_uphill(model, case, options, seed=0):
 @both_ways
 def test_reaches_the_lowest_point_of_the_subspace(model, case, options):
     problem, P = example(model, 12, 9, xi=0.3, lam=3.0, options=options, **CASES[case])
-    inside = inside_of(problem, 2, 5)
+    inside = subspace(problem, 2, 5)
     start = inside.polish(inside.leading())
     found = descend(inside, start, Stride.of(problem), Monitor(), 1e-12 * start.F)
     best = lowest(problem, P, inside)
@@ -93,7 +77,7 @@ def test_reaches_the_lowest_point_of_the_subspace(model, case, options):
 def test_few_newton_steps_on_a_well_conditioned_problem(model, case):
     """Quadratic convergence: the last predicted decreases are squares of those before."""
     problem, _ = example(model, 30, 9, xi=1.0, lam=20.0, **CASES[case])
-    inside = inside_of(problem, 2)
+    inside = subspace(problem, 2)
     monitor = Monitor()
     start = inside.polish(inside.leading())
     first = proximal(inside, start, Stride.of(problem), monitor)[0]
@@ -128,7 +112,7 @@ def told_apart(model, lam, options, kappa=1):
 @pytest.mark.parametrize("kappa", [1, 2])
 def test_where_nothing_holds_coefficients_back_it_ends_and_says_why(options, kappa):
     """λ = 0: downhill for ever; not many steps after activations have grown huge."""
-    inside = inside_of(told_apart("feature", 0.0, options, kappa), 1)
+    inside = subspace(told_apart("feature", 0.0, options, kappa), 1)
     start, monitor, far = inside.polish(inside.leading(), max_iter=1), Monitor(), []
     found = descend(
         inside,
@@ -150,7 +134,7 @@ def test_where_nothing_holds_coefficients_back_it_ends_and_says_why(options, kap
 @every_model
 @both_ways
 def test_any_ridge_is_a_minimum(model, options):
-    inside = inside_of(told_apart(model, 1e-8, options), 2)
+    inside = subspace(told_apart(model, 1e-8, options), 2)
     monitor = Monitor()
     start = inside.polish(inside.leading())
     descend(inside, start, Stride.of(inside.problem), monitor, 1e-9)
@@ -163,7 +147,7 @@ def test_any_ridge_is_a_minimum(model, options):
 
 def at_the_labels(xi, options=WAYS["dense"]):
     """The two features where W is that of the labels, and reconstruction wants the other one."""
-    inside = inside_of(replace(of_two_features(xi), options=options), 1)
+    inside = subspace(replace(of_two_features(xi), options=options), 1)
     return inside, inside.polish(np.array([[0.0], [1.0]]))
 
 
@@ -190,7 +174,7 @@ def test_a_saddle_is_left(xi, options):
 
 def test_no_direction_is_left_where_the_rank_is_that_of_the_subspace():
     problem, _ = example("filter", 14, 3, 1)
-    inside = inside_of(problem, 3)
+    inside = subspace(problem, 3)
     point = inside.polish(inside.leading())
     assert escape(inside, point, Monitor()) is point
 

@@ -3,18 +3,14 @@
 import numpy as np
 import pytest
 from tests.problems import MODELS
-from tests.solvers.newton.searching import inside_of
+from tests.subspace.points import subspace
 
 from superfactor.losses import CoxPartialLikelihood, SquaredError, resolve_link
 from superfactor.problem import state
 from superfactor.solvers import newton
 from superfactor.solvers.newton.directions import Directions, own_directions
 
-OUTCOMES = ("two classes", "four classes", "a number", "two numbers", "times")
 every_model = pytest.mark.parametrize("model", MODELS)
-one_model_each = pytest.mark.parametrize(
-    ("outcome", "model"), [(outcome, MODELS[i % 2]) for i, outcome in enumerate(OUTCOMES)]
-)
 
 
 class Data:
@@ -81,37 +77,10 @@ class Data:
         return self.changed(weight=count.astype(float)), self.rows(np.repeat(np.arange(len(count)), count))
 
 
-def scores(data, inside, W):
-    """The projector onto W as the samples see it, in the units and the order of the samples themselves."""
-    Z = inside.basis.features.array() @ W
-    Z = Z / np.sqrt(data.weight)[:, None] if data.weight is not None else Z
-    return np.linalg.qr(Z)[0]
-
-
-@one_model_each
-def test_random_subspaces_are_those_of_equal_problems(model, outcome):
-    """However features are arranged, in whatever unit and from whatever zero: samples see the same span."""
-    data = Data(outcome, 0)
-
-    def seen(data):
-        inside = inside_of(data.stated(model), 2)
-        directions = Directions.of(inside)
-        W = directions.subspace(np.random.default_rng(3), 2)
-        np.testing.assert_allclose(W.T @ W, np.eye(2), atol=1e-12)
-        return scores(data, inside, W)
-
-    Q = seen(data)
-    other = Data(outcome, 0)
-    for name, equal in other.equals():
-        if name != "samples in another order":
-            same = seen(equal)
-            np.testing.assert_allclose(same @ same.T, Q @ Q.T, atol=1e-6, err_msg=name)
-
-
 @every_model
 def test_directions_are_singular_and_labels_pull_along_theirs(model):
     data = Data("four classes", 0)
-    inside = inside_of(data.stated(model), 2)
+    inside = subspace(data.stated(model), 2)
     found = Directions.of(inside)
     D = found.data.T @ inside.D @ found.data
     np.testing.assert_allclose(D, np.diag(np.diag(D)), atol=1e-10)
@@ -131,7 +100,7 @@ def test_directions_are_singular_and_labels_pull_along_theirs(model):
 
 @every_model
 def test_near_is_near(model):
-    inside = inside_of(Data("four classes", 0).stated(model), 2)
+    inside = subspace(Data("four classes", 0).stated(model), 2)
     point, found = inside.polish(inside.leading()), Directions.of(inside)
     for labels in (True, False):
         rng, angles = np.random.default_rng(0), []
@@ -152,7 +121,7 @@ def test_equal_problems_end_at_the_same_value(model, outcome):
     problem = data.stated(model, lam=1e-5)
     own = newton.solve(problem, 1)
     assert own.searched is not None  # nothing is proven
-    size = own.objective - inside_of(problem, 1).pca_value
+    size = own.objective - subspace(problem, 1).pca_value
     for name, equal in data.equals():
         found = newton.solve(equal.stated(model, lam=1e-5), 1)
         assert found.objective == pytest.approx(own.objective, abs=1e-6 * size), name
@@ -165,7 +134,7 @@ def test_thorough_is_never_above_auto(model, outcome):
     """It begins with the same starts, and goes on."""
     problem = Data(outcome, 0, n=10, p=6).stated(model, lam=1e-4)
     auto, thorough = (newton.solve(problem, 2, search=search) for search in ("auto", "thorough"))
-    size = auto.objective - inside_of(problem, 2).pca_value
+    size = auto.objective - subspace(problem, 2).pca_value
     assert thorough.objective <= auto.objective + 1e-9 * size
     if auto.searched is not None:
         assert thorough.searched.starts > auto.searched.starts

@@ -5,23 +5,12 @@ import math
 import numpy as np
 import pytest
 from tests import naive
-from tests.problems import MODELS, example
-from tests.solvers.newton.searching import inside_of, random_point
+from tests.problems import example
+from tests.subspace.points import CASES, one_model_each, random_point, subspace
 
 from superfactor.solvers.newton.descent import trusted
 from superfactor.solvers.newton.fleet import Fleet
 from superfactor.subspace.newton_model import truncated_step
-
-CASES = {
-    "binary": {"kappa": 1},
-    "three classes": {"kappa": 2, "weighted": True},
-    "squared": {"kappa": 2, "loss": "squared"},
-    "probit": {"kappa": 1, "loss": "probit"},
-    "nothing but X": {"kappa": 1, "covariates": None, "fit_intercept": False},
-}
-one_model_each = pytest.mark.parametrize(
-    ("case", "model"), [(case, MODELS[i % 2]) for i, case in enumerate(CASES)]
-)
 
 
 def fleet_of(inside, points):
@@ -50,7 +39,7 @@ def assert_same_point(one, other, rtol=1e-8):
 def test_a_step_side_by_side_is_the_step_alone(model, case):
     """Three steps in a row: points, radii, promises; of a fleet, of fleets of one, of points alone."""
     problem, _ = example(model, 14, 8, xi=0.3, lam=0.05, **CASES[case])
-    inside = inside_of(problem, 2)
+    inside = subspace(problem, 2)
     points = [random_point(inside, seed) for seed in range(4)]
     fleet, alone = fleet_of(inside, points), [fleet_of(inside, [p]) for p in points]
     for _ in range(3):
@@ -73,7 +62,7 @@ def test_a_step_side_by_side_is_the_step_alone(model, case):
 def test_a_fleet_reaches_the_optimum_of_algorithm_1(model, case):
     """One valley: whoever starts wherever ends at the naive optimum, and knows that nothing is left."""
     problem, P = example(model, 12, 6, xi=0.8, lam=4.0, **CASES[case])
-    inside = inside_of(problem, 2)
+    inside = subspace(problem, 2)
     fleet, ends, value = fleet_at_random(inside, 3), [], naive.optimum(P, 2)[1]
     for _ in range(40):
         fleet = fleet.stepped(inside)

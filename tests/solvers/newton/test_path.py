@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.solvers.newton.searching import begun, inside_of, lowest_angle, new_run, of_two_features
+from tests.solvers.newton.searching import begun, lowest_angle, new_run, of_two_features
+from tests.subspace.points import subspace
 
 from superfactor.losses import resolve_link
 from superfactor.problem import state
@@ -93,7 +94,7 @@ def test_no_answer_is_above_what_its_neighbours_lead_to(model, seed):
     assert len(found) == len(WEAK_GRID)
     row = len(LAMBDAS)
     for i, weights in enumerate(WEAK_GRID):
-        inside = inside_of(problem.restated(*weights), 2)
+        inside = subspace(problem.restated(*weights), 2)
         goal = 1e-4 * (found[i].objective - inside.pca_value)
         neighbours = [j for j in (i + 1, i - row) if 0 <= j < len(WEAK_GRID)]
         for j in neighbours:

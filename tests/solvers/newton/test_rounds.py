@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.problems import MODELS
-from tests.solvers.newton.searching import begun, growing, inside_of, new_run
+from tests.solvers.newton.searching import begun, growing, new_run
+from tests.subspace.points import subspace
 
 from superfactor.solution import Monitor
 from superfactor.solvers.newton.descent import Stride, descend
@@ -96,7 +97,7 @@ def test_rounds_end_within_the_tolerance(model, tol):
     end = rounds(begun(problem, 3, run), run)
     assert end.converged
     assert "tolerance" in end.reason
-    whole = inside_of(problem, 3)
+    whole = subspace(problem, 3)
     W = whole.basis.coordinates(end.basis.S.combined(end.point.W))
 
     start = whole.polish(W, end.point.beta, end.point.gamma)

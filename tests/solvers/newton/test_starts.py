@@ -10,18 +10,10 @@ import pytest
 from scipy.optimize import minimize
 from tests import naive
 from tests.problems import MODELS, example
-from tests.solvers.newton.searching import (
-    WAYS,
-    begun,
-    inside_of,
-    lowest_angle,
-    new_run,
-    of_two_features,
-    random_point,
-)
+from tests.solvers.newton.searching import WAYS, begun, lowest_angle, new_run, of_two_features
 from tests.solvers.newton.test_fleet import fleet_of
 from tests.solvers.restarts import best_of
-from tests.subspace.points import paper_value
+from tests.subspace.points import paper_value, random_point, subspace
 
 from superfactor.solvers import newton
 from superfactor.solvers.newton.directions import Directions
@@ -99,7 +91,7 @@ def test_ridge_regression_on_the_whole_subspace(model, case):
     """A and γ by L-BFGS over all of Φ, W by the eigenvectors of D and the residuals."""
     lam = 0.0 if case == "no ridge" else 0.3
     problem, _ = example(model, 25, 5, 1, weighted=case == "weighted", lam=0.5)
-    inside = inside_of(problem, 2) if model == "filter" else inside_of(problem, 2, 8)
+    inside = subspace(problem, 2) if model == "filter" else subspace(problem, 2, 8)
     k, q = inside.basis.size, problem.n_covariates
     arrays = problem.arrays()
     Phi = arrays.known.over_root(inside.basis.features.array())
@@ -127,7 +119,7 @@ def test_ridge_regression_on_the_whole_subspace(model, case):
 @every_model
 def test_loud_directions_hold_the_coefficients_and_the_rest_is_pca(model):
     problem, _ = example(model, 20, 9, 1)
-    inside = inside_of(problem, 3)
+    inside = subspace(problem, 3)
     A = np.random.default_rng(0).standard_normal((inside.basis.size, 1))
     W = loud_directions(inside, A)
     assert np.linalg.norm(A - W @ (W.T @ A)) < 1e-4 * np.linalg.norm(A)
@@ -142,7 +134,7 @@ def test_loud_directions_hold_the_coefficients_and_the_rest_is_pca(model):
 @every_model
 def test_every_kind_of_start_is_among_them(model):
     problem, _ = example(model, 16, 8, 1, lam=1e-3)
-    inside = inside_of(problem, 2)
+    inside = subspace(problem, 2)
     current = inside.polish(inside.leading())
     starts = list(islice(places(inside, current, Directions.of(inside), np.random.default_rng(0)), 40))
     pca = inside.leading()
@@ -171,7 +163,7 @@ def starts_at(inside, ways, size=1.0):
 def test_ways_end_at_the_weights_of_the_problem(model):
     """Of whatever way: the values of a fleet are the naive objective's, at the problem's own ξ and λ."""
     problem, P = example(model, 14, 8, 2, xi=0.1, lam=1e-2, weighted=True)
-    inside = inside_of(problem, 2)
+    inside = subspace(problem, 2)
     ways = [DATA_FIRST, STRAIGHT, LABELS_FIRST, STRAIGHT]
     fleet = led(inside, starts_at(inside, ways))
     for i in range(fleet.size):
@@ -187,7 +179,7 @@ def test_ways_end_at_the_weights_of_the_problem(model):
 def test_each_way_goes_by_its_factors(model, monkeypatch):
     """ξ and λ times these, in this order, at most so many steps at each, then the problem's own."""
     problem, _ = example(model, 14, 8, 1, xi=0.1, lam=1e-2)
-    inside = inside_of(problem, 2)
+    inside = subspace(problem, 2)
     seen = []
     stepped = Fleet.stepped
 
@@ -214,7 +206,7 @@ def test_each_way_goes_by_its_factors(model, monkeypatch):
 def test_ways_lead_to_different_valleys():
     """From one and the same subspace, PCA of the two features: data first stays, labels first leaves."""
     problem = of_two_features(0.05)
-    inside = inside_of(problem, 1)
+    inside = subspace(problem, 1)
     none = np.zeros((1, 1)), np.zeros((problem.n_covariates, 1))
     tilted = np.array([[math.cos(0.2)], [math.sin(0.2)]])
     starts = [Start(tilted, *none, way) for way in (DATA_FIRST, LABELS_FIRST)]
@@ -230,7 +222,7 @@ def test_ways_lead_to_different_valleys():
 
 def racing(model="filter", lam=50.0, xi=1.0, size=6):
     problem, P = example(model, 16, 8, 1, xi=xi, lam=lam)
-    inside = inside_of(problem, 2)
+    inside = subspace(problem, 2)
     return inside, P, fleet_of(inside, [random_point(inside, seed) for seed in range(size)])
 
 
@@ -279,7 +271,7 @@ def test_a_hope_is_not_below_what_becomes_of_it_by_much():
     """Whoever leaves as hopeless would have ended above the lowest: nothing is lost by letting it go."""
     for seed in range(2):
         problem, _ = example("filter", 16, 8, 1, seed=seed, xi=0.05, lam=1e-3)
-        inside = inside_of(problem, 2)
+        inside = subspace(problem, 2)
         fleet = fleet_of(inside, [random_point(inside, s) for s in range(12)])
         race = Race(inside, math.inf, 1e-7)
         race.run(fleet, 100, Steps())
