@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +124,20 @@ def join_blocks(blocks: Any, *, on: str | None = None, how: str = "outer") -> Jo
     return JoinedBlocks(joined, places, pd.DataFrame(lost, columns=["sample", "block", "reason"]))
 
 
+def distinct_names(
+    blocks: Mapping[str, Sequence[str]], wanted: Collection[str] = ()
+) -> dict[str, list[str]]:
+    """Names of the columns of each block, ``block:column`` where several have the same, or where wanted."""
+    counts = Counter(column for columns in blocks.values() for column in columns)
+    return {
+        block: [
+            f"{block}:{column}" if counts[column] > 1 or f"{block}:{column}" in wanted else column
+            for column in columns
+        ]
+        for block, columns in blocks.items()
+    }
+
+
 def _tables(blocks: Any, on: str | None) -> dict[str, DataFrame]:
     """A dict of DataFrames, whatever it was."""
     if isinstance(getattr(blocks, "mod", None), Mapping):
@@ -206,11 +220,8 @@ def _in_all(tables: dict[str, DataFrame], samples: list[Any]) -> tuple[list[Any]
 
 def _renamed(tables: dict[str, DataFrame]) -> dict[str, DataFrame]:
     """Column names as text, ``block:column`` where several blocks have the same."""
-    counts = Counter(str(column) for table in tables.values() for column in table.columns)
-    found = {
-        name: table.set_axis([f"{name}:{c}" if counts[str(c)] > 1 else str(c) for c in table.columns], axis=1)
-        for name, table in tables.items()
-    }
+    names = distinct_names({name: list(map(str, table.columns)) for name, table in tables.items()})
+    found = {name: table.set_axis(names[name], axis=1) for name, table in tables.items()}
     final = Counter(column for table in found.values() for column in table.columns)
     twice = [column for column, count in final.items() if count > 1]
     if twice:

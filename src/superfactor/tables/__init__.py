@@ -1,16 +1,23 @@
 """Files to samples: tables on disk as people have them, joined, checked, made X, y and what goes with them.
 
 ============= ==================================================================================
-folder        idea
+place         idea
 ============= ==================================================================================
-``files``     one reader for each format; ``opening`` says which file is for which
-``grids``     cells of a table before anybody says whether its rows are samples
-``joining``   several files about the same samples become one
-``columns``   what columns become: features, labels, covariates, confounders
+``reading``   ``read_study``: the one way from files to samples, for a fit or like another study
+``study``     ``Study``: samples, and the parameters of a search that they ask for
+``roles``     which column is what
+``notes``     ``Note`` and ``TableError``: what there is to say, as data
+``files/``    one reader for each format; ``opening`` says which file is for which
+``grids/``    cells of a table before anybody says whether its rows are samples
+``joining/``  several files about the same samples become one
+``columns/``  what columns become: features, labels, covariates, confounders; what looks suspicious
 ============= ==================================================================================
 """
 
 from superfactor.tables.files.opening import open_table, read_table
 from superfactor.tables.files.table_file import TableFile
+from superfactor.tables.notes import Note, TableError
+from superfactor.tables.reading import read_study
+from superfactor.tables.study import Study
 
-__all__ = ["TableFile", "open_table", "read_table"]
+__all__ = ["Note", "Study", "TableError", "TableFile", "open_table", "read_study", "read_table"]

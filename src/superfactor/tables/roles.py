@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from superfactor.tables.columns.numbers import shortened
-from superfactor.tables.errors import TableError
+from superfactor.tables.notes import Setting, TableError, shortened
+
+__all__ = ["Roles", "check_roles", "no_such_column"]
 
 
 @dataclass(frozen=True)
-class Columns:
+class Roles:
     """The columns that are no features, by what they are.
 
     Attributes
@@ -41,7 +43,7 @@ class Columns:
         return self.special - {self.id, *self.drop}
 
 
-def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], columns: Columns) -> None:
+def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], roles: Roles) -> None:
     """Every column that is named is there, and is named once.
 
     Parameters
@@ -52,32 +54,36 @@ def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], column
     """
     names = [str(name) for name in names]
     present, droppable = set(names), set(features)
-    asked = [("--target", columns.target), ("--id", columns.id)]
-    asked += [("--covariates", name) for name in columns.covariates]
-    asked += [("--drop", name) for name in columns.drop]
+    asked = [("target", roles.target), ("id", roles.id)]
+    asked += [("covariates", name) for name in roles.covariates]
+    asked += [("drop", name) for name in roles.drop]
     # Samples may be called by the name of their group.
-    if columns.group != columns.id:
-        asked.append(("--group", columns.group))
+    if roles.group != roles.id:
+        asked.append(("group", roles.group))
     # What is adjusted for may help to predict as well, and samples of one batch may belong together.
-    taken = {*columns.covariates, columns.group}
-    asked += [("--adjust", name) for name in columns.adjust if name not in taken]
-    for option, name in asked:
-        known = present | droppable if option == "--drop" else present
+    taken = {*roles.covariates, roles.group}
+    asked += [("adjust", name) for name in roles.adjust if name not in taken]
+    for role, name in asked:
+        known = present | droppable if role == "drop" else present
         if name is not None and name not in known:
-            raise TableError(unknown(path, option, name, names))
-    roles: dict[str, str] = {}
-    for option, name in asked:
-        if name is not None and roles.setdefault(name, option) != option:
+            raise no_such_column(path, role, name, names)
+    found: dict[str, str] = {}
+    for role, name in asked:
+        if name is not None and found.setdefault(name, role) != role:
+            both = (Setting(found[name]), " and as ", Setting(role))
             raise TableError(
-                f"column {name!r} is given both as {roles[name]} and as {option}; leave it out of one"
+                f"column {name!r} is given both as ",
+                *both,
+                "; leave it out of one",
+                kind="roles",
+                column=name,
             )
 
 
-def unknown(path: Any, option: str, name: str, names: Iterable[Any]) -> str:
-    """What to say of a column that is not there."""
-    import difflib
-
+def no_such_column(path: Any, role: str, name: str, names: Iterable[Any]) -> TableError:
+    """The error for a column that is not there; its field `close` has those with similar names."""
     names = [str(column) for column in names]
     close = difflib.get_close_matches(name, names[:2000], n=3, cutoff=0.6)
     what = f"did you mean {shortened(close)}?" if close else f"the columns are {shortened(names)}"
-    return f"{path}: {option}: there is no column {name!r}; {what}"
+    line = (f"{path}: ", Setting(role), f": there is no column {name!r}; {what}")
+    return TableError(*line, kind="roles", column=name, close=close)

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from superfactor.tables.columns.dense import is_sparse
-from superfactor.tables.columns.numbers import shortened
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor.preprocessing import Gaps, describe_gaps
+from superfactor.tables.notes import Note, note, shortened
 
 # Samples that miss more than this share of the features are named.
 MANY = 0.5
 WAYS = ("lowrank", "mean", "none")
+_HOW = {
+    "lowrank": "filled in by a low-rank fit",
+    "mean": "filled in by means of the features",
+    "training means": "filled in by means of the training samples, which had no gaps",
+}
 
 
 @dataclass(frozen=True)
-class Gaps:
+class Missing:
     """What is missing.
 
     Attributes
@@ -42,51 +50,50 @@ class Gaps:
         }
 
 
-def gaps_in(X: Any, names: Sequence[str], ids: Any) -> Any:
+def gaps_in(X: Any, names: Sequence[str], ids: Any) -> Gaps | None:
     """What `superfactor.preprocessing.describe_gaps` says of X (n, p); None, after one pass, for no gaps."""
-    import numpy as np
-
     with np.errstate(invalid="ignore", over="ignore"):
         if not np.isnan(X.sum()):
             return None
-    from superfactor.preprocessing import describe_gaps
-
     return describe_gaps(X, names, ids) or None
 
 
 def shares_missing(X: Any, n_features: int) -> Any:
     """The share (n,) of the features at the beginning of X (n, …) that each sample misses."""
-    import numpy as np
-
-    if is_sparse(X):
+    if sp.issparse(X):
         return np.zeros(X.shape[0])
     return np.isnan(X[:, :n_features]).mean(axis=1)
 
 
-def notes(gaps: Gaps, n_samples: int) -> list[str]:
+def missing_in_new(shares: Any, ids: Any, about: Mapping[str, Any]) -> Missing | None:
+    """What is missing in new samples, a share (n,) of each, and how a model with this record fills it in."""
+    if not shares.any():
+        return None
+    own = about.get("gaps") or {}
+    impute = own["impute"] if own.get("share") else "training means"
+    poor = tuple(str(ids[i]) for i in np.flatnonzero(shares > MANY))
+    return Missing(float(shares.mean()), impute, (), poor)
+
+
+def notes(gaps: Missing | None, n_samples: int) -> list[Note]:
     """For people."""
-    said = []
+    said: list[Note] = []
+    if gaps is None:
+        return said
     if gaps.empty:
         s = "s" * (len(gaps.empty) > 1)
-        said.append(f"{len(gaps.empty)} feature{s} without any value left out: {shortened(gaps.empty)}")
+        line = f"{len(gaps.empty)} feature{s} without any value left out: {shortened(gaps.empty)}"
+        said.append(note("empty", line, features=gaps.empty))
     if gaps.share:
-        said.append(filling(gaps.share, gaps.impute))
+        line = f"{percent(gaps.share)} of the values are missing and {_HOW[gaps.impute]}"
+        said.append(note("filled", line, share=gaps.share, impute=gaps.impute))
     if gaps.poor:
-        said.append(
+        line = (
             f"{len(gaps.poor)} of {n_samples} samples miss more than half of the features: "
             f"{shortened(gaps.poor)}; what is said of them is mostly a guess"
         )
+        said.append(note("poor", line, samples=gaps.poor))
     return said
-
-
-def filling(share: float, impute: str) -> str:
-    """How much is missing, and what stands there now."""
-    how = {
-        "lowrank": "filled in by a low-rank fit",
-        "mean": "filled in by means of the features",
-        "training means": "filled in by means of the training samples, which had no gaps",
-    }[impute]
-    return f"{percent(share)} of the values are missing and {how}"
 
 
 def percent(share: float) -> str:

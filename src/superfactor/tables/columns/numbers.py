@@ -1,19 +1,24 @@
-"""Columns of numbers out of a table, and cells that are none named by sample, line and column."""
+"""Columns of numbers out of a table; cells that are none are named by sample, line and column."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from superfactor.tables.errors import TableError
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor.tables.grids.cells import MISSING, is_number
+from superfactor.tables.notes import Note, Part, Setting, TableError, note, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Squares of larger values leave the range of floating-point numbers.
 LARGEST = 1e140
+# Values that are made dense without asking: a gigabyte.
+MOST_DENSE = 1 << 27
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
@@ -28,8 +33,6 @@ def numbers(
     ids : names of the samples (n,), or None where they have none
     gaps : whether NaN is allowed
     """
-    import numpy as np
-
     kinds = dict(zip(table.columns, table.dtypes, strict=True))
     text = [name for name in names if kinds[name].kind == "O"]
     if text:
@@ -46,8 +49,6 @@ def check_range(path: Any, values: Any, where: Callable[[int, int], str], *, gap
 
     Those of a sparse matrix are looked at alone: what is left out is zero.
     """
-    import numpy as np
-
     # Finite whenever all cells are, save for overflow: one pass, no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()
@@ -61,11 +62,14 @@ def check_range(path: Any, values: Any, where: Callable[[int, int], str], *, gap
         return
     value = values[tuple(bad[0])]
     row, column = (int(i) for i in (*bad[0], 0)[:2])
-    what = "a missing value" if np.isnan(value) else f"a value out of range ({value:g})"
-    mend = "--impute lowrank fills in, or " if np.isnan(value) else ""
+    gone = bool(np.isnan(value))
+    what = "a missing value" if gone else f"a value out of range ({value:g})"
+    mend: list[Part] = [Setting("impute", "lowrank"), " fills in, or "] if gone else []
     raise TableError(
-        f"{path}: {what} at {where(row, column)}{_more(len(bad))}; numbers are required everywhere: "
-        f"{mend}leave out the sample or the column"
+        f"{path}: {what} at {where(row, column)}{_more(len(bad))}; numbers are required everywhere: ",
+        *mend,
+        "leave out the sample or the column",
+        kind="cells",
     )
 
 
@@ -83,41 +87,63 @@ def without_point(cell: str) -> str:
     return cell if whole is None else whole[1]
 
 
-def shortened(names: Sequence[Any], most: int = 5) -> str:
-    """The first few, and how many there are besides."""
-    shown = ", ".join(repr(str(name)) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def occur_twice(names: Sequence[str], where: str = "") -> str:
-    """What to say of names of samples that are not there once; nothing where all are."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if not twice:
-        return ""
-    what = "name of a sample" if len(twice) == 1 else "names of samples"
-    verb = "occurs" if len(twice) == 1 else "occur"
-    return f"{len(twice)} {what}{where} {verb} more than once: {shortened(twice)}"
+def words(column: pd.Series[Any]) -> list[str | None]:
+    """Cells as text, 1 for 1.0; None where one is empty."""
+    absent = column.isna().tolist()
+    cells = [None if gone else without_point(str(cell)) for cell, gone in zip(column, absent, strict=True)]
+    return [None if cell in MISSING else cell for cell in cells]
 
 
 def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> None:
     """A stray word among numbers is one thing, a column of words another."""
-    from superfactor.tables.grids.cells import is_number
-
     for name in names:
         cells = list(table[name])
         given = [cell for cell in cells if cell is not None]
-        words = [cell for cell in given if not is_number(cell)]
-        if words and 2 * len(words) <= len(given):
+        stray = [cell for cell in given if not is_number(cell)]
+        if stray and 2 * len(stray) <= len(given):
             raise TableError(
-                f"{path}: {words[0]!r} is not a number, at "
-                f"{place(table, cells.index(words[0]), ids)}, column {name!r}{_more(len(words))}; "
-                "put a number there, nothing if it is not known, or leave the column out"
+                f"{path}: {stray[0]!r} is not a number, at "
+                f"{place(table, cells.index(stray[0]), ids)}, column {name!r}{_more(len(stray))}; "
+                "put a number there, nothing if it is not known, or leave the column out",
+                kind="cells",
+                column=name,
             )
+    roles = (Setting("id"), ", ", Setting("covariates"), " or ", Setting("adjust"))
     raise TableError(
-        f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with "
-        "--drop, or say what they are with --id, --covariates or --adjust"
+        f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with ",
+        *(Setting("drop"), ", or say what they are with ", *roles),
+        kind="cells",
+        columns=names,
     )
 
 
 def _more(count: int) -> str:
     return "" if count == 1 else f" (and {count - 1} more such cells)"
+
+
+# --- sparse values --------------------------------------------------------------------------------
+
+
+def as_dense(path: Any, X: Any, what: str) -> Any:
+    """X (n, p) as an array; sparse X only where that is no more than a gigabyte.
+
+    Parameters
+    ----------
+    path : the file, for messages
+    what : what cannot be done with zeros left out
+    """
+    if not sp.issparse(X):
+        return X
+    if X.shape[0] * X.shape[1] > MOST_DENSE:
+        raise TableError(
+            f"{path}: sparse values can only be {what} once zeros are written out, and {X.shape[0]:,} x "
+            f"{X.shape[1]:,} of them are too many; choose features first",
+            kind="sparse",
+        )
+    return X.toarray()
+
+
+def zeros_written_out(X: Any, why: str) -> Note:
+    """A note about an array X (n, p) that was sparse."""
+    size = f"{max(1, round(X.nbytes / 1e6)):,} MB"
+    return note("dense", f"sparse values were {why}: their zeros are written out, {size}")

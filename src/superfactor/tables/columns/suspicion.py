@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+
+from superfactor.tables.notes import Note, Part, Setting, note
 
 # ID1 is a gene; id, patient_id, PatientID, "sample no.", patient and Unnamed: 0 are none.
 _IDENTIFIER = re.compile(
@@ -26,8 +29,6 @@ def identifiers(names: Sequence[str], values: Any) -> list[str]:
     Whole numbers, and either each of a..a+n−1 once, in any order, or a name that says so with a value of
     its own for at least every fourth sample: patients may come more than once, counts and codes repeat.
     """
-    import numpy as np
-
     n = len(values)
     if n < _FEWEST:
         return []
@@ -44,28 +45,24 @@ def identifiers(names: Sequence[str], values: Any) -> list[str]:
     return found
 
 
-def about_identifiers(names: Sequence[str], values: Any, id_is_given: bool) -> list[str]:
+def about_identifiers(names: Sequence[str], values: Any, id_is_given: bool) -> list[Note]:
     """A note for each of them, with what to do."""
     notes = []
     for name in identifiers(names, values):
-        word = shlex.quote(name)
-        instead = "" if id_is_given else f", --id {word} takes it for the samples' names"
-        notes.append(
-            f"column {name!r} looks like an identifier and is used as a feature: --drop {word} leaves it "
-            f"out{instead}"
-        )
+        line = f"column {name!r} looks like an identifier and is used as a feature: "
+        instead: list[Part] = [", ", Setting("id", name), " takes it for the samples' names"]
+        parts = (line, Setting("drop", name), " leaves it out", *([] if id_is_given else instead))
+        notes.append(note("identifier", *parts, column=name))
     return notes
 
 
-def about_intensities(values: Any) -> list[str]:
+def about_intensities(values: Any) -> list[Note]:
     """A note where values (n, p) look like expression data as it comes from the scanner or the counter.
 
     Many columns in one unit, with long right tails, nothing far below zero and few zeros. Pixels and words
     are mostly zero, half of what is centred is negative, and columns of a clinical table have units of
     their own.
     """
-    import numpy as np
-
     if values.shape[1] < 200:
         return []
     some = values[:, :: max(1, values.shape[1] // 2000)]
@@ -80,5 +77,6 @@ def about_intensities(values: Any) -> list[str]:
     one_unit = np.std(np.log2(size)) < 2.5
     # The tail is one of the samples within a column, and not only of some columns among others.
     if one_unit and np.nanquantile(some / size, 0.99) > 3:
-        return [f"values reach {np.nanmax(values):,.0f} with a long tail: --log2 may help"]
+        line = f"values reach {np.nanmax(values):,.0f} with a long tail: "
+        return [note("intensities", line, Setting("log2", True), " may help")]
     return []

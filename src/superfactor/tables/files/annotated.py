@@ -6,7 +6,6 @@ Only what is asked for is read: one matrix of perhaps ten, the names, and what i
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from superfactor.preprocessing.joining import distinct_names
 from superfactor.tables.files.table_file import TableFile
 from superfactor.tables.grids.about_samples import about_samples
 from superfactor.tables.grids.cells import some, unique
+from superfactor.tables.notes import FileError, Note, note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,14 +29,14 @@ RAW = "raw"
 
 
 def read(path: Path, *, layout: str, layer: str | None, text: Collection[str]) -> TableFile:
-    """The samples of a file; see `superfactor.datasets.open_table`."""
+    """The samples of a file; see `superfactor.tables.open_table`."""
     if layout == "features":
-        raise ValueError(f"{path}: in this format rows are always samples; leave the layout out")
+        raise FileError(f"{path}: in this format rows are always samples; leave the layout out")
     try:
         import anndata  # noqa: F401
         import h5py
     except ImportError:
-        raise ValueError(f"{path}: reading it needs anndata: pip install 'superfactor[anndata]'") from None
+        raise FileError(f"{path}: reading it needs anndata: pip install 'superfactor[anndata]'") from None
     with open(path, "rb"):
         pass  # what cannot be opened is an OSError that says so, unlike h5py's own
     try:
@@ -46,7 +47,7 @@ def read(path: Path, *, layout: str, layer: str | None, text: Collection[str]) -
             return _several(path, file, layer, text) if several else _one(path, file, layer, text)
     except (OSError, KeyError) as error:
         line = str(error).splitlines()[0]
-        raise ValueError(f"{path}: not a file of AnnData or MuData ({line}); write it again") from None
+        raise FileError(f"{path}: not a file of AnnData or MuData ({line}); write it again") from None
 
 
 @dataclass
@@ -61,7 +62,7 @@ class _Modality:
 
 def _one(path: Path, file: Any, layer: str | None, text: Collection[str]) -> TableFile:
     if layer is not None and layer not in _layers(file):
-        raise ValueError(_no_layer(path, layer, _layers(file)))
+        raise FileError(_no_layer(path, layer, _layers(file)))
     data = _modality(path, file, layer)
     frame = about_samples(len(data.samples), _columns(data.obs), text, data.samples)
     return TableFile(frame, data.values, unique(path, data.features, what="features"))
@@ -70,18 +71,18 @@ def _one(path: Path, file: Any, layer: str | None, text: Collection[str]) -> Tab
 def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) -> TableFile:
     """Modalities side by side; samples that one of them lacks are NaN there, or left out if sparse."""
     if int(file.attrs.get("axis", 0)) != 0:
-        raise ValueError(f"{path}: its parts share features, not samples; write one part as .h5ad")
+        raise FileError(f"{path}: its parts share features, not samples; write one part as .h5ad")
     order = file["mod"].attrs.get("mod-order", list(file["mod"]))
     groups = {str(name): file["mod"][name] for name in order}
-    notes: list[str] = []
+    notes: list[Note] = []
     if layer is not None:
         having = [name for name, group in groups.items() if layer in _layers(group)]
         if not having:
             every = {known for group in groups.values() for known in _layers(group)}
-            raise ValueError(_no_layer(path, layer, sorted(every)))
+            raise FileError(_no_layer(path, layer, sorted(every)))
         if len(having) < len(groups):
             others = [name for name in groups if name not in having]
-            notes.append(f"without a layer {layer!r}, so X was taken: {some(others, 5)}")
+            notes.append(note("layer", f"without a layer {layer!r}, so X was taken: {some(others, 5)}"))
     parts = {
         name: _modality(path, group, layer if layer in _layers(group) else None)
         for name, group in groups.items()
@@ -90,9 +91,9 @@ def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) ->
     obs.index = obs.index.map(str)
     if not obs.index.is_unique:
         twice = obs.index[obs.index.duplicated()][0]
-        raise ValueError(f"{path}: two samples are called {twice!r}; rename one, then write it again")
-    samples, note = _whose(list(obs.index), parts)
-    notes += note
+        raise FileError(f"{path}: two samples are called {twice!r}; rename one, then write it again")
+    samples, lost = _whose(list(obs.index), parts)
+    notes += lost
     values = [_at(part, samples) for part in parts.values()]
     matrix = sparse.hstack(values, format="csr") if _any_sparse(parts) else np.hstack(values)
     ends = np.cumsum([len(part.features) for part in parts.values()]).tolist()
@@ -106,20 +107,20 @@ def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) ->
     return TableFile(frame, matrix, _names_of(path, parts), blocks, tuple(notes))
 
 
-def _whose(samples: list[str], parts: dict[str, _Modality]) -> tuple[list[str], list[str]]:
+def _whose(samples: list[str], parts: dict[str, _Modality]) -> tuple[list[str], list[Note]]:
     """The samples to read, and a note where some were left out."""
     common = set(samples).intersection(*(part.samples for part in parts.values()))
-    lacking = len(samples) - len(common)
+    count = len(samples)
+    lacking = count - len(common)
     if not lacking:
         return samples, []
     if _any_sparse(parts):
         # A gap in a sparse matrix would be a zero, which is a value.
-        note = (
-            f"{lacking} of {len(samples)} samples are not in every modality and were left out: sparse data "
-            "cannot have gaps"
-        )
-        return [sample for sample in samples if sample in common], [note]
-    return samples, [f"{lacking} of {len(samples)} samples are not in every modality: missing there"]
+        why = "not in every modality and were left out: sparse data cannot have gaps"
+        samples = [sample for sample in samples if sample in common]
+    else:
+        why = "not in every modality: missing there"
+    return samples, [note("modality", f"{lacking} of {count} samples are {why}", samples=lacking)]
 
 
 def _at(part: _Modality, samples: list[str]) -> Any:
@@ -140,13 +141,10 @@ def _any_sparse(parts: dict[str, _Modality]) -> bool:
 
 
 def _names_of(path: Path, parts: dict[str, _Modality]) -> list[str]:
-    """Features of all parts; a name that two of them have gets that of its part in front."""
-    parts_with = Counter(name for part in parts.values() for name in set(part.features))
-    names = [
-        feature if parts_with[feature] == 1 else f"{name}:{feature}"
-        for name, part in parts.items()
-        for feature in part.features
-    ]
+    """Features of all parts, numbered where a part has one twice; that of the part in front where two have it."""
+    each = {name: list(dict.fromkeys(part.features)) for name, part in parts.items()}
+    called = {name: dict(zip(each[name], own, strict=True)) for name, own in distinct_names(each).items()}
+    names = [called[name][feature] for name, part in parts.items() for feature in part.features]
     return unique(path, names, what="features")
 
 
@@ -160,7 +158,7 @@ def _modality(path: Path, group: Any, layer: str | None) -> _Modality:
     if values is None:
         layers = _layers(group)
         choose = f"choose a layer: {some(layers, 5)}" if layers else "write it with its values"
-        raise ValueError(f"{path}: there is no X; {choose}")
+        raise FileError(f"{path}: there is no X; {choose}")
     if sparse.issparse(values):
         values = sparse.csr_matrix(values, dtype=np.float64)
     else:

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from scipy import sparse
 
 from superfactor.tables.files.table_file import TableFile
 from superfactor.tables.grids.about_samples import about_samples
 from superfactor.tables.grids.cells import some, unique
+from superfactor.tables.notes import FileError, note
 
 __all__ = ["read"]
 
@@ -24,7 +26,7 @@ _COORDINATES = ("data", "row", "col", "shape")
 
 
 def read(path: Path, *, layout: str, text: Collection[str]) -> TableFile:
-    """The samples of a file; see `superfactor.datasets.open_table`.
+    """The samples of a file; see `superfactor.tables.open_table`.
 
     Arrays as long as there are samples become columns of the frame, under their own names.
     """
@@ -47,12 +49,15 @@ def read(path: Path, *, layout: str, text: Collection[str]) -> TableFile:
     samples = None if called is None else _words(rest.pop(called))
     columns = {name: _column(values) for name, values in rest.items() if values.shape == (n,)}
     unused = [name for name in rest if name not in columns and name not in ("format", "_is_array")]
-    notes = (f"arrays of another length are left out: {some(unused, 5)}",) if unused else ()
+    notes = (note("left out", f"arrays of another length are left out: {some(unused, 5)}"),) if unused else ()
     return TableFile(about_samples(n, columns, text, samples), matrix, features, notes=notes)
 
 
 def _arrays(path: Path) -> dict[str, Any]:
     """All arrays of a file. No pickles: opening one may run anybody's code."""
+    with open(path, "rb") as raw:
+        if raw.read(2) not in (b"PK", b""):
+            raise FileError(f"{path}: not an .npz file; write it with numpy.savez")
     name = ""
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -60,17 +65,26 @@ def _arrays(path: Path) -> dict[str, Any]:
             for name in file.files:
                 found[name] = file[name]
             return found
-    except (zipfile.BadZipFile, EOFError, AttributeError):
-        raise ValueError(f"{path}: not a complete .npz file; write or copy it again") from None
+    except (zipfile.BadZipFile, EOFError):
+        raise FileError(f"{path}: not a complete .npz file; write or copy it again") from None
     except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise ValueError(f"{path}: array {name!r} cannot be read ({error})") from None
-        if not name:
-            raise ValueError(f"{path}: not an .npz file; write it with numpy.savez") from None
-        raise ValueError(
+        if not _holds_objects(path, name):
+            raise FileError(f"{path}: array {name!r} cannot be read ({error})") from None
+        raise FileError(
             f"{path}: array {name!r} holds Python objects, which are not opened; write text as "
             "numpy.array(values, dtype=str) and save it again"
         ) from None
+
+
+def _holds_objects(path: Path, name: str) -> bool:
+    """Whether the header of an array says so; nothing behind the header is opened."""
+    with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as member:
+        try:
+            old = npy.read_magic(member) == (1, 0)
+            _, _, kind = (npy.read_array_header_1_0 if old else npy.read_array_header_2_0)(member)
+        except ValueError:
+            return False
+        return bool(kind.hasobject)
 
 
 def _matrix(path: Path, found: dict[str, Any]) -> tuple[Any, set[str]]:
@@ -87,11 +101,11 @@ def _matrix(path: Path, found: dict[str, Any]) -> tuple[Any, set[str]]:
             matrix.check_format()  # an index out of range would be read from memory of others
             return matrix, {*_SPARSE, "format"}
     except (KeyError, ValueError) as error:
-        raise ValueError(f"{path}: not a sparse matrix ({error}); scipy.sparse.save_npz writes one") from None
+        raise FileError(f"{path}: not a sparse matrix ({error}); scipy.sparse.save_npz writes one") from None
     flat = [name for name, values in found.items() if values.ndim == 2 and values.dtype.kind in "biuf"]
     name = "X" if "X" in flat else flat[0] if len(flat) == 1 else None
     if name is None:
-        raise ValueError(
+        raise FileError(
             f"{path}: it has the arrays {some(list(found), 8)}; X (samples × features), or the arrays of "
             "scipy.sparse.save_npz, are required"
         )

@@ -15,6 +15,7 @@ from typing import IO
 from superfactor.tables.files.written import read_text
 from superfactor.tables.grids.grid import Grid
 from superfactor.tables.grids.rows import DecimalComma, Rows
+from superfactor.tables.notes import FileError
 
 __all__ = ["DELIMITERS", "Progress", "read_delimited", "read_lines"]
 
@@ -90,7 +91,7 @@ def read_lines(
             if told is not None:
                 told()
     except csv.Error as error:
-        raise ValueError(
+        raise FileError(
             f"{path}: line {before + reader.line_num}: {error}; look for a stray quotation mark"
         ) from None
     finally:

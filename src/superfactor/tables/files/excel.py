@@ -14,6 +14,7 @@ from typing import Any
 from superfactor.tables.grids.cells import some
 from superfactor.tables.grids.grid import Grid
 from superfactor.tables.grids.rows import Rows
+from superfactor.tables.notes import FileError, Note, note
 
 __all__ = ["read_sheet"]
 
@@ -50,19 +51,19 @@ def read_sheet(
 @contextmanager
 def _opened(
     path: Path, sheet: str | None, formulas: bool = False
-) -> Iterator[tuple[Iterator[tuple[Any, ...]], tuple[str, ...]]]:
+) -> Iterator[tuple[Iterator[tuple[Any, ...]], tuple[Note, ...]]]:
     """The rows of a sheet, and a note where there are others."""
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise ValueError(
+        raise FileError(
             f"{path}: reading it needs openpyxl: pip install 'superfactor[excel]', or save it as .csv"
         ) from None
     with open(path, "rb") as raw:
         try:
             book = load_workbook(raw, read_only=True, data_only=not formulas)
         except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
-            raise ValueError(
+            raise FileError(
                 f"{path}: not an Excel workbook ({error}); save it again as .xlsx, without a password"
             ) from None
         names = [page.title for page in book.worksheets]
@@ -71,21 +72,21 @@ def _opened(
         else:  # as Excel itself, which has no two sheets that differ in case only
             alike = [name for name in names if name.casefold() == sheet.strip().casefold()]
             if not alike:
-                raise ValueError(f"{path}: there is no sheet {sheet!r}; there are {some(names, 8)}")
+                raise FileError(f"{path}: there is no sheet {sheet!r}; there are {some(names, 8)}")
             chosen = alike[0]
         page = book[chosen]
         page.reset_dimensions()  # what other programs write about the size is often wrong
         others = [name for name in names if name != chosen]
-        note = f"sheet {chosen!r} was read, not {some(others, 5)}"
+        found = note("sheet", f"sheet {chosen!r} was read, not {some(others, 5)}", sheet=chosen)
         try:
-            yield page.iter_rows(values_only=True), (note,) if others and sheet is None else ()
+            yield page.iter_rows(values_only=True), (found,) if others and sheet is None else ()
         finally:
             book.close()
 
 
 def _header(
     path: Path, rows: Iterator[tuple[Cells, int]]
-) -> tuple[Cells, int, Iterator[tuple[Cells, int]], tuple[str, ...]]:
+) -> tuple[Cells, int, Iterator[tuple[Cells, int]], tuple[Note, ...]]:
     """The names of the columns, where the first of them stands, the rows below, and a note.
 
     A header of several rows is one where names are missing that a row of words below has: that row then
@@ -93,7 +94,7 @@ def _header(
     """
     top = list(islice(rows, _HEADER_ROWS))
     if not top:
-        raise ValueError(f"{path}: an empty sheet; name another one")
+        raise FileError(f"{path}: an empty sheet; name another one")
     width = max(len(cells) for cells, _ in top)
     padded = [cells + [None] * (width - len(cells)) for cells, _ in top]
     # A table may begin further right.
@@ -106,9 +107,9 @@ def _header(
         if not words or None not in header[start + 1 :] or merged.count(None) >= header.count(None):
             break
         last, header = last + 1, merged
-    title = f"the header has {last + 1} rows; columns are called by the last" if last else ""
+    title = note("header", f"the header has {last + 1} rows; columns are called by the last")
     rest = chain(top[last + 1 :], rows)
-    return _without_end(header)[start:], start, rest, (title,) if title else ()
+    return _without_end(header)[start:], start, rest, (title,) if last else ()
 
 
 def _refuse_formulas(path: Path, sheet: str | None) -> None:
@@ -119,7 +120,7 @@ def _refuse_formulas(path: Path, sheet: str | None) -> None:
                 if value is None and isinstance(cell, str) and cell.startswith("="):
                     from openpyxl.utils import get_column_letter
 
-                    raise ValueError(
+                    raise FileError(
                         f"{path}: the formula in cell {get_column_letter(column)}{row} has no saved value; "
                         "open the file in Excel or LibreOffice and save it"
                     )

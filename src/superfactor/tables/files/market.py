@@ -18,6 +18,7 @@ from superfactor.tables.files.table_file import TableFile
 from superfactor.tables.files.written import read_text
 from superfactor.tables.grids.about_samples import about_samples
 from superfactor.tables.grids.cells import unique
+from superfactor.tables.notes import FileError, Note, Setting, note
 
 __all__ = ["read"]
 
@@ -27,7 +28,7 @@ _SYMBOL = 1
 
 
 def read(path: Path, *, layout: str) -> TableFile:
-    """The samples of a file or folder; see `superfactor.datasets.open_table`."""
+    """The samples of a file or folder; see `superfactor.tables.open_table`."""
     from scipy.io import mmread
 
     file = _matrix_in(path) if path.is_dir() else path
@@ -38,14 +39,15 @@ def read(path: Path, *, layout: str) -> TableFile:
     try:
         matrix = mmread(file, spmatrix=False)
     except (ValueError, EOFError, OverflowError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{file}: not a MatrixMarket file ({error}); write it again") from None
+        raise FileError(f"{file}: not a MatrixMarket file ({error}); write it again") from None
     features = None if rows_of_features is None else _symbols(rows_of_features)
     samples = None if cells is None else [row[0] for row in cells]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if _turn(file, matrix.shape, features, samples, layout):
         matrix = matrix.T
     elif layout == "auto" and features is None and samples is None:
-        notes = ("no names beside the matrix: rows count as samples (--layout features turns it round)",)
+        said = "no names beside the matrix: rows count as samples ("
+        notes = (note("layout", said, Setting("layout", "features"), " turns it round)"),)
     n, p = matrix.shape
     if sparse.issparse(matrix):
         matrix = sparse.csr_matrix(matrix, dtype=np.float64)
@@ -71,7 +73,7 @@ def _turn(
         what = ", ".join(
             f"{size} {name}" for size, name in zip(here, ("features", "barcodes"), strict=True) if size
         )
-        raise ValueError(
+        raise FileError(
             f"{file}: the matrix is {shape[0]} × {shape[1]}, but beside it are names of {what}; are all "
             "files of one run?"
         )
@@ -81,9 +83,9 @@ def _turn(
 def _matrix_in(folder: Path) -> Path:
     found = [path for ending in ("matrix.mtx", "matrix.mtx.gz") for path in sorted(folder.glob(f"*{ending}"))]
     if not found:
-        raise ValueError(f"{folder}: a folder without matrix.mtx or matrix.mtx.gz; name a file")
+        raise FileError(f"{folder}: a folder without matrix.mtx or matrix.mtx.gz; name a file")
     if len(found) > 1:
-        raise ValueError(f"{folder}: several matrices ({found[0].name}, {found[1].name}); name one of them")
+        raise FileError(f"{folder}: several matrices ({found[0].name}, {found[1].name}); name one of them")
     return found[0]
 
 

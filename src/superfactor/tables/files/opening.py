@@ -15,6 +15,7 @@ from superfactor.tables.files.refusals import refuse
 from superfactor.tables.files.table_file import TableFile
 from superfactor.tables.grids.grid import Grid
 from superfactor.tables.grids.turning import has_features_in_rows, perhaps, turned
+from superfactor.tables.notes import FileError, Setting, TableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,30 +66,30 @@ def open_table(
     ------
     OSError
         The file cannot be opened.
-    ValueError
-        It is of no such kind; the message says where it goes wrong, or how to convert it.
+    TableError
+        A ValueError: it is of no such kind; the message says where it goes wrong, or how to convert it.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from superfactor.datasets import open_table
+    >>> from superfactor.tables import open_table
     >>> path = pathlib.Path(tempfile.mkdtemp(), "arrays.tsv")
     >>> lines = ["probe\\tGSM1\\tGSM2", "type\\ttumour\\tnormal", "1007_s_at\\t7.5\\t8", "117_at\\t6\\t5.5"]
     >>> _ = path.write_text("\\n".join(lines))
     >>> table = open_table(path, text=["type"])
     >>> table.frame.to_numpy().tolist()
     [['GSM1', 'tumour', 7.5, 6.0], ['GSM2', 'normal', 8.0, 5.5]]
-    >>> table.notes[0]
-    'features in rows: turned round to 2 samples with 3 columns (--layout samples leaves it as it is)'
+    >>> print(table.notes[0])
+    features in rows: turned round to 2 samples with 3 columns (layout='samples' leaves it as it is)
     """
     path = Path(path)
     if layout not in LAYOUTS:
-        raise ValueError(f"layout has to be one of {', '.join(LAYOUTS)}, not {layout!r}")
+        raise TableError(Setting("layout", layout), ": auto, samples or features is required", kind="layout")
     kind = _kind(path)
     if sheet is not None and kind not in EXCEL:
-        raise ValueError(f"{path}: only Excel files have a sheet ({sheet!r}); leave it out")
+        raise FileError(f"{path}: only Excel files have a sheet ({sheet!r}); leave it out")
     if layer is not None and kind not in ANNOTATED:
-        raise ValueError(f"{path}: only .h5ad and .h5mu files have a layer ({layer!r}); leave it out")
+        raise FileError(f"{path}: only .h5ad and .h5mu files have a layer ({layer!r}); leave it out")
     # These import SciPy's sparse matrices, for which most tables need not wait.
     if kind in ANNOTATED:
         from superfactor.tables.files import annotated
@@ -161,13 +162,13 @@ def read_table(
     ------
     OSError
         The file cannot be opened.
-    ValueError
-        It is no table of these kinds; the message says where it goes wrong.
+    TableError
+        A ValueError: it is no table of these kinds; the message says where it goes wrong.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from superfactor.datasets import read_table
+    >>> from superfactor.tables import read_table
     >>> path = pathlib.Path(tempfile.mkdtemp(), "table.csv")
     >>> _ = path.write_text("patient;status;gene\\nP1;tumour;7,5\\nP2;normal;NA\\n")
     >>> read_table(path).to_dict("list")
@@ -175,7 +176,7 @@ def read_table(
     """
     table = open_table(path, layout="samples", text=text, progress=progress)
     if table.matrix is not None:
-        raise ValueError(f"{path}: no plain table; superfactor.datasets.open_table reads it")
+        raise FileError(f"{path}: no plain table; superfactor.tables.open_table reads it")
     for note in table.notes:
         warnings.warn(f"{path}: {note}", UserWarning, stacklevel=2)
     return table.frame

@@ -12,6 +12,7 @@ import numpy as np
 
 from superfactor.tables.grids.cells import ROW_NAMES, kept_as_text, unique
 from superfactor.tables.grids.grid import Grid
+from superfactor.tables.notes import FileError
 
 __all__ = ["read_parquet"]
 
@@ -30,7 +31,7 @@ def read_parquet(path: Path, text: Collection[str], *, words: Collection[int] = 
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        raise ValueError(
+        raise FileError(
             f"{path}: reading it needs pyarrow: pip install 'superfactor[cli]', or save it as .csv"
         ) from None
     try:
@@ -38,11 +39,11 @@ def read_parquet(path: Path, text: Collection[str], *, words: Collection[int] = 
             # Column by column on one thread: threads and data sets cost more than tiny columns do.
             table = parquet.ParquetFile(raw).read(use_threads=False)
     except pa.ArrowException as error:
-        raise ValueError(
+        raise FileError(
             f"{path}: not a Parquet file ({str(error).splitlines()[0]}); write it again, or as CSV"
         ) from None
     if not table.num_rows or not table.num_columns:
-        raise ValueError(f"{path}: no samples; a row for each is required")
+        raise FileError(f"{path}: no samples; a row for each is required")
     index, named_range = _index(table)
     # By position, since a file may have two columns of one name.
     written = table.column_names

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from superfactor.tables.notes import FileError
+
 __all__ = ["READ", "refuse"]
 
 READ = ".csv, .tsv, .tab, .txt or .mtx (each also with .gz), .parquet, .xlsx, .h5ad, .h5mu or .npz"
@@ -51,14 +53,14 @@ _HOW = {
 }
 
 
-def refuse(path: Path) -> ValueError:
+def refuse(path: Path) -> FileError:
     """The error for a file that is of none of the kinds that are read."""
     endings = [ending.lower() for ending in path.suffixes]
     packed = endings[-1:] == [".gz"]
     if endings[-2:] == [".tar", ".gz"]:
-        return ValueError(f"{path}: {endings[-2]}{endings[-1]} is not read; {_UNPACK}")
+        return FileError(f"{path}: {endings[-2]}{endings[-1]} is not read; {_UNPACK}")
     kind = next(iter(endings[-2:-1] if packed else endings[-1:]), "")
     how = _HOW.get(kind)
     if how is None:
-        return ValueError(f"{path}: the name has to end in {READ}")
-    return ValueError(f"{path}: {kind} is not read; {how.format(file=path.name)}")
+        return FileError(f"{path}: the name has to end in {READ}")
+    return FileError(f"{path}: {kind} is not read; {how.format(file=path.name)}")

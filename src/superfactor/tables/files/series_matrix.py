@@ -23,6 +23,7 @@ from superfactor.tables.grids.about_samples import about_samples
 from superfactor.tables.grids.cells import is_number, stripped, unique
 from superfactor.tables.grids.grid import Grid
 from superfactor.tables.grids.rows import Rows
+from superfactor.tables.notes import FileError, NoSamples, note
 
 __all__ = ["is_one", "read"]
 
@@ -45,7 +46,7 @@ def is_one(path: Path) -> bool:
 
 
 def read(path: Path, *, text: Collection[str], progress: Progress | None) -> TableFile:
-    """The samples of a series; see `superfactor.datasets.open_table`."""
+    """The samples of a series; see `superfactor.tables.open_table`."""
     size = os.path.getsize(path)
 
     def read_both(lines: io.TextIOWrapper, raw: IO[bytes]) -> tuple[About, Grid]:
@@ -54,10 +55,8 @@ def read(path: Path, *, text: Collection[str], progress: Progress | None) -> Tab
         rows = Rows(path, "line", (), words=[0])
         try:
             return about, read_lines(path, _table(path, lines), "\t", rows, told, above)
-        except ValueError as error:
-            if "no samples below the header" not in str(error):
-                raise
-            raise ValueError(
+        except NoSamples:
+            raise FileError(
                 f"{path}: the table of this series is empty; its values are in the supplementary files of GEO"
             ) from None
 
@@ -65,11 +64,11 @@ def read(path: Path, *, text: Collection[str], progress: Progress | None) -> Tab
     samples = [name for j, name in enumerate(grid.names) if j]
     if grid.stray or len(grid.texts) > 1:
         column = grid.names[min(grid.stray) if grid.stray else max(grid.texts)]
-        raise ValueError(f"{path}: there is text among the values of sample {column!r}; numbers are required")
+        raise FileError(f"{path}: there is text among the values of sample {column!r}; numbers are required")
     probes = unique(path, [name or "" for name in grid.texts[0]], what="probes")
     frame = about_samples(len(samples), _columns(path, about, samples, text), text, samples)
-    note = f"series matrix of GEO: {len(samples):,} samples, {len(probes):,} probes"
-    return TableFile(frame, grid.block.T, probes, notes=(*notes, note))
+    told = f"series matrix of GEO: {len(samples):,} samples, {len(probes):,} probes"
+    return TableFile(frame, grid.block.T, probes, notes=(*notes, note("series", told)))
 
 
 def _about(path: Path, lines: io.TextIOWrapper) -> tuple[About, int]:
@@ -81,7 +80,7 @@ def _about(path: Path, lines: io.TextIOWrapper) -> tuple[About, int]:
         if line.startswith(_SAMPLE):
             name, *cells = next(csv.reader([line.rstrip("\r\n")], delimiter="\t"))
             about.append((name.removeprefix(_SAMPLE), cells))
-    raise ValueError(f"{path}: a series matrix without {_BEGIN}; download it again")
+    raise FileError(f"{path}: a series matrix without {_BEGIN}; download it again")
 
 
 def _table(path: Path, lines: io.TextIOWrapper) -> Iterator[str]:
@@ -89,7 +88,7 @@ def _table(path: Path, lines: io.TextIOWrapper) -> Iterator[str]:
         if line.startswith(_END):
             return
         yield line
-    raise ValueError(f"{path}: a series matrix without {_END}; it is not complete, download it again")
+    raise FileError(f"{path}: a series matrix without {_END}; it is not complete, download it again")
 
 
 def _columns(path: Path, about: About, samples: list[str], text: Collection[str]) -> dict[str, Any]:
@@ -100,7 +99,7 @@ def _columns(path: Path, about: About, samples: list[str], text: Collection[str]
     """
     accessions = next((cells for name, cells in about if name == _ACCESSION), samples)
     if sorted(accessions) != sorted(samples):
-        raise ValueError(f"{path}: the samples of the table are not those of !Sample_{_ACCESSION}")
+        raise FileError(f"{path}: the samples of the table are not those of !Sample_{_ACCESSION}")
     place = {sample: row for row, sample in enumerate(samples)}
     order = [place[name] for name in accessions]
     columns: dict[str, list[str | None]] = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from superfactor.tables.notes import Note
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -27,13 +29,13 @@ class TableFile:
         None, or a list of p different names, those of the columns of `matrix`.
     blocks : dict from the name of a modality to the (start, stop) of its columns in `matrix`
         Empty where there are none.
-    notes : tuple of str
-        Sentences about how the file was read.
+    notes : tuple of Note
+        How the file was read; each is a sentence.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from superfactor.datasets import open_table
+    >>> from superfactor.tables import open_table
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "two.npz")
     >>> np.savez(path, X=[[1, 2, 3], [4, 5, 6]], y=["a", "b"], feature_names=["f", "g", "h"])
@@ -46,4 +48,4 @@ class TableFile:
     matrix: Any = None
     features: list[str] | None = None
     blocks: dict[str, tuple[int, int]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()

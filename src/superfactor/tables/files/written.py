@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from superfactor.tables.notes import FileError, Note, note
+
 __all__ = ["lines_of", "read_text"]
 
 Result = TypeVar("Result")
@@ -22,7 +24,7 @@ _WORD = re.compile(rb"[^\s,;\"]*\Z"), re.compile(rb"[^\s,;\"]*")
 
 def read_text(
     path: Path, read: Callable[[io.TextIOWrapper, IO[bytes]], Result]
-) -> tuple[Result, tuple[str, ...]]:
+) -> tuple[Result, tuple[Note, ...]]:
     """What `read` makes of the text, and notes on its encoding.
 
     Parameters
@@ -31,7 +33,7 @@ def read_text(
         `raw` is the file underneath, whose position shows the progress. Called again, from the
         beginning, where the text turns out to be none of UTF-8.
     """
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     # Five bytes mean nothing in Windows-1252; in Latin-1 every byte means something.
     encodings = [None, "cp1252", "latin-1"]
     try:
@@ -42,7 +44,7 @@ def read_text(
             except UnicodeDecodeError as error:
                 notes = notes or (_note(path, error),)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: not a complete gzip file ({error}); copy or download it again") from None
+        raise FileError(f"{path}: not a complete gzip file ({error}); copy or download it again") from None
     raise AssertionError("Latin-1 reads anything")
 
 
@@ -60,12 +62,12 @@ def lines_of(path: Path, encoding: str | None = None) -> Iterator[tuple[io.TextI
             yield lines, raw
 
 
-def _note(path: Path, error: UnicodeDecodeError) -> str:
+def _note(path: Path, error: UnicodeDecodeError) -> Note:
     """What to say of text that is no UTF-8, with a word in which that shows."""
     part, place = error.object, error.start
     if b"\0" in part or error.encoding.startswith("utf-16"):
-        raise ValueError(f"{path}: not UTF-8 text (byte 0x{part[place]:02x}); save it as UTF-8") from None
+        raise FileError(f"{path}: not UTF-8 text (byte 0x{part[place]:02x}); save it as UTF-8") from None
     before, after = _WORD[0].search(part[:place]), _WORD[1].match(part[place:])
     word = (before[0] if before else b"") + (after[0] if after else b"")
     shown = word.decode("cp1252", errors="replace")
-    return f"read as Windows-1252, since it is not UTF-8: check {shown!r}"
+    return note("encoding", f"read as Windows-1252, since it is not UTF-8: check {shown!r}")

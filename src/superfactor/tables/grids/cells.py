@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from superfactor.tables.notes import FileError
+
 __all__ = [
     "CUMIDA",
     "DECIMAL_COMMA",
@@ -67,13 +69,13 @@ def unique(path: Path, names: list[str], text: Collection[str] = (), what: str =
     for position, name in enumerate(names, start=1):
         if not name:
             one = what.removesuffix("s")
-            raise ValueError(f"{path}: {one} {position} has no name in the header; give it one")
+            raise FileError(f"{path}: {one} {position} has no name in the header; give it one")
         if name not in seen:
             seen[name] = 0
             result.append(name)
             continue
         if name in text:
-            raise ValueError(f"{path}: two {what} are called {name!r}; rename one")
+            raise FileError(f"{path}: two {what} are called {name!r}; rename one")
         while f"{name}.{seen[name]}" in taken or not seen[name]:
             seen[name] += 1
         result.append(f"{name}.{seen[name]}")

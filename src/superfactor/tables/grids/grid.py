@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from superfactor._extras import needed_for
+from superfactor.tables.notes import Note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,7 @@ class Grid:
     unit: str
     stray: set[int] = field(default_factory=set)
     kept: dict[int, list[str]] | None = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def samples(self) -> pd.DataFrame:
         """The table with its rows as samples, columns in the order of the file."""

@@ -25,6 +25,7 @@ from superfactor.tables.grids.cells import (
     unique,
 )
 from superfactor.tables.grids.grid import Grid
+from superfactor.tables.notes import FileError, NoSamples, Note, note
 
 __all__ = ["DecimalComma", "Rows"]
 
@@ -87,7 +88,7 @@ class Rows:
     def header(self, cells: list[str]) -> None:
         """Take in the names of the columns."""
         if not any(cell.strip() for cell in cells):
-            raise ValueError(
+            raise FileError(
                 f"{self.path}: empty, or no header on its first {self.unit}; names of columns are required"
             )
         self.names = [cell.strip() for cell in cells]
@@ -106,15 +107,15 @@ class Rows:
         if self._waiting:
             self._begin()
         if not self._where:
-            raise ValueError(f"{self.path}: no samples below the header; one a {self.unit} is required")
-        notes: tuple[str, ...] = ()
+            raise NoSamples(f"{self.path}: no samples below the header; one a {self.unit} is required")
+        notes: tuple[Note, ...] = ()
         if not self._sure and not self._doubt:
-            raise ValueError(
+            raise FileError(
                 f"{self.path}: {self._comma_at}: a decimal comma or a separator of thousands? Write "
                 "numbers with a decimal point and without separators"
             )
         if not self._sure:
-            notes = (f"commas were taken for decimal ones: {self._comma_at}",)
+            notes = (note("commas", f"commas were taken for decimal ones: {self._comma_at}"),)
         is_numeric = np.ones(len(self.names), dtype=bool)
         is_numeric[list(self._texts)] = False
         numeric = np.flatnonzero(is_numeric)
@@ -159,7 +160,7 @@ class Rows:
 
     def _take(self, cells: list[str], where: int) -> None:
         if len(cells) != len(self.names):
-            raise ValueError(
+            raise FileError(
                 f"{self.path}: {self.unit} {where} has {len(cells)} cells, but the header has "
                 f"{len(self.names)} columns; a cell with a delimiter in it needs quotation marks"
             )
@@ -227,13 +228,13 @@ class Rows:
         """Text in a column of numbers that is a number after all, written in another way."""
         place = f"{self.unit} {where}, column {name!r}: {cell.strip()!r}"
         if THOUSANDS.fullmatch(cell):
-            raise ValueError(f"{self.path}: {place} has a separator of thousands; write numbers without them")
+            raise FileError(f"{self.path}: {place} has a separator of thousands; write numbers without them")
         if not self._commas:
             return
         if self._comma_at is None and DECIMAL_COMMA.fullmatch(cell):
             raise DecimalComma(place)
         if self._comma_at is not None and is_number(cell):
-            raise ValueError(
+            raise FileError(
                 f"{self.path}: {place} has a decimal point, but {self._comma_at} a comma; write all "
                 "numbers one way"
             )

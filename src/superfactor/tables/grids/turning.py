@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from superfactor.tables.grids.cells import ROW_NAMES, is_number, some, stripped, unique
 from superfactor.tables.grids.feature_names import IDENTIFIER, kind_of_names
 from superfactor.tables.grids.grid import Grid, frame
+from superfactor.tables.notes import FileError, Note, Setting, note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,25 +57,23 @@ def has_features_in_rows(grid: Grid, text: Collection[str]) -> bool:
     return kind == IDENTIFIER or len(names) > len(samples)
 
 
-def perhaps(grid: Grid) -> tuple[str, ...]:
+def perhaps(grid: Grid) -> tuple[Note, ...]:
     """A note on a table that was not turned round although its rows are called like features."""
     names = _row_names(grid)
     if names is None or kind_of_names(names) is None:
         return ()
-    return (
-        f"rows are called like features ({some(names, 2)}) but count as samples; --layout features turns the "
-        "table round",
-    )
+    said = f"rows are called like features ({some(names, 2)}) but count as samples; "
+    return (note("layout", said, Setting("layout", "features"), " turns the table round"),)
 
 
-def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[Note, ...]]:
     """The table with a row for each sample, and notes.
 
     Names of samples, the header, are in the column ``row name``; rows with text become columns of text;
     columns that tell something of the features are left out.
     """
     if grid.kept is None:
-        raise ValueError(
+        raise FileError(
             f"{path}: with features in rows there is text in too many of them (column "
             f"{grid.names[min(grid.stray)]!r}, for one); check the layout, or leave out what is no number"
         )
@@ -84,7 +83,7 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[str, ...]]:
             _refuse_sample_with_text(path, grid, j)
     samples = [j for j in grid.numeric if j not in aside]
     if not samples:
-        raise ValueError(f"{path}: with features in rows every sample is a column of numbers; there are none")
+        raise FileError(f"{path}: with features in rows every sample is a column of numbers; there are none")
     nameless = [f"{grid.unit} {grid.where[row]}" for row, name in enumerate(grid.texts[0]) if name is None]
     called = iter(nameless)
     names = unique(path, [name or next(called) for name in grid.texts[0]], [ROW_NAMES], "rows")
@@ -97,15 +96,13 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[str, ...]]:
     if len(numeric) < len(names):
         block = block[[row not in grid.kept for row in range(len(names))]]
     order = [ROW_NAMES, *names]
-    notes = [
-        f"features in rows: turned round to {len(samples):,} samples with {len(names):,} columns "
-        "(--layout samples leaves it as it is)"
-    ]
+    said = f"features in rows: turned round to {len(samples):,} samples with {len(names):,} columns ("
+    notes = [note("layout", said, Setting("layout", "samples"), " leaves it as it is)")]
     if nameless:
-        notes.append(f"features without a name are called by their place: {some(nameless)}")
+        notes.append(note("names", f"features without a name are called by their place: {some(nameless)}"))
     if aside:
         others = [grid.names[j] for j in sorted(aside)]
-        notes.append(f"what the table tells of the features is left out: {some(others, 5)}")
+        notes.append(note("left out", f"what the table tells of the features is left out: {some(others, 5)}"))
     # The transpose is a view, and the layout that pandas likes best.
     return frame(order, block.T, numeric, texts, [j + 1 for j in samples], "column"), tuple(notes)
 
@@ -138,7 +135,7 @@ def _refuse_sample_with_text(path: Path, grid: Grid, column: int) -> None:
     words = [cell for cell in cells if cell is not None and not is_number(cell)]
     if 2 * len(words) < sum(cell is not None for cell in cells):
         first = next((row for row, cell in enumerate(cells) if cell in words), 0)
-        raise ValueError(
+        raise FileError(
             f"{path}: {cells[first]!r} is not a number, at {grid.unit} {grid.where[first]}, column "
             f"{grid.names[column]!r}; put a number there, nothing if it is not known, or leave the column out"
         )

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from superfactor.tables.columns.dense import as_dense, is_sparse, zeros_written_out
-from superfactor.tables.columns.numbers import numbers, occur_twice, place, shortened, without_point
-from superfactor.tables.errors import TableError
-from superfactor.tables.joining.ranges import Ranges, ranges_of_kept
-from superfactor.tables.joining.reading import Source, Study, with_defaults
-from superfactor.tables.roles import Columns
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor.preprocessing.joining import distinct_names
+from superfactor.tables.columns.numbers import as_dense, numbers, place, without_point, zeros_written_out
+from superfactor.tables.files.table_file import TableFile
+from superfactor.tables.grids.cells import MISSING, ROW_NAMES, is_number
+from superfactor.tables.joining.combined import Combined, Ranges, ranges_of_kept, with_defaults
+from superfactor.tables.joining.source import Source
+from superfactor.tables.notes import Note, Setting, TableError, note, occur_twice, shortened
+from superfactor.tables.roles import Roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,26 +44,32 @@ class _Part:
 
 
 def join(
-    source: Source, tables: dict[str, Any], people: Any, columns: Columns, wanted: Collection[str] | None
-) -> Study:
+    source: Source,
+    tables: Mapping[str, TableFile],
+    people: TableFile | None,
+    roles: Roles,
+    wanted: Collection[str] | None,
+) -> Combined:
     """All samples with features, and only those that the phenotype file knows, where there is one.
 
     The order is that of the tables. A sample that a table does not have misses its features.
 
     Parameters
     ----------
-    tables : name of a block → TableFile
-    people : TableFile of the phenotype file, or None
-    columns : roles
+    tables : by the name of the block
+    people : the phenotype file, or None
     wanted : names of the features, or None for every column without a role
     """
     paths, files = dict(source.tables), dict(tables)
     if people is not None:
         assert source.phenotype is not None
         paths[""], files[""] = source.phenotype, people
-    keys = _keys(paths, files, columns.id)
-    parts = [_part(name, paths[name], table, keys[name], columns, wanted) for name, table in tables.items()]
-    known = None if people is None else _phenotype(paths[""], people, keys[""])
+    keys = _keys(paths, files, roles.id)
+    parts = [_part(name, paths[name], table, keys[name], roles, wanted) for name, table in tables.items()]
+    known = None
+    if people is not None:
+        own_names = _names(paths[""], people.frame, keys[""])
+        known = _Part("", paths[""], keys[""], own_names, people.frame)
     names = list(dict.fromkeys(name for part in parts for name in part.names))
     if known is not None:
         own = set(known.names)
@@ -67,25 +77,27 @@ def join(
         if not kept:
             raise TableError(
                 f"{known.path}: no sample of {parts[0].path} is in it: {shortened(names, 2)} there, "
-                f"{shortened(known.names, 2)} here; name the column that has the same names with --id"
+                f"{shortened(known.names, 2)} here; name the column that has the same names with ",
+                Setting("id"),
+                kind="join",
             )
     else:
         kept = names
-    frame = _frame(parts, known, kept, columns.compared)
-    defaults = with_defaults(columns, frame if known is None else known.frame)
-    features = _features(parts, wanted)
+    frame = _frame(parts, known, kept, roles.compared)
+    defaults = with_defaults(roles, frame if known is None else known.frame)
+    features = distinct_names({part.name: part.features for part in parts}, wanted or ())
     report = _report(parts, known, kept)
     matrix = _matrix(parts, kept)
-    notes = [*(note for table in files.values() for note in table.notes), *_sentences(report)]
-    if not is_sparse(matrix) and any(is_sparse(part.values) for part in parts):
+    notes = [*(told for table in files.values() for told in table.notes), *_notes(report)]
+    if not sp.issparse(matrix) and any(sp.issparse(part.values) for part in parts):
         notes.append(zeros_written_out(matrix, "put beside others, or missing for some samples"))
-    return Study(
+    return Combined(
         source.path,
         source.title,
         frame,
         replace(defaults, id=str(frame.columns[0])),
         matrix,
-        [name for own in features for name in own],
+        [name for own in features.values() for name in own],
         _ranges(parts),
         report,
         tuple(notes),
@@ -95,10 +107,10 @@ def join(
 # --- names of samples -----------------------------------------------------------------------------
 
 
-def _keys(paths: dict[str, Path], files: dict[str, Any], id: str | None) -> dict[str, str]:
+def _keys(paths: dict[str, Path], files: dict[str, TableFile], id: str | None) -> dict[str, str]:
     """The column of each file with the names of its samples.
 
-    The one that `--id` names, or else the names of rows; or else the one that has most of the names that
+    The one that `id` names, or else the names of rows; or else the one that has most of the names that
     other files have.
     """
     found = {name: _own_key(table.frame, id) for name, table in files.items()}
@@ -110,12 +122,10 @@ def _keys(paths: dict[str, Path], files: dict[str, Any], id: str | None) -> dict
 
 
 def _own_key(frame: pd.DataFrame, id: str | None) -> str | None:
-    from superfactor.tables.grids.cells import ROW_NAMES
-
     if id is not None and id in frame.columns:
         return id
-    # Genes were the rows, or the file keeps names of its own: `--id` is a column of another file.
-    default = with_defaults(Columns(), frame).id
+    # Genes were the rows, or the file keeps names of its own: `id` is a column of another file.
+    default = with_defaults(Roles(), frame).id
     return default if id is None or default == ROW_NAMES else None
 
 
@@ -128,13 +138,17 @@ def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) 
             here = ", ".join(f"{next(iter(frame[name].dropna()), '')!r} in {name!r}" for name in words[:3])
             raise TableError(
                 f"{path}: no column has the names of samples that the other files have, such as "
-                f"{shortened(sorted(names), 2)}; here are {here}: write them alike, or name the column "
-                "with --id"
+                f"{shortened(sorted(names), 2)}; here are {here}: write them alike, or name the column with ",
+                Setting("id"),
+                kind="join",
             )
-        wanted = "--id is required" if id is None else f"--id: there is no column {id!r}"
+        wanted = " is required" if id is None else f": there is no column {id!r}"
         raise TableError(
-            f"{path}: {wanted}, the column with the names of samples by which files are joined; the columns "
-            f"are {shortened(list(frame.columns))}"
+            f"{path}: ",
+            Setting("id"),
+            f"{wanted}, the column with the names of samples by which files are joined; the columns are "
+            f"{shortened(list(frame.columns))}",
+            kind="join",
         )
     return str(best)
 
@@ -146,14 +160,17 @@ def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
     if empty.any():
         raise TableError(
             f"{path}: no name of a sample in column {key!r} at {place(frame, int(empty.argmax()))}; fill it "
-            "in, files are joined by it"
+            "in, files are joined by it",
+            kind="join",
         )
     names = [without_point(str(cell)) for cell in cells]
     twice = occur_twice(names, f" in column {key!r}")
     if twice:
         raise TableError(
             f"{path}: {twice}; files are joined by names that are there once: keep one row of each, rename "
-            "the others, or name another column with --id"
+            "the others, or name another column with ",
+            Setting("id"),
+            kind="join",
         )
     return names
 
@@ -162,16 +179,16 @@ def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
 
 
 def _part(
-    name: str, path: Path, table: Any, key: str, columns: Columns, wanted: Collection[str] | None
+    name: str, path: Path, table: TableFile, key: str, roles: Roles, wanted: Collection[str] | None
 ) -> _Part:
     """The samples and features of a table."""
     frame, names = table.frame, _names(path, table.frame, key)
     if table.matrix is None:
-        chosen = _chosen(name, [str(n) for n in frame.columns if n != key], columns, wanted)
+        chosen = _chosen(name, [str(n) for n in frame.columns if n != key], roles, wanted)
         values = numbers(path, frame, chosen, names, gaps=True)
-        frame = frame[[n for n in frame.columns if n == key or n in columns.special]]
+        frame = frame[[n for n in frame.columns if n == key or n in roles.special]]
         return _Part(name, path, key, names, frame, values, chosen)
-    chosen = _chosen(name, table.features, columns, wanted)
+    chosen = _chosen(name, table.features, roles, wanted)
     values, blocks = table.matrix, table.blocks
     if len(chosen) < len(table.features):
         keep = set(chosen)
@@ -181,30 +198,15 @@ def _part(
     return _Part(name, path, key, names, frame, values, chosen, blocks or None)
 
 
-def _chosen(block: str, names: Sequence[str], columns: Columns, wanted: Collection[str] | None) -> list[str]:
+def _chosen(block: str, names: Sequence[str], roles: Roles, wanted: Collection[str] | None) -> list[str]:
     """Those of the names that are features."""
-    special = columns.special
+    special = roles.special
     if wanted is None:
         return [name for name in names if name not in special]
     return [name for name in names if name in wanted or f"{block}:{name}" in wanted]
 
 
-def _phenotype(path: Path, table: Any, key: str) -> _Part:
-    return _Part("", path, key, _names(path, table.frame, key), table.frame)
-
-
 # --- all of them ----------------------------------------------------------------------------------
-
-
-def _features(parts: list[_Part], wanted: Collection[str] | None) -> list[list[str]]:
-    """Names of the features of each part; ``rna:TP53`` where another part has a TP53 too."""
-    counts = Counter(name for part in parts for name in part.features)
-
-    def named(part: _Part, name: str) -> str:
-        full = f"{part.name}:{name}"
-        return full if counts[name] > 1 or (wanted is not None and full in wanted) else name
-
-    return [[named(part, name) for name in part.features] for part in parts]
 
 
 def _ranges(parts: list[_Part]) -> Ranges:
@@ -266,14 +268,14 @@ def _refuse_differences(
         raise TableError(
             f"column {name!r} differs between {' + '.join(map(str, others))} and {path} for {len(differ)} of "
             f"{len(there)} samples, the first of them {str(sample)!r}: {a!r} and {b!r}; leave the column out "
-            "of one of them"
+            "of one of them",
+            kind="join",
+            column=name,
         )
 
 
 def _spelled(column: pd.Series[Any]) -> list[str | None]:
     """Cells as text, 61.5 for 61.50 and 7 for 7.0; None where one is empty."""
-    from superfactor.tables.grids.cells import MISSING, is_number
-
     cells = [None if gone else str(c) for c, gone in zip(column, column.isna(), strict=True)]
     return [
         None
@@ -287,9 +289,6 @@ def _spelled(column: pd.Series[Any]) -> list[str | None]:
 
 def _matrix(parts: list[_Part], kept: list[str]) -> Any:
     """Features (n, p) of the samples `kept`, NaN where a sample is not in a table; sparse if all are."""
-    import numpy as np
-    import scipy.sparse as sp
-
     rows = []
     for part in parts:
         at = {name: i for i, name in enumerate(part.names)}
@@ -336,17 +335,18 @@ def _group(path: Path, why: str, names: list[str]) -> dict[str, Any]:
     return {"file": str(path), "why": why, "samples": len(names), "first": names[:_FIRST]}
 
 
-def _sentences(report: dict[str, Any]) -> list[str]:
+def _notes(report: dict[str, Any]) -> list[Note]:
     """The same for people."""
     said = [
         f"{_samples(group)} of {Path(group['file']).name} left out, {group['why']}: {_some(group)}"
         for group in report["lost"]
     ]
-    return said + [
+    said += [
         f"{_samples(group)} of {report['samples']} without {group['block']!r}: its features are missing "
         f"values for {_some(group)}"
         for group in report["without_block"]
     ]
+    return [note("join", sentence) for sentence in said]
 
 
 def _samples(group: dict[str, Any]) -> str:
