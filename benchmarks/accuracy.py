@@ -28,9 +28,9 @@ from reproduction.coordinates import short_rows
 from reproduction.data import VARIABLE, load_microarray
 from superfactor.cli.commands.learning import learn, split
 from superfactor.cli.options import Settings
-from superfactor.tables.prepare import Columns, PreparedTable, Wishes, for_fitting
+from superfactor.tables import Study, read_study
 
-COLUMNS = Columns(target="type", id="samples")
+ROLES = {"target": "type", "id": "samples"}
 C = [0.001, 0.01, 0.1, 1, 10, 100]
 
 
@@ -39,9 +39,9 @@ def accuracy(quick: bool = False) -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for name, path in _tables(Path(os.environ.get(VARIABLE, ".")), Path(scratch)):
-            raw = for_fitting(path, COLUMNS, Wishes())
+            raw = read_study(path, **ROLES)
             for log2 in (False, True) if raw.X.max() > 100 else (False,):
-                samples = for_fitting(path, COLUMNS, Wishes(log2=True)) if log2 else raw
+                samples = read_study(path, **ROLES, log2=True) if log2 else raw
                 found: dict[str, list[float]] = {}
                 for seed in range(1 if quick else 5):
                     for method, score in _compare(samples, seed).items():
@@ -70,7 +70,7 @@ def _tables(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
         yield name, scratch / f"{name}.parquet"
 
 
-def _compare(samples: PreparedTable, seed: int) -> dict[str, float]:
+def _compare(samples: Study, seed: int) -> dict[str, float]:
     settings = Settings(test_size=0.5, repeats=0, seed=seed)
     learned = learn(samples, settings)
     scores = {"superfactor": learned.scores["held_out"]["accuracy"]}

@@ -14,6 +14,7 @@ ROOMS = {
     "superfactor.plotting": ["matplotlib", "pandas"],
     "superfactor.report": ["jinja2", "pandas"],
     "superfactor.preprocessing": ["pandas"],
+    "superfactor.tables": ["pandas"],
     "superfactor.datasets": ["pandas"],
     "superfactor.anndata.tl": ["anndata"],
     "superfactor.anndata.pl": ["anndata", "matplotlib"],

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from sksurv.datasets import load_breast_cancer
 
-from superfactor.datasets import open_table
+from superfactor.tables import open_table
 
 folder = Path(tempfile.mkdtemp())
 tumours, _ = load_breast_cancer()

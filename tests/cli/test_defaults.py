@@ -12,7 +12,7 @@ from tests.cli.command import cohort, superfactor
 from superfactor import SMFClassifierCV
 from superfactor.cli.commands.learning import search_for
 from superfactor.cli.options import Settings
-from superfactor.tables.prepare import Columns, Wishes, for_fitting
+from superfactor.tables import read_study
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 SECTION = re.search(r"## The same in Python\n(.*?)\n## ", PAGE, flags=re.DOTALL).group(1)
@@ -21,8 +21,7 @@ DIFFERENT = set(re.findall(r"^\| `(\w+)` \|", SECTION, flags=re.MULTILINE))
 
 def search_of(table, folder, settings=None, **roles):
     table.to_csv(folder / "t.csv", index=False)
-    columns = Columns(target="status", id="patient", **roles)
-    samples = for_fitting(folder / "t.csv", columns, Wishes())
+    samples = read_study(folder / "t.csv", target="status", id="patient", **roles)
     return search_for(samples, settings or Settings(), samples.y)
 
 

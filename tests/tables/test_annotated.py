@@ -97,13 +97,13 @@ def test_samples_that_a_modality_lacks(tmp_path):
     table = open_table(tmp_path / "a.h5mu")
     expected = pd.concat([rna.to_df(), protein.to_df()], axis=1).loc[both.obs_names]
     np.testing.assert_array_equal(table.matrix, expected)
-    assert table.notes == ("4 of 6 samples are not in every modality: missing there",)
+    assert tuple(map(str, table.notes)) == ("4 of 6 samples are not in every modality: missing there",)
     rna.X = sparse.csr_matrix(rna.X)
     pair(rna, protein).write(tmp_path / "b.h5mu")
     table = open_table(tmp_path / "b.h5mu")
     np.testing.assert_array_equal(table.matrix.toarray(), expected.dropna())
     assert table.frame["row name"].tolist() == list(expected.dropna().index)
-    assert "4 of 6 samples are not in every modality and were left out" in table.notes[0]
+    assert "4 of 6 samples are not in every modality and were left out" in str(table.notes[0])
 
 
 def test_a_layer_of_one_modality(tmp_path):
@@ -112,7 +112,7 @@ def test_a_layer_of_one_modality(tmp_path):
     pair(rna, protein).write(tmp_path / "a.h5mu")
     table = open_table(tmp_path / "a.h5mu", layer="log")
     np.testing.assert_array_equal(table.matrix, np.hstack([np.log1p(rna.X), protein.X]))
-    assert table.notes == ("without a layer 'log', so X was taken: protein",)
+    assert tuple(map(str, table.notes)) == ("without a layer 'log', so X was taken: protein",)
     with pytest.raises(ValueError, match="no layer 'counts'; there are log"):
         open_table(tmp_path / "a.h5mu", layer="counts")
 

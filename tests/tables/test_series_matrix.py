@@ -46,7 +46,7 @@ def test_values_and_samples(name, tmp_path):
         "characteristics_ch1": ["smoker", None, None],
         "drug": [None, "A; B", "A"],
     }
-    assert table.notes == ("series matrix of GEO: 3 samples, 2 probes",)
+    assert tuple(map(str, table.notes)) == ("series matrix of GEO: 3 samples, 2 probes",)
     assert seen
 
 

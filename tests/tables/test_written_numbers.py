@@ -26,7 +26,7 @@ def test_decimal_commas(separator, tmp_path):
     found = open_table(path, text=["note"])
     np.testing.assert_array_equal(found.frame[list("abcd")], expected[list("abcd")])
     assert found.frame["note"].tolist() == ["1,5", "x", "1.5", None, "3.2.2020", "y"]
-    assert found.notes == ()
+    assert tuple(map(str, found.notes)) == ()
 
 
 def test_commas_between_cells_are_never_decimal(tmp_path):
@@ -70,7 +70,9 @@ def test_three_digits_after_a_comma_may_be_thousands(tmp_path):
     # After semicolons a comma is a decimal one, but it is said.
     table = open_table(written(tmp_path, "a.csv", text.replace("\t", ";")))
     assert table.frame["a"].tolist() == [1.234, 12.345]
-    assert table.notes == ("commas were taken for decimal ones: line 2, column 'a': '1,234'",)
+    assert tuple(map(str, table.notes)) == (
+        "commas were taken for decimal ones: line 2, column 'a': '1,234'",
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,11 +88,11 @@ def test_other_encodings(encoding, word, note, tmp_path):
     assert table.frame["b"].iloc[-1] == 2
     assert len(table.notes) == (note != "")
     if note:
-        assert table.notes[0].startswith(note)
+        assert str(table.notes[0]).startswith(note)
         with pytest.warns(UserWarning, match="not UTF-8"):
             read_table(path)
 
 
 def test_the_note_shows_a_word_to_check(tmp_path):
     path = written(tmp_path, "a.csv", 'a,b\n"x","Müller, J."\n', "cp1252")
-    assert "check 'Müller'" in open_table(path).notes[0]
+    assert "check 'Müller'" in str(open_table(path).notes[0])

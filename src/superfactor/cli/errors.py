@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from superfactor.cli.told.wording import option
+
 # With this in the environment an internal error shows where it happened.
 DEBUG = "SUPERFACTOR_DEBUG"
 
@@ -28,7 +30,9 @@ def as_user_error(prefix: str = "") -> Iterator[None]:
         byte = error.object[error.start]
         raise UserError(f"{prefix}not UTF-8 text (byte 0x{byte:02x}); save it as UTF-8") from error
     except ValueError as error:
-        raise UserError(prefix + str(error)) from error
+        # What is wrong with a table is said in parts, of which options are some.
+        said = error.said(option) if hasattr(error, "said") else str(error)
+        raise UserError(prefix + said) from error
 
 
 def exit_with(run: Callable[[Any], int], arguments: Any) -> NoReturn:

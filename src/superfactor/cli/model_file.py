@@ -12,7 +12,7 @@ from typing import Any
 
 from superfactor._files import replacing
 from superfactor.cli.errors import UserError
-from superfactor.tables.columns.confounders import column_names
+from superfactor.tables.columns.confounders import coding
 
 # 1 was that of superfactor 1.0: models without patterns, whose coef_ weighs the factors.
 FORMAT = 2
@@ -145,7 +145,7 @@ def _checked(path: Path, content: Any) -> ModelFile:
     names = getattr(estimator[-1], "column_names_", None)
     if names is not None:
         # Confounders leave X on the way to the model.
-        beside = column_names(content["metadata"].get("confounders", {}))
+        beside = coding(content["metadata"].get("confounders", {})).column_names
         _name_columns(estimator[0], [*names.tolist(), *beside])
     return ModelFile(estimator, content["metadata"])
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from superfactor.cli import values
-from superfactor.cli.errors import UserError
+from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.fields import AS_FITTED, argument, option
 from superfactor.cli.told.screen import Screen
 
 if TYPE_CHECKING:
-    from superfactor.tables.joining.reading import Source
-    from superfactor.tables.prepare import Wishes
+    from superfactor.tables.joining.source import Sources
+    from superfactor.tables.study import Wishes
     from superfactor.tables.roles import Columns
 
 # Samples of a class that --drop-rare keeps.
@@ -68,26 +68,15 @@ class Files:
     layer: str | None = option(metavar="NAME", help="Of an .h5ad file.", shown="X")
 
     @property
-    def source(self) -> Source:
+    def source(self) -> Sources:
         """The same for `superfactor.tables`, each file once."""
-        from superfactor.tables.joining.reading import Source
+        from superfactor.tables.joining.source import sources_of
 
         named = values.blocks(self.block)
         if self.table is None and not named:
             raise UserError("Missing argument 'TABLE', or --block name=FILE (--help lists what there is)")
-        blocks = tuple(named.items())
-        found = Source(self.table, blocks, self.phenotype, self.layout, self.sheet, self.layer)
-        names = [name for name, _ in found.tables]
-        if len(set(names)) < len(names):
-            raise UserError(f"--block {names[0]}=…: TABLE is a block of that name already; rename one")
-        every = [path.resolve() for path in (self.table, *named.values(), self.phenotype) if path is not None]
-        for path in every:
-            if every.count(path) > 1:
-                raise UserError(
-                    f"{path}: the same file twice; TABLE, every --block and --phenotype are files of "
-                    "their own"
-                )
-        return found
+        with as_user_error():
+            return sources_of(self.table, named, self.phenotype, self.layout, self.sheet, self.layer)
 
 
 def _id() -> Any:
@@ -170,7 +159,7 @@ class Reading(Unlabeled):
     @property
     def wishes(self) -> Wishes:
         """The same for `superfactor.tables`."""
-        from superfactor.tables.prepare import Wishes
+        from superfactor.tables.study import Wishes
 
         fewest = self.min_class or (FEWEST if self.drop_rare else 0)
         return Wishes(log2=self.log2, impute=self.impute, unlabeled=self.unlabeled, min_class=fewest)

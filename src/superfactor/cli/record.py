@@ -7,19 +7,14 @@ from typing import Any
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.summary import performance_facts
 from superfactor.cli.trained import fingerprints
-from superfactor.tables.columns.dense import is_sparse
-from superfactor.tables.joining.reading import Source
-from superfactor.tables.prepare import Wishes
 
 _PARAMETERS = ("n_components", "model", "xi", "lam")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 
-def metadata(learned: Learned, wishes: Wishes, command: str, source: Source | None = None) -> dict[str, Any]:
+def metadata(learned: Learned, command: str) -> dict[str, Any]:
     """All there is to know to use the model on another table, and to tell how it came about."""
     from datetime import UTC, datetime
-
-    import numpy as np
 
     samples, settings = learned.samples, learned.settings
     preprocess = "standardize" if settings.standardize else "center"
@@ -27,42 +22,26 @@ def metadata(learned: Learned, wishes: Wishes, command: str, source: Source | No
         "versions": versions(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
-        "table": samples.path.name,
-        "target": samples.columns.target,
-        "id": samples.columns.id,
-        "log2": wishes.log2,
-        "layout": None if source is None else source.layout,
-        "sheet": None if source is None else source.sheet,
-        "layer": None if source is None else source.layer,
-        "unlabeled": wishes.unlabeled,
-        "rare": list(samples.rare),
-        "features": np.array(samples.names[: samples.n_features]),
-        "covariates": samples.encoding,
-        "confounders": samples.confounders,
-        "blocks": {name: list(ends) for name, ends in samples.blocks.items()},
-        "sparse": is_sparse(samples.X),
-        "gaps": None if samples.gaps is None else samples.gaps.as_dict(),
-        "join": samples.joined,
+        **samples.record,
         "classes": learned.model.classes_.tolist(),
         "params": {
             **learned.search.best_params_,
             "preprocess": preprocess,
-            "log2": wishes.log2,
+            "log2": samples.wishes.log2,
             "class_weight": learned.search.class_weight,
         },
         "scores": learned.scores,
         **performance_facts(learned),
         "nested": _nested(learned.nested),
-        "group": samples.columns.group,
         "groups": _groups(learned),
         "seed": settings.seed,
         "search": _search(learned.search),
         "training_ids": names(samples.ids)[learned.train],
-        "training_rows": fingerprints(samples.X[learned.known]),
+        "training_rows": fingerprints(samples.design[learned.known]),
         "unlabeled_ids": names(samples.ids)[learned.unlabeled],
-        "unlabeled_rows": fingerprints(samples.X[learned.unlabeled]),
+        "unlabeled_rows": fingerprints(samples.design[learned.unlabeled]),
         "held_out_ids": names(samples.ids)[learned.held_out],
-        "training_checksum": checksum(samples.X[learned.train], samples.y[learned.train]),
+        "training_checksum": checksum(samples.design[learned.train], samples.y[learned.train]),
     }
 
 
@@ -96,8 +75,9 @@ def checksum(X: Any, y: Any) -> str:
     import hashlib
 
     import numpy as np
+    from scipy.sparse import issparse
 
-    if is_sparse(X):
+    if issparse(X):
         found = hashlib.sha256(fingerprints(X).tobytes())
     else:
         # Single precision: the last digits of a logarithm may differ between versions of NumPy.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor.tables.columns.dense import is_sparse
-from superfactor.tables.prepare import PreparedTable
+from superfactor.tables.study import Study
 
 #: What the column TRAINED_ON of predictions says of a sample.
 NEW, SAME_VALUES, SAME_NAME, NO_LABEL = "no", "yes", "same name", "without its label"
@@ -18,12 +17,13 @@ def fingerprints(X: Any) -> Any:
     from itertools import pairwise
 
     import numpy as np
+    from scipy.sparse import issparse
 
     def digest(*parts: Any) -> bytes:
         return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=8).digest()
 
     # Single precision: the last digits of a logarithm may differ between versions of NumPy. −0 is 0.
-    if is_sparse(X):
+    if issparse(X):
         rows = X.tocsr().astype(np.float32)
         rows.eliminate_zeros()
         rows.sort_indices()
@@ -35,7 +35,7 @@ def fingerprints(X: Any) -> Any:
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
-def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
+def trained_on(about: dict[str, Any], samples: Study) -> list[str]:
     """For each sample NEW, SAME_VALUES, or SAME_NAME where a training sample of that name has other values.
 
     NO_LABEL where it shaped the factors, by its values or its name, and its label was not known.
@@ -47,7 +47,7 @@ def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
     samples : in the columns of that model
     """
     rows = set(about["training_rows"].tolist())
-    named = samples.columns.id is not None and about["id"] is not None
+    named = samples.roles.id is not None and about["id"] is not None
     names = set(about["training_ids"].tolist()) if named else set()
     unlabeled = set(about["unlabeled_rows"].tolist()) if "unlabeled_rows" in about else set()
     unlabeled_names = set(about["unlabeled_ids"].tolist()) if named and unlabeled else set()
@@ -59,7 +59,7 @@ def trained_on(about: dict[str, Any], samples: PreparedTable) -> list[str]:
         else SAME_NAME
         if name in names
         else NEW
-        for row, name in zip(fingerprints(samples.X).tolist(), samples.ids.tolist(), strict=True)
+        for row, name in zip(fingerprints(samples.design).tolist(), samples.ids.tolist(), strict=True)
     ]
 
 

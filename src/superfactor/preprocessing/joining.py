@@ -124,9 +124,7 @@ def join_blocks(blocks: Any, *, on: str | None = None, how: str = "outer") -> Jo
     return JoinedBlocks(joined, places, pd.DataFrame(lost, columns=["sample", "block", "reason"]))
 
 
-def distinct_names(
-    blocks: Mapping[str, Sequence[str]], wanted: Collection[str] = ()
-) -> dict[str, list[str]]:
+def distinct_names(blocks: Mapping[str, Sequence[str]], wanted: Collection[str] = ()) -> dict[str, list[str]]:
     """Names of the columns of each block, ``block:column`` where several have the same, or where wanted."""
     counts = Counter(column for columns in blocks.values() for column in columns)
     return {

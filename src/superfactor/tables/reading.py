@@ -14,15 +14,17 @@ from superfactor.tables.columns import confounders as confounders_of
 from superfactor.tables.columns import covariates as covariates_of
 from superfactor.tables.columns import gaps as gaps_of
 from superfactor.tables.columns import labels as labels_of_study
+from superfactor.tables.columns.confounders import ConfounderLevels
+from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.labels import is_labeled, known, labels_among, labels_of, rare
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
 from superfactor.tables.columns.numbers import as_dense, zeros_written_out
 from superfactor.tables.columns.suspicion import about_identifiers, about_intensities
 from superfactor.tables.joining.combined import Combined, ranges_of_kept, with_defaults
 from superfactor.tables.joining.reading import naming_sheet, read
-from superfactor.tables.joining.source import Progress, Source, silent, source_of
+from superfactor.tables.joining.source import Progress, Sources, silent, sources_of
 from superfactor.tables.notes import Setting, TableError, note, shortened
-from superfactor.tables.roles import Roles, check_roles, no_such_column
+from superfactor.tables.roles import Columns, check_roles, no_such_column
 from superfactor.tables.study import Study, Wishes, record_of
 
 if TYPE_CHECKING:
@@ -116,7 +118,7 @@ def read_study(
     >>> from superfactor.datasets import load_prostate
     >>> from superfactor.tables import read_study
     >>> path = pathlib.Path(tempfile.mkdtemp(), "prostate.csv")
-    >>> data = load_prostate(as_frame=True) if False else load_prostate()
+    >>> data = load_prostate()
     >>> lines = [",".join(["type", *data.features[:50]])]
     >>> lines += [",".join(map(str, [label, *row[:50]])) for label, row in zip(data.y, data.X)]
     >>> _ = path.write_text("\\n".join(lines))
@@ -128,11 +130,9 @@ def read_study(
     >>> search.predict(new.design).shape == study.y.shape
     True
     """
-    source = source_of(files, blocks, phenotype, layout, sheet, layer)
-    roles = Roles(target, id, _named(covariates), _named(drop), group, _named(adjust))
+    source = sources_of(files, blocks, phenotype, layout, sheet, layer)
+    roles = Columns(target, id, _named(covariates), _named(drop), group, _named(adjust))
     wishes = Wishes(log2, impute, unlabeled, min_class)
-    if impute not in gaps_of.WAYS:
-        raise TableError(Setting("impute", impute), ": lowrank, mean or none is required", kind="gaps")
     if like is not None:
         return _read_like(record_of(like), source, roles, wishes, progress)
     combined = read(source, roles, progress)
@@ -148,7 +148,7 @@ def _named(names: str | Sequence[str]) -> tuple[str, ...]:
 # --- for a fit ------------------------------------------------------------------------------------
 
 
-def _for_fitting(source: Source, combined: Combined, wishes: Wishes) -> Study:
+def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     """Samples with labels, everything about their columns found out from the table itself."""
     roles, frame = combined.roles, combined.frame
     features = _features(source, combined)
@@ -174,10 +174,8 @@ def _for_fitting(source: Source, combined: Combined, wishes: Wishes) -> Study:
     design, beside, said = assembled(
         combined.said, frame, values, features, encoding, levels, wishes.log2, named
     )
-    notes = [
-        *combined.notes,
-        *([zeros_written_out(values, why)] if sparse and not sp.issparse(values) else []),
-    ]
+    notes = list(combined.notes)
+    notes += [zeros_written_out(values, why)] if sparse and not sp.issparse(values) else []
     notes += labels_of_study.notes(y, few, wishes.min_class, wishes.unlabeled)
     notes += [*covariates_of.notes(encoding), *said, *gaps_of.notes(gaps, len(y))]
     notes += confounders_of.notes(frame, levels, y)
@@ -190,25 +188,35 @@ def _for_fitting(source: Source, combined: Combined, wishes: Wishes) -> Study:
         tuple(features),
         y,
         ids,
-        groups,
-        covariates_of.table(frame, encoding),
-        confounders_of.table(frame, levels),
-        tuple(notes),
-        blocks,
-        gaps,
-        combined.joined,
-        {str(label): count for label, count in few.items()},
-        encoding,
-        levels,
-        roles,
-        wishes,
-        source,
-        combined.path,
-        combined.title,
+        groups=groups,
+        notes=tuple(notes),
+        blocks=blocks,
+        gaps=gaps,
+        rare={str(label): count for label, count in few.items()},
+        missing=gaps_of.shares_missing(design, len(features)),
+        wishes=wishes,
+        **_known(source, combined, frame, encoding, levels),
     )
 
 
-def _features(source: Source, combined: Combined) -> list[str]:
+def _known(
+    source: Sources, combined: Combined, frame: pd.DataFrame, encoding: Encoding, levels: ConfounderLevels
+) -> dict[str, Any]:
+    """What a Study has of its files and columns, whatever it is read for."""
+    return {
+        "covariates": covariates_of.table(frame, encoding),
+        "confounders": confounders_of.table(frame, levels),
+        "joined": combined.joined,
+        "encoding": encoding,
+        "levels": levels,
+        "roles": combined.roles,
+        "source": source,
+        "path": combined.path,
+        "title": combined.title,
+    }
+
+
+def _features(source: Sources, combined: Combined) -> list[str]:
     """Names of the columns without a role, once all roles are checked."""
     roles, columns, path = combined.roles, combined.frame.columns, combined.path
     if roles.target is None:
@@ -229,7 +237,7 @@ def _features(source: Source, combined: Combined) -> list[str]:
     return features
 
 
-def _target(source: Source, combined: Combined, wishes: Wishes) -> tuple[str, Any]:
+def _target(source: Sources, combined: Combined, wishes: Wishes) -> tuple[str, Any]:
     """What messages call the target, and y (n,): the one place that knows that it is labels."""
     target = combined.roles.target
     where = f"{source.phenotype or combined.path}: column {target!r}"
@@ -258,13 +266,13 @@ def _groups(path: Any, table: pd.DataFrame, column: str) -> Any:
 
 
 def _read_like(
-    about: Mapping[str, Any], source: Source, asked: Roles, wishes: Wishes, progress: Progress
+    about: Mapping[str, Any], source: Sources, asked: Columns, wishes: Wishes, progress: Progress
 ) -> Study:
     """Samples in the columns of a study with this record; y only where a target is asked for."""
     source = source.like(about)
     levels = about.get("confounders", {})
     covariates, adjust = tuple(about["covariates"]), tuple(levels)
-    roles = Roles(asked.target, asked.id or about["id"], covariates=covariates, adjust=adjust)
+    roles = Columns(asked.target, asked.id or about["id"], covariates=covariates, adjust=adjust)
     # As written, also where all levels of this table look like numbers.
     words = [*covariates_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     combined = read(source, roles, progress, words=words, wanted=set(about["features"].tolist()))
@@ -284,7 +292,7 @@ def _read_like(
         return replace(study, y=y)
 
 
-def _in_columns_of(about: Mapping[str, Any], source: Source, combined: Combined, wishes: Wishes) -> Study:
+def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined, wishes: Wishes) -> Study:
     path, frame, roles = combined.path, combined.frame, combined.roles
     features, encoding = about["features"].tolist(), about["covariates"]
     levels, blocks = about.get("confounders", {}), about.get("blocks", {})
@@ -321,31 +329,25 @@ def _in_columns_of(about: Mapping[str, Any], source: Source, combined: Combined,
     notes += said
     seen = len(features) + len(beside)
     notes += confounders_of.unknown(levels, design[:, seen:], without) if levels else []
-    gaps = gaps_of.missing_in_new(gaps_of.shares_missing(design, len(features)), ids, about)
+    missing = gaps_of.shares_missing(design, len(features))
+    gaps = gaps_of.missing_in_new(missing, ids, about)
     return Study(
         design,
         tuple(features),
         None,
         ids,
-        covariates=covariates_of.table(frame, encoding),
-        confounders=confounders_of.table(frame, levels),
         notes=(*notes, *gaps_of.notes(gaps, len(ids))),
         blocks={name: (start, stop) for name, (start, stop) in blocks.items()},
         gaps=gaps,
-        joined=combined.joined,
-        encoding=encoding,
-        levels=levels,
-        roles=roles,
+        missing=missing,
         wishes=replace(wishes, log2=about["log2"]),
-        source=source,
-        path=path,
-        title=combined.title,
+        **_known(source, combined, frame, encoding, levels),
     )
 
 
 def _by_own_names(combined: Combined, missed: str | None) -> Combined:
     """Samples by the names that the table has for them, where it lacks the column that the model knows."""
-    own = with_defaults(Roles(), combined.frame).id
+    own = with_defaults(Columns(), combined.frame).id
     notes = combined.notes
     if own is None and missed is not None:
         line = f"no column {missed!r} with names of samples: rows are numbered, and "
@@ -369,7 +371,7 @@ def _with_labels(combined: Combined, where: Path, target: str, about: Mapping[st
     return combined.rows(keep, note("rare", line))
 
 
-def _check_blocks(source: Source, combined: Combined, about: Mapping[str, Any]) -> None:
+def _check_blocks(source: Sources, combined: Combined, about: Mapping[str, Any]) -> None:
     """Files that are called by the name of a block hold features of that block."""
     blocks, features = about.get("blocks") or {}, about["features"].tolist()
     for name, path in source.blocks if blocks else ():

@@ -9,11 +9,11 @@ from typing import Any
 
 from superfactor.tables.notes import Setting, TableError, shortened
 
-__all__ = ["Roles", "check_roles", "no_such_column"]
+__all__ = ["Columns", "check_roles", "no_such_column"]
 
 
 @dataclass(frozen=True)
-class Roles:
+class Columns:
     """The columns that are no features, by what they are.
 
     Attributes
@@ -43,7 +43,7 @@ class Roles:
         return self.special - {self.id, *self.drop}
 
 
-def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], roles: Roles) -> None:
+def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], roles: Columns) -> None:
     """Every column that is named is there, and is named once.
 
     Parameters

@@ -15,14 +15,14 @@ from sklearn.preprocessing import StandardScaler
 
 from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 from superfactor.tables.columns import covariates as covariates_of
-from superfactor.tables.columns.confounders import Confounders, coding
+from superfactor.tables.columns.confounders import ConfounderLevels, coding
 from superfactor.tables.columns.covariates import Encoding
-from superfactor.tables.columns.gaps import Missing, shares_missing
+from superfactor.tables.columns.gaps import WAYS, Missing
 from superfactor.tables.columns.labels import is_labeled, known
 from superfactor.tables.joining.combined import Ranges
-from superfactor.tables.joining.source import Source
-from superfactor.tables.notes import Note
-from superfactor.tables.roles import Roles
+from superfactor.tables.joining.source import Sources
+from superfactor.tables.notes import Note, Setting, TableError
+from superfactor.tables.roles import Columns
 
 __all__ = ["Study", "Wishes"]
 
@@ -43,6 +43,12 @@ class Wishes:
     impute: str = "lowrank"
     unlabeled: str | None = None
     min_class: int = 0
+
+    def __post_init__(self) -> None:
+        if self.impute not in WAYS:
+            raise TableError(
+                Setting("impute", self.impute), ": lowrank, mean or none is required", kind="gaps"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +74,8 @@ class Study:
         What to know about how the files were read, and what looks suspicious in them.
     blocks : dict from the name of a block to the (start, stop) of its features; empty for one table
     gaps : what is missing: ``share``, ``impute``, ``empty`` features, ``poor`` samples; None for nothing
+    missing : ndarray of shape (n,)
+        The share of the features that each sample misses.
     joined : dict of who was lost in a join and why; empty for one file
     rare : dict from classes that were left out to how many samples they had
     encoding : dict from a covariate to its levels, the reference first
@@ -80,8 +88,8 @@ class Study:
     >>> import pathlib, tempfile
     >>> from superfactor.tables import read_study
     >>> path = pathlib.Path(tempfile.mkdtemp(), "cohort.csv")
-    >>> lines = ["patient,status,age,TP53,KRAS", "P1,tumour,61,7.5,3", "P2,normal,58,NA,4", "P3,tumour,70,8,1"]
-    >>> _ = path.write_text("\\n".join(lines))
+    >>> rows = ["patient,status,age,TP53,KRAS", "P1,tumour,61,7.5,3", "P2,normal,58,NA,4", "P3,tumour,70,8,1"]
+    >>> _ = path.write_text("\\n".join(rows))
     >>> study = read_study(path, target="status", id="patient", covariates=["age"])
     >>> study.X.shape, study.names, study.y.tolist()
     ((3, 2), ('TP53', 'KRAS'), ['tumour', 'normal', 'tumour'])
@@ -102,12 +110,13 @@ class Study:
     blocks: Ranges = field(default_factory=dict)
     gaps: Missing | None = None
     joined: dict[str, Any] = field(default_factory=dict)
+    missing: Any = None
     rare: dict[str, int] = field(default_factory=dict)
     encoding: Encoding = field(default_factory=dict)
-    levels: Confounders = field(default_factory=dict)
-    roles: Roles = field(default_factory=Roles)
+    levels: ConfounderLevels = field(default_factory=dict)
+    roles: Columns = field(default_factory=Columns)
     wishes: Wishes = field(default_factory=Wishes)
-    source: Source = field(default_factory=Source)
+    source: Sources = field(default_factory=Sources)
     path: Path = Path()
     title: str = ""
 
@@ -140,11 +149,6 @@ class Study:
     def labeled(self) -> Any:
         """Which samples have a label (n,), as bool."""
         return is_labeled(self.y)
-
-    @property
-    def missing(self) -> Any:
-        """The share (n,) of the features that each sample misses."""
-        return shares_missing(self.design, self.n_features)
 
     @property
     def record(self) -> dict[str, Any]:

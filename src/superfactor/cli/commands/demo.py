@@ -12,8 +12,7 @@ from superfactor.cli.options import Looks, Outputs, Settings
 from superfactor.cli.told.findings import Findings
 from superfactor.cli.told.output import write_table
 from superfactor.cli.told.screen import Screen
-from superfactor.tables import prepare
-from superfactor.tables.prepare import Columns, Wishes
+from superfactor.tables import read_study
 
 TARGET, POSITIVE = "type", "CD8"
 RESAMPLES = 20
@@ -34,12 +33,12 @@ def run(folder: Path, command: str, screen: Screen) -> None:
     _write_table(table)
     screen.note(SOURCE)
     with screen.step("read"), as_user_error():
-        samples = prepare.for_fitting(table, Columns(TARGET), Wishes(), screen.progress)
+        samples = read_study(table, target=TARGET, progress=screen.progress)
     learned = learn(samples, Settings(), screen)
     outputs = Outputs(out=folder / "model.skops", report=folder / "report.html")
     looks = Looks(stability=RESAMPLES, stable=True, positive=POSITIVE)
-    with few_threads(samples.X):
-        found = finish(learned, Wishes(), looks, outputs, command, screen)
+    with few_threads(samples.design):
+        found = finish(learned, looks, outputs, command, screen)
         for sentence in _in_three_sentences(learned, found):
             screen.say(sentence)
     screen.say("\nOn a table of yours: superfactor fit TABLE --target COL --out MODEL")

@@ -15,11 +15,11 @@ from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import class_counts, counted, figure, headline_row, interval, show_verdict
 from superfactor.cli.trained import NEW, NO_LABEL, trained_on
 from superfactor.tables.columns.labels import known
-from superfactor.tables.joining.reading import Source
-from superfactor.tables.prepare import PreparedTable
+from superfactor.tables.joining.source import Sourcesss
+from superfactor.tables.study import Study
 
 
-def run(model: Path, source: Source, labels: Labels, screen: Screen) -> None:
+def run(model: Path, source: Sourcesss, labels: Labels, screen: Screen) -> None:
     """Figures, their intervals and a verdict."""
     from superfactor.selection import external_scores
 
@@ -30,7 +30,7 @@ def run(model: Path, source: Source, labels: Labels, screen: Screen) -> None:
     for note in samples.notes:
         screen.note(note)
     new = _new_ones(loaded, samples, screen)
-    X, y = samples.X[new], known(samples.y[new])
+    X, y = samples.design[new], known(samples.y[new])
     with screen.step("evaluate"), as_user_error(), few_threads(X):
         found = external_scores(loaded.estimator, X, y)
     screen.fields(
@@ -40,7 +40,7 @@ def run(model: Path, source: Source, labels: Labels, screen: Screen) -> None:
     screen.finish({"versions": versions(), "samples": len(y), "classes": class_counts(y), **found.as_dict()})
 
 
-def _new_ones(loaded: ModelFile, samples: PreparedTable, screen: Screen) -> Any:
+def _new_ones(loaded: ModelFile, samples: Study, screen: Screen) -> Any:
     """Positions of the samples whose label the model was not shown: the others are no test of it."""
     import numpy as np
 

@@ -18,15 +18,15 @@ from superfactor.cli.told.output import check_paths, check_table
 from superfactor.cli.told.parts import show_blocks, show_confounding, show_covariates
 from superfactor.cli.told.predictions import of_unlabeled, show_unlabeled
 from superfactor.cli.told.screen import Screen
-from superfactor.tables import prepare
-from superfactor.tables.columns.gaps import filling
+from superfactor.tables import read_study
 from superfactor.tables.columns.labels import known
-from superfactor.tables.joining.reading import Source
-from superfactor.tables.prepare import Columns, Wishes
+from superfactor.tables.joining.source import Sourcesss
+from superfactor.tables.roles import Columns
+from superfactor.tables.study import Study, Wishes
 
 
 def run(
-    source: Source,
+    source: Sourcesss,
     columns: Columns,
     wishes: Wishes,
     settings: Settings,
@@ -43,28 +43,26 @@ def run(
         check_table(option, path)
     markers = read_markers(looks.markers)
     with screen.step("read"), as_user_error():
-        samples = prepare.for_fitting(source, columns, wishes, screen.progress)
+        samples = read_study(source, **vars(columns), **vars(wishes), progress=screen.progress)
     check_positive(looks.positive, sorted(set(known(samples.y).tolist())))
     learned = learn(samples, settings, screen)
-    with few_threads(samples.X):
-        finish(learned, wishes, looks, outputs, command, screen, markers=markers, source=source)
+    with few_threads(samples.design):
+        finish(learned, looks, outputs, command, screen, markers=markers)
 
 
 def finish(
     learned: Learned,
-    wishes: Wishes,
     looks: Looks,
     outputs: Outputs,
     command: str,
     screen: Screen,
     *,
     markers: dict[str, str] | None = None,
-    source: Source | None = None,
 ) -> Findings:
     """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
     _note(learned, markers, screen)
     found = _findings(learned, looks, screen)
-    about = metadata(learned, wishes, command, source) | found.record
+    about = metadata(learned, command) | found.record
     with screen.step("save"), screen.progress("saving the model"):
         model_file.save(outputs.out, learned.model, about)
     files = {"model": str(outputs.out)}
@@ -84,12 +82,12 @@ def finish(
         with screen.step("features"):
             write_features(looks.features_out, found, X, y)
         files["features"] = str(looks.features_out)
-    summary.describe(learned, wishes, screen)
+    summary.describe(learned, screen)
     factors = found.factors(markers)
     show_factors(
         factors,
         screen,
-        target=learned.samples.columns.target,
+        target=learned.samples.roles.target,
         by=looks.ranked_by,
         covariates=bool(learned.samples.encoding),
     )
@@ -144,7 +142,7 @@ def _note(learned: Learned, markers: dict[str, str] | None, screen: Screen) -> N
     for note in learned.samples.notes:
         screen.note(note)
     if markers is not None:
-        found = len(set(markers) & set(learned.samples.names))
+        found = len(set(markers) & set(learned.samples.model_names))
         if found < len(markers) or not markers:
             screen.note(f"--markers: {found} of {len(markers)} are features of this table")
 
@@ -159,12 +157,22 @@ def read_markers(path: Path | None) -> dict[str, str] | None:
         return read(path)
 
 
+def confounders_at(samples: Study, train: Any, held_out: Any) -> dict[str, Any]:
+    """What a page is told of the confounders of the samples at these positions."""
+    if samples.confounders is None:
+        return {}
+    return {
+        "confounders": samples.confounders.iloc[train],
+        "confounders_test": samples.confounders.iloc[held_out] if len(held_out) else None,
+    }
+
+
 def page_title(about: dict[str, Any]) -> str:
     """What the page of a model with this metadata is called: by its blocks, or by its table."""
     return f"Supervised factors of {' + '.join(about.get('blocks') or [about['table']])}"
 
 
-def page_notes(about: dict[str, Any], notes: list[str]) -> list[str]:
+def page_notes(about: dict[str, Any], screen: Screen) -> list[str]:
     """What was done to the table before the model saw it, and what was noted on the way.
 
     Of gaps that were filled in the page speaks itself.
@@ -174,9 +182,7 @@ def page_notes(about: dict[str, Any], notes: list[str]) -> list[str]:
     about : the metadata of the model
     """
     said = ["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"]
-    gaps = about.get("gaps") or {"share": 0}
-    told = filling(gaps["share"], gaps["impute"]) if gaps["share"] else None
-    return said + [note for note in notes if note != told]
+    return said + [note for note in screen.notes if screen.kinds[note] != "filled"]
 
 
 def _write_page(
@@ -202,12 +208,12 @@ def _write_page(
         search=learned.search,
         markers=markers,
         nested=learned.nested,
-        **samples.confounders_at(learned.train, held_out),
+        **confounders_at(samples, learned.train, held_out),
         title=page_title(about),
-        target=samples.columns.target,
+        target=samples.roles.target,
         ids=[*samples.ids[learned.train], *samples.ids[held_out]],
         command=about["command"],
-        notes=page_notes(about, screen.notes),
+        notes=page_notes(about, screen),
         groups=None if samples.groups is None else samples.groups[learned.train],
         **found.for_page,
     )

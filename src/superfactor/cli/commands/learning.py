@@ -9,8 +9,7 @@ from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Search, Settings
 from superfactor.cli.told.screen import Screen
 from superfactor.tables.columns.labels import is_labeled, known
-from superfactor.tables.composing import preprocessing
-from superfactor.tables.prepare import PreparedTable
+from superfactor.tables.study import Study
 
 FOLDS = 5
 # Into so many parts groups are cut at most, to hold out some of them.
@@ -32,7 +31,7 @@ class Learned:
     verdict : on the nested scores, or on what is missing for them; None where nobody asked
     """
 
-    samples: PreparedTable
+    samples: Study
     settings: Settings
     search: Any
     train: Any
@@ -63,22 +62,22 @@ class Learned:
 
     def part(self, positions: Any) -> tuple[Any, Any]:
         """X and labels of some of the samples."""
-        return self.samples.X[positions], self.samples.y[positions]
+        return self.samples.design[positions], self.samples.y[positions]
 
     def labeled_part(self, positions: Any) -> tuple[Any, Any]:
         """X and labels of samples that have one."""
-        return self.samples.X[positions], known(self.samples.y[positions])
+        return self.samples.design[positions], known(self.samples.y[positions])
 
 
-def learn(samples: PreparedTable, settings: Settings, screen: Screen) -> Learned:
+def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
     """Choose rank and weights and fit, on all samples but those held out; measure by doing it again."""
     with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
         train, held_out = split(samples, settings)
-        X, y = samples.X[train], samples.y[train]
+        X, y = samples.design[train], samples.y[train]
         groups = None if samples.groups is None else samples.groups[train]
         search = search_for(samples, settings, y, groups, settings.certify)
         fit_search(search, X, y, progress, groups)
-    search.best_estimator_[-1].set_feature_names(samples.names, samples.encoding)
+    search.best_estimator_[-1].set_feature_names(samples.model_names, samples.encoding)
     learned = Learned(samples, settings, search, train, held_out, {})
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
@@ -135,7 +134,7 @@ def few_threads(X: Any) -> Any:
     return _arrays.few_threads(X.shape)
 
 
-def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
+def split(samples: Study, settings: Settings) -> tuple[Any, Any]:
     """Positions of the samples to learn from and of those held out, class by class."""
     import numpy as np
 
@@ -166,7 +165,7 @@ def split(samples: PreparedTable, settings: Settings) -> tuple[Any, Any]:
     return np.setdiff1d(everyone, held_out), held_out
 
 
-def _held_out_groups(samples: PreparedTable, y: Any, groups: Any, settings: Settings) -> Any:
+def _held_out_groups(samples: Study, y: Any, groups: Any, settings: Settings) -> Any:
     """Positions among the labels (n,) that are held out, whole groups: so many folds as make that share."""
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
@@ -178,7 +177,7 @@ def _held_out_groups(samples: PreparedTable, y: Any, groups: Any, settings: Sett
     if not 0 < held < parts:
         raise UserError(
             f"--test-size {settings.test_size:g}: no such share can be made of the groups of "
-            f"{samples.columns.group!r}; another one, or more groups of each class, are required"
+            f"{samples.roles.group!r}; another one, or more groups of each class, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
     folds = [test for _, test in splitter.split(np.zeros(len(y)), y, groups)]
@@ -186,7 +185,7 @@ def _held_out_groups(samples: PreparedTable, y: Any, groups: Any, settings: Sett
 
 
 def search_for(
-    samples: PreparedTable, settings: Search, y: Any, groups: Any = None, certify: str = "residual"
+    samples: Study, settings: Search, y: Any, groups: Any = None, certify: str = "residual"
 ) -> Any:
     """The search with the folds these labels (n,) and groups allow, not yet fitted."""
     import numpy as np
@@ -206,16 +205,14 @@ def search_for(
         )
     folds = min(settings.cv or FOLDS, fewest)
     _check_ranks(settings.rank, len(y) - -(-len(labels) // folds), samples.n_features)
-    p, q = samples.n_features, samples.n_covariates
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
     return SMFClassifierCV(
         settings.rank,
         model=settings.model,
         xi=settings.xi,
         lam=settings.lam,
-        **preprocessing(samples, settings.standardize),
+        **samples.search_options(standardize=settings.standardize),
         cv=splitter(folds, shuffle=True, random_state=settings.seed),
-        covariate_columns=list(range(p, p + q)) or None,
         class_weight="balanced" if settings.balance else None,
         certify=certify,
         random_state=settings.seed,

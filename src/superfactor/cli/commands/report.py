@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli.commands.fit import page_notes, page_title, read_markers
+from superfactor.cli.commands.fit import confounders_at, page_notes, page_title, read_markers
 from superfactor.cli.commands.learning import few_threads
 from superfactor.cli.commands.predict import open_with, read_for
 from superfactor.cli.errors import UserError
@@ -19,11 +19,11 @@ from superfactor.cli.told.findings import find, recorded_nearness
 from superfactor.cli.told.output import check_table
 from superfactor.cli.told.screen import Screen
 from superfactor.tables.columns.labels import known
-from superfactor.tables.joining.reading import Source
-from superfactor.tables.prepare import PreparedTable
+from superfactor.tables.joining.source import Sources
+from superfactor.tables.study import Study
 
 
-def run(model: Path, source: Source, out: Path, looks: Looks, screen: Screen) -> None:
+def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -> None:
     """Write the page; samples that the model was not fitted to count as held out."""
     from superfactor.report import write_report
 
@@ -40,7 +40,7 @@ def run(model: Path, source: Source, out: Path, looks: Looks, screen: Screen) ->
     for note in samples.notes:
         screen.note(note)
     train, others = _parts(loaded, samples)
-    X, y = samples.X[train], samples.y[train]
+    X, y = samples.design[train], samples.y[train]
     with few_threads(X):
         found = find(
             loaded.estimator,
@@ -67,17 +67,17 @@ def run(model: Path, source: Source, out: Path, looks: Looks, screen: Screen) ->
             loaded.estimator,
             X,
             y,
-            X_test=samples.X[others] if others else None,
+            X_test=samples.design[others] if others else None,
             y_test=known(samples.y[others]) if others else None,
             search=recorded_search(about["search"]),
             nested=recorded_scores(about.get("nested")),
             markers=notes,
-            **samples.confounders_at(train, others),
+            **confounders_at(samples, train, others),
             title=page_title(about),
             target=about["target"],
             ids=[*samples.ids[train], *samples.ids[others]],
             command=about["command"],
-            notes=page_notes(about, screen.notes),
+            notes=page_notes(about, screen),
             groups=about["groups"],
             **found.for_page,
         )
@@ -95,12 +95,12 @@ def run(model: Path, source: Source, out: Path, looks: Looks, screen: Screen) ->
     screen.finish({"versions": versions(), "samples": counts, **returns, "files": written})
 
 
-def _parts(loaded: ModelFile, samples: PreparedTable) -> tuple[list[int], list[int]]:
+def _parts(loaded: ModelFile, samples: Study) -> tuple[list[int], list[int]]:
     """Positions of the samples the model was fitted to, in their order, and of all others."""
     position: dict[Any, int] = {name: i for i, name in enumerate(names(samples.ids).tolist())}
     train = [position.get(name, -1) for name in loaded.metadata["training_ids"].tolist()]
     known = loaded.metadata["training_checksum"]
-    if -1 in train or checksum(samples.X[train], samples.y[train]) != known:
+    if -1 in train or checksum(samples.design[train], samples.y[train]) != known:
         raise UserError(
             f"{samples.path}: not the table this model was fitted to ({loaded.metadata['table']}), or its "
             "values or labels have changed; a report needs it, new samples are for superfactor predict"

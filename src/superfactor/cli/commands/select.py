@@ -12,25 +12,26 @@ from superfactor.cli.record import versions
 from superfactor.cli.told import summary
 from superfactor.cli.told.output import check_paths, check_table, write_table
 from superfactor.cli.told.screen import Screen
-from superfactor.tables import prepare
-from superfactor.tables.joining.reading import Source
-from superfactor.tables.prepare import Columns, Wishes
+from superfactor.tables import read_study
+from superfactor.tables.joining.source import Sourcesss
+from superfactor.tables.roles import Columns
+from superfactor.tables.study import Wishes
 
 SHOWN = 10
 _PARAMETERS = ("model", "n_components", "xi", "lam")
 
 
 def run(
-    source: Source, columns: Columns, wishes: Wishes, settings: Search, out: Path | None, screen: Screen
+    source: Sourcesss, columns: Columns, wishes: Wishes, settings: Search, out: Path | None, screen: Screen
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
     check_paths({"--out": out}, *source.files)
     check_table("--out", out)
     with screen.step("read"), as_user_error():
-        samples = prepare.for_fitting(source, columns, wishes, screen.progress)
+        samples = read_study(source, **vars(columns), **vars(wishes), progress=screen.progress)
     with screen.step("select"), screen.progress("scoring settings") as progress:
         search = search_for(samples, settings, samples.y, samples.groups).set_params(refit=False)
-        fit_search(search, samples.X, samples.y, progress, samples.groups)
+        fit_search(search, samples.design, samples.y, progress, samples.groups)
     for note in samples.notes:
         screen.note(note)
     best, simple = choices(search)

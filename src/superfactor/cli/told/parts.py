@@ -109,12 +109,12 @@ def show_blocks(model: Any, X: Any, screen: Screen, **shown: Any) -> list[dict[s
 
 def show_confounding(learned: Learned, screen: Screen, **shown: Any) -> list[dict[str, Any]] | None:
     """Print how much of each factor confounders explain, before and after; None without any."""
-    if not learned.samples.confounders:
+    if not learned.samples.levels:
         return None
     from superfactor.interpretation import confounding
 
     X, _ = learned.part(learned.train)
-    given = learned.samples.confounder_table.iloc[learned.train]
+    given = learned.samples.confounders.iloc[learned.train]
     table = confounding(learned.model, X, given, **shown)
     records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
     screen.table(

@@ -11,7 +11,7 @@ from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.output import write_table
 from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import class_counts
-from superfactor.tables.prepare import PreparedTable
+from superfactor.tables.study import Study
 
 # Samples shown.
 _FIRST = 5
@@ -52,13 +52,13 @@ class Predictions:
         write_table(path, [*header, *more], rows)
 
 
-def predicted(model: Any, samples: PreparedTable, chosen: Any = slice(None)) -> Predictions:
+def predicted(model: Any, samples: Study, chosen: Any = slice(None)) -> Predictions:
     """Of the samples at the positions `chosen` by a fitted pipeline."""
-    X = samples.X[chosen]
+    X = samples.design[chosen]
     labels, probabilities = model.predict(X), model.predict_proba(X)
     classes = model.classes_.tolist()
     ids, missing = samples.ids[chosen], samples.missing[chosen]
-    return Predictions(samples.columns.id, ids, classes, labels, probabilities, missing)
+    return Predictions(samples.roles.id, ids, classes, labels, probabilities, missing)
 
 
 def of_unlabeled(learned: Learned) -> Predictions | None:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from superfactor.cli.told.wording import option
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -36,6 +38,7 @@ class Screen:
         self.as_json = as_json
         self.silent: bool = quiet or as_json
         self.notes: list[str] = []
+        self.kinds: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
         self._begin = time.perf_counter()
         self._out: Console | None = None
@@ -110,10 +113,12 @@ class Screen:
         self.say(f"\n{title}\n", style="bold")
         self.out.print(table, crop=False)
 
-    def note(self, text: str) -> None:
-        """Something to know that is neither result nor error, said once."""
+    def note(self, note: Any) -> None:
+        """Something to know that is neither result nor error, said once: text, or a Note of a table."""
+        text = note if isinstance(note, str) else note.said(option)
         if text in self.notes:
             return
+        self.kinds[text] = "" if isinstance(note, str) else note.kind
         self.notes.append(text)
         if not self.silent:
             print(f"note: {text}", file=sys.stderr)

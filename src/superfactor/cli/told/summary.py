@@ -6,10 +6,9 @@ from typing import Any
 
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.screen import Screen
-from superfactor.tables.columns.dense import is_sparse
 from superfactor.tables.columns.gaps import percent as share_in_percent
 from superfactor.tables.columns.labels import known
-from superfactor.tables.prepare import PreparedTable, Wishes
+from superfactor.tables.study import Study
 
 # By the grade of a verdict.
 STYLES = {"better": "bold green", "not shown": "bold yellow", "worse": "bold red"}
@@ -22,15 +21,17 @@ ADVICE = {
 }
 
 
-def describe(learned: Learned, wishes: Wishes, screen: Screen) -> None:
+def describe(learned: Learned, screen: Screen) -> None:
     """What was read, and what was chosen."""
+    from scipy.sparse import issparse
+
     samples, search = learned.samples, learned.search
     held = len(learned.held_out)
-    if is_sparse(samples.X):
+    if issparse(samples.design):
         scaling = "sparse, " + ("scaled" if learned.settings.standardize else "as they are")
     else:
         scaling = "standardized" if learned.settings.standardize else "centred"
-    features = f"{samples.n_features:,}, {'log2, ' if wishes.log2 else ''}{scaling}"
+    features = f"{samples.n_features:,}, {'log2, ' if samples.wishes.log2 else ''}{scaling}"
     weighing = ", classes weigh the same" if learned.settings.balance else ""
     best, tried = search.best_params_, len(search.cv_results_["params"])
     spread = search.cv_results_["std_test_score"][search.best_index_]
@@ -53,7 +54,7 @@ def describe(learned: Learned, wishes: Wishes, screen: Screen) -> None:
     )
 
 
-def read_fields(samples: PreparedTable) -> list[tuple[str, str]]:
+def read_fields(samples: Study) -> list[tuple[str, str]]:
     """Files and samples, in words."""
     labels = known(samples.y)
     without = len(samples.y) - len(labels)
@@ -65,13 +66,13 @@ def read_fields(samples: PreparedTable) -> list[tuple[str, str]]:
     ]
 
 
-def column_fields(samples: PreparedTable) -> list[tuple[str, str]]:
+def column_fields(samples: Study) -> list[tuple[str, str]]:
     """Blocks, covariates, confounders and gaps, in words, where there are any."""
     blocks = [f"{name}: {stop - start:,}" for name, (start, stop) in samples.blocks.items()]
     fields = [
         ("blocks", ", ".join(blocks)),
         ("covariates", ", ".join(samples.encoding)),
-        ("adjusted", "for " + ", ".join(samples.confounders) if samples.confounders else ""),
+        ("adjusted", "for " + ", ".join(samples.levels) if samples.levels else ""),
     ]
     gaps = samples.gaps
     if gaps is not None and gaps.share:
@@ -210,7 +211,7 @@ def class_counts(labels: Any) -> dict[str, int]:
     return {str(name): int(count) for name, count in zip(classes, counts, strict=True)}
 
 
-def table_facts(samples: PreparedTable) -> dict[str, Any]:
+def table_facts(samples: Study) -> dict[str, Any]:
     """What was read, for scripts."""
     labels = known(samples.y)
     return {
@@ -219,9 +220,9 @@ def table_facts(samples: PreparedTable) -> dict[str, Any]:
         "unlabeled": len(samples.y) - len(labels),
         "features": samples.n_features,
         "blocks": {name: stop - start for name, (start, stop) in samples.blocks.items()},
-        "covariates": list(samples.names[samples.n_features :]),
-        "adjusted_for": list(samples.confounders),
-        "target": samples.columns.target,
+        "covariates": list(samples.covariate_names),
+        "adjusted_for": list(samples.levels),
+        "target": samples.roles.target,
         "classes": class_counts(labels),
         "classes_left_out": samples.rare,
         "missing": None if samples.gaps is None else samples.gaps.as_dict(),

@@ -1,4 +1,4 @@
-"""Confounders of a table, what the features are adjusted for, as columns of numbers."""
+"""ConfounderLevels of a table, what the features are adjusted for, as columns of numbers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 MOST_LEVELS = 50
 
 # column → all of its levels; none for numbers
-Confounders = dict[str, list[str]]
+ConfounderLevels = dict[str, list[str]]
 
 
-def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Confounders:
+def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str]) -> ConfounderLevels:
     """What each confounder can be: categories for what `Adjuster` takes as such."""
-    levels: Confounders = {}
+    levels: ConfounderLevels = {}
     for name in names:
         found = sorted({word for word in words(table[name]) if word is not None})
         said = (f"{path}: ", Setting("adjust", name))
@@ -42,12 +42,12 @@ def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Confou
     return levels
 
 
-def coding(levels: Confounders) -> Levels:
+def coding(levels: ConfounderLevels) -> Levels:
     """The same for `Adjuster`: its own coding, of columns that are told apart from all others."""
     return Levels([f"adjust:{name}" for name in levels], [own or None for own in levels.values()])
 
 
-def encode(path: Any, table: pd.DataFrame, levels: Confounders, ids: Any = None) -> Any:
+def encode(path: Any, table: pd.DataFrame, levels: ConfounderLevels, ids: Any = None) -> Any:
     """Columns (n, k) as `coding` names them; NaN where it is not known, or none of the levels."""
     if not levels:
         return np.empty((len(table), 0))
@@ -58,7 +58,7 @@ def encode(path: Any, table: pd.DataFrame, levels: Confounders, ids: Any = None)
     return coding(levels).encode(columns)
 
 
-def table(frame: pd.DataFrame, levels: Confounders) -> Any:
+def table(frame: pd.DataFrame, levels: ConfounderLevels) -> Any:
     """The confounders (n, …), words for those that have levels; None without any."""
     import pandas as pd
 
@@ -73,7 +73,7 @@ def table(frame: pd.DataFrame, levels: Confounders) -> Any:
     return pd.DataFrame(columns)
 
 
-def unknown(levels: Confounders, encoded: Any, absent: Collection[str] = ()) -> list[Note]:
+def unknown(levels: ConfounderLevels, encoded: Any, absent: Collection[str] = ()) -> list[Note]:
     """A note for each confounder that is not known of some samples, from their columns (n, k).
 
     Those that are `absent` have no column in the table.
@@ -97,7 +97,7 @@ def unknown(levels: Confounders, encoded: Any, absent: Collection[str] = ()) -> 
     return said
 
 
-def notes(table: pd.DataFrame, levels: Confounders, y: Any) -> list[Note]:
+def notes(table: pd.DataFrame, levels: ConfounderLevels, y: Any) -> list[Note]:
     """What a user should know: numbers that were taken for names, batches of one sample or one label.
 
     Parameters

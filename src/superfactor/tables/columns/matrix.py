@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from superfactor.tables.columns import confounders as confounders_of
 from superfactor.tables.columns import covariates as covariates_of
-from superfactor.tables.columns.confounders import Confounders
+from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.gaps import MANY, Missing, gaps_in
 from superfactor.tables.columns.numbers import as_dense, check_range, numbers
@@ -84,7 +84,7 @@ def assembled(
     values: Any,
     features: Sequence[str],
     encoding: Encoding,
-    levels: Confounders,
+    levels: ConfounderLevels,
     log2: bool,
     ids: Any,
 ) -> tuple[Any, tuple[str, ...], list[Note]]:

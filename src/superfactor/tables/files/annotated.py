@@ -141,7 +141,7 @@ def _any_sparse(parts: dict[str, _Modality]) -> bool:
 
 
 def _names_of(path: Path, parts: dict[str, _Modality]) -> list[str]:
-    """Features of all parts, numbered where a part has one twice; that of the part in front where two have it."""
+    """Features of all parts; a name that two of them have gets that of its part in front."""
     each = {name: list(dict.fromkeys(part.features)) for name, part in parts.items()}
     called = {name: dict(zip(each[name], own, strict=True)) for name, own in distinct_names(each).items()}
     names = [called[name][feature] for name, part in parts.items() for feature in part.features]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from superfactor.tables.grids.cells import CUMIDA, ROW_NAMES
 from superfactor.tables.notes import Note
-from superfactor.tables.roles import Roles
+from superfactor.tables.roles import Columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Combined:
     path: Path
     title: str
     frame: pd.DataFrame
-    roles: Roles
+    roles: Columns
     matrix: Any = None
     features: Sequence[str] | None = None
     blocks: Ranges = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Combined:
         return replace(self, frame=self.frame[keep], matrix=matrix, notes=(*self.notes, *notes))
 
 
-def with_defaults(roles: Roles, frame: pd.DataFrame) -> Roles:
+def with_defaults(roles: Columns, frame: pd.DataFrame) -> Columns:
     """Target and names of samples where the table itself says which they are."""
     names = list(frame.columns[:2])
     cumida = tuple(names) == CUMIDA

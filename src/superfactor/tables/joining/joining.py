@@ -15,9 +15,9 @@ from superfactor.tables.columns.numbers import as_dense, numbers, place, without
 from superfactor.tables.files.table_file import TableFile
 from superfactor.tables.grids.cells import MISSING, ROW_NAMES, is_number
 from superfactor.tables.joining.combined import Combined, Ranges, ranges_of_kept, with_defaults
-from superfactor.tables.joining.source import Source
+from superfactor.tables.joining.source import Sources
 from superfactor.tables.notes import Note, Setting, TableError, note, occur_twice, shortened
-from superfactor.tables.roles import Roles
+from superfactor.tables.roles import Columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,10 +44,10 @@ class _Part:
 
 
 def join(
-    source: Source,
+    source: Sources,
     tables: Mapping[str, TableFile],
     people: TableFile | None,
-    roles: Roles,
+    roles: Columns,
     wanted: Collection[str] | None,
 ) -> Combined:
     """All samples with features, and only those that the phenotype file knows, where there is one.
@@ -125,7 +125,7 @@ def _own_key(frame: pd.DataFrame, id: str | None) -> str | None:
     if id is not None and id in frame.columns:
         return id
     # Genes were the rows, or the file keeps names of its own: `id` is a column of another file.
-    default = with_defaults(Roles(), frame).id
+    default = with_defaults(Columns(), frame).id
     return default if id is None or default == ROW_NAMES else None
 
 
@@ -179,7 +179,7 @@ def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
 
 
 def _part(
-    name: str, path: Path, table: TableFile, key: str, roles: Roles, wanted: Collection[str] | None
+    name: str, path: Path, table: TableFile, key: str, roles: Columns, wanted: Collection[str] | None
 ) -> _Part:
     """The samples and features of a table."""
     frame, names = table.frame, _names(path, table.frame, key)
@@ -188,6 +188,7 @@ def _part(
         values = numbers(path, frame, chosen, names, gaps=True)
         frame = frame[[n for n in frame.columns if n == key or n in roles.special]]
         return _Part(name, path, key, names, frame, values, chosen)
+    assert table.features is not None
     chosen = _chosen(name, table.features, roles, wanted)
     values, blocks = table.matrix, table.blocks
     if len(chosen) < len(table.features):
@@ -198,7 +199,7 @@ def _part(
     return _Part(name, path, key, names, frame, values, chosen, blocks or None)
 
 
-def _chosen(block: str, names: Sequence[str], roles: Roles, wanted: Collection[str] | None) -> list[str]:
+def _chosen(block: str, names: Sequence[str], roles: Columns, wanted: Collection[str] | None) -> list[str]:
     """Those of the names that are features."""
     special = roles.special
     if wanted is None:

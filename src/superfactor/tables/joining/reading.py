@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from superfactor.tables.files.table_file import TableFile
 from superfactor.tables.joining.combined import Combined, with_defaults
 from superfactor.tables.joining.joining import join
-from superfactor.tables.joining.source import Progress, Source, silent
+from superfactor.tables.joining.source import Progress, Sources, silent
 from superfactor.tables.notes import Note, Setting, TableError, note
-from superfactor.tables.roles import Roles
+from superfactor.tables.roles import Columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +21,8 @@ __all__ = ["naming_sheet", "read"]
 
 
 def read(
-    source: Source,
-    roles: Roles,
+    source: Sources,
+    roles: Columns,
     progress: Progress = silent,
     *,
     words: Sequence[str] = (),
@@ -70,14 +70,14 @@ def naming_sheet(notes: Iterable[Note]) -> Iterator[None]:
         raise TableError(*error.args, *hint, kind=error.kind, **error.fields) from error
 
 
-def _alone(source: Source, table: TableFile, frame: pd.DataFrame, roles: Roles, *notes: Note) -> Combined:
+def _alone(source: Sources, table: TableFile, frame: pd.DataFrame, roles: Columns, *notes: Note) -> Combined:
     """The features of one table, and what `frame` knows of its samples."""
     found = with_defaults(roles, frame)
     matrix, blocks = (table.matrix, table.features), dict(table.blocks)
     return Combined(source.path, source.title, frame, found, *matrix, blocks, notes=(*table.notes, *notes))
 
 
-def _in_order(source: Source, table: TableFile, people: TableFile, roles: Roles) -> Combined:
+def _in_order(source: Sources, table: TableFile, people: TableFile, roles: Columns) -> Combined:
     """A matrix without names of samples, beside a phenotype file with a row for each."""
     assert source.phenotype is not None
     n, m = len(table.frame), len(people.frame)
@@ -91,7 +91,7 @@ def _in_order(source: Source, table: TableFile, people: TableFile, roles: Roles)
     return _alone(source, table, people.frame, roles, *people.notes, note("order", said))
 
 
-def _has_samples_in_columns(source: Source, table: TableFile, people: pd.DataFrame) -> bool:
+def _has_samples_in_columns(source: Sources, table: TableFile, people: pd.DataFrame) -> bool:
     """Whether columns of a table are called by names that the phenotype file has for samples."""
     if source.layout not in (None, "auto") or table.matrix is not None:
         return False

@@ -12,7 +12,7 @@ from superfactor.tables.files.opening import ANNOTATED, EXCEL, LAYOUTS, open_tab
 from superfactor.tables.files.table_file import TableFile
 from superfactor.tables.notes import Setting, TableError
 
-__all__ = ["Progress", "Source", "silent", "source_of"]
+__all__ = ["Progress", "Sources", "silent", "sources_of"]
 
 # Told what is being read; gives what is called with bytes done and in all, or None.
 Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None] | None]]
@@ -24,7 +24,7 @@ def silent(text: str) -> AbstractContextManager[None]:
 
 
 @dataclass(frozen=True)
-class Source:
+class Sources:
     """The files of a study.
 
     Attributes
@@ -44,7 +44,7 @@ class Source:
     sheet: str | None = None
     layer: str | None = None
 
-    def like(self, about: Mapping[str, Any]) -> Source:
+    def like(self, about: Mapping[str, Any]) -> Sources:
         """Laid out as the files of a study with this record, unless something else was said."""
         endings = {path.suffix.lower() for path in self.files}
         return replace(
@@ -100,16 +100,16 @@ def _workbook_and_sheet(path: Path) -> tuple[Path, str | None]:
     return path.with_name(name), sheet
 
 
-def source_of(
+def sources_of(
     files: Any = None,
     blocks: Mapping[str, Any] | None = None,
     phenotype: Any = None,
     layout: str | None = None,
     sheet: str | None = None,
     layer: str | None = None,
-) -> Source:
-    """The files, each of them once; `files` is a path, blocks by name, or a Source."""
-    if isinstance(files, Source):
+) -> Sources:
+    """The files, each of them once; `files` is a path, blocks by name, or a Sources."""
+    if isinstance(files, Sources):
         return files
     if isinstance(files, Mapping):
         files, blocks = None, {**files, **(blocks or {})}
@@ -119,7 +119,7 @@ def source_of(
         raise TableError(Setting("files"), " or ", Setting("blocks"), ": a table is required", kind="file")
     named = tuple((str(name), Path(file)) for name, file in (blocks or {}).items())
     people = None if phenotype is None else Path(phenotype)
-    found = Source(None if files is None else Path(files), named, people, layout, sheet, layer)
+    found = Sources(None if files is None else Path(files), named, people, layout, sheet, layer)
     names = [name for name, _ in found.tables]
     if len(set(names)) < len(names):
         said = (": ", Setting("files"), " is a block of that name already; rename one")
