@@ -111,7 +111,7 @@ def demo(
 def fit(
     context: typer.Context,
     outputs: Outputs,
-    columns: Columns,
+    roles: Roles,
     files: Files,
     reading: Reading,
     settings: Settings,
@@ -181,7 +181,7 @@ def evaluate(saved: Saved, files: Files, labels: Labels, voice: Voice) -> None:
 
 @_command
 def select(
-    columns: Columns,
+    roles: Roles,
     files: Files,
     reading: Reading,
     search: Search,

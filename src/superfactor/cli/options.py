@@ -13,8 +13,8 @@ from superfactor.cli.told.screen import Screen
 
 if TYPE_CHECKING:
     from superfactor.tables.joining.source import Sources
-    from superfactor.tables.study import Wishes
     from superfactor.tables.roles import Columns
+    from superfactor.tables.study import Wishes
 
 # Samples of a class that --drop-rare keeps.
 FEWEST = 3

@@ -15,11 +15,11 @@ from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import class_counts, counted, figure, headline_row, interval, show_verdict
 from superfactor.cli.trained import NEW, NO_LABEL, trained_on
 from superfactor.tables.columns.labels import known
-from superfactor.tables.joining.source import Sourcesss
+from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
 
 
-def run(model: Path, source: Sourcesss, labels: Labels, screen: Screen) -> None:
+def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
     """Figures, their intervals and a verdict."""
     from superfactor.selection import external_scores
 

@@ -20,13 +20,13 @@ from superfactor.cli.told.predictions import of_unlabeled, show_unlabeled
 from superfactor.cli.told.screen import Screen
 from superfactor.tables import read_study
 from superfactor.tables.columns.labels import known
-from superfactor.tables.joining.source import Sourcesss
+from superfactor.tables.joining.source import Sources
 from superfactor.tables.roles import Columns
 from superfactor.tables.study import Study, Wishes
 
 
 def run(
-    source: Sourcesss,
+    source: Sources,
     columns: Columns,
     wishes: Wishes,
     settings: Settings,

@@ -13,7 +13,7 @@ from superfactor.cli.told import summary
 from superfactor.cli.told.output import check_paths, check_table, write_table
 from superfactor.cli.told.screen import Screen
 from superfactor.tables import read_study
-from superfactor.tables.joining.source import Sourcesss
+from superfactor.tables.joining.source import Sources
 from superfactor.tables.roles import Columns
 from superfactor.tables.study import Wishes
 
@@ -22,7 +22,7 @@ _PARAMETERS = ("model", "n_components", "xi", "lam")
 
 
 def run(
-    source: Sourcesss, columns: Columns, wishes: Wishes, settings: Search, out: Path | None, screen: Screen
+    source: Sources, columns: Columns, wishes: Wishes, settings: Search, out: Path | None, screen: Screen
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
     check_paths({"--out": out}, *source.files)
