@@ -23,26 +23,23 @@ from benchmarks import (
     accuracy,
     cells,
     choose,
-    choose_page,
     classes,
     comparison,
     growth,
     hard,
     imports,
     labels,
-    labels_page,
     lpgd,
     measure,
     missing,
     optimum,
     pages,
-    paper_page,
+    paper_figure,
     reading,
     rivals,
     selection,
 )
 from benchmarks.scale import figures
-from benchmarks.scale import page as scale_page
 from benchmarks.tables import show
 from benchmarks.trust import run
 from reproduction.data import VARIABLE
@@ -111,11 +108,8 @@ def main(arguments: list[str] | None = None) -> None:
         return
     for name in names or EVIDENCE:
         if name == "pages":
-            pages.write(out or RESULTS)
-            labels_page.write(out or RESULTS)
-            choose_page.write(CHOOSE)
-            paper_page.write(out or RESULTS)
-            scale_page.write()
+            pages.write()
+            paper_figure.write()
             continue
         rows = BENCHMARKS[name](given.quick)
         show(name, SHOWN.get(name, list)(rows))

@@ -1,319 +1,343 @@
-"""The tables of docs/benchmarks.md, from the numbers that are kept.
+"""The measured tables of docs/, from the numbers that are kept: `python -m benchmarks pages`.
 
-A block of a page lies between `<!-- benchmark: NAME -->` and `<!-- end -->`. One whose benchmark has no
-numbers yet stays as it is.
+A table lies between `<!-- benchmark: NAME -->` and `<!-- end -->`. Sentences about it are the page's own: who
+measures again reads them, too. A table whose benchmark has no numbers yet stays as it is.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from statistics import median
+from statistics import mean
 from typing import Any
 
-from benchmarks.classes import LAM, RANK, XI
-from benchmarks.comparison import Budget
-from benchmarks.growth import BASE, exponents
-from benchmarks.reading_page import by_method, by_table
-from benchmarks.rivals import PIPELINE, RIVALS, outputs_exponents
-from benchmarks.tables import markdown, told
+from benchmarks.growth import exponents
+from benchmarks.reading import MEASURES, means
+from benchmarks.relatives import METHODS
+from benchmarks.rivals import PIPELINE, RIVALS
+from benchmarks.tables import markdown, text
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-Rows = list[dict[str, Any]]
-# By name: whose numbers a block is made of, and how.
-Blocks = dict[str, tuple[str, Callable[[Rows, dict[str, Any]], str]]]
+Row = dict[str, Any]
+Table = tuple[list[str], list[list[Any]]]
+DOCS = Path(__file__).parents[1] / "docs"
+RESULTS = Path(__file__).parent / "results"
+PAGES = ("benchmarks.md", "choose.md", "scaling.md", "unlabelled.md", "paper/paper.md")
 OURS = "superfactor auto"
 MODELS = ("filter", "feature")
 # The tables of `accuracy` by what they are of.
-TABLES = {
+NAMES = {
     "GSE16515": "pancreas, 52 × 473",
     "chowdary": "breast/colon, 104 × 22,283",
     "singh": "prostate, 102 × 12,600",
 }
+BLOCK = re.compile(r"<!-- benchmark: (\S+) -->\n\n(.*?)\n\n<!-- end -->", re.DOTALL)
 
 
-def write(results: Path) -> None:
-    """Put the kept numbers into the page."""
-    PAGE.write_text(renewed(PAGE.read_text(), json.loads(results.read_text())))
+def kept() -> dict[str, list[Row]]:
+    """All rows by benchmark; those of scale, which share names with others, as "scale/…"."""
+    found: dict[str, list[Row]] = {}
+    for file in ("results", "choose", "scale", "nvidia-h200"):
+        before = "" if file in ("results", "choose") else "scale/"
+        figures = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))
+        found |= {before + name: figure["rows"] for name, figure in figures.items()}
+    return found
 
 
-def renewed(text: str, kept: dict[str, Any], blocks: Blocks | None = None) -> str:
-    """The text with every block made anew whose numbers are there; `blocks` are by default those of PAGE."""
-    known = BLOCKS if blocks is None else blocks
+def write() -> None:
+    """Put the kept numbers into the pages."""
+    rows = kept()
+    for name in PAGES:
+        page = DOCS / name
+        page.write_text(renewed(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
+
+
+def renewed(page: str, rows: dict[str, list[Row]]) -> str:
+    """The page with every table made anew whose numbers are there; the line of dashes is the page's own."""
 
     def block(found: re.Match[str]) -> str:
-        name = found[1]
-        if name not in known:
-            raise ValueError(f"unknown benchmark block {name!r}; allowed: {', '.join(known)}")
-        source, make = known[name]
-        if source not in kept:
+        if found[1] not in TABLES:
+            raise ValueError(f"unknown benchmark table {found[1]!r}; allowed: {', '.join(TABLES)}")
+        source, make = TABLES[found[1]]
+        if source not in rows:
             return found[0]
-        body = make(kept[source]["rows"], kept[source]["machine"])
-        return f"<!-- benchmark: {name} -->\n\n{body}\n\n<!-- end -->"
+        lines, old = markdown(*make(rows[source])).splitlines(), found[2].splitlines()
+        if len(old) > 1 and old[1].count("|") == lines[1].count("|"):
+            lines[1] = old[1]
+        return "\n".join([f"<!-- benchmark: {found[1]} -->", "", *lines, "", "<!-- end -->"])
 
-    return re.sub(r"<!-- benchmark: (\S+) -->.*?<!-- end -->", block, text, flags=re.DOTALL)
-
-
-def _speed(rows: Rows, machine: dict[str, Any]) -> str:
-    """Whole fits and ways to the optimum."""
-    table = []
-    for case, of in _by_case(rows):
-        pipeline = of[PIPELINE, None]["fit s"]
-        for model in MODELS:
-            own = of[OURS, model]
-            table.append(
-                [
-                    case,
-                    model,
-                    _seconds(own),
-                    _ratio(own["fit s"], pipeline),
-                    *(
-                        _arrival(of[name, model])
-                        for name in (
-                            OURS,
-                            "superfactor lpgd",
-                            "superfactor bcd",
-                            "SupervisedMF LPGD",
-                            "SupervisedMF BCD",
-                        )
-                    ),
-                ]
-            )
-    columns = ["features × samples", "model", "whole fit", "of the pipeline's"]
-    columns += ["to the optimum", "`lpgd`", "`bcd`", "release's LPGD", "release's BCD"]
-    return told(
-        "Whole fits from raw X to fitted attributes, against scikit-learn's `TruncatedSVD` + "
-        "`LogisticRegression` (the pipeline), and seconds until the objective is within 1e-6 of the lowest "
-        "that anybody found, measured against the part of it that supervision can change. Where that was "
-        f"not reached in {Budget().run:g} seconds, the share that was left stands in brackets. Planted data "
-        "of the paper's sizes, ξ = 1 or, where balanced, n·log 2/‖X‖², λ = 0.1; "
-        f"{machine['processor']}, {machine['cores']} cores "
-        "(`make bench`; `benchmarks/results/` keeps all numbers):",
-        markdown(columns, table),
-    )
+    return BLOCK.sub(block, page)
 
 
-def _peers(rows: Rows, machine: dict[str, Any]) -> str:
-    """What the others need, and how often they are right."""
-    names = [(OURS, "filter"), (OURS, "feature")]
-    names += [(name, None) for name in (PIPELINE, "PLS-DA", "LDA", "NMF + LR")]
+# --- cells ------------------------------------------------------------------------------------------
+
+
+def seconds(value: float | None) -> str:
+    """Of whole fits."""
+    return "too long" if value is None else f"{value:.1f} s" if value >= 9.5 else f"{value:.2g} s"
+
+
+def milliseconds(value: float) -> str:
+    """Of single steps."""
+    return f"{value:,.0f} ms" if value >= 9.5 else f"{value:.2g} ms"
+
+
+def ratio(one: float | None, other: float | None) -> str:
+    """How many times as long; nothing where either is not known."""
+    if one is None or other is None:
+        return ""
+    return f"{one / other:,.0f}" if one / other >= 9.5 else f"{one / other:.2g}"
+
+
+def fit(row: Row) -> str:
+    """Time, memory and accuracy of a fit."""
+    memory = "–" if row["peak MB"] is None else f"{row['peak MB']:,.0f} MB"
+    accuracy = "–" if row["accuracy"] is None else f"{100 * row['accuracy']:.1f} %"
+    return f"{seconds(row['fit s'])}, {memory}, {accuracy}"
+
+
+def arrival(row: Row) -> str:
+    """Time until the optimum, or in brackets what was left."""
+    if row["to 1e-6 s"] is not None:
+        return seconds(row["to 1e-6 s"])
+    return "–" if row["excess"] is None else f"({row['excess']:.0e})"
+
+
+def best_bold(cells: list[str], best: Callable[[Iterable[float]], float] = max) -> list[str]:
+    """The same, the best number in bold."""
+    numbers = {cell: float(cell.rstrip("%")) for cell in cells if cell[-1:].isdigit() or cell[-1:] == "%"}
+    top = best(numbers.values())
+    return [f"**{cell}**" if numbers.get(cell) == top else cell for cell in cells]
+
+
+def by(rows: list[Row], *keys: str) -> dict[str, dict[Any, Row]]:
+    """By case, and there by method (and model)."""
+    cases: dict[str, dict[Any, Row]] = {}
+    for row in rows:
+        name = tuple(row[key] for key in keys)
+        cases.setdefault(row["case"], {})[name[0] if len(name) == 1 else name] = row
+    return cases
+
+
+# --- docs/benchmarks.md, docs/unlabelled.md -----------------------------------------------------------
+
+
+def _speed(rows: list[Row]) -> Table:
+    others = ("superfactor lpgd", "superfactor bcd", "SupervisedMF LPGD", "SupervisedMF BCD")
+    head = ["features × samples", "model", "whole fit", "of the pipeline's"]
+    head += ["to the optimum", "`lpgd`", "`bcd`", "release's LPGD", "release's BCD"]
     table = [
-        [case, *(f"{_seconds(of[who])}, {_memory(of[who])}, {_percent(of[who])}" for who in names)]
-        for case, of in _by_case(rows)
+        [case, model, seconds(of[OURS, model]["fit s"])]
+        + [ratio(of[OURS, model]["fit s"], of[PIPELINE, None]["fit s"])]
+        + [arrival(of[name, model]) for name in (OURS, *others)]
+        for case, of in by(rows, "method", "model").items()
+        for model in MODELS
     ]
-    columns = ["features × samples"]
-    columns += ["filter", "feature", "`TruncatedSVD` + LR", "PLS-DA", "LDA", "NMF + LR"]
-    intro = "Beside others: time of a whole fit, memory it takes beyond X, accuracy on samples held out."
-    return told(intro, markdown(columns, table))
+    return head, table
 
 
-def _iterations(rows: Rows, machine: dict[str, Any]) -> str:
-    """Algorithm 1 of both."""
-    table = [
+def _peers(rows: list[Row]) -> Table:
+    who = [(OURS, "filter"), (OURS, "feature")]
+    who += [(name, None) for name in (PIPELINE, "PLS-DA", "LDA", "NMF + LR")]
+    head = ["features × samples", "filter", "feature", "`TruncatedSVD` + LR", "PLS-DA", "LDA", "NMF + LR"]
+    return head, [[case, *(fit(of[w]) for w in who)] for case, of in by(rows, "method", "model").items()]
+
+
+def _rivals(rows: list[Row]) -> Table:
+    head = ["features × samples", *(f"`{w.split()[0]}` + LR" if w == PIPELINE else w for w in RIVALS)]
+    return head, [[case, *(fit(of[w]) for w in RIVALS)] for case, of in by(rows, "method").items()]
+
+
+def _iterations(rows: list[Row]) -> Table:
+    head = ["features × samples", "X", "model", "`lpgd`", "release's LPGD", "times faster"]
+    return head, [
         [
-            row["case"],
-            row["X"],
-            row["model"],
-            _milliseconds(row["ours ms"]),
-            _milliseconds(row["release ms"]),
+            *(row[key] for key in ("case", "X", "model")),
+            *(milliseconds(row[key]) for key in ("ours ms", "release ms")),
             f"{row['times']:,.0f}",
         ]
         for row in rows
     ]
-    columns = ["features × samples", "X", "model", "`lpgd`", "release's LPGD", "times faster"]
-    apart = max(row["objectives differ by"] for row in rows)
-    intro = (
-        "One iteration of the paper's algorithm from the same start; after a few, the objectives of both "
-        f"differ by {apart:.0e} of what was gained at most (the release makes X dense):"
-    )
-    return told(intro, markdown(columns, table))
 
 
-def _growth(rows: Rows, machine: dict[str, Any]) -> str:
-    """Exponents."""
+def _growth(rows: list[Row]) -> Table:
     lines = exponents(rows)
     axes = [key for key in lines[0] if key not in ("method", "model")]
-    table = [
+    return ["", *axes], [
         [", ".join(filter(None, (line["method"], line["model"])))]
         + ["" if line[axis] is None else f"{line[axis]:.1f}" for axis in axes]
         for line in lines
     ]
-    base = ", ".join(f"{axis} = {size:,}" for axis, size in BASE.items())
-    intro = (
-        f"How the time of a whole fit (of the release: an iteration) grows: its exponent in one size while "
-        f"the others stay at {base}."
-    )
-    return told(intro, markdown(["", *axes], table))
 
 
-def accuracy(rows: Rows, machine: dict[str, Any]) -> str:
-    """Per cent right, the best of each row in bold."""
+def _accuracy(rows: list[Row]) -> Table:
     methods = [key for key in rows[0] if key != "table"]
     table = []
     for row in rows:
-        scores = [f"{row[method]:.1f}" for method in methods]
-        best = max(scores, key=float)
         name, _, scale = row["table"].partition(", ")
-        told = f"the same, {scale}" if scale else TABLES.get(name, name)
-        table.append([told, *(f"**{score}**" if score == best else score for score in scores)])
-    return markdown(["", *(method.replace("+", " + ") for method in methods)], table)
+        cells = best_bold([f"{row[method]:.1f}" for method in methods])
+        table.append([f"the same, {scale}" if scale else NAMES.get(name, name), *cells])
+    return ["", *(method.replace("+", " + ") for method in methods)], table
 
 
-def _classes(rows: Rows, machine: dict[str, Any]) -> str:
-    """Times with more and more classes."""
-    table = [
+def _classes(rows: list[Row]) -> Table:
+    head = ["features × samples", "model", "whole fit", "of the pipeline's", "proven optimal"]
+    return head, [
         [
             f"{row['classes']} digits, 64 × {row['n']:,}",
-            row["model"],
-            _seconds(row),
-            _ratio(row["fit s"], row["pipeline s"]),
-            row["proven"],
+            *(row["model"], seconds(row["fit s"]), ratio(row["fit s"], row["pipeline s"]), row["proven"]),
         ]
         for row in rows
     ]
-    columns = ["features × samples", "model", "whole fit", "of the pipeline's", "proven optimal"]
-    intro = (
-        f"With more classes: scikit-learn's digits, standardised, rank {RANK}, ξ = {XI:g}, λ = {LAM:g}; "
-        f"{machine['processor']}, {machine['cores']} cores "
-        "(`python -m benchmarks classes`):"
-    )
-    return told(intro, markdown(columns, table))
 
 
-def _search(rows: Rows, machine: dict[str, Any]) -> str:
-    """What choosing costs."""
-    alone, two = ([row[f"pipeline fits{jobs}"] for row in rows] for jobs in ("", ", 2 jobs"))
-    return told(
-        "Choosing among 18 settings in 5 folds at 12,533 × 181 (`SMFClassifierCV`) takes as long as "
-        f"{min(alone):.0f} to {max(alone):.0f} fits of the pipeline, with `n_jobs=2` {min(two):.0f} to "
-        f"{max(two):.0f} (`python -m benchmarks search`)."
-    )
-
-
-def _rivals(rows: Rows, machine: dict[str, Any]) -> str:
-    """Every shape beside everybody, and the ratios."""
-    cases: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in rows:
-        cases.setdefault(row["case"], {})[row["method"]] = row
-    table = [
-        [case, *(f"{_seconds(of[who])}, {_memory(of[who])}, {_percent(of[who])}" for who in RIVALS)]
-        for case, of in cases.items()
-    ]
-    on_digits = [row for row in rows if row["case"].startswith("digits") and row["pipelines"]]
-    told_of = []
-    for model in MODELS:
-        if times := [row["pipelines"] for row in on_digits if row["method"] == model]:
-            told_of.append(
-                f"{model} {median(times):.2g} pipelines in the median and {max(times):.2g} at most"
-            )
-    excesses = [row["excess"] for row in rows if row["excess"] is not None]
-    growth = outputs_exponents(rows)
-    powers = [f"{growth[model]:.2f} ({model})" for model in MODELS if growth[model] is not None]
-    intro = (
-        "Every shape, as users fit it, on one thread: time of a whole fit, memory it takes beyond X, "
-        f"accuracy on samples held out; {machine['processor']} (`python -m benchmarks rivals`)."
-    )
-    if told_of:
-        intro += f" On the digits: {'; '.join(told_of)}; "
-        intro += f"objectives at most {max(0.0, *excesses):.0e} above those kept."
-    if powers:
-        intro += f" Exponent of time in the number of outputs κ: {', '.join(powers)}."
-    names = [f"`{PIPELINE.split()[0]}` + LR" if who == PIPELINE else who for who in RIVALS]
-    return told(intro, markdown(["features × samples", *names], table))
-
-
-def _searches(rows: Rows, machine: dict[str, Any]) -> str:
-    """Whole searches side by side."""
-    table = [
-        [
-            row["table"],
-            row["model"],
-            row["candidates"],
-            _rounded(row["seconds"]),
-            _rounded(row["PCA + LR s"]),
-            _ratio(row["seconds"], row["PCA + LR s"]),
-            f"{100 * row['score']:.1f} %",
-            f"{100 * row['PCA + LR score']:.1f} %",
-        ]
+def _searches(rows: list[Row]) -> Table:
+    head = ["samples × features", "model", "candidates", "`SMFClassifierCV`", "PCA + LR"]
+    head += ["times", "its accuracy", "PCA + LR's"]
+    return head, [
+        [row["table"], row["model"], row["candidates"], seconds(row["seconds"]), seconds(row["PCA + LR s"])]
+        + [ratio(row["seconds"], row["PCA + LR s"])]
+        + [f"{100 * row[key]:.1f} %" for key in ("score", "PCA + LR score")]
         for row in rows
     ]
-    columns = ["samples × features", "model", "candidates", "`SMFClassifierCV`", "PCA + LR"]
-    columns += ["times", "its accuracy", "PCA + LR's"]
-    intro = (
-        "`SMFClassifierCV` with its own grids against a `GridSearchCV` of PCA + LR with as many candidates "
-        "and folds, both by accuracy on standardised tables, on one thread (`python -m benchmarks searches`):"
-    )
-    return told(intro, markdown(columns, table))
 
 
-def _hard(rows: Rows, machine: dict[str, Any]) -> str:
-    """How often other starts find more."""
-    keys = ["problems", "proven", "unproven", "beaten", "by 1 % of supervised"]
-    keys += ["certificates violated"]
-    table = [[f"{row['case']}, {row['of']}", *(row[key] for key in keys)] for row in rows]
-    columns = ["", *keys[:3], "beaten by 1e-6", "by 1 %", keys[-1]]
-    intro = (
-        "Small random problems, at extreme settings (hard) and at moderate ones (ordinary), against the "
-        "lowest objective known, of some 50 descents by an independent method: how many answers are proven "
-        "optimal, and how many of the others are beaten by more than 1e-6 of F, and by more than 1 % of the "
-        "part that supervision can change (`python -m benchmarks hard`):"
-    )
-    return told(intro, markdown(columns, table))
+def _hard(rows: list[Row]) -> Table:
+    keys = ["problems", "proven", "unproven", "beaten", "by 1 % of supervised", "certificates violated"]
+    head = ["", *keys[:3], "beaten by 1e-6", "by 1 %", keys[-1]]
+    return head, [[f"{row['case']}, {row['of']}", *(row[key] for key in keys)] for row in rows]
 
 
-BLOCKS: Blocks = {
+def _reading(rows: list[Row]) -> Table:
+    head = ["", "return", "differ (q ≤ 0.05)", "at the right end", "against their end"]
+    return head, [[row["method"], *(f"{row[key]:.0%}" for key in MEASURES)] for row in means(rows)]
+
+
+def _reading_tables(rows: list[Row]) -> Table:
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    return ["samples × features", "classes", *methods], [
+        [case, of[methods[0]]["classes"], *best_bold([f"{of[m]['returned']:.0%}" for m in methods])]
+        for case, of in by(rows, "method").items()
+    ]
+
+
+def _labels(rows: list[Row]) -> Table:
+    methods = [key for key in rows[0] if key not in ("table", "share", "labels")]
+    table = []
+    for share in sorted({row["share"] for row in rows}):
+        group = [row for row in rows if row["share"] == share]
+        named = [(f"{NAMES.get(row['table'], row['table'])}: {row['labels']}", row) for row in group]
+        means = {method: mean(row[method] for row in group) for method in methods}
+        for name, row in [*named, (f"mean at {share:.0%}", means)]:
+            table.append([name, *best_bold([f"{row[method]:.1f}" for method in methods])])
+    return ["", *methods], table
+
+
+# --- docs/choose.md, docs/scaling.md ------------------------------------------------------------------
+
+
+def _side_by_side(key: str, places: int, best: Any = max) -> Callable[[list[Row]], Table]:
+    """A line for each table and rank; a note where there is no number."""
+
+    def make(rows: list[Row]) -> Table:
+        names = [name for name in METHODS if key != "variance" or name != "ridge LR"]
+        table = []
+        for of in by(rows, "method").values():
+            cells = [
+                of[name]["note"] or "–" if of[name][key] is None else f"{of[name][key]:.{places}f}"
+                for name in names
+            ]
+            table.append([of[names[0]]["table"], of[names[0]]["rank"], *best_bold(cells, best)])
+        return ["samples × features", "factors", *names], table
+
+    return make
+
+
+def _guided(rows: list[Row]) -> Table:
+    head = ["samples × features", "factors", "balanced accuracy", "variance of held-out X", "CPU s"]
+    return head, [
+        [row["table"], row["rank"], f"{row['accuracy']:.1f}", f"{row['variance']:.1f}", f"{row['CPU s']:.0f}"]
+        for row in rows
+    ]
+
+
+def _scale_growth(rows: list[Row]) -> Table:
+    costs = ("s an iteration", "s a question", "s a round")
+    head = ["series", "n", "stored values", "κ", "an iteration", "a question", "a round"]
+    sizes = [
+        [row["series"], f"{row['n']:,}", f"{row['nnz']:,}", row["κ"]]
+        + [f"{text(1e3 * row[cost])} ms" for cost in costs]
+        for row in rows
+        if "exponent in" not in row
+    ]
+    laws = [row for row in rows if "exponent in" in row]
+    return head, sizes + [
+        [row["series"], "exponent in", row["exponent in"], "", *(f"**{row[cost]:.2f}**" for cost in costs)]
+        for row in laws
+    ]
+
+
+def _scale_memory(rows: list[Row]) -> Table:
+    keys = ("anonymous MB, less codes and y", "resident MB, less codes and y", "codes and y MB", "scratch MB")
+    head = ["storage", "n", "peak", "mapped pages included", "codes and y", "temporary files"]
+    sizes = [row for row in rows if "n" in row]
+    return head, [
+        [row["storage"], f"{row['n']:,}", *(f"{row[key]:,.0f} MB" for key in keys)] for row in sizes
+    ]
+
+
+def _scale_million(rows: list[Row]) -> Table:
+    of = {row["X"]: row for row in rows}
+    file = of["file"]
+    cells = (f"{text(file['s'])} s", f"{file['passes']:.3g}", f"{text(file['s beyond reading'])} s")
+    table = [["file", *cells]]
+    if "memory" in of:
+        table.append(["memory", f"{text(of['memory']['s'])} s", "", f"{text(of['memory']['s'])} s"])
+    return ["X", "whole fit", "passes", "beyond reading"], table
+
+
+def _scale_gpu(rows: list[Row]) -> Table:
+    head = ["arrays", "type", "model", "fit", "with certificate", "objective against float64"]
+    return head, [
+        [row["library"], row["type"], row["model"]]
+        + [f"{text(row[key])} s" if key in row else "" for key in ("s without certificate", "s")]
+        + [_apart(row)]
+        for row in rows
+    ]
+
+
+def _scale_cluster(rows: list[Row]) -> Table:
+    ways = [row for row in rows if "objective" in row]
+    head = ["", "whole fit", "objective against the plain process"]
+    return head, [[row["who"], f"{text(row['s'])} s", _apart(row)] for row in ways]
+
+
+def _apart(row: Row) -> str:
+    return f"{row['relative difference']:.0e}" if "relative difference" in row else ""
+
+
+# Name of a table: whose rows it is made of, and how.
+TABLES: dict[str, tuple[str, Callable[[list[Row]], Table]]] = {
     "speed": ("comparison", _speed),
     "peers": ("comparison", _peers),
     "classes": ("classes", _classes),
-    "search": ("search", _search),
     "iterations": ("lpgd", _iterations),
     "growth": ("growth", _growth),
-    "accuracy": ("accuracy", accuracy),
+    "accuracy": ("accuracy", _accuracy),
     "rivals": ("rivals", _rivals),
     "searches": ("searches", _searches),
     "hard": ("hard", _hard),
-    "reading": ("reading", by_method),
-    "reading-tables": ("reading", by_table),
+    "reading": ("reading", _reading),
+    "reading-tables": ("reading", _reading_tables),
+    "labels": ("labels", _labels),
+    "choose-accuracy": ("choose", _side_by_side("accuracy", 1)),
+    "choose-variance": ("choose", _side_by_side("variance", 1)),
+    "choose-seconds": ("choose", _side_by_side("CPU s", 2, min)),
+    "guided": ("guided", _guided),
+    "scale-growth": ("scale/growth", _scale_growth),
+    "scale-memory": ("scale/memory", _scale_memory),
+    "scale-million": ("scale/million", _scale_million),
+    "scale-gpu": ("scale/gpu", _scale_gpu),
+    "scale-cluster": ("scale/cluster", _scale_cluster),
 }
-
-
-def _by_case(rows: Rows) -> list[tuple[str, dict[tuple[str, str | None], dict[str, Any]]]]:
-    cases: dict[str, dict[tuple[str, str | None], dict[str, Any]]] = {}
-    for row in rows:
-        cases.setdefault(row["case"], {})[row["method"], row["model"]] = row
-    return list(cases.items())
-
-
-def _seconds(row: dict[str, Any]) -> str:
-    return "too long" if row["fit s"] is None else _rounded(row["fit s"])
-
-
-def _arrival(row: dict[str, Any]) -> str:
-    if row["to 1e-6 s"] is not None:
-        return _rounded(row["to 1e-6 s"])
-    return "–" if row["excess"] is None else f"({row['excess']:.0e})"
-
-
-def _rounded(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds >= 9.5 else f"{seconds:.2g} s"
-
-
-def _ratio(one: float | None, other: float | None) -> str:
-    if one is None or other is None:
-        return ""
-    times = one / other
-    return f"{times:,.0f}" if times >= 9.5 else f"{times:.2g}"
-
-
-def _memory(row: dict[str, Any]) -> str:
-    return "–" if row["peak MB"] is None else f"{row['peak MB']:,.0f} MB"
-
-
-def _percent(row: dict[str, Any]) -> str:
-    return "–" if row["accuracy"] is None else f"{100 * row['accuracy']:.1f} %"
-
-
-def _milliseconds(value: float) -> str:
-    return f"{value:,.0f} ms" if value >= 9.5 else f"{value:.2g} ms"

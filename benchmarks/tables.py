@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from textwrap import fill
 from typing import Any
 
 Row = dict[str, Any]
-WIDTH = 120
 
 
 def show(title: str, rows: Sequence[Row]) -> None:
@@ -48,8 +46,3 @@ def markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     lines = [columns, *([text(cell) for cell in row] for row in rows)]
     head, *body = ("|" + "".join(f" {cell} |" if cell else " |" for cell in line) for line in lines)
     return "\n".join([head, "|" + "---|" * len(columns), *body])
-
-
-def told(intro: str, table: str = "") -> str:
-    """A paragraph, and the table it introduces."""
-    return (fill(intro, WIDTH) + "\n\n" + table).rstrip()

@@ -1,18 +1,11 @@
 """The nearest relatives: all are asked the same, who refuses says so, and the page shows what was kept."""
 
-import json
-import re
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from benchmarks import choose
-from benchmarks.__main__ import CHOOSE
-from benchmarks.choose_page import BLOCKS, PAGE
-from benchmarks.pages import renewed
-from benchmarks.relatives import ANY_RANK, METHODS, OURS, ScreenedPCA, Short, installed
+from benchmarks.relatives import ANY_RANK, METHODS, ScreenedPCA, installed
 from sklearn.decomposition import PCA
-from sklearn.model_selection import StratifiedKFold
 from tests.small_data import write_small_data
 
 from reproduction.data import VARIABLE
@@ -42,35 +35,6 @@ def test_everybody_tells_classes_apart_that_are_far_apart(method, table):
         assert row["variance"] > 99  # two factors are all there is
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_codes_are_as_many_as_factors(method, table):
-    if not installed(method):
-        pytest.skip(f"needs {method}")
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    model = METHODS[method](2, folds, False).fit(table.X, table.y)
-    codes = choose._codes(model)
-    if method == "ridge LR":
-        assert codes is None
-    else:
-        assert codes(table.X).shape == (60, 1 if method == "PCA + LDA" else 2)
-
-
-@pytest.mark.parametrize(
-    "method, takes", [(OURS, True), ("PCA + LR", True), ("ridge LR", True), ("PLS-DA", False)]
-)
-def test_who_takes_no_sparse_table_says_so(method, takes, table):
-    sparse = choose.Table("sparse", sp.csr_array(np.abs(table.X)), table.y)
-    row = choose._row(sparse, 2, method)
-    assert (row["note"] is None) == takes
-    assert takes or (row["note"] == "dense X only" and row["accuracy"] is None)
-
-
-def test_a_fault_that_is_no_refusal_is_not_hidden(table):
-    broken = choose.Table("broken", np.full_like(table.X, np.nan), table.y)
-    with pytest.raises(ValueError, match="NaN"):
-        choose._row(broken, 2, "ridge LR")
-
-
 def test_variance_is_that_of_principal_components():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((50, 8)) * np.arange(1, 9)
@@ -94,16 +58,6 @@ def test_screening_keeps_what_tells_classes_apart():
     assert len(ScreenedPCA(3, share=0.01).fit(X, y).kept_) == 3
 
 
-def test_short_rows_have_the_same_inner_products(table):
-    short = Short().fit(table.X)
-    assert short.transform(table.X).shape == (60, 60)
-    np.testing.assert_allclose(
-        short.transform(table.X) @ short.transform(table.X).T, table.X @ table.X.T, atol=1e-9
-    )
-    tall = table.X.T
-    assert Short().fit(tall).transform(tall) is tall
-
-
 def test_tables_are_those_at_hand(tmp_path, monkeypatch):
     write_small_data(tmp_path)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
@@ -113,47 +67,3 @@ def test_tables_are_those_at_hand(tmp_path, monkeypatch):
     for table in found.values():
         assert set(np.unique(table.y)) == set(range(table.y.max() + 1))
         assert len(table.y) == table.X.shape[0]
-
-
-# --- the page ----------------------------------------------------------------------------------------------
-
-
-def test_the_page_is_what_the_kept_numbers_make_it():
-    assert PAGE.read_text() == renewed(PAGE.read_text(), json.loads(CHOOSE.read_text()), BLOCKS)
-
-
-def test_the_page_has_every_block():
-    page = PAGE.read_text()
-    assert all(f"<!-- benchmark: {name} -->" in page for name in BLOCKS)
-    assert not re.search(r"<!-- benchmark: \S+ -->\s*<!-- end", page), "a block is empty"
-
-
-def _kept(**accuracies):
-    scores = dict.fromkeys(METHODS, 80.0) | accuracies
-    rows = [
-        {"case": "mine, 9 × 5, 2 factors", "table": "mine, 9 × 5", "rank": 2, "method": name}
-        | {"accuracy": score, "variance": None if name == "ridge LR" else 30.0}
-        | {"CPU s": None if score is None else 0.5, "note": "dense X only"}
-        for name, score in scores.items()
-    ]
-    return {"choose": {"machine": {"processor": "abacus"}, "rows": rows}}
-
-
-def test_numbers_arrive_in_their_cells():
-    new = renewed(PAGE.read_text(), _kept(superfactor=83.14, PCovC=None), BLOCKS)
-    others = ["80.0", "80.0", "dense X only", "80.0", "80.0", "80.0", "80.0"]
-    assert f"| mine, 9 × 5 | 2 | **83.1** | {' | '.join(others)} |" in new
-    assert "one thread, abacus:" in new
-
-
-@pytest.mark.parametrize(
-    "ours, words",
-    [
-        (83.0, "in 1, level with the best of them (within a point) in 0, and behind in 0."),
-        (79.5, "in 0, level with the best of them (within a point) in 1, and behind in 0."),
-        (75.0, "behind in 1: mine, 9 × 5, 2 factors (PCA + LR, 5.0 points)."),
-    ],
-)
-def test_who_wins_is_said_in_words(ours, words):
-    new = renewed(PAGE.read_text(), _kept(superfactor=ours), BLOCKS)
-    assert words in " ".join(new.split())

@@ -13,6 +13,7 @@ def test_shares(gaps, share):
     assert found == pytest.approx(share, rel=0.15)
 
 
+@pytest.mark.slow
 def test_rows(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 30)) + 0.3 * rng.standard_normal((40, 30))

@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import json
 import re
 from html import unescape
 from pathlib import Path
@@ -62,31 +61,7 @@ def test_pages_have_a_picture_and_no_noise(site, script):
         assert noise not in re.sub(r"ConvergenceWarning", "", shown)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_downloads_are_the_script(site, script):
-    source = script.read_text(encoding="utf-8")
-    downloads = site / "_downloads"
-    copies = [path.read_text(encoding="utf-8") for path in downloads.glob(f"*/{script.name}")]
-    assert source in copies
-    notebooks = [_code(path) for path in downloads.glob(f"*/{script.stem}.ipynb")]
-    assert source.split('"""\n', 2)[2].strip() in notebooks
-
-
-def _code(notebook):
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code").strip()
-
-
-def test_times_of_the_build_are_no_page(site):
-    assert not [*site.rglob("sg_execution_times*")]
-
-
 @pytest.mark.parametrize("name", ["plotting.FactorsDisplay", "interpretation.block_shares"])
 def test_the_reference_shows_examples(site, name):
     page = site / "api" / "generated" / f"superfactor.{name}.html"
     assert "sphx-glr-thumbcontainer" in page.read_text(encoding="utf-8")
-
-
-def test_the_reference_of_what_all_examples_use_is_not_flooded(site):
-    page = site / "api" / "generated" / "superfactor.SMFClassifier.html"
-    assert "sphx-glr-thumbcontainer" not in page.read_text(encoding="utf-8")

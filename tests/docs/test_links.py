@@ -1,6 +1,5 @@
 """The built site: its links lead somewhere, and it fetches nothing."""
 
-import re
 from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -58,23 +57,6 @@ def test_links_lead_somewhere(site, pages):
     assert dead == []
 
 
-def test_downloads_are_whole(site, pages):
-    links = {urljoin(name, link) for name, page in pages.items() for link in page.links}
-    files = [site / unquote(link) for link in links if link.startswith("_downloads/")]
-    assert {path.suffix for path in files} == {".ipynb", ".py", ".zip"}
-    assert [path.name for path in files if not path.stat().st_size] == []
-
-
 def test_nothing_is_loaded_from_elsewhere(site, pages):
     elsewhere = {link for page in pages.values() for link in page.loaded if _outside(link)}
     assert {link for link in elsewhere if not link.startswith("data:")} == set()
-
-
-def test_styles_load_what_is_there(site):
-    for path in site.rglob("*.css"):
-        style = path.read_text(encoding="utf-8")
-        for link in re.findall(r"(?:@import\s*|url\(\s*)['\"]?([^'\")]+)", style):
-            if not link.startswith(("data:", "#")):
-                there = urlsplit(link)
-                assert (there.scheme, there.netloc) == ("", "")
-                assert (path.parent / there.path).is_file(), f"{path.name}: {link}"

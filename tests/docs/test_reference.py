@@ -36,12 +36,3 @@ def test_the_reference_has_every_public_name_once():
     assert [found for which, found in public.items() if which not in listed] == [], "no page"
     assert [found for which, found in listed.items() if which not in public] == [], "not public"
     assert [found for found in listed.values() if len(found) > 1] == [], "twice"
-
-
-@pytest.mark.parametrize(
-    "word", ["ξ (xi)", "λ (lambda)", "Filter model", "Feature model", "Certificate", "Predictive factor"]
-)
-def test_the_glossary_has_the_word_and_leads_on(word):
-    entries = re.split("^### ", (DOCS / "glossary.md").read_text(), flags=re.M)
-    (entry,) = [entry for entry in entries if entry.startswith(word + "\n")]
-    assert re.search(r"\]\(\w+\.md#", entry)

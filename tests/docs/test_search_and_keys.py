@@ -2,6 +2,7 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
 LOOKS = [(1400, "light"), (1400, "dark"), (390, "dark"), (390, "light")]
 # A word of the pages and a name of the reference, and where they lead.
 WORDS = [("certificate", "glossary.html"), ("SMFClassifierCV", "SMFClassifierCV")]

@@ -1,14 +1,10 @@
 """Algorithm 1 followed from random starts: what is run, what is fitted."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tests.reproduction.small_study import small_study
 
-from reproduction.convergence import panels
-from reproduction.convergence.curves import Optimum, on_clock
-from reproduction.convergence.study import PAPER, SAFE, WINDOW, Study, rates_table, run_study
+from reproduction.convergence.study import PAPER, SAFE, WINDOW, Study, run_study
 
 
 @pytest.fixture(scope="module")
@@ -63,37 +59,3 @@ def test_a_far_start_is_forgotten_at_the_rate_of_the_gradient_step():
     assert found.reconstruction_rate == pytest.approx(-2 * np.log(1 - 0.06))
     assert found.rate == pytest.approx(found.reconstruction_rate, rel=0.1)
     assert found.r2 > 0.99
-
-
-def test_progress_goes_from_nothing_to_all():
-    seen = []
-    run_study(small_study(iterations=3), lambda *step: seen.append(step))
-    assert seen == [(k, 20) for k in range(21)]  # ten steps, two starts each
-
-
-def test_table_has_a_row_for_each_setting(runs):
-    table = rates_table(runs)
-    assert len(table) == len(runs) == 10
-    covered = table[table["in_window"]]
-    assert set(covered["step"]) == {WINDOW}
-    assert covered["rho"].between(0, 1).all()
-    assert table.loc[~table["in_window"], "rho"].isna().all()
-    assert (table["seconds_per_iteration"] > 0).all()
-    monotone = table[table["share_of_rises"] == 0]
-    assert (monotone["rate_per_iteration"] > 0).all()
-    assert monotone["smallest_r2"].between(0, 1 + 1e-12).all()
-
-
-def test_an_estimate_is_not_called_a_proof(runs):
-    optimum = Optimum(10.0, 0.0, True, exact=False)
-    estimated = replace(runs[0], known=replace(runs[0].known, optimum=optimum))
-    (row,) = rates_table([estimated]).to_dict("records")
-    assert (row["proven_global"], row["global_by_estimate"]) == (False, True)
-
-
-def test_curves_are_means_over_starts(runs):
-    table = panels.curves_table(runs)
-    first = table[(table["model"] == "filter") & (table["xi"] == 1) & (table["step"] == PAPER)]
-    times, values = on_clock(chosen(runs, "filter", 1.0, PAPER).curves, len(first))
-    np.testing.assert_allclose(first["seconds"], times)
-    np.testing.assert_allclose(first["loss_mean"], values.mean(axis=0))

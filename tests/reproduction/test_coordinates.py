@@ -13,8 +13,3 @@ def test_inner_products_stay_and_what_is_not_there_is_zero():
     np.testing.assert_allclose(rows @ rows.T, X @ X.T, atol=1e-12)
     np.testing.assert_array_equal(rows[:, -1], 0)
     assert np.all(rows[:, :-1].std(axis=0) > 0.1)
-
-
-def test_few_features_stay_as_they_are():
-    X = np.ones((8, 15))
-    assert short_rows(X) is X

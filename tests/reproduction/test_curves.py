@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from reproduction.convergence.curves import Curve, fit_decay, follow, objective_at, on_clock, optimum, rises
+from reproduction.convergence.curves import Curve, fit_decay, follow, objective_at, optimum
 from reproduction.convergence.released import random_start
 from reproduction.fits import solve, state
 
@@ -81,14 +81,6 @@ def test_optimum_is_below_what_other_solvers_find_and_proven():
         assert solve(stated, 2, "bcd", start=start).objective >= best.value - best.gap
 
 
-def test_common_clock():
-    one = curve([4.0, 2.0, 1.0], seconds=[0.0, 1.0, 2.0])
-    two = curve([8.0, 0.0], seconds=[0.5, 1.5])
-    times, values = on_clock([one, two], points=3)
-    np.testing.assert_allclose(times, [0.5, 1.0, 1.5])
-    np.testing.assert_allclose(values, [[3.0, 2.0, 1.5], [8.0, 4.0, 0.0]])
-
-
 @pytest.mark.parametrize("rate", [0.01, 0.7])
 def test_an_exponential_is_found(rate):
     best, t = 50.0, np.arange(20)
@@ -99,55 +91,3 @@ def test_an_exponential_is_found(rate):
     assert found.r2 == pytest.approx(1)
     assert (found.first, found.last) == (0, 19)
     assert found.contraction == pytest.approx(math.exp(-rate / 2))
-
-
-def test_only_the_longest_falling_stretch_counts():
-    falling = 10 * 0.5 ** np.arange(8)
-    values = np.concatenate([[3.0, 2.5, 2.0], [20.0], falling, [30.0, 29.0]])
-    found = fit_decay(curve(values), 0.0)
-    assert (found.first, found.last) == (3, 11)
-    assert found.per_iteration == pytest.approx(math.log(2))
-    assert rises(values) == 2
-
-
-def test_what_is_at_the_optimum_but_for_rounding_does_not_count():
-    values = 1e6 + 3 * 10.0 ** -np.arange(12)
-    found = fit_decay(curve(values), 1e6)
-    assert found.last == 3  # a billionth of F is 1e-3
-    assert found.per_iteration == pytest.approx(math.log(10), rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    "values", [[5.0, 6.0, 7.0, 8.0, 9.0], [4.0, 3.0, 2.0], [1.0] * 6], ids=["up", "short", "flat"]
-)
-def test_nothing_to_fit(values):
-    assert fit_decay(curve(values), 0.5) is None
-
-
-def test_a_curved_decay_has_a_smaller_r2():
-    t = np.arange(30)
-    two_speeds = np.exp(-2.0 * t) + 1e-4 * np.exp(-0.05 * t)
-    assert fit_decay(curve(two_speeds), 0.0).r2 < 0.6
-
-
-def test_rounding_is_no_rise():
-    assert rises(np.array([1e6, 1e6 + 1e-6, 1e6])) == 0
-    assert rises(np.array([1e6, 1e6 + 1e-3, 1e6])) == 1
-
-
-def test_when_a_value_is_reached():
-    run = curve([9.0, 5.0, 5.0 - 1e-12, 2.0])
-    assert run.reaches(5.0) == pytest.approx(0.1)
-    assert run.reaches(5.0 - 2e-12) == pytest.approx(0.1)  # rounding
-    assert run.reaches(2.0) == pytest.approx(0.3)
-    assert run.reaches(1.0) == math.inf
-
-
-def test_the_end_of_a_run_that_swings_is_its_mean_there():
-    falling = np.linspace(9, 1, 100)
-    assert curve(falling).end == 1
-    swinging = np.concatenate([falling, np.tile([2.0, 4.0], 10)])
-    assert curve(swinging).end == 3
-    assert curve([7.0]).end == 7
-    seldom = np.array([1.0, 10.0, 100.0, 950.0, 1000.0])  # looked at: a tenth of the time is two of these
-    assert curve([90.0, 50.0, 10.0, 3.0, 4.0], seldom).end == 3.5

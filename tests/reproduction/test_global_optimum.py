@@ -16,27 +16,13 @@ NOTHING = {"printed": False, "profiled": False, "residual": False, "ascent": Fal
     ("facts", "expected"),
     [
         ({}, maps.UNPROVEN),
-        ({"excess": 1.0}, maps.UNPROVEN),
         ({"ascent": True}, maps.ASCENT),
         ({"residual": True, "ascent": True}, maps.CERTIFICATE),
-        ({"profiled": True}, maps.PROFILED),
         ({"profiled": True, "residual": True, "ascent": True}, maps.PROFILED),
         ({"printed": True, "profiled": True, "residual": True, "ascent": True}, maps.PRINTED),
         ({"excess": -1e-8}, maps.UNPROVEN),
         ({"excess": -1e-3}, maps.BEATEN),
         ({"residual": True, "ascent": True, "excess": -1e-3}, maps.BEATEN),
-    ],
-    ids=[
-        "nothing holds",
-        "restarts are worse",
-        "ascent",
-        "residual",
-        "profiled condition only",
-        "profiled condition and certificate",
-        "everything holds",
-        "a restart lower within the tolerance",
-        "a restart is lower",
-        "a restart refutes a proof",
     ],
 )
 def test_category(facts, expected):
@@ -61,7 +47,7 @@ def example():
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
-@pytest.mark.parametrize(("xi", "lam"), [(100.0, 100.0), (1.0, 100.0), (1.0, 0.5), (0.3, 1e-4)])
+@pytest.mark.parametrize(("xi", "lam"), [(100.0, 100.0), (1.0, 0.5)])
 def test_a_setting_is_judged_by_the_papers_constants(example, model, xi, lam):
     X, judged = example
     squares = np.linalg.svd(X, compute_uv=False) ** 2
@@ -89,16 +75,6 @@ def test_a_setting_is_judged_by_the_papers_constants(example, model, xi, lam):
     assert found["relative_gap_ascent"] <= found["relative_gap_residual"]
 
 
-def test_the_cases_above_are_of_every_kind(example):
-    X, judged = example
-    floor = (np.linalg.svd(X, compute_uv=False) ** 2)[2:].sum()
-    plan = experiment.Plan(restarts=2, checks=1, ascent=20)
-    proven = judged("filter", 1.0, 100.0, floor, plan)
-    hard = judged("filter", 0.3, 1e-4, 0.3 * floor, plan)
-    assert proven["proven_residual"]
-    assert not hard["proven_ascent"]
-
-
 def test_nothing_proven_is_refuted(quick_run, data_dir):
     outcome, _, _ = quick_run("global-optimum", data_dir)
     table = outcome.tables[""]
@@ -121,8 +97,3 @@ def test_without_a_microarray_the_rest_is_done(tmp_path):
     for data in sets:
         assert data.Y.shape == (len(data.X), 1)
         np.testing.assert_allclose(data.X.mean(axis=0), 0, atol=1e-12)
-
-
-def test_one_class_is_refused():
-    with pytest.raises(ValueError, match=r"own: one class only \(tumour\); two are required"):
-        experiment._data("own", np.eye(4), np.array(["tumour"] * 4))

@@ -5,11 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from reproduction import Setting, lpgd_vs_bcd
 from reproduction.convergence.curves import Curve, optimum
 from reproduction.convergence.race import (
     DEFAULT,
-    GRID,
     OUR_BCD,
     OUR_LPGD,
     THEIR_BCD,
@@ -82,26 +80,6 @@ def test_the_released_lpgd_is_algorithm_1_too(race):
     np.testing.assert_allclose(theirs.objective, ours.objective[:13], rtol=1e-6)
 
 
-@needs_release
-def test_tuning_keeps_the_best_of_each(race):
-    assert len(race.trials) == sum(len(values) for values in GRID.values())
-    assert set(race.settings) == set(GRID)
-    lowest = min(trial["objective"] for trial in race.trials)
-    (first, *_) = race.trials
-    assert lowest <= first["objective"]
-    last = [trial for trial in race.trials if trial["objective"] == lowest][-1]
-    assert {name: last[name] for name in GRID} == race.settings
-
-
-@needs_release
-def test_tables_have_every_solver(race):
-    ends = lpgd_vs_bcd._ends([race])
-    assert len(ends) == 6 * 2
-    assert (ends["excess"] >= 0).all()
-    assert (ends["seconds"] > 0).all()
-    assert len(lpgd_vs_bcd._tuning([race])) == len(race.trials)
-
-
 # --- of races made up for the purpose ---------------------------------------------------------------
 
 
@@ -129,17 +107,3 @@ def test_share_of_time():
     assert early.share_of_time(OUR_LPGD, until_there=True) == pytest.approx(0.1 / run.seconds[10])
     late = made_up(lpgd=9.0)
     assert late.share_of_time(OUR_LPGD) == math.inf
-
-
-def test_quick_form_without_the_release(data_dir, monkeypatch):
-    monkeypatch.setattr(lpgd_vs_bcd, "release_installed", lambda: False)
-    monkeypatch.setattr(lpgd_vs_bcd, "SAMPLES", 60)
-    notes, seen = [], []
-    outcome = lpgd_vs_bcd.run(
-        Setting(data_dir=data_dir, quick=True, note=notes.append, progress=lambda *step: seen.append(step))
-    )
-    assert notes == ["SupervisedMF is not installed: the release's solvers are left out"]
-    assert seen[-1] == (8, 8)
-    assert set(outcome.tables) == {"", "curves"}
-    assert set(outcome.tables[""]["solver"]) == {DEFAULT, OUR_LPGD, OUR_BCD}
-    assert outcome.tables[""].groupby(["model", "xi"]).ngroups == 4

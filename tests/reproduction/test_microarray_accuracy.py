@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.model_selection import train_test_split
 
 from reproduction import microarray_accuracy
-from reproduction.microarray_accuracy import PAPER, mean_ranks, one_split
+from reproduction.microarray_accuracy import PAPER, one_split
 from superfactor.datasets import Microarray
 
 
+@pytest.mark.slow
 def test_quick_form_has_every_method_twice(quick_run, data_dir):
     outcome, steps, notes = quick_run("microarray-accuracy", data_dir)
     numbers = outcome.tables[""]
@@ -20,23 +20,6 @@ def test_quick_form_has_every_method_twice(quick_run, data_dir):
     assert numbers["accuracy"].between(0, 1).all()
     assert steps[0][0] == 0 and steps[-1][0] == steps[-1][1]
     assert any(numbers["table"][0] in note for note in notes)
-
-
-def test_mean_ranks_share_ties_and_weigh_tables_alike():
-    rows = [
-        *[("t", "a", k, 0.9) for k in range(3)],
-        *[("t", "b", k, 0.9) for k in range(3)],
-        *[("t", "c", k, 0.5) for k in range(3)],
-        *[("u", "a", k, 0.1) for k in range(3)],
-        *[("u", "b", k, x) for k, x in enumerate((0.1, 0.2, 0.3))],
-        *[("u", "c", k, 0.3) for k in range(3)],
-    ]
-    numbers = pd.DataFrame(rows, columns=["table", "method", "split", "accuracy"])
-    found = mean_ranks(numbers).set_index("method")
-    assert found["mean_rank"].to_dict() == {"a": 2.25, "b": 1.75, "c": 2.0}
-    assert list(found.index) == ["b", "c", "a"]
-    assert found["mean_accuracy"]["b"] == pytest.approx(0.55)
-    assert (found["tables"] == 2).all()
 
 
 def test_the_held_out_half_teaches_nothing(monkeypatch):

@@ -32,11 +32,6 @@ def test_feed_forward_layers_are_the_appendix_s():
     assert [layer.p for layer in network if isinstance(layer, torch.nn.Dropout)] == [0.5]
 
 
-def test_too_few_features_for_two_convolutions_are_named():
-    with pytest.raises(ValueError, match="9 features"):
-        convolutional(9, 1)
-
-
 @pytest.mark.parametrize("classes", [2, 3], ids=["two", "three"])
 @pytest.mark.parametrize("layers", ["convolutional", "feed-forward"])
 def test_learns_what_can_be_told_apart(layers, classes):
@@ -46,25 +41,6 @@ def test_learns_what_can_be_told_apart(layers, classes):
     P = model.predict_proba(X)
     assert P.shape == (60, classes)
     np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-5)
-
-
-def test_probability_of_two_classes_is_the_sigmoid_of_the_output():
-    X, y = two_blobs()
-    model = Network(epochs=3).fit(X, y)
-    with torch.no_grad():
-        output = model.network_.eval()(torch.as_tensor(X.astype(np.float32)))[:, 0].numpy()
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-output)), rtol=1e-5)
-
-
-def test_one_seed_gives_one_network_and_leaves_torch_s_own_alone():
-    X, y = two_blobs()
-    torch.manual_seed(3)
-    before = torch.get_rng_state()
-    first = Network(epochs=2, seed=1).fit(X, y).predict_proba(X)
-    assert torch.equal(torch.get_rng_state(), before)
-    torch.manual_seed(4)
-    np.testing.assert_array_equal(Network(epochs=2, seed=1).fit(X, y).predict_proba(X), first)
-    assert not np.array_equal(Network(epochs=2, seed=2).fit(X, y).predict_proba(X), first)
 
 
 def test_balanced_classes_weigh_the_same_however_many_samples_they_have():

@@ -7,6 +7,7 @@ from reproduction import NAMES
 from reproduction.writing import write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_quick_form(name, quick_run, data_dir, tmp_path):
     outcome, steps, _ = quick_run(name, data_dir)

@@ -37,21 +37,3 @@ def test_samples_are_noisy_mixtures(images):
     noise = made.X - made.codes @ made.atoms.T
     assert noise.mean() == pytest.approx(0, abs=0.002)
     assert noise.std() == pytest.approx(0.5, abs=0.002)
-
-
-def test_labels_follow_the_logistic_model(images):
-    made = semi_synthetic(images, n=10_000, sigma=5.0, seed=1)
-    odds = made.X @ made.label_atoms @ [1.0, -1.0]
-    assert set(made.y) == {0.0, 1.0}
-    for low, high in ((-2, -1), (-0.5, 0.5), (1, 2)):
-        here = (odds > low) & (odds < high)
-        expected = np.mean(1 / (1 + np.exp(-odds[here])))
-        spread = np.sqrt(expected * (1 - expected) / here.sum())
-        assert made.y[here].mean() == pytest.approx(expected, abs=4 * spread)
-
-
-def test_a_seed_gives_the_same_data(images):
-    one, two, other = (semi_synthetic(images, seed=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one.X, two.X)
-    np.testing.assert_array_equal(one.y, two.y)
-    assert not np.array_equal(one.X, other.X)

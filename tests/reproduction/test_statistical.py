@@ -8,7 +8,7 @@ from scipy.stats import linregress
 from sklearn.linear_model import LogisticRegression
 
 from reproduction import statistical as experiment
-from reproduction.fits import TheoremConstants, activations, solve, theorem_constants
+from reproduction.fits import activations, solve, theorem_constants
 from reproduction.statistical import P, Q, Regime
 from superfactor.datasets import simulate
 
@@ -55,35 +55,6 @@ def test_with_vanishing_noise_the_filter_model_is_a_regression_on_the_true_facto
     assert found["error_A"] == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize("model", ["filter", "feature"])
-def test_with_vanishing_noise_and_ridge_the_error_of_B_is_that_of_its_free_numbers(model):
-    """σ√(r(n + p − r)), thus zero without noise."""
-    for sigma in (1e-2, 1e-4):
-        given, n = regime(model, sigma**2, 1e-3), 300
-        found = experiment.measure(given, n, 2)
-        expected = sigma * math.sqrt(2 * (n + P - 2))
-        assert found["error_B"] == pytest.approx(expected, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("variance", "expected"), [(lambda n: 1 / n, 0.0), (lambda n: 0.1, 0.5)], ids=["1/n", "fixed"]
-)
-def test_exponents_of_the_error_of_B_in_a_closed_form(variance, expected):
-    """Without a rank constraint it is ‖noise‖ = σ√(np)."""
-    given = Regime("filter", "r = p", variance, lambda n, xi: 1.0, rank=P)
-    sizes = [50, 200, 800]
-    errors = [experiment.measure(given, n, n)["error_B"] for n in sizes]
-    assert experiment.exponent(sizes, errors)[0] == pytest.approx(expected, abs=0.05)
-
-
-def test_a_ridge_that_satisfies_the_condition_shrinks_the_feature_models_activations_away():
-    given = next(r for r in experiment.REGIMES if r.model == "feature")
-    found = experiment.measure(given, 400, 0)
-    assert found["holds"]
-    assert found["relative_error_A"] > 0.95
-    assert found["ridge_over_size_A"] >= 1
-
-
 # --- the theorem's numbers ----------------------------------------------------------------------
 
 
@@ -113,14 +84,6 @@ def test_gradients_at_the_truth_agree_with_finite_differences(model):
     assert found["B"] == pytest.approx(np.linalg.norm(B, 2), rel=1e-6)
     assert found["theta"] == pytest.approx(np.linalg.norm(theta, 2), rel=1e-6)
     assert found["gamma"] == pytest.approx(np.linalg.norm(gamma), rel=1e-6)
-
-
-def test_the_general_bound():
-    gradient = {"theta": 5.0, "gamma": 2.0}
-    # μ = 2, L = 4: τ = 2/6, ρ = 2·2/6, τ/(1 − ρ) = 1.
-    found = experiment.general_bound(TheoremConstants(2.0, 4.0), 3, gradient)
-    assert found == pytest.approx(3 * 5.0 + 2.0)
-    assert experiment.general_bound(TheoremConstants(1.0, 3.0), 3, gradient) == math.inf
 
 
 def test_where_the_condition_holds_algorithm_1_tends_to_the_same_estimate():

@@ -1,43 +1,24 @@
-"""Table and figure of docs/paper/paper.md, from the numbers that are kept: `python -m benchmarks pages`."""
+"""The figure of docs/paper/paper.md, from the numbers that are kept: `python -m benchmarks pages`."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import MODELS, Blocks, Rows, accuracy, renewed
+from benchmarks.pages import DOCS, MODELS, Row, kept
 
-PAGE = Path(__file__).parents[1] / "docs" / "paper" / "paper.md"
-FIGURE = PAGE.with_name("time.png")
+FIGURE = DOCS / "paper" / "time.png"
 # As marked in the figure, also without colours.
 MARKS = {"filter": ("o", "#0072b2"), "feature": ("s", "#d55e00")}
 INCHES, DOTS = (6.5, 3.7), 300  # the width of the printed text
 
 
-def write(results: Path) -> None:
-    """Put the kept numbers into the page, and draw its figure."""
-    kept = json.loads(results.read_text(encoding="utf-8"))
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), kept, BLOCKS), encoding="utf-8")
-    draw(times(kept["rivals"]["rows"]))
+def write() -> None:
+    """Draw it from the kept numbers."""
+    draw(times(kept()["rivals"]))
 
 
-def _accuracy(rows: Rows, machine: dict[str, Any]) -> str:
-    caption = (
-        ": Accuracy in per cent on held-out halves of microarrays, mean of five halves; samples × features. "
-        "`superfactor fit` with its defaults; the others are tuned by cross-validation. LR: logistic "
-        "regression."
-    )
-    head, rule, *body = accuracy(rows, machine).splitlines()
-    # The length of the dashes is the width of a column in print.
-    rule = f"|:{23 * '-'}|" + (rule.count("|") - 2) * ":----------:|"
-    return "\n".join([head, rule, *body, "", caption])
-
-
-BLOCKS: Blocks = {"accuracy": ("accuracy", _accuracy)}
-
-
-def times(rows: Rows) -> list[dict[str, Any]]:
+def times(rows: list[Row]) -> list[dict[str, Any]]:
     """Marks of the figure: which table, which model, how many pipelines, whether the optimum is proven."""
     marks = []
     for row in rows:
