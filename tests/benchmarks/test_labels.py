@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from benchmarks import labels
-from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +28,3 @@ def test_everybody_tells_classes_apart_that_are_far_apart(table, monkeypatch):
     scores = labels.compare(X, y, labels.labelled(y, 0.15, 0))
     assert list(scores) == [labels.OURS, *labels.METHODS]
     assert min(scores.values()) > 0.9
-
-
-def test_components_are_those_of_all_samples(table):
-    X, y = table
-    given = np.where(labels.labelled(y, 0.3, 0), y, -1)
-    found = labels.on_pca_of_all(X, given, X)
-    assert found.shape == (len(labels.RANKS) * len(labels.C), 60, 2)
-    codes = PCA(3).fit(X).transform(X)
-    plain = LogisticRegression(C=labels.C[2], max_iter=2000)
-    expected = plain.fit(codes[given >= 0], y[given >= 0]).predict_proba(codes)
-    np.testing.assert_allclose(found[len(labels.C) + 2], expected, atol=1e-3)

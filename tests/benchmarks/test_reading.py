@@ -20,18 +20,6 @@ def _planted(classes, n=120, p=60, seed=0):
     return StandardScaler().fit_transform(X), y
 
 
-@pytest.mark.parametrize("sizes", [(7, 9), (4, 5, 5, 11), (20, 20)])
-def test_halves_share_no_sample_and_have_the_classes_in_proportion(sizes):
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    first, second = reading.halves(y, 3)
-    assert sorted([*first, *second]) == list(range(len(y)))
-    for number, size in enumerate(sizes):
-        of = [int((y[half] == number).sum()) for half in (first, second)]
-        assert sorted(of) == [size // 2, size - size // 2]
-    assert abs(len(first) - len(second)) <= 1
-    assert not np.array_equal(first, reading.halves(y, 4)[0])
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_everybody_shows_planted_features_at_their_ends(classes):
     X, y = _planted(classes)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.__main__ import main
 from benchmarks.trust import checks, folds, run
-from benchmarks.trust.checks import KINDS, Result, Violation, check, not_finite
+from benchmarks.trust.checks import KINDS, Result, Violation, check
 from benchmarks.trust.draw import Problem, problem
 from benchmarks.trust.losses import Labels, Numbers, Times
 from benchmarks.trust.naive import Given, objective
@@ -196,15 +196,6 @@ def test_a_wrong_objective_is_found(monkeypatch, proven):
     far = 1e-5 * _supervised(proven)
     _with_certificate(monkeypatch, lambda c: {"objective": c.objective - far})
     assert "wrong F" in _kinds(proven)
-
-
-def test_what_is_not_finite_is_found():
-    p = problem(0, 0)
-    fitted = p.estimator().fit(**p.data())
-    assert not_finite(fitted) == []
-    fitted.patterns_ = np.where(fitted.patterns_ == fitted.patterns_.max(), np.inf, fitted.patterns_)
-    fitted.history_ = {**fitted.history_, "step": [np.nan]}
-    assert not_finite(fitted) == ["history_", "patterns_"]
 
 
 def _foldable():

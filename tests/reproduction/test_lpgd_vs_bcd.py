@@ -1,11 +1,9 @@
 """A race of solvers: who runs, from where, and what is said of it."""
 
-import math
-
 import numpy as np
 import pytest
 
-from reproduction.convergence.curves import Curve, optimum
+from reproduction.convergence.curves import optimum
 from reproduction.convergence.race import (
     DEFAULT,
     OUR_BCD,
@@ -14,7 +12,6 @@ from reproduction.convergence.race import (
     THEIR_LPGD,
     UNTUNED,
     Length,
-    Race,
     run_race,
 )
 from reproduction.convergence.released import release_installed
@@ -78,32 +75,3 @@ def test_lpgd_is_judged_by_its_better_step(race):
 def test_the_released_lpgd_is_algorithm_1_too(race):
     ours, theirs = race.curves[OUR_LPGD][0], race.curves[THEIR_LPGD][0]
     np.testing.assert_allclose(theirs.objective, ours.objective[:13], rtol=1e-6)
-
-
-# --- of races made up for the purpose ---------------------------------------------------------------
-
-
-def curve(end, seconds, start=100.0):
-    times = np.linspace(0, seconds, 50)
-    return Curve(times, np.linspace(start, end, 50), 49)
-
-
-def made_up(**ends):
-    """The default solver is at F = 10 after 0.1 s; others end at `ends` after 20 s."""
-    names = {"lpgd": OUR_LPGD, "bcd": OUR_BCD, "their_bcd": THEIR_BCD, "untuned": UNTUNED}
-    curves = {DEFAULT: [Curve(np.array([0.05, 0.1]), np.array([20.0, 10.0]), 2)]}
-    curves |= {names[name]: [curve(end, 20.0)] for name, end in ends.items()}
-    return Race("filter", 5.0, PAPER, 0.01, {PAPER: curves[OUR_LPGD]}, curves)
-
-
-def test_share_of_time():
-    slow, fast = made_up(lpgd=10.0), made_up(lpgd=25.0)
-    assert slow.share_of_time(OUR_LPGD) == pytest.approx(0.1 / 20)
-    assert fast.share_of_time(OUR_LPGD) == pytest.approx(0.05 / 20)
-    early = made_up(lpgd=10.0)
-    (run,) = early.curves[OUR_LPGD]
-    run.objective[10:] = 10.0  # it is there after a fifth of its time
-    assert early.share_of_time(OUR_LPGD) == pytest.approx(0.1 / 20)
-    assert early.share_of_time(OUR_LPGD, until_there=True) == pytest.approx(0.1 / run.seconds[10])
-    late = made_up(lpgd=9.0)
-    assert late.share_of_time(OUR_LPGD) == math.inf

@@ -1,11 +1,9 @@
 """The release's solvers through the adapter: the same problem, the same iterates, the same F."""
 
 import sys
-from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from reproduction.convergence import released
 from reproduction.convergence.curves import objective_at
@@ -47,38 +45,6 @@ def test_lpgd_takes_the_steps_of_algorithm_1(model, q):
     np.testing.assert_allclose(curve.objective, expected, rtol=1e-8)
     assert np.all(np.diff(curve.seconds) > 0)
     np.testing.assert_allclose(value(model, X, y, Z, theirs.factors()), expected[-1], rtol=1e-8)
-
-
-@needs_release
-@models
-@with_covariates
-def test_bcd_steps_are_those_of_its_fit(model, q, monkeypatch):
-    X, y, Z = data(q)
-    start = random_start(*X.shape, RANK, q, seed=5)
-    theirs = ReleasedBCD(X, y, RANK, model, XI, LAM, Z, start=start, radius=1.0, seed=7)
-    for _ in range(4):
-        assert theirs.step() > 0
-
-    import SMF
-
-    whole = SMF.SMF_BCD(
-        [X.T.copy(), y[None, :]],
-        X_auxiliary=None if Z is None else Z.T,
-        n_components=RANK,
-        xi=XI,
-        ini_loading=released._loading(start),
-        ini_code=start.codes.T.copy(),
-        nonnegativity=[False] * 3,
-    )
-    monkeypatch.setattr(SMF, "LogisticRegression", partial(LogisticRegression, fit_intercept=False))
-    monkeypatch.setattr(whole, "validation", lambda **_: None)
-    np.random.seed(7)  # noqa: NPY002
-    whole.fit(option=model, iter=4, beta=1, search_radius_const=1.0)
-    found = theirs.factors()
-    np.testing.assert_allclose(found.components, whole.loading[0], rtol=1e-12)
-    np.testing.assert_allclose(found.codes, whole.code.T, rtol=1e-12)
-    if model == "filter":  # for the other model its fit ends with coefficients of the filter kind
-        np.testing.assert_allclose(found.beta[:, 0], whole.loading[1][0, 1 : 1 + RANK], rtol=1e-6)
 
 
 @needs_release

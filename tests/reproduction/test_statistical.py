@@ -30,9 +30,6 @@ def ridge_regression(features, y, lam):
     return plain.fit(features, y).coef_.T
 
 
-# --- errors -------------------------------------------------------------------------------------
-
-
 def test_without_a_rank_constraint_the_errors_are_those_of_noise_and_logistic_regression():
     """r = p: then B̂ = X, and (A, γ) is a ridge regression on all features."""
     given, n = regime(variance=0.3, rank=P), 120
@@ -53,9 +50,6 @@ def test_with_vanishing_noise_the_filter_model_is_a_regression_on_the_true_facto
     coefficients = ridge_regression(np.hstack([codes, truth.covariates]), truth.y, 0.1)
     expected = np.linalg.norm(truth.W @ coefficients[: truth.W.shape[1]] - truth.A)
     assert found["error_A"] == pytest.approx(expected, rel=1e-3)
-
-
-# --- the theorem's numbers ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
@@ -109,9 +103,7 @@ def test_exponents_are_those_of_least_squares():
     assert experiment.exponent([10, 100, 1000], [1, 10, 100]) == pytest.approx((1.0, 0.0))
 
 
-# --- the whole ----------------------------------------------------------------------------------
-
-
+@pytest.mark.slow
 def test_a_quick_run_follows_every_regime(quick_run, data_dir):
     table = quick_run("statistical", data_dir)[0].tables[""]
     counts = table.groupby(["model", "regime"]).size()
@@ -124,6 +116,7 @@ def test_a_quick_run_follows_every_regime(quick_run, data_dir):
     np.testing.assert_array_equal(table["holds"], table["L"] < 3 * table["mu"])
 
 
+@pytest.mark.slow
 def test_where_the_condition_holds_so_does_the_general_theorem(quick_run, data_dir):
     table = quick_run("statistical", data_dir)[0].tables[""]
     covered = table[table["holds"]]

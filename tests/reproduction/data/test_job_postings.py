@@ -1,9 +1,7 @@
 """Postings compared with scikit-learn's TfidfVectorizer and with counting in plain Python."""
 
 import gzip
-import hashlib
 import re
-import shutil
 from collections import Counter
 
 import numpy as np
@@ -11,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from reproduction.data import DataNotFound, job_postings, load_job_postings
+from reproduction.data import DataNotFound, load_job_postings
 from reproduction.data.job_covariates import CATEGORIES, NAMES
 
 FULL, SUBSET = "fake_job_postings.csv", "fake_job_postings_subset.csv"
@@ -129,16 +127,6 @@ def test_the_best_form_of_the_first_folder(small, table, tmp_path, monkeypatch):
     assert load_job_postings(tmp_path).source.startswith(f"{FULL}.gz")
 
 
-def test_another_copy_of_the_full_file_is_used_and_told(small, monkeypatch):
-    assert "400 postings of 17,880, " in load_job_postings(small).source
-    monkeypatch.setattr(job_postings, "_N_FULL", 400)
-    data = (small / FULL).read_bytes()
-    source = load_job_postings(small).source
-    assert f"400 postings (another copy than the recorded one: {len(data):,} bytes)" in source
-    monkeypatch.setattr(job_postings, "_SHA256", hashlib.sha256(data).hexdigest())
-    assert load_job_postings(small).source.startswith(f"{FULL}: 400 postings, ")
-
-
 def test_nothing_at_hand(tmp_path):
     with pytest.raises(DataNotFound) as error:
         load_job_postings(tmp_path)
@@ -162,19 +150,4 @@ def test_nothing_at_hand(tmp_path):
 def test_unusable_tables(change, message, table, tmp_path):
     change(table).to_csv(tmp_path / FULL, index=False)
     with pytest.raises(ValueError, match=message):
-        load_job_postings(tmp_path)
-
-
-def test_counts_that_do_not_belong_to_the_covariates(table, tmp_path):
-    write_counts(tmp_path, table, ["and", "the"], np.arange(30))
-    shutil.copy(tmp_path / COUNTS, tmp_path / "kept")
-    (tmp_path / COUNTS).write_bytes(b"PK")
-    with pytest.raises(ValueError, match="no word counts"):
-        load_job_postings(tmp_path)
-    np.savez(tmp_path / COUNTS, X=np.eye(2))
-    with pytest.raises(ValueError, match="no word counts"):
-        load_job_postings(tmp_path)
-    write_counts(tmp_path, table.iloc[10:], ["and", "the"], np.arange(30))
-    shutil.copy(tmp_path / "kept", tmp_path / COUNTS)
-    with pytest.raises(ValueError, match="no posting with job_id 1,"):
         load_job_postings(tmp_path)

@@ -19,4 +19,4 @@ from superfactor.solvers.solver import Solver
 
 SOLVER = Solver("lpgd", solve, takes=frozenset({"step_size"}), constraints=(ConvexSet,))
 
-__all__ = ["SOLVER", "LowRankSolution", "minimize", "solve"]
+__all__ = ["LowRankSolution", "minimize", "solve"]

@@ -20,4 +20,4 @@ from superfactor.solvers.solver import Solver
 
 SOLVER = Solver("lifted-newton", solve, takes=frozenset({"search", "checkpoint", "codes"}), in_passes=True)
 
-__all__ = ["SOLVER", "solve", "solve_path"]
+__all__ = ["solve", "solve_path"]
