@@ -1,4 +1,4 @@
-"""Fitted estimators travel: clone, pickle, joblib, worker processes."""
+"""Fitted estimators travel: clone, pickle, joblib, skops, worker processes."""
 
 import pickle
 
@@ -7,20 +7,24 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
-from tests.estimators.data import ESTIMATORS, MODELS, small
+from tests.estimators.data import ESTIMATORS, outcome, small
 
 from superfactor import SMFClassifier
 from superfactor.constraints import FrobeniusBall
 from superfactor.losses import Probit
 
 
-@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_pickle_and_joblib(estimator, model, tmp_path):
+def test_files(estimator, tmp_path):
     X, y, Z = small()
-    fitted = estimator(model=model).fit(X, y, covariates=Z)
+    fitted = estimator(model="feature").fit(X, outcome(estimator, y), covariates=Z)
     joblib.dump(fitted, tmp_path / "model.joblib")
-    for copy in (pickle.loads(pickle.dumps(fitted)), joblib.load(tmp_path / "model.joblib")):
+    copies = [pickle.loads(pickle.dumps(fitted)), joblib.load(tmp_path / "model.joblib")]
+    skops = pytest.importorskip("skops.io")
+    written = skops.dumps(fitted)
+    kinds = skops.get_untrusted_types(data=written)
+    assert all(kind.startswith("superfactor.") for kind in kinds)
+    for copy in (*copies, skops.loads(written, trusted=kinds)):
         np.testing.assert_array_equal(copy.predict(X, Z), fitted.predict(X, Z))
         assert copy.certificate_.lower_bound == fitted.certificate_.lower_bound
 
@@ -32,9 +36,7 @@ def test_clone_keeps_objects_given_as_parameters():
     assert not hasattr(clone(copy), "components_")
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_cross_validation_in_processes(estimator):
+def test_cross_validation_in_processes():
     X, y, _ = small(n=60)
-    alone = cross_val_score(estimator(), X, y, cv=3)
-    together = cross_val_score(estimator(), X, y, cv=3, n_jobs=2)
+    alone, together = (cross_val_score(SMFClassifier(), X, y, cv=3, n_jobs=jobs) for jobs in (None, 2))
     np.testing.assert_allclose(alone, together)

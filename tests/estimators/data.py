@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 
 MODELS = ("filter", "feature")
-ESTIMATORS = (SMFClassifier, SMFRegressor)
+ESTIMATORS = (SMFClassifier, SMFRegressor, SMFSurvival)
 
 
 def small(n=40, p=6, classes=2, seed=0):
@@ -20,3 +20,29 @@ def small(n=40, p=6, classes=2, seed=0):
     y = np.argmax(scores, axis=1)
     y[:classes] = np.arange(classes)
     return X, y, covariates
+
+
+def outcome(estimator, y):
+    """Labels as y of an estimator: as they are, or as events at times that come sooner for higher labels."""
+    if estimator is not SMFSurvival:
+        return y
+    time = 3.0 - np.asarray(y) / (1 + np.max(y)) + 0.5 * np.random.default_rng(0).random(len(y))
+    return np.column_stack([np.arange(len(y)) % 4 > 0, time])
+
+
+def patients(n=60, p=5, seed=0, ties=True):
+    """X (n, p), y (n, 2) of events and times of people observed for a while, covariates (n, 2)."""
+    rng = np.random.default_rng(seed)
+    X, covariates = rng.standard_normal((n, p)), rng.standard_normal((n, 2))
+    risk = X[:, 0] - 0.7 * X[:, 1] + 0.5 * covariates[:, 0]
+    time, left = rng.exponential(np.exp(-risk)), rng.exponential(1.5, n)
+    event, time = time <= left, np.minimum(time, left)
+    if ties:
+        time = np.ceil(8 * time) / 8
+    return X, np.column_stack([event, time]).astype(float), covariates
+
+
+def structured(y):
+    """The same y as scikit-survival has it."""
+    dtype = [("status", bool), ("days", float)]
+    return np.array([(bool(event), time) for event, time in y], dtype=dtype)

@@ -12,7 +12,6 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from tests.estimators.data import ESTIMATORS, MODELS
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
 from superfactor.solvers.newton import checkpoint
@@ -20,9 +19,6 @@ from superfactor.solvers.newton import checkpoint
 N, P = 300, 80  # a subspace that has to grow, in many iterations
 # Its optimum is proven, so that no time goes into other starts.
 LAM = {"filter": 100.0, "feature": 0.5}
-every_model = pytest.mark.parametrize("model", MODELS)
-every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
-every_place = pytest.mark.parametrize("place", ["array", "source"])
 
 
 def numbers(seed=0):
@@ -101,12 +97,14 @@ def interrupted(fit, how, at, data, y):
 # --- broken off, and resumed -----------------------------------------------------------------------------
 
 
-@every_model
-@every_estimator
 @pytest.mark.parametrize(
-    ("how", "place"),
-    [("max_iter", "array"), ("max_iter", "source"), ("callback", "array"), ("error", "source")],
-    ids=["max_iter-array", "max_iter-source", "callback-array", "error-source"],
+    ("how", "estimator", "model", "place"),
+    [
+        ("max_iter", SMFClassifier, "filter", "array"),
+        ("max_iter", SMFRegressor, "feature", "source"),
+        ("callback", SMFClassifier, "feature", "array"),
+        ("error", SMFRegressor, "filter", "source"),
+    ],
 )
 def test_resumed_fits_end_where_others_do(how, estimator, model, place, tmp_path):
     X, y, _ = numbers()
@@ -146,9 +144,9 @@ def test_broken_off_again_and_again_where_nothing_is_proven(tmp_path):
     assert found.objective_ == pytest.approx(whole.objective_, rel=1e-9)
 
 
-@every_model
-def test_begun_in_memory_and_resumed_from_a_source(model, tmp_path):
+def test_begun_in_memory_and_resumed_from_a_source(tmp_path):
     """The file is of the problem, not of the way X is kept."""
+    model = "filter"
     X, y, Z = numbers()
     weight = np.random.default_rng(3).uniform(0.5, 2, N)
     weight[::9] = 0
@@ -177,8 +175,7 @@ def test_few_features_are_written_down_on_the_way_too(tmp_path):
 # --- the file itself -------------------------------------------------------------------------------------
 
 
-@every_place
-@every_model
+@pytest.mark.parametrize(("model", "place"), [("filter", "source"), ("feature", "array")])
 def test_the_file_is_complete_at_all_times(model, place, tmp_path):
     pytest.importorskip("sklearn.callback")
     X, y, _ = numbers()
@@ -210,42 +207,41 @@ def standardised(X, y, Z):
     return {"X": other * np.sqrt(np.sum(X**2) / np.sum(other**2))}
 
 
-OTHERS = {
-    "shape": (lambda X, y, Z: {"X": X[:, 1:]}, r"shape of X is \[300, 80\] there and \[300, 79\]"),
-    "scale": (lambda X, y, Z: {"X": 1.001 * X}, "sum of squares of X is"),
-    "rows": (permuted, "other X"),
-    "data": (standardised, "other X"),
-    "labels": (lambda X, y, Z: {"y": np.roll(y, 1)}, "other y"),
-    "covariates": (lambda X, y, Z: {"covariates": Z[::-1]}, "other covariates"),
-    "no covariates": (lambda X, y, Z: {"covariates": None}, "penalties of the covariates is"),
-    "weights": (lambda X, y, Z: {"sample_weight": np.arange(1.0, N + 1)}, "sum of squares of X is"),
-    "n_components": (lambda X, y, Z: {"n_components": 2}, "n_components is 3 there and 2 here"),
-    "model": (lambda X, y, Z: {"model": "feature"}, "model is 'filter' there and 'feature' here"),
-    "xi": (lambda X, y, Z: {"xi": 0.3}, r"xi is 0\.2\d* there and 0\.3 here"),
-    "lam": (lambda X, y, Z: {"lam": 21.0}, r"lam is 100\.0 there and 21\.0 here"),
-    "link": (lambda X, y, Z: {"link": "probit", "y": y > 0}, "other loss"),
-}
+OTHERS = [
+    (lambda X, y, Z: {"X": X[:, 1:]}, r"shape of X is \[300, 80\] there and \[300, 79\]"),
+    (lambda X, y, Z: {"X": 1.001 * X}, "sum of squares of X is"),
+    (permuted, "other X"),
+    (standardised, "other X"),
+    (lambda X, y, Z: {"y": np.roll(y, 1)}, "other y"),
+    (lambda X, y, Z: {"covariates": Z[::-1]}, "other covariates"),
+    (lambda X, y, Z: {"covariates": None}, "penalties of the covariates is"),
+    (lambda X, y, Z: {"sample_weight": np.arange(1.0, N + 1)}, "sum of squares of X is"),
+    (lambda X, y, Z: {"n_components": 2}, "n_components is 3 there and 2 here"),
+    (lambda X, y, Z: {"model": "feature"}, "model is 'filter' there and 'feature' here"),
+    (lambda X, y, Z: {"xi": 0.3}, r"xi is 0\.2\d* there and 0\.3 here"),
+    (lambda X, y, Z: {"lam": 21.0}, r"lam is 100\.0 there and 21\.0 here"),
+    (lambda X, y, Z: {"link": "probit", "y": y > 0}, "other loss"),
+]
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_another_problem_is_refused_in_one_line(name, tmp_path):
+def test_another_problem_is_refused_in_one_line(tmp_path):
     X, y, Z = numbers()
     path = tmp_path / "fit.npz"
     fit = make(SMFClassifier, "filter", checkpoint=path)
     with pytest.warns(ConvergenceWarning):
         clone(fit).set_params(max_iter=3).fit(X, y, covariates=Z)
     before = path.read_bytes()
-    change, message = OTHERS[name]
-    given = {"X": X, "y": y, "covariates": Z}
-    for key, value in change(X, y, Z).items():
-        if key in fit.get_params():
-            fit.set_params(**{key: value})
-        else:
-            given[key] = value
-    one_line = rf"\Acheckpoint='[^\n]*': the checkpoint of another problem: [^\n]*{message}[^\n]*\Z"
-    with pytest.raises(ValueError, match=one_line):
-        fit.fit(**given)
-    assert path.read_bytes() == before
+    for change, message in OTHERS:
+        given, other = {"X": X, "y": y, "covariates": Z}, clone(fit)
+        for key, value in change(X, y, Z).items():
+            if key in fit.get_params():
+                other.set_params(**{key: value})
+            else:
+                given[key] = value
+        one_line = rf"\Acheckpoint='[^\n]*': the checkpoint of another problem: [^\n]*{message}[^\n]*\Z"
+        with pytest.raises(ValueError, match=one_line):
+            other.fit(**given)
+        assert path.read_bytes() == before
 
 
 def test_more_iterations_or_another_tolerance_are_no_other_problem(tmp_path):
@@ -288,8 +284,8 @@ fit.fit(row_blocks(sys.argv[1] + "/x.npy"), y)
 """
 
 
-@every_model
-def test_a_process_that_was_killed(model, tmp_path):
+def test_a_process_that_was_killed(tmp_path):
+    model = "feature"
     X, y, _ = numbers()
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", y)

@@ -4,12 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
+from sklearn.preprocessing import scale
 from tests.estimators.data import MODELS, small
 
 from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFSurvival
@@ -51,12 +48,10 @@ def test_those_of_a_regressor_and_of_covariate_columns(model):
     np.testing.assert_allclose(fitted.feature_importances_, expected, rtol=1e-5, atol=1e-8)
 
 
-@pytest.mark.parametrize("estimator", [SMFClassifier, SMFRegressor])
-@pytest.mark.parametrize("prefit", [False, True])
-def test_select_from_model_keeps_the_features_with_large_weights(estimator, prefit):
-    model = estimator(3, xi=0.1, lam=0.1)
+def test_select_from_model_keeps_the_features_with_large_weights():
+    model = SMFClassifier(3, xi=0.1, lam=0.1)
     weights = model.fit(WINE, wine).feature_importances_
-    selector = SelectFromModel(model, prefit=prefit).set_output(transform="pandas").fit(WINE, wine)
+    selector = SelectFromModel(model).set_output(transform="pandas").fit(WINE, wine)
     kept = selector.transform(WINE)
     assert list(kept.columns) == list(WINE.columns[weights >= weights.mean()])
     assert 0 < kept.shape[1] < WINE.shape[1]
@@ -138,17 +133,3 @@ def test_a_search_has_those_of_its_model():
     scaled = SMFClassifierCV([2], lam=[0.1], xi=[0.1], preprocess="standardize").fit(WINE, wine)
     with pytest.raises(AttributeError, match=r"^coef_: X is preprocessed first; best_estimator_\[-1\].coef_"):
         scaled.coef_  # noqa: B018
-
-
-def test_selectors_take_it_through_a_pipeline():
-    pipe = make_pipeline(StandardScaler(), SMFClassifier(3))
-    selector = SelectFromModel(pipe, importance_getter="named_steps.smfclassifier.coef_")
-    assert selector.fit(frame, wine).get_support().shape == (13,)
-    fitted = SMFClassifier(3).fit(WINE, wine)
-    assert permutation_importance(fitted, WINE, wine, n_repeats=1).importances_mean.shape == (13,)
-
-
-def test_nothing_before_fit():
-    assert not hasattr(SMFClassifier(), "coef_")
-    with pytest.raises(NotFittedError):
-        SMFClassifier().feature_importances_  # noqa: B018

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from tests.estimators.data import ESTIMATORS, MODELS, small
+from tests.estimators.data import outcome, small
 
-from superfactor import SMFClassifier, SMFRegressor
+from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.estimators.inputs import placing
 
 torch = pytest.importorskip("torch")
@@ -36,11 +36,18 @@ def place(monkeypatch):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame], ids=["numpy", "pandas"])
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("estimator", "model", "kind"),
+    [
+        (SMFClassifier, "filter", np.asarray),
+        (SMFClassifier, "feature", pd.DataFrame),
+        (SMFRegressor, "feature", np.asarray),
+        (SMFSurvival, "filter", pd.DataFrame),
+    ],
+)
 def test_numpy_in_numpy_out(estimator, model, kind, device, place, monkeypatch):
     X, y, covariates = small(n=60)
+    y = outcome(estimator, y)
     weight = np.ones(60)
     weight[7] = 0.0  # whose code is made by the fitted model
     columns = [f"x{j}" for j in range(6)]
@@ -74,7 +81,7 @@ def test_single_precision_stays(device, place):
     assert fitted.components_.dtype == fitted.predict_proba(X.astype(np.float32)).dtype == np.float32
 
 
-@pytest.mark.parametrize("solver", ["lifted-newton", "lpgd", "bcd"])
+@pytest.mark.parametrize("solver", ["lpgd", "bcd"])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_solver(device, place, solver):
     X, y, _ = small()
@@ -136,18 +143,12 @@ def test_pytorch_arrays_move_and_results_stay_there(device):
     assert back.objective_ == pytest.approx(fitted.objective_, rel=1e-9)
 
 
-@pytest.mark.parametrize("device", ["abacus", "cuda:99", "meta", "cuda:-2", ""])
+@pytest.mark.parametrize("device", ["abacus", "cuda:99", "meta", ["cpu"]])
 def test_devices_that_are_not_there(device):
     X, y, _ = small()
-    message = rf"\Adevice='{device}': None, 'cpu' or a device that PyTorch can compute on[^\n]*\Z"
+    message = r"\Adevice=[^\n]*: None, 'cpu' or a device that PyTorch can compute on[^\n]*\Z"
     with pytest.raises(ValueError, match=message):
         SMFClassifier(device=device).fit(X, y)
-
-
-def test_what_is_no_device():
-    X, y, _ = small()
-    with pytest.raises(ValueError, match=r"\Adevice=.*cpu.*: None, 'cpu' or a device that PyTorch"):
-        SMFClassifier(device=["cpu"]).fit(X, y)
 
 
 def test_without_pytorch(monkeypatch):
@@ -171,10 +172,3 @@ def test_arrays_of_other_libraries_stay():
     X, y, _ = small()
     with pytest.raises(ValueError, match=r"device='cpu': .* array_api_strict\S* stays where it is"):
         SMFClassifier(device="cpu").fit(strict.asarray(X), y)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_parameters_are_scikit_learns(estimator):
-    model = estimator(device="cuda:1", checkpoint="fit.npz")
-    assert clone(model).get_params() == model.get_params()
-    assert "checkpoint='fit.npz', device='cuda:1'" in repr(model)

@@ -1,6 +1,5 @@
 """SMFSurvival against scikit-survival, brute force and itself."""
 
-import pickle
 import warnings
 
 import mpmath
@@ -8,16 +7,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.estimators.data import MODELS
-from tests.estimators.patients import patients, structured
+from tests.estimators.data import MODELS, patients, structured
 from tests.losses.survival_data import naive_value
 
 from superfactor import SMFSurvival, row_blocks
-from superfactor.constraints import FrobeniusBall
 from superfactor.losses import CoxPartialLikelihood
 from superfactor.solvers import newton
 
@@ -106,19 +102,18 @@ def curves(risk, y, weight=None):
     return times, logs, chances
 
 
-@pytest.mark.parametrize("lam", ["auto", 1e-8, 1e-12])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_curves_however_widely_risks_differ(lam, weighted):
+@pytest.mark.parametrize("lam", ["auto", 1e-8])
+def test_curves_however_widely_risks_differ(lam):
     """Separable, so that a small ridge leaves risks hundreds or thousands apart."""
     rng = np.random.default_rng(0)
-    X, time = rng.standard_normal((40, 60)), np.ceil(4 * rng.exponential(size=40)) / 4
-    y = np.column_stack([rng.random(40) < 0.8, time]).astype(float)
-    weight = rng.integers(1, 4, len(X)) if weighted else None
+    X, time = rng.standard_normal((24, 40)), np.ceil(4 * rng.exponential(size=24)) / 4
+    y = np.column_stack([rng.random(24) < 0.8, time]).astype(float)
+    weight = rng.integers(1, 4, len(X))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a ridge that is too small for a proof
-        model = SMFSurvival(2, lam=lam).fit(X, y, sample_weight=weight)
+        model = SMFSurvival(2, lam=lam, search="off").fit(X, y, sample_weight=weight)
     risk = model.predict(X)
-    assert lam == "auto" or np.ptp(risk) > 900
+    assert lam == "auto" or np.ptp(risk) > 500
     times, logs, chances = curves(risk, y, weight)
     np.testing.assert_array_equal(model.event_times_, times)
     np.testing.assert_allclose(risk[:, None] + model.log_baseline_, logs, rtol=1e-12, atol=1e-11)
@@ -139,38 +134,29 @@ def test_no_start_finds_less_than_the_bound():
     """Random restarts of a general minimiser on F written out, W as the range of any matrix."""
     X, y, Z = patients(n=30, p=4)
     loss, event = CoxPartialLikelihood(y[:, 1], y[:, 0]), y[:, :1]
-    for lam, xi in ((0.3, 0.05), (2.0, 0.5)):
-        model = SMFSurvival(2, xi=xi, lam=lam, lam_covariates=0.5, certify="ascent", tol=1e-12)
-        model.fit(X, y, covariates=Z)
-        assert model.objective_ == pytest.approx(objective(model, X, y, Z), rel=1e-10)
+    lam, xi = 0.3, 0.05
+    model = SMFSurvival(2, xi=xi, lam=lam, lam_covariates=0.5, certify="ascent", tol=1e-12)
+    model.fit(X, y, covariates=Z)
+    assert model.objective_ == pytest.approx(objective(model, X, y, Z), rel=1e-10)
 
-        def value(point, lam=lam, xi=xi):
-            W = np.linalg.qr(point[:8].reshape(4, 2))[0]
-            beta, gamma = point[8:10], point[10:]
-            ridge = lam * beta @ beta + 0.5 * gamma @ gamma
-            fit = np.sum((X - X @ W @ W.T) ** 2)
-            a = X @ W @ beta + Z @ gamma
-            return loss.value(a[:, None], event).sum() + xi * fit + ridge
+    def value(point):
+        W = np.linalg.qr(point[:8].reshape(4, 2))[0]
+        beta, gamma = point[8:10], point[10:]
+        ridge = lam * beta @ beta + 0.5 * gamma @ gamma
+        fit = np.sum((X - X @ W @ W.T) ** 2)
+        a = X @ W @ beta + Z @ gamma
+        return loss.value(a[:, None], event).sum() + xi * fit + ridge
 
-        rng = np.random.default_rng(0)
-        found = [minimize(value, rng.standard_normal(12)).fun for _ in range(6)]
-        assert model.certificate_.lower_bound <= min(found) + 1e-8
-        assert model.objective_ <= min(found) + 1e-6
-        assert model.certificate_.relative_gap < 0.05
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_a_strong_ridge_is_proven_global(model):
-    X, y, Z = patients()
-    fitted = SMFSurvival(2, model=model, xi=0.3, lam=20.0).fit(X, y, covariates=Z)
-    assert fitted.certificate_.is_global
-    assert fitted.certificate_.lower_bound <= fitted.objective_ * (1 + 1e-12)
+    rng = np.random.default_rng(0)
+    found = [minimize(value, rng.standard_normal(12)).fun for _ in range(6)]
+    assert model.certificate_.lower_bound <= min(found) + 1e-8
+    assert model.objective_ <= min(found) + 1e-6
+    assert model.certificate_.relative_gap < 0.05
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_other_solvers_and_starts_find_nothing_lower(model):
-    X, y, Z = patients(n=40)
-    given = {"model": model, "xi": 2.0, "lam": 3.0, "lam_covariates": 1.0}
+def test_other_solvers_and_starts_find_nothing_lower():
+    X, y, Z = patients(n=30)
+    given = {"xi": 2.0, "lam": 3.0, "lam_covariates": 1.0}
     best = SMFSurvival(2, **given).fit(X, y, covariates=Z)
     bcd = SMFSurvival(2, solver="bcd", **given).fit(X, y, covariates=Z)
     # Its own step allows for the worst curvature there could be, half an event a sample: safe, and slow.
@@ -182,15 +168,6 @@ def test_other_solvers_and_starts_find_nothing_lower(model):
     assert lpgd.objective_ == pytest.approx(best.objective_, rel=1e-4)
     assert best.objective_ <= min(bcd.objective_, lpgd.objective_) * (1 + 1e-9)
     assert best.certificate_.lower_bound <= best.objective_ * (1 + 1e-12)
-
-
-def test_a_constraint_holds():
-    X, y, _ = patients()
-    free = SMFSurvival(2, xi=0.2, lam=0.5).fit(X, y)
-    # The ball holds all of (A, B, γ), so that X must be small for it to matter to A alone.
-    ball = FrobeniusBall(0.5 * float(np.linalg.norm(X)))
-    tight = SMFSurvival(2, xi=0.2, lam=0.5, constraint=ball, max_iter=100, tol=0).fit(X, y)
-    assert tight.objective_ > free.objective_ and tight.violation_ < 1e-6
 
 
 # --- units, weights, samples without a time ---------------------------------------------
@@ -228,26 +205,6 @@ def test_censored_samples_do_not_count_for_the_ridge():
     half = later[:, 0].sum() / y[:, 0].sum()
     found = SMFSurvival(2).fit(X, later).lam_ / SMFSurvival(2).fit(X, y).lam_
     assert found == pytest.approx(half)
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("solver", ["auto", "bcd"])
-def test_a_weight_is_so_many_samples(model, solver):
-    X, y, Z = patients()
-    weight = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
-    copies = np.repeat(np.arange(len(X)), weight.astype(int))
-    given = {"model": model, "xi": 0.2, "lam": 2.0, "solver": solver, "tol": 1e-12}
-    weighted = SMFSurvival(2, **given).fit(X, y, covariates=Z, sample_weight=weight)
-    repeated = SMFSurvival(2, **given).fit(X[copies], y[copies], covariates=Z[copies])
-    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-7)
-    tolerance = 1e-4 if solver == "auto" else 2e-2
-    new = {"covariates": Z}
-    np.testing.assert_allclose(weighted.predict(X, **new), repeated.predict(X, **new), atol=tolerance)
-    np.testing.assert_array_equal(weighted.event_times_, repeated.event_times_)
-    np.testing.assert_allclose(weighted.baseline_, repeated.baseline_, rtol=10 * tolerance)
-    score = weighted.score(X, y, sample_weight=weight, covariates=Z)
-    assert weighted.score(X[copies], y[copies], covariates=Z[copies]) == pytest.approx(score, abs=0.02)
-    assert weighted.codes_.shape == (len(X), 2)
 
 
 @pytest.mark.filterwarnings("error")
@@ -304,7 +261,7 @@ def test_sparse_wide_and_single_precision():
 
 def test_many_samples_are_one_block():
     """More than fit into the blocks and shares of other losses: every sum is over all of them."""
-    X, y, _ = patients(n=20_000, p=6, ties=False)
+    X, y, _ = patients(n=6000, p=6, ties=False)
     model = SMFSurvival(2, certify="residual").fit(X, y)
     stated = SMFSurvival(2).state(X, y)
     assert len(stated.problem.samples.blocks) == 1 and stated.problem.subsample_share() is None
@@ -322,48 +279,12 @@ def test_rows_in_passes_are_refused(tmp_path):
     np.testing.assert_allclose(fitted.predict(row_blocks(tmp_path / "X.npy")), fitted.predict(X))
 
 
-def test_another_array_library():
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    X, y, Z = patients()
-    plain = SMFSurvival(2).fit(X, y, covariates=Z)
-    there = SMFSurvival(2).fit(torch.asarray(X), y, covariates=torch.asarray(Z))
-    risk = there.predict(torch.asarray(X), covariates=torch.asarray(Z))
-    assert isinstance(risk, torch.Tensor)
-    np.testing.assert_allclose(risk.numpy(), plain.predict(X, covariates=Z), atol=1e-5)
-    np.testing.assert_allclose(there.baseline_, plain.baseline_, rtol=1e-5)
-
-
 # --- scikit-learn -----------------------------------------------------------------------
 
 
-def test_parameters_clone_and_pickle():
-    X, y, Z = patients()
-    model = SMFSurvival(3, model="feature", lam=2.0)
-    assert "fit_intercept" not in model.get_params()
-    copy = clone(model).set_params(n_components=2).fit(X, y, covariates=Z)
-    again = pickle.loads(pickle.dumps(copy))
-    np.testing.assert_array_equal(
-        again.predict_survival_function(X, covariates=Z), copy.predict_survival_function(X, covariates=Z)
-    )
-    assert copy.fit_transform(X, y, covariates=Z).shape == (60, 2)
-    assert list(copy.get_feature_names_out()) == ["smfsurvival0", "smfsurvival1"]
-
-
-def test_model_files_of_skops():
-    skops = pytest.importorskip("skops.io", reason="skops is not installed")
-    X, y, Z = patients()
-    model = SMFSurvival().fit(X, y, covariates=Z)
-    written = skops.dumps(model)
-    kinds = skops.get_untrusted_types(data=written)
-    assert all(kind.startswith("superfactor.") for kind in kinds)
-    read = skops.loads(written, trusted=kinds)
-    np.testing.assert_array_equal(read.predict(X, Z), model.predict(X, Z))
-
-
-@pytest.mark.parametrize("form", [np.asarray, structured])
-def test_pipelines_and_searches(form):
+def test_pipelines_and_searches():
     X, y, _ = patients(n=80)
-    y = form(y)
+    y = structured(y)
     pipeline = make_pipeline(StandardScaler(), SMFSurvival(2, certify=None))
     folds = KFold(4, shuffle=True, random_state=0)
     scores = cross_val_score(pipeline, X, y, cv=folds)
@@ -371,17 +292,6 @@ def test_pipelines_and_searches(form):
     search = GridSearchCV(pipeline, {"smfsurvival__lam": [1.0, 1e4]}, cv=folds).fit(X, y)
     assert search.best_params_ == {"smfsurvival__lam": 1.0}
     assert cross_val_predict(pipeline, X, y, cv=folds).shape == (80,)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_covariate_columns_are_covariates(model):
-    X, y, Z = patients()
-    beside = SMFSurvival(2, model=model).fit(X, y, covariates=Z)
-    inside = SMFSurvival(2, model=model, covariate_columns=[0, 3]).fit(
-        np.column_stack([Z[:, 0], X[:, :2], Z[:, 1], X[:, 2:]]), y
-    )
-    np.testing.assert_allclose(inside.covariate_coef_, beside.covariate_coef_, rtol=1e-6)
-    assert inside.objective_ == pytest.approx(beside.objective_)
 
 
 def test_it_resumes_from_a_checkpoint(tmp_path):

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.estimators.patients import patients
+from tests.estimators.data import patients
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.estimators.patients import patients
+from tests.estimators.data import patients
 from tests.interpretation.data import loss, table
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival

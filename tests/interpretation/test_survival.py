@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.estimators.patients import patients, structured
+from tests.estimators.data import patients, structured
 
 from superfactor import SMFSurvival
 from superfactor.interpretation import covariate_effects, factor_view, supervised_factors, top_features

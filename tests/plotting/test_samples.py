@@ -6,7 +6,7 @@ import pytest
 from matplotlib.colors import to_hex
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
-from tests.estimators.patients import patients, structured
+from tests.estimators.data import patients, structured
 from tests.plotting.models import cancer, made_view, wine
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival

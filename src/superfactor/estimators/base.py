@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from superfactor._arrays import Array, NumpyArray, cast, eps, moved, namespace
@@ -53,14 +53,7 @@ class Stated:
 
 
 class SupervisedFactorization(
-    NewSamples,
-    NamedColumns,
-    CallbackSupportMixin,
-    LinearPredictions,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-    metaclass=ABCMeta,
+    NewSamples, NamedColumns, CallbackSupportMixin, LinearPredictions, BaseEstimator, metaclass=ABCMeta
 ):
     """Fit, transform and input handling of `SMFClassifier`, `SMFRegressor` and `SMFSurvival`."""
 

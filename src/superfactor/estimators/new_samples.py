@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import Array, NumpyArray, namespace
@@ -15,7 +16,7 @@ from superfactor.models import Coding
 from superfactor.spectrum import RowSource
 
 
-class NewSamples:
+class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """What a fitted model makes of samples: codes, activations, and samples of codes."""
 
     components_: NumpyArray

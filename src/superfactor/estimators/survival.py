@@ -134,9 +134,8 @@ class SMFSurvival(SupervisedFactorization):
     fit_intercept: ClassVar[bool] = False
     n_labeled_: int
     n_events_: int
-    event_times_: NumpyArray
-    baseline_: NumpyArray
-    log_baseline_: NumpyArray
+    # Times and log baseline: NumPy's, whatever library X is of, so that scikit-learn sees no attributes.
+    _curve: tuple[NumpyArray, NumpyArray]
 
     def __init__(
         self,
@@ -231,9 +230,20 @@ class SMFSurvival(SupervisedFactorization):
         risk = np.asarray(to_numpy(risk), dtype=np.float64)
         mean = np.average(risk, axis=0, weights=loss.weights)
         self.intercept_ = cast(moved(-mean, self.components_), self.components_)
-        self.event_times_, self.log_baseline_ = loss.log_cumulative_hazard(risk - mean)
-        self.baseline_ = _exp(self.log_baseline_)
+        self._curve = loss.log_cumulative_hazard(risk - mean)
         return self
+
+    @property
+    def event_times_(self) -> NumpyArray:
+        return self._curve[0]
+
+    @property
+    def log_baseline_(self) -> NumpyArray:
+        return self._curve[1]
+
+    @property
+    def baseline_(self) -> NumpyArray:
+        return _exp(self.log_baseline_)
 
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Risk scores: log hazard ratios against the average of the training samples.
