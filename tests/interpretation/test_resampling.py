@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from tests.estimators.patients import patients
+from tests.estimators.data import patients
 from tests.interpretation.data import classifier, pipeline, regressor, table
 
 from superfactor import SMFClassifier, SMFClassifierCV, SMFSurvival
