@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 from tests.losses.survival_data import chances, drawn, made, naive_value
 from tests.samples.libraries import every_library, plain
 
@@ -121,17 +120,6 @@ def test_activations_that_span_thousands(rise):
             np.testing.assert_allclose(residual[-1, 0], n - 1, atol=1e-12)
 
 
-def test_a_constant_changes_nothing():
-    loss, Y, _ = made()
-    a = activations()
-    for found, expected in zip(
-        loss.value_and_residual(a + 1e5, Y), loss.value_and_residual(a, Y), strict=True
-    ):
-        np.testing.assert_allclose(found, expected, atol=1e-9)
-    ones = np.ones((40, 1))
-    np.testing.assert_allclose(loss.curvature(a, Y).times(ones), 0 * ones, atol=1e-13)
-
-
 def test_a_weight_is_so_many_samples():
     times, events, weights = drawn()
     loss, Y, a = CoxPartialLikelihood(times, events, weights), events[:, None], activations()
@@ -194,20 +182,6 @@ def test_fenchel_young(seed, scale):
     # Equality where g = ∇ℓ(a), inequality everywhere else.
     assert abs(weights @ loss.value(a, Y) + conjugate - np.sum(pulled * a)) <= 1e-10 * size
     assert weights @ loss.value(other, Y) + conjugate - np.sum(pulled * other) >= -1e-10 * size
-
-
-def test_conjugate_is_the_supremum():
-    """At dual points that are the residual of no activations at hand: the mean of two."""
-    loss, Y, weights = made(n=12, seed=5)
-    G = (loss.residual(activations(12, 1), Y) + loss.residual(activations(12, 2), Y)) / 2
-
-    def dual_loss(a):
-        value, residual = loss.value_and_residual(a[:, None], Y)
-        pulled = weights * (residual - G)[:, 0]
-        return weights @ value - weights * G[:, 0] @ a, pulled
-
-    best = minimize(dual_loss, np.zeros(12), jac=True, method="BFGS", options={"gtol": 1e-9})
-    assert weights @ loss.conjugate(G, Y) == pytest.approx(-best.fun, abs=1e-7)
 
 
 def test_outside_its_domain_the_conjugate_is_infinite():

@@ -5,15 +5,11 @@ import gc
 import numpy as np
 import pytest
 from sklearn import config_context
-from tests import naive
-from tests.problems import MODELS, lifted, loss_named
+from tests.problems import MODELS, loss_named
 
 from superfactor.problem import state
 from superfactor.samples import Block, Design, passes
-from superfactor.samples.block.store import InFiles
-from superfactor.solvers import newton
 from superfactor.spectrum import as_rows
-from superfactor.theory import certify
 
 every_model = pytest.mark.parametrize("model", MODELS)
 N, P = 60, 9
@@ -66,27 +62,6 @@ def test_the_same_problem_as_from_arrays(model, weighted, loss, kappa, tmp_path,
     np.testing.assert_allclose(*rows, atol=1e-14)
     assert len(found.samples.blocks) > 3
     assert found.whole is None
-
-
-@pytest.mark.parametrize(("model", "place"), [("filter", "files"), ("feature", "memory")])
-def test_a_source_is_solved_and_certified_as_arrays_are(model, place, tmp_path, small_blocks):
-    X, targets, resolved, stated = data()
-    source = mapped(tmp_path, X)
-    with config_context(working_memory=1e-3 if place == "files" else 1024):
-        problem = state(model, source, targets, resolved, rank=2, **stated)
-    stores = {isinstance(block._store, InFiles) for block in problem.samples.blocks}
-    assert stores == {place == "files"}
-    found = newton.solve(problem, 2, tol=1e-10)
-    arrays = state(model, X, targets, resolved, **stated)
-    expected = newton.solve(arrays, 2, tol=1e-10)
-    np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-9)
-    wide = np.eye(3)[targets][:, 1:]
-    reference = naive.state(model, X, wide, **stated)
-    value = naive.lifted_objective(reference, *lifted(model, found.factors))
-    np.testing.assert_allclose(found.objective, value, rtol=1e-10)
-    proof, other = certify(problem, 2, found), certify(arrays, 2, expected)
-    np.testing.assert_allclose(proof.lower_bound, other.lower_bound, rtol=1e-7)
-    assert proof.is_global == other.is_global
 
 
 def test_samples_of_weight_zero_are_left_out(tmp_path, small_blocks):

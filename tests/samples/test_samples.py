@@ -6,12 +6,11 @@ import threading
 import numpy as np
 import pytest
 from tests.problems import example
+from tests.samples.block_world import TALL, K, N, P
 from tests.samples.cutting import cut, uneven
+from tests.samples.questions import AT, BENT, DUAL, KAPPA, MADE, ROWS, SUMS
 
-from superfactor.samples import Along, Block, Call, Design, LocalSamples, Place, added
-
-N, P, K, KAPPA = 29, 6, 4, 2
-Q = 3  # two covariates and the intercept
+from superfactor.samples import Block, Call, LocalSamples, Place, added
 
 
 @pytest.fixture
@@ -20,63 +19,14 @@ def problem():
 
 
 def prepared(problem, dtype=float):
-    """The samples, a tall matrix, and dual points: the same for however many blocks."""
-    rng = np.random.default_rng(0)
-    tall = problem.samples.keep(Block.given, rng.standard_normal((N, K)).astype(dtype))
-    targets = np.eye(KAPPA + 1)[np.arange(N) % (KAPPA + 1)][:, 1:]
-    dual = problem.samples.keep(Block.given, rng.uniform(0, 0.3, (N, KAPPA)) - targets)
-    return problem.samples, tall, dual
-
-
-def questions(tall, dual):
-    """Everything that is answered with sums over all samples, of whole shares."""
-    rng = np.random.default_rng(1)
-    design = Design(tall.place)
-    coef, T = rng.standard_normal((K + Q, KAPPA)), rng.standard_normal((P, 2))
-    beta, turn = coef[:2], np.eye(K + Q)
-    along = Along(design, coef, beta)
-    sums = {
-        Block.evaluate: (design, coef),
-        Block.curvature: (design, coef),
-        Block.curvature_product: (design, tall.place, coef + 1),  # K = 2κ columns
-        Block.rotation_curvature: (design, coef, turn, beta),
-        Block.design_gram: (design,),
-        Block.squared_norm: (),
-        Block.total_weights: (),
-        Block.digest: (),
-        Block.covariate_gram: (),
-        Block.imbalance: (dual.place, []),
-        Block.dual_terms: (dual.place,),
-        Block.pull: (design, coef),
-        Block.power: (T,),
-        Block.power_and_sum: (T,),
-        Block.gram_and_image: (tall.place,),
-        Block.image: (tall.place,),
-        Block.inner: (tall.place, dual.place),
-    }
-    several = coef + rng.standard_normal((4, K + Q, KAPPA))
-    made = {
-        Block.bent: (design, several),
-        Block.some_of: (design, 1.0, False),
-        Block.grown: (T, tall.place, along),
-        Block.refined: (tall.place, np.ones((K, 2)), dual.place, np.ones((KAPPA, 2))),
-        Block.images_and_bent: (np.ones((P, K)), tall.place, Along(design, coef, coef[:K])),
-    }
-    rows = {
-        Block.rows_of: (tall.place,),
-        Block.activations: (design, coef),
-        Block.residuals: (design, coef),
-        Block.pulled: (design, coef),
-        Block.images: (np.eye(P),),
-        Block.codes: (tall.place, np.eye(K)),
-        Block.view: (design, coef),
-        Block.combination: ([(tall.place, np.eye(K))],),
-        Block.dual_points: (design, coef),
-        Block.rebalanced: (dual.place, []),
-        Block.weighted_dual: (dual.place,),
-        Block.identity: (N,),
-    }
-    return sums, made, rows
+    """The samples, with a tall matrix, dual points and a curvature: the same for however many blocks."""
+    rng, samples = np.random.default_rng(0), problem.samples
+    p = rng.uniform(0, 0.3, (N, KAPPA))
+    dual = p - np.eye(KAPPA + 1)[np.arange(N) % (KAPPA + 1)][:, 1:]
+    bent = np.hstack([p * (1 - p), p]).astype(dtype)
+    kept = [samples.keep(Block.given, M) for M in (rng.standard_normal((N, K)).astype(dtype), dual, bent)]
+    assert [tall.place for tall in kept] == [TALL, DUAL, BENT]
+    return samples, kept
 
 
 def flat(answer):
@@ -85,17 +35,16 @@ def flat(answer):
 
 def ask_all(problem, dtype=float):
     """Every answer as a list of arrays, by the name of its question."""
-    samples, tall, dual = prepared(problem, dtype)
-    sums, made, rows = questions(tall, dual)
-    answers = {}
-    for question, arguments in sums.items():
-        answers[question.__name__] = flat(samples.sum(question, *arguments))
-    for question, arguments in made.items():
-        talls, parts = samples.make(question, *arguments)
-        answers[question.__name__] = [*(each.array() for each in talls), *flat(parts)]
-    for question, arguments in rows.items():
-        answers[question.__name__] = [samples.stack(question, *arguments)]
-        answers[question.__name__ + ", kept"] = [samples.keep(question, *arguments).array()]
+    samples, kept = prepared(problem, dtype)
+    answers = {name: flat(samples.sum(getattr(Block, name), *asked)) for name, asked in SUMS.items()}
+    for name, asked in MADE.items():
+        talls, parts = samples.make(getattr(Block, name), *asked)
+        answers[name] = [*(each.array() for each in talls), *flat(parts)]
+    answers["scored"].pop()  # what rounding leaves
+    for name, asked in ROWS.items():
+        answers[name] = [samples.stack(getattr(Block, name), *asked)]
+        answers[name + ", kept"] = [samples.keep(getattr(Block, name), *asked).array()]
+    del kept
     return answers
 
 
@@ -126,29 +75,27 @@ def test_nor_do_they_in_single_precision(problem, tmp_path):
 
 def test_blocks_of_single_precision_are_added_up_in_double():
     single, _ = example("filter", N, P, KAPPA, dtype=np.float32)
-    samples, tall, dual = prepared(cut(single, 7), np.float32)
-    assert {part.dtype for part in samples.gather(Block.rows_of, tall.place)} == {np.dtype(np.float32)}
-    for question, arguments in questions(tall, dual)[0].items():
-        parts = [flat(part) for part in samples.gather(question, *arguments)]
-        total = flat(samples.sum(question, *arguments))
-        for i, each in enumerate(total):
+    samples, kept = prepared(cut(single, 7), np.float32)
+    assert {part.dtype for part in samples.gather(Block.rows_of, TALL)} == {np.dtype(np.float32)}
+    for name, asked in SUMS.items():
+        parts = [flat(part) for part in samples.gather(getattr(Block, name), *asked)]
+        for i, each in enumerate(flat(samples.sum(getattr(Block, name), *asked))):
             assert np.asarray(each).dtype == np.float64
-            expected = 0.0
-            for part in parts:  # in their order
-                expected = expected + np.asarray(part[i], dtype=float)
-            np.testing.assert_array_equal(each, expected)
+            # In their order.
+            np.testing.assert_array_equal(each, sum(np.asarray(part[i], dtype=float) for part in parts))
+    del kept
 
 
 def test_threads_add_up_in_the_order_of_the_samples(problem):
     """Not in the order in which they finish: the same to the last digit, every time, noise included."""
-    coef = np.random.default_rng(3).standard_normal((K + Q, KAPPA))
     found = []
     for threads in (1, 4):
-        samples, tall, _ = prepared(cut(problem, 7, threads=threads))
-        parts = samples.gather(Block.rows_of, tall.place)
+        samples, kept = prepared(cut(problem, 7, threads=threads))
+        parts = samples.gather(Block.rows_of, TALL)
         assert [len(part) for part in parts] == np.diff(uneven(N, 7)).tolist()
         noise = samples.keep(Block.noise, 3, 2).array()
-        found.append((*samples.sum(Block.evaluate, Design(tall.place), coef), noise, np.concatenate(parts)))
+        found.append((*samples.sum(Block.evaluate, *AT), noise, np.concatenate(parts)))
+        del kept
     for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(a, b)
     assert len(np.unique(noise)) == noise.size
@@ -170,24 +117,19 @@ def test_sums_of_numbers_arrays_and_tuples():
 
 def test_a_question_travels(problem):
     """By the name of its method: a cluster's workers have the same class."""
-    samples, tall, _ = prepared(problem)
-    coef = np.ones((K + Q, KAPPA))
-    call = Call(Block.evaluate, (Design(tall.place), coef))
+    samples, kept = prepared(problem)
+    call = Call(Block.evaluate, AT)
     again = pickle.loads(pickle.dumps(call))
     for a, b in zip(samples.summed(again, ()), call.to(samples.blocks[0]), strict=True):
         np.testing.assert_array_equal(a, b)
     assert (call.name, call.reads) == ("evaluate", False)
-    assert Call(Block.pull, (Design(tall.place), coef)).reads
-
-
-def test_a_question_that_is_kept_is_the_question_itself(problem):
-    """What rows are made into to be kept is nobody's question."""
-    samples = problem.samples
+    assert Call(Block.pull, AT).reads
+    # What rows are made into to be kept is nobody's question.
     calls, made = [], samples.made
     samples.made = lambda call, *rest: (calls.append(call), made(call, *rest))[1]
     samples.keep(Block.images, np.eye(P))
-    samples.keep(Block.noise, 0, 2)
-    assert [(call.name, call.reads) for call in calls] == [("images", True), ("noise", False)]
+    assert [(call.name, call.reads) for call in calls] == [("images", True)]
+    del kept
 
 
 def test_arguments_travel_by_position(problem):
@@ -210,7 +152,7 @@ def test_errands_are_done_once_and_before_the_question(problem):
 
 
 def test_errands_are_done_in_their_order(problem):
-    samples, tall, _ = prepared(cut(problem, 3, threads=3))
+    samples, (tall, *_) = prepared(cut(problem, 3, threads=3))
     before, key = tall.array(), tall.place.key
     samples.later(Block.append, key, Place(key, 1))
     samples.later(Block.append, key, Place(key, K + 1))
@@ -265,29 +207,25 @@ def test_what_a_block_cannot_do_is_told(threads):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_passes_over_X_are_watched_block_by_block(problem, threads):
     seen = []
-    watched = cut(problem, 5, threads=threads, on_block=lambda *rows: seen.append(rows))
-    samples, tall, dual = prepared(watched)
-    assert seen == []  # nothing of that needed X
-    sums, made, rows = questions(tall, dual)
+    samples, kept = prepared(cut(problem, 5, threads=threads, on_block=lambda *rows: seen.append(rows)))
+    assert kept and seen == []  # nothing of that needed X
     one_pass = [(done, N) for done in uneven(N, 5)]
-    ways = [(samples.sum, sums), (samples.make, made), (samples.stack, rows), (samples.keep, rows)]
+    ways = [(samples.sum, SUMS), (samples.make, MADE), (samples.stack, ROWS), (samples.keep, ROWS)]
     for ask, asked in ways:
-        for question, arguments in asked.items():
-            ask(question, *arguments)
-            reads = Call(question, arguments).reads
-            assert seen == (one_pass if reads else []), question.__name__
+        for name, arguments in asked.items():
+            ask(getattr(Block, name), *arguments)
+            assert seen == (one_pass if Call(getattr(Block, name), ()).reads else []), name
             seen.clear()
 
 
 def test_what_is_made_is_not_overwritten(problem):
     """Each matrix has a key of its own, also where a question makes two."""
-    samples, tall, dual = prepared(cut(problem, 3))
-    question, arguments = Block.images_and_bent, questions(tall, dual)[1][Block.images_and_bent]
-    (images, bent), _ = samples.make(question, *arguments)
-    before = [each.array() for each in (tall, dual, images, bent)]
-    others = [samples.keep(Block.noise, 0, 2), *samples.make(question, *arguments)[0]]
+    samples, kept = prepared(cut(problem, 3))
+    asked = Block.images_and_bent, *MADE["images_and_bent"]
+    kept += samples.make(*asked)[0]
+    before = [each.array() for each in kept]
+    others = [samples.keep(Block.noise, 0, 2), *samples.make(*asked)[0]]
     others.append(samples.nothing().beside(others[0]))
-    for each, numbers in zip((tall, dual, images, bent), before, strict=True):
+    for each, numbers in zip(kept, before, strict=True):
         np.testing.assert_array_equal(each.array(), numbers)
-    keys = {each.place.key for each in (tall, dual, images, bent, *others)}
-    assert len(keys) == 4 + len(others)
+    assert len({each.place.key for each in (*kept, *others)}) == len(kept) + len(others)

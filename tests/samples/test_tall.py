@@ -10,7 +10,6 @@ from tests.problems import example
 from tests.samples.cutting import cut
 
 from superfactor.samples import Block, Plain
-from superfactor.solvers import newton
 
 N = 23
 
@@ -170,31 +169,3 @@ def test_handles_keep_their_samples_and_nothing_keeps_the_handles():
     del a
     gc.collect()
     assert held() is None
-
-
-# --- two searches on the same samples ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("model", "place"), [("filter", "memory"), ("feature", "files")])
-def test_two_searches_do_not_disturb_each_other(model, place, tmp_path):
-    """One search is interrupted by another at every iteration; each ends where it ends alone."""
-    problem, _ = example(model, 30, 7, 2, weighted=True, lam=2.0)
-    folder = tmp_path if place == "files" else None
-    alone = [newton.solve(problem, rank, search="off").objective for rank in (2, 3)]
-    shared, inner = cut(problem, 3, folder), []
-
-    def interrupt(iteration, objective):
-        inner.append(newton.solve(shared, 3, search="off").objective)
-        return False
-
-    outer = newton.solve(shared, 2, callback=interrupt, search="off")
-    assert inner
-    np.testing.assert_allclose(outer.objective, alone[0], rtol=1e-9)
-    np.testing.assert_allclose(inner, alone[1], rtol=1e-9)
-    # Both are forgotten but for what their answers hold.
-    gc.collect()
-    left = keys(shared.samples)
-    held = {outer.signal.place.key, outer.basis().features.place.key}
-    if model == "feature":
-        held |= {outer.basis().GS.place.key}
-    assert left == held

@@ -1,15 +1,24 @@
 """Projections: nearest, inside, idempotent, non-expansive, on every array library."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 from tests.libraries import LIBRARIES
 
-from superfactor.constraints import Box, FrobeniusBall, NonNegative, Product, UserSet, WholeSpace, norm
+from superfactor.constraints import (
+    Box,
+    FrobeniusBall,
+    NonNegative,
+    Product,
+    UserSet,
+    WholeSpace,
+    norm,
+    resolve_constraint,
+)
 
 SHAPES = ((4, 2), (4, 5), (3, 2))  # A, B, γ
 
@@ -43,7 +52,7 @@ def inner(Z, other):
     return sum(float(np.sum(z * o)) for z, o in zip(Z, other, strict=True))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     convex_set=st.sampled_from(list(SETS.values())), seed=st.integers(0, 2**31), scale=st.floats(1e-3, 1e3)
 )
@@ -64,26 +73,6 @@ def test_projection_is_the_nearest_point(convex_set, seed, scale):
     assert distance <= norm(minus(Z, other)) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("name", ["ball", "box", "nonnegative"])
-def test_projection_against_a_general_optimiser(name):
-    convex_set = SETS[name]
-    Z = np.array([1.3, -0.9, 0.4, 2.2])
-    constraints, bounds = [], None
-    if name == "ball":
-        constraints = [{"type": "ineq", "fun": lambda z: 1.5**2 - z @ z}]
-    else:
-        bounds = [(-0.5, 0.8) if name == "box" else (0.0, None)] * 4
-    found = minimize(
-        lambda z: np.sum((z - Z) ** 2),
-        np.full(4, 0.1),
-        method="SLSQP",
-        bounds=bounds,
-        constraints=constraints,
-        tol=1e-14,
-    )
-    np.testing.assert_allclose(convex_set.project(Z), found.x, atol=1e-6)
-
-
 @pytest.mark.parametrize("name", [name for name in SETS if "product" not in name])
 def test_single_arrays_keep_their_form(name):
     Z = 3.0 * np.random.default_rng(0).standard_normal((4, 3))
@@ -101,14 +90,6 @@ def test_a_tuple_is_one_joint_point():
     np.testing.assert_allclose(A, 0.3)
     np.testing.assert_allclose(B, 0.4)
     assert gamma.shape == (0, 2)
-
-
-def test_a_product_projects_each_part_by_itself():
-    A, B, gamma = triple(3, scale=2.0)
-    projected = Product(A=FrobeniusBall(0.5), gamma=NonNegative()).project((A, B, gamma))
-    np.testing.assert_allclose(projected[0], A * 0.5 / np.linalg.norm(A), rtol=1e-15)
-    np.testing.assert_array_equal(projected[1], B)
-    np.testing.assert_array_equal(projected[2], np.where(gamma > 0, gamma, 0.0))
 
 
 def test_box_with_array_bounds():
@@ -159,7 +140,7 @@ def test_rotation_invariance_is_declared_and_true():
 
 
 @pytest.mark.parametrize("convert", LIBRARIES)
-@pytest.mark.parametrize("name", ["whole", "ball", "box", "half-open", "nonnegative"])
+@pytest.mark.parametrize("name", ["whole", "ball", "half-open"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_other_libraries_agree_with_numpy(name, convert, dtype):
     Z = tuple(part.astype(dtype) for part in triple(9, scale=2.0))
@@ -171,3 +152,53 @@ def test_other_libraries_agree_with_numpy(name, convert, dtype):
         assert part.dtype == dtype
         assert found.dtype == convert(part).dtype
         np.testing.assert_allclose(np.asarray(found), part, rtol=1e-6)
+
+
+# --- what a user may pass, and what they are told otherwise -------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "said"),
+    [
+        (lambda: resolve_constraint("ball"), TypeError, "constraint="),
+        (lambda: resolve_constraint(FrobeniusBall), TypeError, "constraint="),
+        (lambda: FrobeniusBall(0.0), ValueError, r"radius=.*positive"),
+        (lambda: FrobeniusBall(math.nan), ValueError, r"radius=.*positive"),
+        (lambda: Box(np.array([0.0, 2.0]), 1.0), ValueError, "lower"),
+        (lambda: Box(math.nan, 1.0), ValueError, "lower"),
+        (lambda: Box(0.0, np.array([1.0, math.nan])), ValueError, "upper"),
+        (lambda: Box(math.inf, math.inf), ValueError, "no finite point"),
+        (lambda: Box(-math.inf, -math.inf), ValueError, "no finite point"),
+        (lambda: Product(B=1.0), TypeError, r"B=1\.0"),
+        (lambda: Product().project(np.ones((2, 2))), TypeError, "tuple"),
+        (lambda: UserSet(3), TypeError, "project="),
+        (lambda: UserSet(np.abs, contains=True), TypeError, "contains="),
+    ],
+)
+def test_what_is_refused(make, error, said):
+    with pytest.raises(error, match=said):
+        make()
+
+
+def test_resolve():
+    ball = FrobeniusBall(2.0)
+    assert resolve_constraint(None) == WholeSpace() and resolve_constraint(ball) is ball
+
+
+def test_a_user_set_may_decide_membership():
+    even = UserSet(lambda Z: np.full_like(Z, Z.mean()), contains=lambda Z, tol: np.ptp(Z) <= tol)
+    assert even.contains(np.ones((2, 2)))
+    assert not even.contains(np.array([[1.0, 1.1]]))
+    # Without a function of its own, projecting decides.
+    assert not UserSet(lambda Z: np.full_like(Z, Z.mean())).contains(np.array([[1.0, 1.1]]))
+
+
+def test_sets_travel_and_say_what_they_are():
+    for convex_set, text in (
+        (WholeSpace(), "WholeSpace()"),
+        (FrobeniusBall(2.0), "FrobeniusBall(radius=2.0)"),
+        (Box(0.0, 1.0), "Box(lower=0.0, upper=1.0)"),
+        (NonNegative(), "NonNegative()"),
+        (Product(B=NonNegative()), "Product(A=WholeSpace(), B=NonNegative(), gamma=WholeSpace())"),
+    ):
+        assert repr(pickle.loads(pickle.dumps(convex_set))) == text
