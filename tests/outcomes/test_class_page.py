@@ -1,3 +1,5 @@
+"""What a page shows of classes, beside scikit-learn."""
+
 import math
 import warnings
 
@@ -5,77 +7,71 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from superfactor.outcomes.class_page import ClassPage
-from superfactor.outcomes.proportions import wilson
+from superfactor.outcomes import Classes
+from superfactor.outcomes.proportions import balanced_interval, wilson
 
-evaluate = ClassPage().evaluate
+evaluate = Classes.page.evaluate
 
 
 def drawn(n, classes, missing=(), seed=0):
     """Class numbers, and probabilities that know something about them."""
     rng = np.random.default_rng(seed)
-    present = [c for c in range(classes) if c not in missing]
-    truth = rng.choice(present, n)
+    truth = rng.choice([c for c in range(classes) if c not in missing], n)
     scores = rng.standard_normal((n, classes)) + 1.5 * (truth[:, None] == np.arange(classes))
     return truth, np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("classes", [2, 3, 20])
-def test_figures_are_those_of_scikit_learn(classes):
-    truth, probabilities = drawn(300, classes)
+@pytest.mark.parametrize(("n", "classes"), [(300, 2), (300, 20), (5000, 3)])
+def test_figures_are_those_of_scikit_learn(n, classes):
+    truth, probabilities = drawn(n, classes)
     predicted = np.argmax(probabilities, axis=1)
     found = evaluate(truth, probabilities)
     assert found.accuracy == metrics.accuracy_score(truth, predicted)
     assert found.balanced_accuracy == pytest.approx(metrics.balanced_accuracy_score(truth, predicted))
+    low, high = found.balanced_interval
+    assert low < found.balanced_accuracy < high
     assert found.log_loss == pytest.approx(metrics.log_loss(truth, probabilities))
     np.testing.assert_array_equal(found.confusion, metrics.confusion_matrix(truth, predicted))
     np.testing.assert_allclose(found.recall, metrics.recall_score(truth, predicted, average=None))
     np.testing.assert_allclose(found.precision, metrics.precision_score(truth, predicted, average=None))
-    if classes == 2:
-        assert found.area == pytest.approx(metrics.roc_auc_score(truth, probabilities[:, 1]))
-    else:
-        area = metrics.roc_auc_score(truth, probabilities, multi_class="ovr")
-        assert found.area == pytest.approx(area)
-
-
-@pytest.mark.parametrize("n", [60, 5000], ids=["few points", "many points"])
-def test_roc_curves_run_from_corner_to_corner(n):
-    truth, probabilities = drawn(n, 3)
-    for curve in evaluate(truth, probabilities).curves:
-        x, y, _ = metrics.roc_curve(truth == curve.positive, probabilities[:, curve.positive])
+    scores = probabilities[:, 1] if classes == 2 else probabilities
+    assert found.area == pytest.approx(metrics.roc_auc_score(truth, scores, multi_class="ovr"))
+    for curve in found.curves:
+        area = metrics.roc_auc_score(truth == curve.positive, probabilities[:, curve.positive])
         assert (curve.false_positive[0], curve.true_positive[0]) == (0, 0)
         assert (curve.false_positive[-1], curve.true_positive[-1]) == (1, 1)
-        assert len(curve.false_positive) <= 300
+        assert len(curve.false_positive) <= 300 and curve.area == pytest.approx(area)
         # Where points were left out, the area below the rest is still that of all.
-        assert metrics.auc(curve.false_positive, curve.true_positive) == pytest.approx(
-            metrics.auc(x, y), abs=5e-3
-        )
-        assert curve.area == pytest.approx(metrics.auc(x, y))
+        assert metrics.auc(curve.false_positive, curve.true_positive) == pytest.approx(area, abs=5e-3)
 
 
 def test_classes_without_samples_take_no_part():
-    truth, probabilities = drawn(200, 4, missing=(2,))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = evaluate(truth, probabilities)
+        found = evaluate(*drawn(200, 4, missing=(2,)))
     assert [curve.positive for curve in found.curves] == [0, 1, 3]
     assert math.isnan(found.recall[2])
-    present = found.recall[[0, 1, 3]]
-    assert found.balanced_accuracy == pytest.approx(present.mean())
+    assert found.balanced_accuracy == pytest.approx(found.recall[[0, 1, 3]].mean())
+    alone = evaluate(*drawn(20, 2, missing=(0,)))
+    assert alone.curves == () and math.isnan(alone.area)
 
 
-def test_a_single_class_has_no_curve():
-    truth, probabilities = drawn(20, 2, missing=(0,))
-    found = evaluate(truth, probabilities)
-    assert found.curves == () and math.isnan(found.area)
+def test_a_factor_goes_towards_the_class_it_raises_most():
+    truth, score, page = np.array([0, 0, 1, 1]), np.array([0.0, 2.0, 1.0, 3.0]), Classes.page
+    assert page.direction(np.array([0.5]), up=1) == (1, 0) == page.direction(np.array([-0.5]), up=0)
+    assert page.direction(np.array([0.1, -0.4, 0.3]), up=0) == (2, 1)
+    assert page.direction(np.zeros(3), up=0) is None
+    assert page.alone(np.array([0.5]), 1, truth, score) == (0.75, 1)
+    assert page.alone(np.array([-0.5]), 1, truth, score) == (0.25, 0)
+    assert page.alone(np.zeros(1), 1, truth, score) == (0.75, 1)  # of no direction: the one it goes with
+    assert math.isnan(page.alone(np.array([0.5]), 1, np.zeros(4), score)[0])
 
 
 @pytest.mark.parametrize(("right", "n"), [(28, 32), (1, 3), (500, 1000)])
 def test_wilson_interval_holds_the_proportions_a_score_test_accepts(right, n):
-    z = 1.959963984540054
     for p in wilson(right, n):
         # At the ends of the interval the score test just rejects.
-        assert abs(right / n - p) / math.sqrt(p * (1 - p) / n) == pytest.approx(z)
+        assert abs(right / n - p) / math.sqrt(p * (1 - p) / n) == pytest.approx(1.959963984540054)
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 10), (10, 10)], ids=["none right", "all right"])
@@ -83,3 +79,21 @@ def test_wilson_interval_stays_a_proportion(right, n):
     low, high = wilson(right, n)
     assert 0 <= low <= right / n <= high <= 1
     assert high - low > 0.2  # ten samples do not prove perfection
+
+
+def test_the_interval_of_balanced_accuracy_covers():
+    low, high = balanced_interval(np.array([[15, 5], [5, 15]]))
+    one = wilson(15, 20)  # two equal recalls are narrower than one by the root of two
+    assert (0.75 - low) * math.sqrt(2) == pytest.approx(0.75 - one[0])
+    assert (high - 0.75) * math.sqrt(2) == pytest.approx(one[1] - 0.75)
+    rng = np.random.default_rng(0)
+    recalls, n = np.array([0.9, 0.6, 0.75]), np.array([40, 25, 12])
+    covered = []
+    for _ in range(2000):
+        right = rng.binomial(n, recalls)
+        confusion = np.diag(right)
+        confusion[:, 0] += n - right
+        confusion[0] = [right[0], n[0] - right[0], 0]
+        low, high = balanced_interval(confusion)
+        covered.append(low <= recalls.mean() <= high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)

@@ -1,8 +1,12 @@
-"""Models to report on, their pages, and a browser to open them in."""
+"""Models to report on, their facts and pages, and a browser to open them in."""
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +21,7 @@ from superfactor import SMFClassifier
 from superfactor.interpretation import stability, top_features
 from superfactor.preprocessing import Adjuster, BlockScaler
 from superfactor.report import write_report
+from superfactor.report.facts import Facts, gather
 from superfactor.selection import SMFClassifierCV
 
 HOSTILE = [
@@ -47,8 +52,35 @@ class Case:
         told = {"X_test": self.X_test, "y_test": self.y_test, "stable": False} | self.told | changed
         return write_report(path, self.model, self.X, self.y, **told)
 
+    @cached_property
+    def facts(self) -> Facts:
+        """With held-out samples, out-of-fold scores and tables of features, without halves of samples."""
+        beside = {"X_test": self.X_test, "y_test": self.y_test, "held_out": None, "features": True}
+        return gather(self.model, self.X, self.y, **beside, near=None)
 
-def nested_like(grade: str) -> SimpleNamespace:
+
+def words(page: str) -> str:
+    """The text of a page as people read it."""
+    body = page.partition("<main")[2].partition("</main>")[0]
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", body)))
+
+
+def payload(page: str) -> dict[str, Any]:
+    """What the figures are drawn from."""
+    return json.loads(re.search(r'id="payload">(.*?)</script>', page, flags=re.S)[1])
+
+
+def panel(page: str, name: str) -> str:
+    """The HTML of a tab; empty where there is none."""
+    found = re.search(rf'<section class="panel" id="{name}".*?(?=<section class="panel"|</main>)', page, re.S)
+    return found[0] if found else ""
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def nested_like(grade: str, **more: Any) -> SimpleNamespace:
     """What the page reads of the `NestedScores` of two classes, with numbers made up."""
 
     def around(value: float, width: float = 0.05) -> dict[str, float]:
@@ -59,14 +91,13 @@ def nested_like(grade: str) -> SimpleNamespace:
     def summary(*values: float) -> dict[str, dict[str, float]]:
         return {name: around(value) for name, value in zip(names, values, strict=False)}
 
+    own = summary(0.91, 0.91, 0.96, 0.25, 0.93)
     rivals = {
         "PCA + logistic regression": summary(0.86, 0.86, 0.92, 0.35, 0.8),
         "always the most frequent class": summary(0.51, 0.5, 0.5, 0.69),
     }
-    own = summary(0.91, 0.91, 0.96, 0.25, 0.93)
     differences = {
-        rival: {"metric": "balanced_accuracy"}
-        | around(own["balanced_accuracy"]["mean"] - found["balanced_accuracy"]["mean"], 0.04)
+        rival: {"metric": "balanced_accuracy"} | around(0.91 - found["balanced_accuracy"]["mean"], 0.04)
         for rival, found in rivals.items()
     }
     verdict = SimpleNamespace(
@@ -75,9 +106,8 @@ def nested_like(grade: str) -> SimpleNamespace:
         sentences=("A sentence.", "Another <b>one</b>."),
         advice=("Try this.",),
     )
-    return SimpleNamespace(
-        summary=own, rivals=rivals, differences=differences, n_splits=5, n_repeats=2, verdict=verdict
-    )
+    told = {"summary": own, "rivals": rivals, "differences": differences, "n_splits": 5, "n_repeats": 2}
+    return SimpleNamespace(**told, verdict=verdict, **more)
 
 
 def table(n: int, p: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -103,12 +133,9 @@ def two_classes() -> Case:
         [1, 2], model=["filter", "feature"], xi=[0.01, 0.1], lam=[1.0, 0.1],
         preprocess="standardize", cv=3,
     ).fit(X[:60], y[:60])  # fmt: skip
-    found = stability(search, X[:60], y[:60], n_resamples=4, random_state=0)
-    known = top_features(search, 1)["feature"].iloc[0]
     told = {
-        "search": search,
-        "stability": found,
-        "markers": {known: "a known marker"},
+        "stability": stability(search, X[:60], y[:60], n_resamples=4, random_state=0),
+        "markers": {top_features(search, 1)["feature"].iloc[0]: "a known marker"},
         "baselines": {"PCA + logistic regression": 0.75},
         "title": "Two classes",
         "target": "kind",
@@ -182,6 +209,17 @@ def pages(request, tmp_path_factory) -> dict[str, Path]:
     return {name: request.getfixturevalue(name).write(folder / f"{name}.html") for name in CASES}
 
 
+@pytest.fixture(scope="session")
+def shuffled() -> Case:
+    """Wide noise: in training the classes separate perfectly."""
+    X, _ = table(60, 400, 2)
+    X = X.sample(frac=1, random_state=0).reset_index(drop=True)
+    y = np.random.default_rng(3).permutation(np.repeat(["ill", "well"], 30))
+    model = scaled(n_components=2, xi=1e-3, lam=1.0).fit(X, y)
+    assert model.score(X, y) == 1
+    return Case(model, X, y)
+
+
 class Window:
     """A window of the browser, and what the page in it said and asked for."""
 
@@ -209,16 +247,27 @@ class Window:
         """Open a tab, without the time a mouse takes to get there."""
         self.page.evaluate(f"document.getElementById('{name}-tab').click()")
 
+    @property
+    def tabs(self) -> list[str]:
+        return [link.get_attribute("href")[1:] for link in self.page.query_selector_all("#tabs a")]
+
+    @property
+    def tooltip(self) -> list[str]:
+        """Its lines; none where it is hidden."""
+        node = self.page.locator("#tooltip")
+        return node.inner_text().split("\n") if node.is_visible() else []
+
 
 @pytest.fixture(scope="session")
 def opened(browser, pages):
-    """opened("many", viewport=…): the page of a case, fresh in a window with these options."""
+    """opened("many", viewport=…): the page of a case, or a file, fresh in a window with these options."""
     windows: dict[str, Window] = {}  # opening one takes longer than most tests
 
-    def open_page(name: str, **options: Any) -> Window:
+    def open_page(page: str | Path, **options: Any) -> Window:
+        options = {"viewport": {"width": 1400, "height": 900}} | options
         key = repr(sorted(options.items()))
         if key not in windows:
             windows[key] = Window(browser, **options)
-        return windows[key].open(pages[name])
+        return windows[key].open(pages[page] if isinstance(page, str) else page)
 
     return open_page

@@ -1,32 +1,45 @@
+"""What the page tells is what the model, the samples and independent code say."""
+
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from tests.report.conftest import nested_like, scaled, table
 
 from superfactor import SMFClassifier
-from superfactor.interpretation import factor_view, unsupervised
+from superfactor.interpretation import (
+    class_features,
+    factor_view,
+    feature_effects,
+    held_out_scores,
+    stable_features,
+    unsupervised,
+)
 from superfactor.interpretation.models import fitted_model
-from superfactor.report.facts import directions, gather
+from superfactor.preprocessing import Adjuster
+from superfactor.report.facts import alone, directions, gather, judged_alone, trusted
 from superfactor.report.facts.nameless import without_names
-from superfactor.report.sections import choice, factors, features
-from superfactor.report.sections.samples import thinned
-
-
-def facts_of(model, X, y, X_test=None, y_test=None, **told):
-    empty = dict.fromkeys(["covariates", "covariates_test", "ids"])
-    return gather(model, X, y, X_test=X_test, y_test=y_test, **(empty | told))
+from superfactor.selection.judging.external import external_verdict
 
 
 @pytest.mark.parametrize("name", ["two_classes", "many"])
 def test_predictions_and_factors_are_those_of_the_model(name, request):
     case = request.getfixturevalue(name)
-    facts = facts_of(case.model, case.X, case.y, case.X_test, case.y_test)
+    facts, view = case.facts, factor_view(case.model)
     np.testing.assert_allclose(
         facts.test.probabilities, case.model.predict_proba(case.X_test), rtol=1e-9, atol=1e-12
     )
     assert facts.evaluation.accuracy == case.model.score(case.X_test, case.y_test)
-    np.testing.assert_allclose(facts.view.weights, factor_view(case.model).weights)
+    np.testing.assert_allclose(facts.view.weights, view.weights)
+    for samples, X in ((facts.train, case.X), (facts.test, case.X_test)):
+        np.testing.assert_allclose(samples.scores, view.scores_of(case.model.transform(X)), atol=1e-9)
     plain = unsupervised(case.model, case.X, case.y)
     order = facts.plain.number - 1
     assert sorted(order) == list(range(len(order)))
@@ -36,183 +49,211 @@ def test_predictions_and_factors_are_those_of_the_model(name, request):
     assert np.all(np.sum(both, axis=1) >= 0)
 
 
-def test_scores_are_the_codes_in_the_order_and_sign_of_the_view():
-    X, y = table(80, 12, 3)
-    model = scaled(n_components=4, xi=0.05, lam=0.5).fit(X, y)
-    facts = facts_of(model, X, y, X[:10], y[:10])
-    products = model[0].transform(X) @ facts.view.weights.T
-    products -= products.mean(axis=0)
-    np.testing.assert_allclose(facts.train.scores, products, atol=1e-10)
-    np.testing.assert_allclose(facts.test.scores, products[:10], atol=1e-10)
-    np.testing.assert_allclose(products.T @ products / 80, np.eye(4), atol=1e-9)
-
-
-def test_held_out_names_come_from_the_index_or_from_ids():
-    X, y = table(40, 8, 2)
-    model = SMFClassifier(1).fit(X[:30], y[:30])
-    parts = (X[:30], y[:30], X[30:], y[30:])
-    assert facts_of(model, *parts).test.ids == list(X.index[30:])
-    assert facts_of(model, *parts, ids=range(30)).train.ids[:2] == ["0", "1"]
-    both = facts_of(model, *parts, ids=[f"s{i}" for i in range(40)])
-    assert (both.train.ids[0], both.test.ids[-1]) == ("s0", "s39")
-
-
-class TestWithoutNames:
-    def test_the_model_and_its_table_are_left_as_they_are(self):
-        X, y = table(40, 8, 2)
-        model = scaled(n_components=2).fit(X, y)
-        model[0].set_output(transform="pandas")
-        bare, (array,) = without_names(fitted_model(model), X)
-        assert isinstance(array, np.ndarray) and isinstance(bare.preprocess(array), np.ndarray)
-        assert list(model[0].feature_names_in_) == list(X.columns)
-        assert hasattr(model[0].transform(X), "columns")
-
-    def test_other_steps_see_the_table_they_know(self):
-        X, y = table(40, 8, 2)
-        model = scaled(n_components=2).set_params(scaler=MinMaxScaler()).fit(X, y)
-        assert without_names(fitted_model(model), X)[1][0] is X
-
-    def test_wrong_names_are_not_swept_under_the_carpet(self):
-        X, y = table(40, 8, 2)
-        model = scaled(n_components=2).fit(X, y)
-        with pytest.raises(ValueError, match="feature names"):
-            facts_of(model, X[X.columns[::-1]], y)
-
-
-class TestThinning:
-    def test_all_are_kept_where_they_fit(self):
-        np.testing.assert_array_equal(thinned(np.zeros(50, int), 50), np.arange(50))
-
-    def test_every_class_keeps_its_share_and_rare_ones_some(self):
-        truth = np.repeat([0, 1, 2], [12_000, 7_995, 5])
-        kept = thinned(truth, 1000)
-        counts = np.bincount(truth[kept])
-        assert counts[0] == 600 and counts[1] == 399 and counts[2] == 5
-        np.testing.assert_array_equal(kept, thinned(truth, 1000))
-        assert len(np.unique(kept)) == len(kept)
-
-
-def test_bars_are_the_extreme_features(two_classes):
-    X, view = two_classes.X, factor_view(two_classes.model)
-    facts = facts_of(two_classes.model, X, two_classes.y, markers={"gene 0": "note"})
-    payload = factors.section(facts).payload["supervised"]
-    scores, notes = facts.train.scores, set()
-    for j, factor in enumerate(payload):
-        # With the scores as anyone would compute it.
-        r = np.array([np.corrcoef(X[name], scores[:, j])[0, 1] for name in X])
-        order = np.argsort(-r)
-        assert [bar[0] for bar in factor["high"][:5]] == list(X.columns[order[:5]])
-        assert [bar[0] for bar in factor["low"][:5]] == list(X.columns[order[::-1][:5]])
-        assert factor["high"][0][1] == f"+{r[order[0]]:.2f}"
-        largest = np.abs(view.weights[j]).max()
-        for end, sign in (("high", 1), ("low", -1)):
-            for name, said, scaled_weight, weight, disagrees, *note in factor[end]:
-                i = list(X.columns).index(name)
-                assert sign * r[i] > 0  # at no end that it correlates against
-                assert number(said) == pytest.approx(r[i], abs=0.0051)
-                assert number(weight) == pytest.approx(view.weights[j, i], rel=0.01)
-                assert number(scaled_weight) == pytest.approx(view.weights[j, i] / largest, abs=0.00051)
-                assert disagrees == (r[i] * view.weights[j, i] < 0)
-                notes |= set(note)
-    assert notes == {"note"}
-
-
-def number(text):
-    return float(text.replace("−", "-"))
-
-
-def test_a_feature_whose_weight_and_correlation_disagree_is_marked():
-    """It goes up with the classes only since it is noise of another feature, which its weight cancels."""
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 2
-    noise = rng.standard_normal(200)
-    X = pd.DataFrame({"signal": 2.0 * y + 3 * noise, "noise": 3 * noise + 0.3 * rng.standard_normal(200)})
-    X["noise"] += 0.5 * y
-    facts = facts_of(SMFClassifier(1, xi=1e-6, lam=1e-3).fit(X - X.mean(), y), X - X.mean(), y)
-    bars = {bar[0]: bar for bar in factors.section(facts).payload["supervised"][0]["high"]}
-    assert bars["signal"][4] == 0 and number(bars["signal"][2]) > 0
-    assert bars["noise"][4] == 1 and number(bars["noise"][2]) < 0 < number(bars["noise"][1])
-    rows = {row["name"]: row for row in features.section(facts).told["rows"]}
-    assert (rows["noise"]["disagrees"], rows["signal"]["disagrees"]) == (True, False)
-
-
-def test_surfaces_hold_every_score_of_the_search(two_classes):
-    search = two_classes.model
-    facts = facts_of(search, two_classes.X, two_classes.y, search=search)
-    payload = choice(facts).payload
-    drawn = [v for surface in payload["surfaces"] for row in surface["mean"] for v in row]
-    np.testing.assert_allclose(sorted(drawn), sorted(search.cv_results_["mean_test_score"]), rtol=1e-3)
-    (chosen,) = (s for s in payload["surfaces"] if s["chosen"])
-    row, column = chosen["chosen"]
-    assert chosen["mean"][row][column] == pytest.approx(search.best_score_, rel=1e-3)
-    assert (chosen["model"], chosen["rank"]) == (
-        search.best_params_["model"],
-        search.best_params_["n_components"],
-    )
-    assert float(chosen["xi"][column]) == pytest.approx(search.best_params_["xi"], rel=1e-2)
-    assert float(chosen["lam"][row]) == pytest.approx(search.best_params_["lam"], rel=1e-2)
-    assert chosen["said"][row][column] == f"{search.best_score_:.3f}".replace("-", "−")
+def test_rotation_positive_class_and_names_are_the_callers_choice():
+    X, y = table(60, 12, 2)
+    model = scaled(n_components=3, xi=0.05, lam=0.5).fit(X[:40], y[:40])
+    parts = {"X": X[:40], "y": y[:40], "X_test": X[40:], "y_test": y[40:]}
+    turned = gather(model, **parts, rotation="varimax")
+    np.testing.assert_array_equal(turned.view.weights, factor_view(model, rotation="varimax").weights)
+    assert turned.test.ids == list(X.index[40:])
+    for positive in ("class 0", "class 1"):
+        facts = gather(model, **parts, positive=positive, ids=range(40))
+        assert facts.classes[facts.up] == positive and facts.plain.view.outputs == (positive,)
+        assert directions(facts, facts.view)[0] == (positive, "")
+        assert facts.train.ids[:2] == ["0", "1"] and facts.test.ids == list(X.index[40:])
+    both = gather(model, **parts, ids=[f"s{i}" for i in range(60)])
+    assert (both.train.ids[0], both.test.ids[-1]) == ("s0", "s59")
 
 
 def test_every_class_has_an_effect_and_the_probabilities_follow_it(many):
     """Moving all samples along a factor changes log-probabilities by these effects, up to a constant."""
-    facts = facts_of(many.model, many.X, many.y)
-    effects = facts.view.coef
-    assert effects.shape == (10, facts.rank)
-    np.testing.assert_allclose(effects.sum(axis=0), 0, atol=1e-12)
-    estimator = many.model[-1]
-    X = many.model[0].transform(many.X)
+    facts, X = many.facts, many.model[0].transform(many.X)
+    assert facts.view.coef.shape == (10, facts.rank)
+    towards = directions(facts, facts.view)
     for j in (0, 3):
         along = np.linalg.pinv(facts.view.weights)[:, j]  # moves this score by 1 and no other
-        before, after = (np.log(estimator.predict_proba(X + t * along)) for t in (0, 1e-3))
-        change = (after - before)[:, None, :] - (after - before)[:, :, None]  # of each against each
-        expected = 1e-3 * (effects[None, :, j] - effects[:, None, j])
-        np.testing.assert_allclose(change[0].T, expected.T, atol=1e-5)
+        before, after = (np.log(many.model[-1].predict_proba(X + t * along)) for t in (0, 1e-3))
+        change = (after - before)[0] - (after - before)[0].mean()
+        np.testing.assert_allclose(change, 1e-3 * facts.view.coef[:, j], atol=1e-5)
+        assert towards[j] == (facts.classes[change.argmax()], facts.classes[change.argmin()])
 
 
-def test_directions_name_the_class_that_gains(two_classes, many):
-    facts = facts_of(two_classes.model, two_classes.X, two_classes.y)
-    for (up, down), effect in zip(directions(facts, facts.view), facts.view.coef.T, strict=True):
-        shown = facts.view.classes.index(facts.view.outputs[0])
-        assert (up, down) == (facts.classes[shown if effect[0] > 0 else 1 - shown], "")
-    facts = facts_of(many.model, many.X, many.y)
-    effects = facts.view.coef
-    for (up, down), effect in zip(directions(facts, facts.view), effects.T, strict=True):
-        expected = (facts.classes[effect.argmax()], facts.classes[effect.argmin()])
-        assert (up, down) == (expected if effect.any() else ("", ""))
+class TestWithoutNames:
+    X, y = table(40, 8, 2)
+
+    def test_the_model_and_its_table_are_left_as_they_are(self):
+        model = scaled(n_components=2).fit(self.X, self.y)
+        model[0].set_output(transform="pandas")
+        bare, (array,) = without_names(fitted_model(model), self.X)
+        assert isinstance(array, np.ndarray) and isinstance(bare.preprocess(array), np.ndarray)
+        assert list(model[0].feature_names_in_) == list(self.X.columns)
+        assert hasattr(model[0].transform(self.X), "columns")
+
+    def test_other_steps_see_the_table_they_know(self):
+        model = scaled(n_components=2).set_params(scaler=MinMaxScaler()).fit(self.X, self.y)
+        assert without_names(fitted_model(model), self.X)[1][0] is self.X
+
+    def test_wrong_names_are_an_error(self):
+        model = scaled(n_components=2).fit(self.X, self.y)
+        with pytest.raises(ValueError, match="feature names"):
+            gather(model, self.X[self.X.columns[::-1]], self.y)
 
 
-def test_the_rotation_and_the_class_that_is_up_are_the_callers_choice():
-    X, y = table(60, 12, 2)
-    model = scaled(n_components=3, xi=0.05, lam=0.5).fit(X, y)
-    turned = factor_view(model, rotation="varimax")
-    facts = facts_of(model, X, y, rotation="varimax")
-    np.testing.assert_array_equal(facts.view.weights, turned.weights)
-    scores = turned.scores_of(model.transform(X))
-    np.testing.assert_allclose(facts.train.scores, scores, atol=1e-10)
+class TestVerdict:
+    truth = np.arange(80) % 2
 
+    def judged(self, case, truth, predicted):
+        """Facts whose held-out samples have these classes and predictions."""
+        probabilities = np.eye(2)[predicted] * 0.8 + 0.1
+        ids = [str(i) for i in range(len(truth))]
+        test = replace(case.facts.test, ids=ids, truth=truth, probabilities=probabilities)
+        return replace(case.facts, test=test)
 
-@pytest.mark.parametrize("positive", ["class 0", "class 1"])
-def test_the_class_that_is_up_is_up_in_all_factors(positive):
-    X, y = table(60, 12, 2)
-    model = scaled(n_components=2, xi=0.05, lam=0.5).fit(X, y)
-    facts = facts_of(model, X, y, positive=positive)
-    assert facts.classes[facts.up] == positive and facts.plain.view.outputs == (positive,)
-    assert directions(facts, facts.view)[0][0] == positive
+    @pytest.mark.parametrize(
+        ("predicted", "grade", "predicts"),
+        [
+            (truth, "better", True),
+            (np.where(np.arange(80) % 5 < 3, truth, 1 - truth), "not shown", False),
+            (np.zeros(80, int), "not shown", False),
+            (1 - truth, "worse", False),
+        ],
+        ids=["right", "perhaps luck", "one class", "wrong"],
+    )
+    def test_held_out_samples_are_judged_as_in_the_terminal(self, two_classes, predicted, grade, predicts):
+        for truth in (self.truth, (np.arange(80) % 10 == 0).astype(int)):
+            facts = self.judged(two_classes, truth, predicted)
+            found = external_verdict(
+                facts.outcome, np.array(facts.classes), facts.test.truth, facts.test.probabilities
+            )
+            assert facts.verdict == found
+            assert truth is not self.truth or (found.grade, facts.predicts) == (grade, predicts)
+
+    def test_classes_that_the_page_shortens_to_the_same_stay_apart(self, two_classes):
+        long = np.array(["a" * 500 + "b" + "a" * 500, "a" * 500 + "c" + "a" * 500])
+        facts = self.judged(two_classes, self.truth, self.truth)
+        same = replace(facts, classes=["a…a", "a…a"], estimator=SimpleNamespace(classes_=long))
+        assert same.verdict.grade == "better"
+
+    def test_training_samples_show_nothing_and_nested_scores_come_first(self, two_classes):
+        facts, nested = two_classes.facts, nested_like("worse")
+        unknown = replace(facts, test=None)
+        assert unknown.verdict.grade == "unknown" and unknown.predicts is None
+        assert len(unknown.verdict.sentences) == 2  # there was a search
+        assert replace(facts, nested=nested).verdict is nested.verdict
+        for grade, apart in (("better", True), ("not shown", False)):
+            assert replace(facts, nested=nested_like(grade)).separates is apart
 
 
 def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_there_are_any(training_only):
-    case = training_only
-    assert facts_of(case.model, case.X, case.y).judged_by == "training"
-    rng = np.random.default_rng(0)
-    blind = rng.dirichlet([1, 1], len(case.y))
-    nested = nested_like("not shown")
-    nested.predictions = blind
-    facts = facts_of(case.model, case.X, case.y, nested=nested)
-    assert facts.judged_by == "out-of-fold"
-    guessed = np.unique(case.y)[blind.argmax(axis=1)]
-    assert facts.evaluation.accuracy == np.mean(guessed == case.y)
-    nested.predictions = blind[:-1]  # of other samples
-    assert facts_of(case.model, case.X, case.y, nested=nested).judged_by == "training"
-    held_out = facts_of(case.model, case.X, case.y, case.X, case.y, nested=nested)
-    assert held_out.judged_by == "held-out"
+    case, facts = training_only, training_only.facts
+    assert facts.judged_by == "training"
+    blind = np.random.default_rng(0).dirichlet([1, 1], len(case.y))
+    told = replace(facts, nested=nested_like("not shown", predictions=blind))
+    assert told.judged_by == "out-of-fold"
+    assert told.evaluation.accuracy == np.mean(np.unique(case.y)[blind.argmax(axis=1)] == case.y)
+    other = replace(facts, nested=nested_like("not shown", predictions=blind[:-1]))
+    assert other.judged_by == "training"
+    assert replace(other, test=facts.train).judged_by == "held-out"
+
+
+@pytest.mark.parametrize("mark", [None, np.nan, "?"])
+def test_held_out_samples_without_a_label_are_left_out_and_counted(mark):
+    X, y = table(90, 20, 2)
+    model = SMFClassifier(1, unlabeled="?").fit(X[:60], y[:60])
+    y_test, there = y[60:].astype(object), np.arange(30) % 5 > 0
+    y_test[::5] = mark
+    facts = gather(model, X[:60], y[:60], X_test=X[60:], y_test=y_test)
+    assert facts.evaluation.accuracy == model.score(X[60:][there], y[60:][there])
+    assert facts.test.ids == list(X.index[60:][there]) and facts.n_test_unlabeled == 6
+    with pytest.raises(ValueError, match=r"^y: none of the 60 samples has a label; some are"):
+        gather(model, X[:60], [mark] * 60)
+
+
+def test_two_adjusters_remove_more_than_the_first():
+    X, y = table(120, 20, 2)
+    X += 5.0 * (np.arange(120) // 4 % 2)[:, None]
+    before = np.var(X, axis=0).sum()
+    X["batch"], X["site"] = np.arange(120) // 2 % 2, np.arange(120) // 4 % 2
+    model = make_pipeline(Adjuster([20]), Adjuster([20]), SMFClassifier(1)).fit(X.to_numpy(), y)
+    facts = gather(model, X.to_numpy(), y)
+    left = np.var(model[:2].transform(X.to_numpy()), axis=0).sum()
+    assert facts.confounders.removed == pytest.approx(1 - left / before) and facts.confounders.removed > 0.8
+
+
+@pytest.fixture(scope="module", params=["cancer", "wine", "shuffled wine"])
+def real(request):
+    load = load_breast_cancer if request.param == "cancer" else load_wine
+    data = load(as_frame=True)
+    X, y = data.data[::2], np.asarray(data.target_names)[data.target].astype(str)[::2]
+    if "shuffled" in request.param:
+        y = np.random.default_rng(0).permutation(y)
+    model = scaled(n_components=3, lam=1.0).fit(X, y)
+    return X, y, gather(model, X, y, held_out=held_out_scores(model, X, y))
+
+
+class TestFactors:
+    def test_background_factors_add_nothing_to_the_prediction(self, real):
+        """The log loss of the training samples is the same without them."""
+        X, y, facts = real
+        Z = facts.steps[0].transform(X)
+        before = facts.estimator.predict_proba(Z)
+        for j in np.flatnonzero(~facts.view.predictive):
+            along = np.linalg.pinv(facts.view.weights)[:, j]
+            moved = Z - np.outer(facts.train.scores[:, j], along)
+            loss = [
+                -np.mean(np.log(p[np.arange(len(y)), facts.train.truth]))
+                for p in (before, facts.estimator.predict_proba(moved))
+            ]
+            assert loss[1] - loss[0] < 0.01 * (np.log(len(facts.classes)) - loss[0])
+
+    def test_each_has_the_area_of_its_own_on_samples_not_seen_if_there_are_any(self, real):
+        _, y, facts = real
+        for told, where in ((facts, "out of fold"), (replace(facts, held_out=None), "training")):
+            assert judged_alone(told) == where
+            scores = facts.train.blind if where == "out of fold" else facts.train.scores
+            for j, one in enumerate(alone(told)):
+                assert one.area == pytest.approx(roc_auc_score(y == one.of, scores[:, j]))
+                assert one.area >= 0.5 or (where == "out of fold" and facts.view.coef[:, j].any())
+
+    @pytest.mark.parametrize("positive", [None, "class_2"])
+    def test_whichever_class_is_up_the_classes_are_apart_or_not(self, positive):
+        data = load_wine()
+        X, y = data.data, data.target_names[data.target].astype(str)
+        for labels, expected in ((y, True), (np.random.default_rng(0).permutation(y), False)):
+            model = scaled(n_components=2, lam=1.0).fit(X, labels)
+            assert gather(model, X, labels, held_out=None, positive=positive).separates is expected
+
+    def test_of_shuffled_labels_none_is_called_predictive(self, shuffled):
+        assert shuffled.facts.roles == ["not shown", "background"] and shuffled.facts.view.predictive[0]
+
+
+class TestFeatures:
+    def test_effects_are_computed_once_and_have_their_names(self, two_classes, monkeypatch):
+        """The page drops names for speed; tables have them all the same."""
+        case, calls = two_classes, []
+
+        def counted(*args, **options):
+            calls.append(options)
+            return feature_effects(*args, **options)
+
+        monkeypatch.setattr(trusted, "feature_effects", counted)
+        facts = gather(case.model, case.X, case.y, features=True)
+        assert len(calls) == 1
+        pd.testing.assert_frame_equal(facts.trusted.markers, class_features(case.model, case.X, case.y))
+        assert set(facts.trusted.effects["feature"]) == set(case.X)
+
+    def test_those_that_return_have_their_names(self, monkeypatch):
+        X, y = table(40, 8, 2)
+        model = scaled(n_components=1, xi=0.1, lam=1.0, certify=None).fit(X, y)
+        few = partial(stable_features, n_pairs=5)
+        monkeypatch.setattr(trusted, "stable_features", few)
+        found, own = gather(model, X, y, features=True, stable=None).trusted.stable, few(model, X, y)
+        assert found.table["feature"].tolist() == own.table["feature"].tolist()
+        assert found.statement == own.statement
+
+    def test_too_few_samples_for_halves_are_no_reason_to_write_no_page(self):
+        X, y = table(30, 12, 2)
+        y = np.array([*y[:29], "rare"])
+        facts = gather(SMFClassifier(1, xi=0.1, lam=1.0).fit(X, y), X, y, features=True, stable=None)
+        assert facts.trusted.stable is None
+        assert facts.trusted.why_not.startswith("y: class 'rare' has 1 of the 2 samples")

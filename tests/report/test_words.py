@@ -1,68 +1,45 @@
+"""Names, numbers, terms and proofs as text; templates escape all of it."""
+
 import json
 import math
 import re
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 from jinja2 import UndefinedError
 from markupsafe import escape
-from tests.report.conftest import HOSTILE
+from tests.report.conftest import HOSTILE, table
 
+from superfactor import SMFClassifier
 from superfactor.report import formats
+from superfactor.report.certificate import in_plain_words, technical
 from superfactor.report.page import embedded, glossary, templates, term_id
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_payload_is_inert_in_html_and_comes_back_whole(name):
-    inside = embedded({"name": name})
+def test_a_payload_is_inert_in_html_and_comes_back_whole():
+    inside = embedded({"names": HOSTILE})
     assert not re.search("[<>&\u2028\u2029]", inside)
-    assert json.loads(inside) == {"name": name}
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("TP53", "TP53"),
-        ("a\n\tb", "a b"),
-        ("\u202eexe", "\ufffdexe"),
-        ("\ud800", "\ufffd"),
-        ("", "(no name)"),
-        (7, "7"),
-    ],
-)
-def test_names_are_one_visible_line(name, shown):
-    assert formats.label(name) == shown
-
-
-def test_long_names_keep_both_ends():
-    name = formats.label("a" * 300 + "tail")
-    assert len(name) <= formats.LONGEST_NAME and name.startswith("aaa") and name.endswith("tail")
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (0.0, "0"),
-        (0.12345, "0.123"),
-        (-2.5, "−2.5"),
-        (3.11e-6, "3.11e−6"),
-        (1234567.8, "1,234,568"),
-        (1e12, "1.00e12"),
-        (math.inf, "∞"),
-        (math.nan, "–"),
-    ],
-)
-def test_numbers(value, shown):
-    assert formats.number(value) == shown
-
-
-def test_no_negative_zero():
-    assert formats.fixed(-0.001, 2) == "0.00"
+    assert json.loads(inside) == {"names": HOSTILE}
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "shown"),
     [
+        ("label", "TP53", "TP53"),
+        ("label", "a\n\tb", "a b"),
+        ("label", "\u202eexe", "\ufffdexe"),
+        ("label", "\ud800", "\ufffd"),
+        ("label", "", "(no name)"),
+        ("label", 7, "7"),
+        ("number", 0.0, "0"),
+        ("number", 0.12345, "0.123"),
+        ("number", -2.5, "−2.5"),
+        ("number", 3.11e-6, "3.11e−6"),
+        ("number", 1234567.8, "1,234,568"),
+        ("number", 1e12, "1.00e12"),
+        ("number", math.inf, "∞"),
+        ("number", math.nan, "–"),
         ("share", 0.12345, "12.3 %"),
         ("share", math.nan, "–"),
         ("gap", 2e-5, "0.002 %"),
@@ -81,8 +58,13 @@ def test_no_negative_zero():
         ("ratio", math.inf, "∞"),
     ],
 )
-def test_kinds_of_numbers(kind, value, shown):
+def test_names_and_numbers(kind, value, shown):
     assert getattr(formats, kind)(value) == shown
+
+
+def test_long_names_keep_both_ends():
+    name = formats.label("a" * 300 + "tail")
+    assert len(name) <= formats.LONGEST_NAME and name.startswith("aaa") and name.endswith("tail")
 
 
 @pytest.mark.parametrize("cell", HOSTILE[:2], ids=["script", "markup"])
@@ -118,3 +100,31 @@ def test_terms_have_addresses_of_their_own():
     assert not any(re.search(r"\s", address) for address in addresses)
     with pytest.raises(KeyError, match="not in the glossary"):
         term_id("rnak")
+
+
+@pytest.mark.parametrize(
+    ("changed", "level", "said"),
+    [
+        ({}, "proven", "It is proven that no other set of 2 factors"),
+        ({"exact": False}, "bounded", "A numerical check indicates that no other set of 2"),
+        ({"is_global": False, "relative_gap": 0.034}, "bounded", "by more than 3.4 %."),
+        ({"is_global": False, "relative_gap": 2e-5}, "bounded", "by more than 0.002 %."),
+        ({"is_global": False, "relative_gap": 1.0}, "open", "this is not proven"),
+        ({"is_global": False, "relative_gap": math.inf}, "open", "this is not proven"),
+    ],
+)
+def test_a_certificate_claims_what_it_proves(changed, level, said):
+    X, y = table(40, 10, 2)
+    proven = SMFClassifier(2, xi=1.0, lam=10.0).fit(X, y).certificate_
+    assert proven.is_global
+    proof = in_plain_words(replace(proven, **changed), 2)
+    assert proof.level == level and said in proof.sentence
+    assert level == "proven" or "It is proven" not in proof.sentence
+    rows = dict(technical(proven))
+    assert rows["Statement"] == proven.statement
+    assert float(rows["Objective F"].replace(",", "")) == pytest.approx(proven.objective, rel=1e-6)
+
+
+def test_no_certificate_is_no_claim():
+    proof = in_plain_words(None, 1)
+    assert proof.level == "open" and "another single factor" in proof.sentence
