@@ -43,14 +43,9 @@ def short_rows(X: Any, gram: Any = None) -> Any:
 def sealed(inside: Any, outside: Any, gram: Any = None, products: Any = None) -> Pair:
     """Training rows (n, p) and others (k, p) in min(n, p) coordinates that the training rows alone determine.
 
-    These keep their inner products with each other and with the others. Both as they are where p is small, or
-    where what a transformer made of the training rows cannot be squared, which is for the fit to say.
-
-    Parameters
-    ----------
-    inside, outside : NumPy or SciPy-sparse
-    gram : products of the training rows with each other (n, n), where known
-    products : those of the others with them (k, n), likewise
+    These keep their inner products with each other and with the others, `gram` (n, n) and `products` (k, n)
+    where known. Both as they are where p is small, or where what a transformer made of the training rows
+    cannot be squared, which is for the fit to say.
     """
     gram = _gram(inside) if gram is None else gram
     if gram is None or not np.isfinite(np.trace(gram)):

@@ -27,13 +27,7 @@ class Board:
     """Test score, seconds to fit and seconds to score of every candidate in every fold, NaN where not done.
 
     With a file, copies of the board in other processes show the same numbers. On another machine, where the
-    file is not, a copy is a board of its own: what a fold returns is then the first that the search hears.
-
-    Parameters
-    ----------
-    n_splits, n_candidates : int
-    file : path or None
-        None for a search in one process.
+    file is not, a copy is a board of its own, and the search knows of a fold's scores when it returns.
     """
 
     def __init__(self, n_splits: int, n_candidates: int, file: Path | None = None):
@@ -130,15 +124,7 @@ def board_for(n_splits: int, n_candidates: int, *, shared: bool) -> Iterator[Boa
 
 
 def score_here(fold: Fold, splits: list[Any], board: Board, watch: Callable[[], bool]) -> None:
-    """Fold after fold, so that finished ones tell of all candidates whenever the search ends.
-
-    Parameters
-    ----------
-    fold : scores the candidates of one split
-    splits : of (train, test)
-    board : where the scores go
-    watch : called after every score, and says whether to stop
-    """
+    """Fold after fold; `watch` is called after every score, and says whether to stop."""
 
     def post(split: int, candidate: int, row: np.ndarray) -> bool:
         board.post(split, candidate, row)

@@ -24,46 +24,39 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
     ----------
     n_components : int, list of int or "auto", default="auto"
         "auto" is the number of classes, and half as many again only where that scores better by more
-        than a standard error: the mean over the splits of the difference between the best of either
-        rank. ``scree_`` shows what X itself would suggest.
+        than a standard error. ``scree_`` shows what X itself would suggest.
     model : {"filter", "feature"} or a list of both, default="filter"
     xi, lam : float, list of float or "auto", default="auto"
-        "auto" is a grid in the units of the data, so that the choice depends neither on the units
-        of X nor on the number of samples: that of `superfactor.units`, with the values of t in
-        `superfactor.outcomes`. ``lam = 0`` is allowed, but has no optimum,
-        and scores that mean little, where a model can tell the classes of the samples apart.
+        "auto" is a grid in the units of the data, so that the choice depends neither on the units of X nor
+        on the number of samples.
     lam_covariates : float, None or "auto", default="auto"
         As for `SMFClassifier`.
     preprocess : {None, "center", "standardize"} or transformer, default="standardize"
-        What happens to X in every fold, learned from its training part. ``best_estimator_`` is
-        then a pipeline that begins with it. "standardize" leaves the means of sparse X, which would
-        write out its zeros, and "center" refuses it; None takes X as it is. Columns of X that are
-        covariates are scaled as well; `covariates` given to ``fit`` are not. A transformer, or a
-        pipeline of several, sees X as it is given; `covariate_columns` are then columns of what it
-        makes of X.
+        What happens to X in every fold, learned from its training part; ``best_estimator_`` is a pipeline
+        that begins with it. "standardize" leaves the means of sparse X, "center" refuses it. Columns of X
+        that are covariates are scaled as well; `covariates` given to ``fit`` are not. A transformer sees X
+        as it is given; `covariate_columns` are then columns of what it makes of X.
     impute : {"lowrank", "mean"}, transformer or None, default="lowrank"
-        What completes X where values are missing (NaN), in every fold by its training part, before it is
-        scaled: `superfactor.preprocessing.LowRankImputer`, or the mean of every column. ``best_estimator_``
-        then begins with it, and its certificate speaks of the completed table. None refuses gaps.
-        A transformer in `preprocess` has to complete them itself.
+        What completes missing values (NaN) in every fold, before scaling:
+        `superfactor.preprocessing.LowRankImputer`, or the mean of every column. The certificate is then that
+        of the completed table. None refuses gaps; a transformer in `preprocess` has to complete them itself.
     rule : {"best", "one_standard_error"}, default="best"
         "one_standard_error" takes the simplest candidate whose mean score lies within one standard
         error of the best: fewest components, then largest `lam`, then largest `xi`.
     cv : int, splitter, iterable of splits or None, default=None
         As for ``GridSearchCV``: None is 5-fold, stratified and not shuffled.
     scoring : str, callable or None, default=None
-        One scorer; its figures are those of ``score``. None chooses by the likelihood ("neg_log_loss"),
-        and ``score`` is then accuracy: accuracies tie, and probabilities are what people get. A scorer
-        is shown the samples in other coordinates with the same inner products (and covariates as last
-        columns): its X is not the X given to ``fit``.
+        One scorer; its figures are those of ``score``. None chooses by the likelihood ("neg_log_loss"), and
+        ``score`` is then accuracy. A scorer is shown the samples in other coordinates with the same inner
+        products, covariates as last columns: its X is not the X given to ``fit``.
     refit : bool, default=True
         Fit the chosen model to all samples. Without it there is nothing to predict with.
     n_jobs : int or None, default=None
         Folds to work on at once, as in joblib.
-    link, fit_intercept, covariate_columns, class_weight, search, prediction, tol
-        As for `SMFClassifier`; `search` concerns ``best_estimator_`` only.
-    certify, unlabeled, random_state
-        As for `SMFClassifier`; `certify` concerns ``best_estimator_`` only.
+    link, fit_intercept, covariate_columns, class_weight, prediction, tol, unlabeled, random_state
+        As for `SMFClassifier`.
+    search, certify
+        As for `SMFClassifier`; for ``best_estimator_`` only.
     verbose : int, default=0
         1 prints a line for each split and for the choice, and on a terminal shows how far the search
         is; 2 prints every score.
@@ -86,17 +79,13 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
 
     Notes
     -----
-    Candidates in the folds start at their neighbours' solutions and, unlike `SMFClassifier`, do not
-    try other starts where nothing is proven; the final fit does, and carries the certificate.
+    Candidates in the folds start at their neighbours' solutions and try no other starts; the final fit does,
+    and carries the certificate. Arrays of other libraries are copied to NumPy for the search.
 
-    Ctrl-C ends the search after its current candidate: the best one so far is chosen and fitted to all
-    samples, and KeyboardInterrupt raised. A second one while candidates are scored ends it at once, with
-    ``cv_results_`` and ``best_params_`` but without a fit; one in the final fit is as in `SMFClassifier`.
-    Callbacks (``on_progress``; ``set_callbacks`` where scikit-learn has them) hear of every score and
-    may end the search, which then goes on to its choice.
-
-    NumPy, pandas and SciPy-sparse X of any shape are welcome; arrays of other libraries are copied
-    to NumPy for the search.
+    Ctrl-C ends the search after its current candidate: the best one so far is fitted to all samples, and
+    KeyboardInterrupt raised. A second one ends it at once, without a fit. Callbacks (``on_progress``;
+    ``set_callbacks`` where scikit-learn has them) are called after every score and may end the search, which
+    then goes on to its choice.
 
     Examples
     --------

@@ -18,17 +18,9 @@ class SearchProgress(Announcer):
     """Looks at the board of a search, and tells of every score that is new there.
 
     Each is one task for scikit-learn's callbacks, named "score"; the final fit is one more, "refit". A
-    callback whose ``on_fit_task_end`` returns True ends the search, and so does one of `on_progress`. Both
-    can read ``cv_results_`` and ``best_score_`` of the search, as if it had ended then.
-
-    Parameters
-    ----------
-    search : SMFClassifierCV
-    X, y, metadata : what the callbacks are shown
-    board : of the search
-    points : its candidates
-    listener : called as ``listener(done, total)``, or None
-    conclude : makes fitted attributes of scores (splits, candidates, 3)
+    callback whose ``on_fit_task_end`` returns True ends the search, and so does the `listener`, called as
+    ``listener(done, total)``. Both can read ``cv_results_`` and ``best_score_`` as if it had ended then:
+    `conclude` makes these of scores (splits, candidates, 3).
     """
 
     def __init__(

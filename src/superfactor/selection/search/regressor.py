@@ -36,10 +36,10 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
         with the same inner products.
     preprocess, impute, rule, refit, n_jobs, verbose
         As for `SMFClassifierCV`. y is taken as it is.
-    fit_intercept, covariate_columns, lam_covariates, search, prediction, tol
-        As for `SMFRegressor`; `search` concerns ``best_estimator_`` only.
-    certify, unlabeled, random_state
-        As for `SMFRegressor`; `certify` concerns ``best_estimator_`` only.
+    fit_intercept, covariate_columns, lam_covariates, prediction, tol, unlabeled, random_state
+        As for `SMFRegressor`.
+    search, certify
+        As for `SMFRegressor`; for ``best_estimator_`` only.
 
     Attributes
     ----------
