@@ -41,6 +41,16 @@ class ExternalScores:
         p-value of the predictions against labels that know nothing of them.
     verdict : Verdict
         All of it in words.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from superfactor import SMFRegressorCV
+    >>> from superfactor.selection import external_scores
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> found = external_scores(SMFRegressorCV(2).fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> found.headline, found.predictions.shape
+    ('r2', (221, 1))
     """
 
     outcome: str

@@ -53,10 +53,9 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
         Fit the chosen model to all samples. Without it there is nothing to predict with.
     n_jobs : int or None, default=None
         Folds to work on at once, as in joblib.
-    link, fit_intercept, covariate_columns, class_weight, prediction, tol, unlabeled, random_state
-        As for `SMFClassifier`.
-    search, certify
-        As for `SMFClassifier`; for ``best_estimator_`` only.
+    link, fit_intercept, covariate_columns, class_weight, search, prediction, tol
+    certify, unlabeled, random_state
+        As for `SMFClassifier`; `search` and `certify` are for ``best_estimator_`` only.
     verbose : int, default=0
         1 prints a line for each split and for the choice, and on a terminal shows how far the search
         is; 2 prints every score.

@@ -28,18 +28,23 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
     xi, lam : float, list of float or "auto", default="auto"
         "auto" is a grid in the units of the data, so that the choice depends neither on the units of X and y
         nor on the number of samples.
+    lam_covariates : float, None or "auto", default="auto"
+        As for `SMFRegressor`.
+    preprocess, impute, rule
+        As for `SMFClassifierCV`. y is taken as it is.
     cv : int, splitter, iterable of splits or None, default=None
         As for ``GridSearchCV``: None is 5-fold, in the order of the samples. Where that means something (by
         date, by y), take ``KFold(5, shuffle=True)``.
     scoring : str, callable or None, default=None
         One scorer; None is R², the mean over several targets. It is shown the samples in other coordinates
         with the same inner products.
-    preprocess, impute, rule, refit, n_jobs, verbose
-        As for `SMFClassifierCV`. y is taken as it is.
-    fit_intercept, covariate_columns, lam_covariates, prediction, tol, unlabeled, random_state
-        As for `SMFRegressor`.
-    search, certify
-        As for `SMFRegressor`; for ``best_estimator_`` only.
+    refit, n_jobs
+        As for `SMFClassifierCV`.
+    fit_intercept, covariate_columns, search, prediction, tol
+    certify, unlabeled, random_state
+        As for `SMFRegressor`; `search` and `certify` are for ``best_estimator_`` only.
+    verbose : int, default=0
+        As for `SMFClassifierCV`.
 
     Attributes
     ----------

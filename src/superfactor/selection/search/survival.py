@@ -21,15 +21,21 @@ class SMFSurvivalCV(ChosenModel, Search):
     model : {"filter", "feature"} or a list of both, default="filter"
     xi, lam : float, list of float or "auto", default="auto"
         "auto" is a grid in the units of the data.
+    lam_covariates : float, None or "auto", default="auto"
+        As for `SMFSurvival`.
+    preprocess, impute, rule
+        As for `SMFClassifierCV`.
     cv : int, splitter, iterable of splits or None, default=None
         As for ``GridSearchCV``: None is 5-fold, every fold with its share of the events, not shuffled.
     scoring : str, callable or None, default=None
         One scorer; None is Harrell's concordance. It is shown the samples in other coordinates with the same
         inner products, and y as events and times (n_samples, 2).
-    preprocess, impute, rule, refit, n_jobs, verbose
+    refit, n_jobs
         As for `SMFClassifierCV`.
-    covariate_columns, lam_covariates, search, prediction, tol, certify, random_state
-        As for `SMFSurvival`; `search` and `certify` concern ``best_estimator_`` only.
+    covariate_columns, search, prediction, tol, certify, random_state
+        As for `SMFSurvival`; `search` and `certify` are for ``best_estimator_`` only.
+    verbose : int, default=0
+        As for `SMFClassifierCV`.
 
     Attributes
     ----------
