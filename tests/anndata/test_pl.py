@@ -21,8 +21,8 @@ FIELDS = ("correlations", "patterns", "weights", "coef", "share", "contribution"
 COLORS = ["#ff0000", "#00ff00", "#0000ff"]
 
 
-@pytest.fixture
-def adata():
+@pytest.fixture(scope="module")
+def fitted():
     X, y = load_wine(return_X_y=True)
     names = pd.DataFrame(index=[f"cell{i}" for i in range(len(y))])
     adata = anndata.AnnData(scale(X), obs=names)
@@ -30,7 +30,12 @@ def adata():
     adata.var["symbol"] = [f"G{j}" for j in range(adata.n_vars)]
     adata.uns["kind_colors"] = COLORS
     sfa.tl.smf(adata, "kind", n_components=3)
-    yield adata
+    return adata
+
+
+@pytest.fixture
+def adata(fitted):
+    yield fitted.copy()
     plt.close("all")
 
 

@@ -6,12 +6,11 @@ import pytest
 from superfactor.interpretation.features.complementary import complementary_halves, error_factor, how_many
 
 
-@pytest.mark.parametrize("B", [10, 25, 50, 100])
-@pytest.mark.parametrize("tau", [0.6, 0.75, 0.76, 0.9, 1.0])
+@pytest.mark.parametrize(("tau", "B"), [(0.6, 25), (0.75, 50), (0.76, 10), (0.9, 100), (1.0, 50)])
 def test_the_number_picked_is_the_largest_that_keeps_the_bound(tau, B):
     C = 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) if tau <= 0.75 else 4 * (1 - tau + 0.5 / B) / (1 + 1 / B)
     assert error_factor(tau, B) == pytest.approx(C)
-    for p in (50, 997, 22_283):
+    for p in (50, 2_283):
         for expected in (0.5, 1, 3):
             # As far as the theorem goes.
             square = [(q / p) ** 2 for q in range(p)]

@@ -50,7 +50,7 @@ def test_tables_and_dicts(markers):
 def test_a_missing_note_says_marker(missing):
     frame = pd.DataFrame({"feature": ["a", "b"], "note": [missing, "x"]}, dtype=object)
     assert read_markers(frame) == {"a": "marker", "b": "x"}
-    assert read_markers({"a": missing, "b": "x"}) == {"a": "marker", "b": "x"}
+    assert read_markers({1: missing, "b": 2.5}) == {"1": "marker", "b": "2.5"}
 
 
 def test_features_alone_and_twice(tmp_path):
@@ -60,10 +60,6 @@ def test_features_alone_and_twice(tmp_path):
     assert read_markers(tmp_path / "m.csv") == {"a": "x; y"}
     (tmp_path / "m.csv").write_text("")
     assert read_markers(tmp_path / "m.csv") == {}
-
-
-def test_numbers_become_strings():
-    assert read_markers({1: 2.5}) == {"1": "2.5"}
 
 
 def test_what_is_no_list_of_markers_is_named(tmp_path):

@@ -8,8 +8,6 @@ from tests.interpretation.data import CASES, MODELS, case, classifier, loss, pip
 from superfactor import SMFRegressor
 from superfactor.interpretation import factor_view, supervised_factors, top_features, unsupervised
 
-ROTATIONS = ("predictive", "variance", "varimax")
-
 # --- contributions and roles ------------------------------------------------------------------------------
 
 
@@ -46,8 +44,9 @@ def test_contributions_are_the_deviance_lost_without_each_factor(name, model):
     assert view.predictive[0]
 
 
-@pytest.mark.parametrize("name", ["two", "four", "targets"])
-@pytest.mark.parametrize("rotation", ["variance", "varimax"])
+@pytest.mark.parametrize(
+    ("name", "rotation"), [("two", "variance"), ("four", "varimax"), ("targets", "varimax")]
+)
 def test_in_other_rotations_they_are_shares_of_the_activations(name, rotation):
     c = case(name)
     view = factor_view(c.fit, rotation=rotation)
@@ -77,8 +76,7 @@ def unequal(rare):
     return X.iloc[keep], y[keep]
 
 
-@pytest.mark.parametrize("rare", ["normal", "tumoral"])
-@pytest.mark.parametrize("rotation", ROTATIONS)
+@pytest.mark.parametrize(("rare", "rotation"), [("normal", "predictive"), ("tumoral", "varimax")])
 def test_the_rarer_of_two_classes_is_up(rare, rotation):
     X, y = unequal(rare)
     fit = pipeline().fit(X, y)
@@ -91,12 +89,6 @@ def test_the_rarer_of_two_classes_is_up(rare, rotation):
     shown = supervised_factors(fit, rotation=rotation)
     assert shown["direction"][1] == f"higher → {rare}"
     np.testing.assert_array_equal(shown[f"coef[{rare}]"], view.coef[0])
-
-
-def test_weights_count():
-    X, y = table()
-    weight = np.where(y == "normal", 1.0, 2.0)
-    assert factor_view(classifier().fit(X, y, sample_weight=weight)).outputs == ("normal",)
 
 
 @pytest.mark.parametrize("positive", ["normal", "tumoral"])
@@ -118,23 +110,21 @@ def test_the_user_says_which_class_is_up(positive):
     assert unsupervised(fit, X, y, positive=positive).outputs == (positive,)
 
 
-def test_a_label_need_not_be_a_string():
-    X, y = table()
-    fit = classifier().fit(X, np.where(y == "normal", 3, 7))
-    assert factor_view(fit, positive=3).outputs == ("3",)
-
-
-@pytest.mark.parametrize("positive", ["normal", "tumoral", "unclear"])
-def test_every_class_has_a_row_and_one_of_several_can_be_up(positive):
+def test_every_class_has_a_row_and_one_of_several_can_be_up():
     X, y = table(classes=3)
-    view = factor_view(pipeline().fit(X, y), positive=positive)
-    assert view.outputs == view.classes == ("normal", "tumoral", "unclear")
-    np.testing.assert_allclose(view.coef.sum(axis=0), 0, atol=1e-12)
-    assert np.all(view.coef[view.outputs.index(positive), :2] > 0)
+    fit = pipeline().fit(X, y)
+    for positive in fit.classes_:
+        view = factor_view(fit, positive=positive)
+        assert view.outputs == view.classes == ("normal", "tumoral", "unclear") and view.positive is None
+        np.testing.assert_allclose(view.coef.sum(axis=0), 0, atol=1e-12)
+        assert np.all(view.coef[view.outputs.index(positive), :2] > 0)
 
 
-def test_a_class_nobody_knows():
+def test_labels_that_are_numbers_weights_and_a_class_nobody_knows():
     X, y = table()
+    weight = np.where(y == "normal", 1.0, 2.0)
+    assert factor_view(classifier().fit(X, y, sample_weight=weight)).outputs == ("normal",)
+    assert factor_view(classifier().fit(X, np.where(y == "normal", 3, 7)), positive=3).outputs == ("3",)
     fit = pipeline().fit(X, y)
     line = "positive='cured': one of the classes 'normal', 'tumoral' is required"
     with pytest.raises(ValueError, match=line):

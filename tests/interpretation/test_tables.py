@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.interpretation.data import MODELS, pipeline, regressor, table
+from tests.interpretation.data import pipeline, regressor, table
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import factor_view, held_out_scores, supervised_factors, top_features
@@ -29,10 +29,9 @@ def view():
 # --- supervised_factors -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_one_row_per_factor(model):
+def test_one_row_per_factor():
     X, y = table(classes=3)
-    fit = pipeline(model).fit(X, y)
+    fit = pipeline().fit(X, y)
     shown, view = supervised_factors(fit), factor_view(fit)
     assert list(shown.index) == [1, 2, 3]
     assert shown.index.name == "factor"
@@ -57,20 +56,16 @@ def test_direction_of_two_classes_is_the_one_that_becomes_more_likely():
     assert np.all(np.diff(chance[np.argsort(view.scores[:, 0])]) > 0)
 
 
-@pytest.mark.parametrize(
-    ("coef", "direction"),
-    [
+def test_directions_of_several_classes_count_the_first_one(view):
+    classes = ("a", "b", "c")
+    for coef, direction in (
         ([-1.0, 1.0, 0.0], "higher → b, lower → a"),
         ([0.0, 2.0, -2.0], "higher → b, lower → c"),
         ([2.0, -1.0, -1.0], "higher → a, lower → b"),
         ([0.0, 0.0, 0.0], "no effect"),
-    ],
-    ids=["first-low", "first-between", "first-high", "none"],
-)
-def test_directions_of_several_classes_count_the_first_one(view, coef, direction):
-    classes = ("a", "b", "c")
-    shown = replace(view, coef=np.tile(coef, (2, 1)).T, classes=classes, outputs=classes)
-    assert list(supervised_factors(shown)["direction"]) == [direction] * 2
+    ):
+        shown = replace(view, coef=np.tile(coef, (2, 1)).T, classes=classes, outputs=classes)
+        assert list(supervised_factors(shown)["direction"]) == [direction] * 2
 
 
 def test_direction_of_a_regression_is_the_target_it_moves_most():
@@ -84,9 +79,10 @@ def test_direction_of_a_regression_is_the_target_it_moves_most():
 # --- top_features -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [1, 3, 100])
-@pytest.mark.parametrize("rotation", [None, "varimax"], ids=["plain", "varimax"])
-@pytest.mark.parametrize("by", ["correlation", "weight"])
+@pytest.mark.parametrize(
+    ("n", "rotation", "by"),
+    [(1, None, "correlation"), (3, "varimax", "weight"), (100, "varimax", "correlation")],
+)
 def test_ends_are_those_of_a_full_sort(n, rotation, by):
     X, y = table(p=12)
     fit = pipeline(rank=3).fit(X, y)
@@ -131,13 +127,10 @@ def test_no_feature_is_at_both_ends_and_a_part_has_one_end(view):
 
 def test_equal_ones_come_in_the_order_of_the_columns(view):
     shown = top_features(with_correlations(view, [[0.5, 1, -1, 0.5, -1, 0.5, 1]] * 2), 3)
+    assert len(top_features(with_correlations(view, np.zeros((2, 4))))) == 0
     first = shown[shown["factor"] == 1]
     assert list(first["feature"]) == ["g1", "g6", "g0", "g2", "g4"]
     assert list(first["rank"]) == [1, 2, 3, 1, 2]
-
-
-def test_an_empty_factor_has_no_features(view):
-    assert len(top_features(with_correlations(view, np.zeros((2, 4))))) == 0
 
 
 def test_extremes_of_many_ties():
@@ -151,11 +144,6 @@ def test_extremes_of_many_ties():
         assert list(low) == list(whole[weights[whole] < 0][:n])
 
 
-def test_duplicate_names_are_shown_as_they_are(view):
-    twice = replace(view, features=np.array(["same"] * 7, dtype=object))
-    assert set(top_features(twice)["feature"]) == {"same"}
-
-
 def test_markers_are_noted(view, tmp_path):
     name = str(view.features[np.argmax(view.correlations[0])])
     file = tmp_path / "markers.csv"
@@ -166,12 +154,10 @@ def test_markers_are_noted(view, tmp_path):
     assert set(shown.loc[shown["feature"] != name, "note"]) == {""}
 
 
-@pytest.mark.parametrize(
-    ("n", "error"), [(0, ValueError), (-1, ValueError), (2.5, TypeError), (True, ValueError)]
-)
-def test_bad_n(view, n, error):
-    with pytest.raises(error, match=f"n={n}: an integer >= 1 is required"):
-        top_features(view, n)
+def test_bad_n(view):
+    for n, error in ((0, ValueError), (-1, ValueError), (2.5, TypeError), (True, ValueError)):
+        with pytest.raises(error, match=f"n={n}: an integer >= 1 is required"):
+            top_features(view, n)
 
 
 def test_roles_of_samples_not_seen():

@@ -76,12 +76,6 @@ def test_names_of_all_kinds_are_readable(n):
     assert set(display.arrows_) <= set(ODD_NAMES)
 
 
-def test_many_features_are_readable():
-    view = made_view(3)
-    y = np.array(["class 0", "class 1"] * 20)
-    assert_readable(BiplotDisplay.from_estimator(view, y=y, n=20).figure_)
-
-
 def _lines_to_names(ax):
     """Places in pixels of the lines that join names to arrows, as many points of each."""
     ax.figure.canvas.draw()

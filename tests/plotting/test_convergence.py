@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -50,24 +49,10 @@ def test_several_fits_and_a_common_best(fits):
     assert len({line.get_marker() for line in display.lines_.values()}) == 2
 
 
-def test_a_pipeline_stands_for_its_last_step():
-    model = cancer()[2]
-    display = ConvergenceDisplay.from_estimator(model, value="objective")
-    np.testing.assert_array_equal(display.lines_[""].get_ydata(), model[-1].history_["objective"])
-
-
 def test_one_iteration_is_a_point_and_no_logarithm():
     display = ConvergenceDisplay({"": {"objective": [3.0], "seconds": [0.1]}}).plot()
     assert display.lines_[""].get_ydata().tolist() == [0.0]
     assert display.ax_.get_yscale() == "linear"
-
-
-def test_the_users_axes_and_look():
-    _, ax = plt.subplots()
-    display = ConvergenceDisplay({"a": HISTORY}).plot(ax, linewidth=3)
-    assert display.ax_ is ax and display.figure_ is ax.figure
-    assert display.lines_["a"].get_linewidth() == 3
-    assert display.lines_["a"].get_ydata().tolist() == [5.0, 1.0, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -80,16 +78,6 @@ def test_names_of_all_kinds_are_readable(n):
     display = CorrelationCircleDisplay.from_estimator(model, n=n)
     assert_readable(display.figure_)
     assert len(names(display)) <= len(ODD_NAMES)
-
-
-@pytest.mark.parametrize("crowded", [False, True])
-def test_many_names_are_readable(crowded):
-    view = made_view(2, p=3000)
-    if crowded:  # all at one place
-        view = replace(view, correlations=0.1 * view.correlations + [[0.6], [0.5]])
-    display = CorrelationCircleDisplay.from_estimator(view, n=20)
-    assert_readable(display.figure_)
-    assert len(names(display)) > 30
 
 
 def test_the_users_axes_look_and_rotation():

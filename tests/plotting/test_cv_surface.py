@@ -1,6 +1,5 @@
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
@@ -90,13 +89,6 @@ def test_the_ring_goes_round_its_number_and_stays_in_its_cell():
     assert shape.height * size < ax.bbox.height / 3
 
 
-def test_the_chosen_point_need_not_be_the_best_score():
-    table = results([1.0, 10.0], [0.1, 1.0])
-    worst = int(np.argmin(table["mean_test_score"]))
-    display = CVSurfaceDisplay(table, worst).plot()
-    assert ring(display) == (table["params"][worst]["xi"], table["params"][worst]["lam"])
-
-
 def test_a_ridge_of_zero_has_a_place_before_all_others():
     table = results([1.0, 10.0], [0.0, 0.01, 1.0])
     chosen = next(k for k, params in enumerate(table["params"]) if params["lam"] == 0)
@@ -136,15 +128,6 @@ def test_one_line_each_where_one_weight_varies(xi, lam, name):
     assert texts == ["filter model, 2 factors", "filter model, 3 factors", "chosen"]
 
 
-def test_ranks_alone_and_a_single_point():
-    table = results([1.0], [1.0], n_components=(5, 1, 3))
-    display = CVSurfaceDisplay(table, 0).plot()
-    assert display.ax_.containers[0].lines[0].get_xdata().tolist() == [1, 3, 5]
-    assert ring(display) == (5, table["mean_test_score"][0])
-    single = CVSurfaceDisplay(results([1.0], [1.0]), 0).plot()
-    assert ring(single)[0] == 2
-
-
 def test_scores_that_are_no_numbers_leave_their_cells_empty():
     table = results([1.0, 10.0], [0.1, 1.0])
     table["mean_test_score"][0] = np.nan
@@ -161,16 +144,6 @@ def test_scikit_learns_grid_search_over_a_pipeline():
     found = GridSearchCV(model, grid, cv=2).fit(X, y)
     display = CVSurfaceDisplay.from_estimator(found)
     assert ring(display) == tuple(found.best_params_[f"smfclassifier__{k}"] for k in ("xi", "lam"))
-
-
-def test_the_users_axes_and_look(search):
-    figure, axes = plt.subplots(1, 4)
-    display = CVSurfaceDisplay.from_estimator(search, ax=axes, cmap="cividis", vmin=0.0)
-    assert list(display.axes_) == list(axes) and display.figure_ is figure
-    assert axes[3].collections[0].get_cmap().name == "cividis"
-    assert axes[3].collections[0].norm.vmin == 0
-    _, ax = plt.subplots()
-    assert CVSurfaceDisplay(results([1.0], [1.0, 2.0]), 0).plot(ax).ax_ is ax
 
 
 def test_bad_input_is_named_in_one_line(search):

@@ -30,14 +30,6 @@ def test_image_is_the_standardised_features_in_the_order_of_the_trees():
     assert labels[0] and len(labels) == len(names)
 
 
-def test_features_are_chosen_by_correlations_or_by_weights():
-    X, y, model = cancer()
-    for by in ("correlation", "weight"):
-        display = HeatmapDisplay.from_estimator(model, X, y, n=4, factors=1, by=by)
-        top = top_features(model, 4, by=by).query("factor == 1")
-        assert list(display.features) == list(top["feature"])
-
-
 def test_the_caption_says_that_features_were_chosen_with_the_labels():
     X, y, model = cancer()
     display = HeatmapDisplay.from_estimator(model, X, y, n=4)

@@ -24,8 +24,7 @@ def by_class(values, y):
     return np.concatenate([values[y == label] for label in np.unique(y)])
 
 
-@pytest.mark.parametrize("rotation", [None, "varimax"])
-@pytest.mark.parametrize("factors", [(1, 2), (3, 1)])
+@pytest.mark.parametrize(("factors", "rotation"), [((1, 2), None), ((3, 1), "varimax")])
 def test_training_samples_stand_at_their_scores(factors, rotation):
     X, y, model = wine()
     scores = factor_view(model, rotation=rotation).scores[:, [j - 1 for j in factors]]
@@ -39,15 +38,14 @@ def test_training_samples_stand_at_their_scores(factors, rotation):
         assert not display.ellipses_
 
 
-@pytest.mark.parametrize("turned", [{}, {"rotation": "varimax", "positive": "class_2"}])
-def test_training_data_is_shown_held_out(turned):
+def test_training_data_is_shown_held_out():
     X, y, model = wine()
+    turned = {"rotation": "varimax", "positive": "class_2"}
     held = held_out_scores(model, X, y, **turned)
     order = np.random.default_rng(0).permutation(len(y))  # in any order
-    for rows in (np.arange(len(y)), order):
-        display = SamplesDisplay.from_estimator(model, X.iloc[rows], y[rows], **turned)
-        assert display.said == "Held-out samples: each stands where a model without it puts it."
-        assert len(display.ellipses_) == 3
+    display = SamplesDisplay.from_estimator(model, X.iloc[order], y[order])
+    assert display.said == "Held-out samples: each stands where a model without it puts it."
+    assert len(display.ellipses_) == 3
     display = SamplesDisplay.from_estimator(model, X, y, **turned)
     np.testing.assert_allclose(places(display), by_class(held.scores[:, :2], y))
     given = SamplesDisplay.from_estimator(model, y=y, held_out=held, **turned)
@@ -75,12 +73,11 @@ def test_held_out_scores_are_those_of_a_model_without_the_sample():
         np.testing.assert_allclose(np.abs(shown[out]), np.abs(expected), rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("model", ["filter", "feature"])
-def test_shuffled_labels_look_like_nothing(model):
+def test_shuffled_labels_look_like_nothing():
     """Two hundred features of noise separate forty training samples, and no others."""
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((40, 200)), np.array(["a", "b"])[np.arange(40) % 2]
-    fit = SMFClassifier(2, model=model).fit(X, y)
+    fit = SMFClassifier(2, model="feature").fit(X, y)
     display = SamplesDisplay.from_estimator(fit, X, y)
     assert "not shown to predict the classes, so they are not outlined" in display.said
     assert list(display.points_) == ["a", "b"] and not display.ellipses_
@@ -90,20 +87,6 @@ def test_shuffled_labels_look_like_nothing(model):
     assert len(seen.ellipses_) == 2 and "has seen their labels" in seen.said
     apart = [np.asarray(points.get_offsets())[:, 0] for points in seen.points_.values()]
     assert abs(apart[0].mean() - apart[1].mean()) > 1
-
-
-@pytest.mark.parametrize("positive", [None, "class_0", "class_1", "class_2"])
-def test_areas_are_seen_from_the_side_of_the_factor(positive):
-    X, y, model = wine()
-    view = factor_view(model, positive=positive)
-    held = held_out_scores(model, X, y, positive=positive)
-    assert len(view.share) == 3
-    for j, (own, of) in enumerate(zip(held.own, held.own_of, strict=True)):
-        display = SamplesDisplay.from_estimator(model, y=y, held_out=held, positive=positive, factors=j + 1)
-        assert f"AUC of {of} {own:.2f}, held out" in display.ax_.get_xlabel()
-        if view.coef[:, j].any():
-            assert of == view.outputs[view.coef[:, j].argmax()]
-        assert own > 0.5
 
 
 def test_axes_say_what_was_not_shown():
@@ -141,33 +124,17 @@ def test_other_samples_are_called_new_only_where_the_user_says_so():
     assert "held out" not in new.ax_.get_xlabel()
 
 
-@pytest.mark.parametrize("model", ["filter", "feature"])
-def test_training_data_with_weights_and_without_labels(model):
+def test_training_data_with_weights_and_without_labels():
     X, y, _ = wine()
     X = ((X - X.mean()) / X.std()).to_numpy()
     some = np.where(np.arange(len(y)) % 5 == 0, None, y)
-    fit = SMFClassifier(2, model=model).fit(X, some)
-    display = SamplesDisplay.from_estimator(fit, X, some)
-    assert display.said.startswith("Held-out")
-    if model == "filter":
-        weight = np.linspace(1, 2, len(y))
-        fit = SMFClassifier(2).fit(X, y, sample_weight=weight)
-        assert SamplesDisplay.from_estimator(fit, X, y).said.startswith("Held-out")
-
-
-def test_new_samples_of_the_feature_model():
-    """Scores are those of the projection of X on the span of the atoms, centred and of unit variance."""
-    X, y, _ = wine()
-    X = ((X - X.mean()) / X.std()).to_numpy()
-    model = SMFClassifier(2, model="feature", lam=0.1).fit(X[::2], y[::2])
-    display = SamplesDisplay.from_estimator(model, X[1::2], y[1::2], samples="new")
-    atoms = model.components_
-    codes, before = X[1::2] @ np.linalg.pinv(atoms), X[::2] @ np.linalg.pinv(atoms)
-    view = factor_view(model)
-    turned = (before - before.mean(axis=0)) @ view.turn
-    np.testing.assert_allclose(np.cov(turned.T, bias=True), np.eye(2), atol=1e-6)
-    expected = (codes - before.mean(axis=0)) @ view.turn
-    np.testing.assert_allclose(places(display), by_class(expected, y[1::2]), atol=1e-8)
+    fit = SMFClassifier(2, model="feature").fit(X, some)
+    assert SamplesDisplay.from_estimator(fit, X, some).said.startswith("Held-out")
+    fit = SMFClassifier(2).fit(X, y, sample_weight=np.linspace(1, 2, len(y)))
+    assert SamplesDisplay.from_estimator(fit, X, y).said.startswith("Held-out")
+    for factors in ((1, 2), 1):  # and without any labels
+        display = SamplesDisplay.from_estimator(fit, X, factors=factors)
+        assert len(display.points_["all"].get_offsets()) == len(X) and display.ax_.get_legend() is None
 
 
 def test_colours_and_shapes_tell_classes_apart():
@@ -222,7 +189,7 @@ def test_labels_are_shown_as_they_are(factors):
 
 def test_covariates_move_no_training_sample_and_are_needed_for_held_out_ones():
     X, y, _ = cancer()
-    X = (X - X.mean()) / X.std()
+    X, y = ((X - X.mean()) / X.std())[:120], y[:120]
     ages = np.arange(len(X))[:, None] / len(X)
     model = SMFClassifier(2).fit(X, y, covariates=ages)
     plain = SamplesDisplay.from_estimator(model, X, y, samples="training")
@@ -234,7 +201,7 @@ def test_covariates_move_no_training_sample_and_are_needed_for_held_out_ones():
 
 
 def test_regression_is_coloured_by_the_target():
-    X, y = load_diabetes(return_X_y=True)
+    X, y = (part[:120] for part in load_diabetes(return_X_y=True))
     model = SMFRegressor(2, lam=1e-3).fit(X, y)
     display = SamplesDisplay.from_estimator(model, X, y[:, None])
     np.testing.assert_array_equal(display.points_["all"].get_array(), y)
@@ -246,24 +213,6 @@ def test_regression_is_coloured_by_the_target():
     assert "not shown to predict y." in nothing.said
     line = SamplesDisplay.from_estimator(model, X, y, factors=2)
     np.testing.assert_array_equal(line.points_["all"].get_offsets()[:, 1], y)
-
-
-def test_samples_without_labels():
-    X, _, model = cancer()
-    for factors in ((1, 2), 1):
-        display = SamplesDisplay.from_estimator(model, X, factors=factors)
-        assert len(display.points_["all"].get_offsets()) == len(X)
-        assert display.ax_.get_legend() is None
-
-
-def test_in_the_users_axes_with_the_users_look():
-    _, ax = plt.subplots()
-    view = made_view(2)
-    y = np.array(["class 0", "class 1"] * 20)
-    display = SamplesDisplay.from_estimator(view, y=y, ax=ax, s=np.full(20, 7.0), alpha=0.3)
-    assert display.ax_ is ax and display.figure_ is ax.figure
-    assert display.points_["class 1"].get_sizes()[0] == 7
-    assert display.points_["class 1"].get_alpha() == 0.3
 
 
 @pytest.mark.parametrize(
@@ -307,15 +256,6 @@ def test_an_ellipse_holds_95_percent_of_a_normal_class():
     inside = patch.get_path().contains_points(patch.get_patch_transform().inverted().transform(scores))
     assert abs(inside.mean() - 0.95) < 0.005
     assert not SamplesDisplay(scores, y, factors=["1", "2"], classes=["a"]).plot(ellipses=False).ellipses_
-
-
-def test_axes_say_which_factor_is_background():
-    X, y, model = cancer()
-    display = SamplesDisplay.from_estimator(model, X, y)
-    assert "background" not in display.ax_.get_xlabel()
-    assert display.ax_.get_ylabel().startswith("factor 2 (background, ")
-    turned = SamplesDisplay.from_estimator(model, X, y, positive="benign")
-    np.testing.assert_allclose(turned.scores[:, 0], -display.scores[:, 0], atol=1e-8)
 
 
 def test_survival_times_are_colours_and_hollow_where_censored():

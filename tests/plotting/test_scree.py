@@ -63,11 +63,6 @@ def test_a_search_keeps_its_scree():
     assert display.elbow_.get_xdata()[0] == search.scree_.elbow
 
 
-def test_keywords_reach_the_line():
-    display = ScreeDisplay.from_data(np.eye(4) + 1, color="red")
-    assert display.line_.get_color() == "red"
-
-
 def test_a_model_alone_has_no_scree():
     with pytest.raises(ValueError, match=r"X=None: the training data is required.* Pipeline"):
         ScreeDisplay.from_estimator(wine()[2])

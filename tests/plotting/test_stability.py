@@ -52,11 +52,6 @@ def test_without_shuffles_nothing_is_said_of_them():
     assert not any("shuffled" in ax.get_title() for ax in display.axes_)
 
 
-def test_the_low_end_is_told_apart_without_colour():
-    display = StabilityDisplay.from_stability(made(1))
-    assert [bool(bar.get_hatch()) for bar in display.bars_[0]] == [False, False, True, True]
-
-
 def test_from_a_model_as_from_its_stability():
     X, y, model = wine()
     options = {"n": 3, "fraction": 0.7, "by": "weight", "shuffles": 2, "random_state": 1}

@@ -1,6 +1,5 @@
 """The plot of stable features: bars, marks and words are those of the table."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,14 +45,6 @@ def test_bars_ticks_and_line_are_those_of_the_table():
     assert display.figure_.get_suptitle().replace("\n", " ") == found.statement
 
 
-def test_selected_ones_are_told_apart_without_colour_too():
-    display = StableFeaturesDisplay.from_stable_features(made(), n=6)
-    assert [bool(bar.get_hatch()) for bar in display.bars_] == [False] * 4 + [True] * 2
-    assert len({bar.get_facecolor() for bar in display.bars_}) == 2
-    words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert words == ["selected", "not selected", "with shuffled labels"]
-
-
 def test_features_that_are_never_picked_are_not_shown():
     found = made()
     found.table.loc[3:, "share"] = 0.0
@@ -72,15 +63,6 @@ def test_from_a_model_as_from_its_features():
     display = StableFeaturesDisplay.from_estimator(model, X, y, n=4, **options)
     pd.testing.assert_frame_equal(display.found.table, found.table)
     assert len(display.bars_) == 4
-
-
-def test_the_users_axes_and_colours():
-    figure, ax = plt.subplots()
-    display = StableFeaturesDisplay(made()).plot(ax, color="0.5")
-    assert display.ax_ is ax
-    assert display.figure_ is figure
-    assert figure.get_suptitle() == ""
-    assert len({bar.get_facecolor() for bar in display.bars_}) == 1
 
 
 @pytest.mark.parametrize("names", [None, ODD_NAMES], ids=["plain", "odd"])

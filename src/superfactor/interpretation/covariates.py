@@ -234,8 +234,8 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
     elif estimator.covariate_columns_ or estimator.constraint is not None:
         raise ValueError("X=None: the model has covariate columns in X, or a constraint; intervals need X")
     else:
-        extra = estimator._check_covariates(covariates, codes, "covariate_effects")
-        beside = inputs.as_numpy(estimator._regressors(None, extra))
+        extra = estimator._roles.check_covariates(covariates, codes, "covariate_effects")
+        beside = inputs.as_numpy(estimator._roles.regressors(None, extra))
         given = estimator._given(y, codes)
     y = given.values
     inputs.check_length("y", y, codes)
@@ -257,11 +257,8 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
 
 
 def _check_order(codes: Any, kept: Any) -> None:
-    """Raise a ValueError where codes (n, r) of the given X are not those of the training samples.
-
-    Rows in another order would give intervals that look as good as any. The tolerance is far above what
-    single precision loses, and far below the difference between two samples.
-    """
+    """Raise a ValueError where codes (n, r) of the given X are not those of the training samples."""
+    # Far above what single precision loses, and far below the difference between two samples.
     wrong = np.flatnonzero(np.any(np.abs(codes - kept) > 1e-3 * np.abs(kept).max(), axis=1))
     if len(wrong):
         raise ValueError(

@@ -13,17 +13,11 @@ BESIDE_NAME = {PREDICTIVE: "", NOT_SHOWN: "not shown to predict", BACKGROUND: "b
 
 
 def roles(view: FactorView, shown: Any = None, predicts: bool | None = None) -> list[str]:
-    """One of `ROLES` for each factor.
+    """One of `ROLES` for each factor, given ``predictive`` of a HeldOut and what the verdict is, if any.
 
     Predictive is a factor that samples not seen show to be of use, or, where nobody looked, one that carries
     the prediction of the samples fitted. One that carries that, and is not shown to be of use for others, is
     "not shown". All others are background.
-
-    Parameters
-    ----------
-    view : FactorView
-    shown : (r,) of bool, ``predictive`` of a HeldOut; None where there is none
-    predicts : whether the verdict is that the model predicts; None without a verdict
     """
     found = []
     for j, carries in enumerate(view.predictive):

@@ -14,16 +14,11 @@ _SWEEPS = 100
 
 
 def varimax(weights: Any) -> Any:
-    """The rotation R (r, r), orthogonal, that makes ``R.T @ weights`` simple.
+    """The rotation R (r, r), orthogonal, that makes ``R.T @ weights`` simple, of weights (r, p).
 
-    It maximises Kaiser's criterion, Σ_j Var_i(l_ij²) over the weights l_j of the turned factors:
-    each factor's squared weights are as unequal as they can be. Factors are turned two at a time by
-    the best angle, which has a closed form, until that helps no more; so the criterion never falls.
-    Zero factors stay where they are. No row normalisation.
-
-    Parameters
-    ----------
-    weights : (r, p)
+    It maximises Kaiser's criterion, Σ_j Var_i(l_ij²) over the weights l_j of the turned factors, without row
+    normalisation. Factors are turned two at a time by the best angle, which has a closed form, until that
+    helps no more; so the criterion never falls. Zero factors stay where they are.
     """
     L = np.array(weights, dtype=np.float64, order="C")  # factors are turned as a whole
     L /= max(np.max(np.abs(L), initial=0.0), np.finfo(float).tiny)

@@ -163,10 +163,7 @@ def top_features(
 
 
 def extremes(values: Any, n: int) -> tuple[Any, Any]:
-    """Positions of the (at most) n largest positive and n smallest negative values (p,).
-
-    The most extreme first, equal ones in their order.
-    """
+    """Positions of at most n largest positive and n smallest negative values (p,), the extreme first."""
     return _largest(values, n), _largest(-values, n)
 
 

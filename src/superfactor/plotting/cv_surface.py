@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from superfactor.plotting.drawing import candidates, figures, lettering
-from superfactor.plotting.drawing.candidates import Point
+from superfactor.models import MODELS
+from superfactor.plotting.drawing import figures, lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.lines import Line2D
 
+# xi, lam, n_components and model (None where the search did not vary them), mean, std, chosen.
+Point = dict[str, Any]
+VARIED = ("xi", "lam", "n_components", "model")
 AXIS = {"xi": "ξ, weight of the reconstruction", "lam": "λ, ridge", "n_components": "number of factors"}
 SCORE = "mean score over splits"
 CELL = (0.62, 0.42)  # inches of a cell, enough for its number
@@ -108,30 +111,28 @@ class CVSurfaceDisplay:
         **kwargs
             Passed on to ``Axes.pcolormesh`` (heat maps) or ``Axes.errorbar`` (lines).
         """
-        points = candidates.listed(self.cv_results, self.best_index)
-        points = candidates.only(points, "n_components", n_components)
-        points = candidates.only(points, "model", model)
-        varied = [name for name in ("xi", "lam") if len(candidates.distinct(points, name)) > 1]
+        points = _listed(self.cv_results, self.best_index)
+        points = _only(points, "n_components", n_components)
+        points = _only(points, "model", model)
+        varied = [name for name in ("xi", "lam") if len(_distinct(points, name)) > 1]
         self.best_: Line2D | None = None
         if varied == ["xi", "lam"]:
-            self._heat_maps(ax, candidates.grouped(points, "model", "n_components"), kwargs)
+            self._heat_maps(ax, _grouped(points, "model", "n_components"), kwargs)
         elif varied:
-            groups = candidates.grouped(points, "model", "n_components")
+            groups = _grouped(points, "model", "n_components")
             self._lines(ax, varied[0], groups, kwargs)
         else:
-            self._lines(ax, "n_components", candidates.grouped(points, "model"), kwargs)
+            self._lines(ax, "n_components", _grouped(points, "model"), kwargs)
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         return self
 
     def _heat_maps(self, ax: Any, groups: dict[str, list[Point]], kwargs: dict[str, Any]) -> None:
         """One panel per group, all on one scale of colours."""
-        places = [
-            tuple(candidates.places(points, name) for name in ("xi", "lam")) for points in groups.values()
-        ]
+        places = [tuple(_places(points, name) for name in ("xi", "lam")) for points in groups.values()]
         wide, high = (min(WIDEST, max(map(_cells, side))) for side in zip(*places, strict=True))
         width, height = 1.0 + CELL[0] * wide, max(2.2, 0.9 + CELL[1] * high)
-        cells = candidates.cells(groups, widest=max(1, int(PAGE / width)))
+        cells = _panel_cells(groups, widest=max(1, int(PAGE / width)))
         rows, columns = figures.extent(cells)
         self.axes_ = figures.panels(ax, cells, (columns * width + 0.9, rows * height))
         means = [point["mean"] for points in groups.values() for point in points]
@@ -140,7 +141,7 @@ class CVSurfaceDisplay:
         for panel, title, (xi, lam) in zip(self.axes_, groups, places, strict=True):
             mesh = _heat_map(panel, groups[title], xi, lam, look)
             panel.set_title(title, fontsize=9)
-            chosen = candidates.chosen(groups[title])
+            chosen = _chosen(groups[title])
             if chosen is not None:
                 place = xi[chosen["xi"]], lam[chosen["lam"]]
                 round_it = _around_a_score() if max(wide, high) < WIDEST else {"markersize": 12}
@@ -155,7 +156,7 @@ class CVSurfaceDisplay:
         panel = figures.single(ax if ax is None else np.ravel(ax)[0])
         self.axes_ = np.array([panel], dtype=object)
         everyone = [point for points in groups.values() for point in points]
-        places = candidates.places(everyone, name)
+        places = _places(everyone, name)
         entries: dict[str, Any] = {}
         for k, (title, points) in enumerate(groups.items()):
             points = sorted(points, key=lambda point: point[name])
@@ -163,7 +164,7 @@ class CVSurfaceDisplay:
             mean, spread = ([point[what] for point in points] for what in ("mean", "std"))
             look = figures.style(k) | {"markersize": 5, "linewidth": 1.2, "capsize": 2} | kwargs
             entries[title] = panel.errorbar(across, mean, yerr=spread, **look)
-        chosen = candidates.chosen(everyone)
+        chosen = _chosen(everyone)
         if chosen is not None:
             self.best_ = figures.ring(panel, places[chosen[name]], chosen["mean"])
             entries["chosen"] = self.best_
@@ -245,3 +246,84 @@ def _mark_values(axis: Axis, places: dict[Any, float]) -> None:
     labels = [f"{float(f'{value:.3g}'):g}" for value in values]
     axis.set_ticks([places[value] for value in values], labels=labels)
     axis.set_ticks([], minor=True)
+
+
+# --- the candidates, as they are arranged in a plot --------------------------------------------------------
+
+
+def _listed(results: dict[str, Any], best_index: int) -> list[Point]:
+    """Every candidate of `cv_results_`; parameters of a pipeline's step go by their short names."""
+    points = []
+    for k, params in enumerate(results["params"]):
+        point: Point = dict.fromkeys(VARIED)
+        point |= {name.split("__")[-1]: value for name, value in params.items()}
+        point["mean"] = float(results["mean_test_score"][k])
+        point["std"] = float(results["std_test_score"][k])
+        point["chosen"] = k == best_index
+        points.append(point)
+    if all(points[0][name] is None for name in VARIED[:3]):
+        raise ValueError(
+            f"cv_results: has {', '.join(results['params'][0]) or 'no parameters'}; one of xi, lam "
+            "and n_components is required"
+        )
+    return points
+
+
+def _only(points: list[Point], name: str, value: Any) -> list[Point]:
+    """The points with this value of a parameter; None keeps all."""
+    kept = [point for point in points if value is None or point[name] == value]
+    if not kept:
+        found = ", ".join(map(repr, _distinct(points, name)))
+        raise ValueError(f"{name}={value!r}: None or one of {found} is required")
+    return kept
+
+
+def _distinct(points: list[Point], name: str) -> list[Any]:
+    """The values of a parameter, ascending."""
+    return sorted({point[name] for point in points})
+
+
+def _chosen(points: list[Point]) -> Point | None:
+    """The chosen candidate, if it is one of these."""
+    return next((point for point in points if point["chosen"]), None)
+
+
+def _grouped(points: list[Point], *names: str) -> dict[str, list[Point]]:
+    """Points that agree in these parameters, by a title such as "filter model, 3 factors"."""
+
+    def order(point: Point) -> tuple[int, int]:
+        name = point["model"]
+        return -1 if name is None else list(MODELS).index(name), point["n_components"] or 0
+
+    groups: dict[str, list[Point]] = {}
+    for point in sorted(points, key=order):
+        r = point["n_components"]
+        words = {
+            "n_components": "" if r is None else f"{r} factor" + "s" * (r > 1),
+            "model": "" if point["model"] is None else f"{point['model']} model",
+        }
+        title = ", ".join(words[name] for name in names if words[name])
+        groups.setdefault(title or "mean score", []).append(point)
+    return groups
+
+
+def _panel_cells(groups: dict[str, list[Point]], widest: int) -> list[tuple[int, int]]:
+    """Row and column of each group's panel, one model under the other, at most `widest` columns."""
+    models = [points[0]["model"] for points in groups.values()]
+    rows, columns = figures.grid_shape(max(map(models.count, models)), widest)
+    found = []
+    for k, model in enumerate(models):
+        first = models.index(model)
+        row, column = divmod(k - first, columns)
+        found.append((row + (rows if first else 0), column))
+    return found
+
+
+def _places(points: list[Point], name: str) -> dict[Any, float]:
+    """Where each value stands on its axis: at itself, but λ = 0 one step before all others."""
+    values = _distinct(points, name)
+    if name == "n_components" or values[0] > 0:
+        return {value: float(value) for value in values}
+    positive = values[1:] or [1.0]
+    step = positive[1] / positive[0] if len(positive) > 1 else 10.0
+    return {0: positive[0] / step} | {value: float(value) for value in values[1:]}

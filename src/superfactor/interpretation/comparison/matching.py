@@ -99,17 +99,9 @@ def matched(view: FactorView, other: FactorView) -> Matched:
 def match(reference: Any, atoms: Any, kinds: Any = None) -> tuple[Any, Any, Any, Any]:
     """Pairs of rows of the reference (r, p) and of the atoms (s, p), k = min(r, s) of them.
 
-    Parameters
-    ----------
-    kinds : (r,) and (s,) bool, optional
-        Rows of the same kind are paired first, however alike others are.
-
-    Returns
-    -------
-    rows : (k,), positions in the reference, ascending
-    order : (k,), positions of their partners among the atoms
-    signs : (k,), ±1 by which the partners point the same way
-    similarity : (k,), ``|cosine|``; 0 where a row is zero
+    Given (k,) are positions in the reference, ascending; those of their partners; ±1 by which the partners
+    point the same way; and ``|cosine|``, 0 where a row is zero. Rows of the same of two `kinds`, (r,) and
+    (s,) of bool, are paired first, however alike others are.
     """
     cosine = _directions(reference) @ _directions(atoms).T
     gain = np.abs(cosine)

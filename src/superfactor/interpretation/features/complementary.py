@@ -45,13 +45,9 @@ def how_many(p: int, expected_false: float, threshold: float, n_pairs: int) -> i
 
 
 def complementary_halves(strata: Any, groups: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Positions of the samples in two disjoint halves, sorted; of each stratum about as many in both.
+    """Positions of the samples in two disjoint halves, sorted; of each stratum (n,) about as many in both.
 
-    Parameters
-    ----------
-    strata : (n,), numbers; those >= 0, of samples with an outcome, have to be in both halves
-    groups : (n,), samples of a group stay together; None where each is alone
-    rng : NumPy's generator
+    Strata >= 0, of samples with an outcome, have to be in both. Samples of a group (n,) stay together.
     """
     required = np.unique(strata[strata >= 0])
     units = np.arange(len(strata)) if groups is None else np.unique(groups, return_inverse=True)[1]

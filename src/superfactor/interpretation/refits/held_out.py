@@ -185,7 +185,7 @@ def held_out_scores(
     outcome, values = view.outcome, given.values[judged]
     deviance = outcome.deviance(fitted.estimator, values, weight)
     none, best, contribution = _use(deviance, base[judged], full[judged], parts[:, judged])
-    explained = (none - best) / none if best < none else 0.0
+    explained = float((none - best) / none) if best < none else 0.0
     shown = explained > 0 and outcome.likelihood_ratio(none, best, len(values)) > _CHANCE
     predictive = shown & (contribution >= LEAST_CONTRIBUTION)
     own, of = outcome.alone(view, values, scores[judged], weight)

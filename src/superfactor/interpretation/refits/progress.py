@@ -44,13 +44,7 @@ def is_quick(shape: tuple[int, ...], outputs: int) -> bool:
 
 @contextmanager
 def reporting(progress: Any, label: str) -> Iterator[Report]:
-    """A function of (done, total) to call along the way.
-
-    Parameters
-    ----------
-    progress : None or False, True (a bar on the standard error), or a function of (done, total)
-    label : what the bar says
-    """
+    """A function of (done, total) to call along the way; True is a bar with this label on stderr."""
     if progress is None or progress is False:
         yield lambda done, total: None
     elif progress is True:

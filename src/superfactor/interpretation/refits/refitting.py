@@ -19,10 +19,7 @@ from superfactor.estimators.targets import Given
 class Refit:
     """An unfitted copy of a model for refits: nobody asks for a proof, other starts or a report.
 
-    Parameters
-    ----------
-    model : fitted estimator, Pipeline or search
-    search_again : whether a search is repeated; otherwise its ``best_estimator_`` is fitted
+    A search stands for its ``best_estimator_`` unless it is to be repeated.
     """
 
     def __init__(self, model: Any, search_again: bool = False):

@@ -8,6 +8,5 @@ file             idea
 ``sides``        names at both sides of a plot
 ``factor_panel`` one panel of ``factors``: bars, marks and notes
 ``positions``    where samples stand: held out, of the fit, or new
-``candidates``   the candidates of a search, as they are arranged in a plot
 ================ =========================================================
 """

@@ -33,14 +33,10 @@ class Positions:
 
     Attributes
     ----------
-    scores : array of shape (n, r)
-    said : str
-        What samples these are, and why classes have no outline where they have none.
-    outlined : bool
-        Whether an outline of the classes says something about other samples: the model has not seen these,
-        and is not known to predict nothing.
-    held_out : HeldOut or None
-        Where the scores are from.
+    said : what samples these are, and why classes have no outline where they have none
+    outlined : whether an outline says something about other samples: the model has not seen these, and is not
+        known to predict nothing
+    held_out : where the scores are from, or None
     """
 
     scores: Any
