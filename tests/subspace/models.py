@@ -1,7 +1,5 @@
 """The second-order model of F with every entry written out, and options to choose the way to its minimum."""
 
-from dataclasses import replace
-
 import numpy as np
 
 FAR = 1e6  # a radius with no edge within reach
@@ -53,7 +51,3 @@ def placed(step):
     """The same in coordinates of the basis, whatever the frame of the step."""
     frame = step.frame
     return flat((frame.complement @ step.T @ frame.W.T, frame.W @ step.v, step.g))
-
-
-def with_options(problem, **sizes):
-    return replace(problem, options=replace(problem.options, **sizes))

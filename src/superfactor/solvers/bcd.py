@@ -390,11 +390,7 @@ def _map(function: Callable[[Array], Array], factors: Factors) -> Factors:
 def _principal_factors(
     arrays: LiftedArrays, rank: int, nonnegative: bool, rng: np.random.Generator
 ) -> Factors:
-    """About the leading singular triplets of X, by a few subspace iterations; β = 0, γ = 0.
-
-    With `nonnegative` of each pair of singular vectors the parts of one sign that hold more of it,
-    with a small constant where they are zero, so that no column is lost at once (NNDSVD).
-    """
+    """About the leading singular triplets of X; β = 0, γ = 0. With signs, their larger parts (NNDSVD)."""
     xp = arrays.data.xp
     n, p = arrays.data.shape
     T = random_like(arrays.targets, rng, p, min(rank + 5, n, p))
@@ -406,7 +402,7 @@ def _principal_factors(
     W, codes = T @ V, codes @ V * arrays.data.scale
     if arrays.root_weight is not None:
         codes = codes / arrays.root_weight
-    if nonnegative:
+    if nonnegative:  # a small constant where they are zero, so that no column is lost at once
         plus = column_norms(_positive(W)) * column_norms(_positive(codes))
         minus = column_norms(_positive(-W)) * column_norms(_positive(-codes))
         sign = xp.where(plus >= minus, xp.ones_like(plus), -xp.ones_like(plus))

@@ -154,11 +154,7 @@ def _unit_columns(gram: Array, least: float) -> tuple[Array, np.ndarray]:
 
 
 def leading_basis(problem: Problem, size: int, keep: int, rng: np.random.Generator, width: int) -> Basis:
-    """About `size` block-Krylov directions of the top of the spectrum, the best `keep` of them.
-
-    Blocks of moderate width, each used for several powers of G, find the top of the spectrum with
-    fewer products than a wide block; a random block starts anew where an invariant subspace ends them.
-    """
+    """The best `keep` of about `size` block-Krylov directions; random ones where such a chain ends."""
     basis = Basis.empty(problem)
     block = problem.model.random_in_range(problem.side, rng, width)
     while basis.size < size:

@@ -102,17 +102,16 @@ class Frame:
 
     @staticmethod
     def unturned(W: Array, beta: Array, values: Array, axes: Array, root_ratio: float | Array) -> Frame:
-        """The same without eigenvectors in W⊥, which for several points cost more than all the rest.
-
-        In the eigenvectors of D (values (k,), axes (k, k)) W⊥ᵀDW⊥ is diagonal but for a part of rank r. Where
-        eigenvalues are zero any axes would do: those that W has a part in come first, so that frames of equal
-        problems are equal.
+        """The same without eigenvectors in W⊥, which cost more than the rest: in those of D (values (k,),
+        axes (k, k)) W⊥ᵀDW⊥ is diagonal but for a part of rank r.
         """
         xp, scaled = namespace(W), root_ratio * beta
         seen = xp.matrix_transpose(axes) @ W
         turned = xp.matrix_transpose(seen) @ (values[:, None] * seen)
         ritz, U = eigh_descending(turned + scaled @ xp.matrix_transpose(scaled))
         beta, seen = xp.matrix_transpose(U) @ beta, seen @ U
+        # Where eigenvalues are zero any axes would do: first those that W has a part in, so that frames of
+        # equal problems are equal.
         kept = int(xp.sum(xp.astype(values > _NOTHING * xp.max(values), xp.int64)))
         Q = xp.linalg.qr(seen[..., kept:, :], mode="complete")[0]
         seen = xp.concat([seen[..., :kept, :], xp.matrix_transpose(Q) @ seen[..., kept:, :]], axis=-2)

@@ -176,11 +176,8 @@ class Inside:
         return xp.clip(change, self.least_change(float(xp.min(change))), None)
 
     def least_change(self, change: float) -> float:
-        """What counts as the least change of F by supervision: a share of the loss without factors.
-
-        Σωℓ(y, 0) is never below that loss and known from the beginning, so only a `change` below a share of
-        it asks the samples. It would not do itself: it grows with the square of a constant added to targets.
-        """
+        """What counts as the least change of F by supervision: a share of the loss without factors."""
+        # Never below that loss, and known; but it grows with the square of a constant added to targets.
         null = self.problem.null_loss
         if change >= _LEAST * null:
             return _LEAST * null
@@ -192,9 +189,7 @@ class Inside:
         return self.polish(self.problem.zeros(self.basis.size, 0), max_iter=10, tol=1e-6)
 
     def has_no_minimum(self, point: Point) -> bool:
-        """Whether coefficients that nothing holds back (λ = 0) have begun to grow for ever: the classes, or
-        some of them, can be told apart.
-        """
+        """Whether coefficients that nothing holds back (λ = 0) grow for ever: classes can be told apart."""
         problem = self.problem
         if problem.lam > 0 or problem.loss.curvature_bounds(problem.n_outputs)[0] > 0:
             return False
@@ -211,10 +206,9 @@ class Inside:
         return self._weighed(self.xi, left)
 
     def duality_gap(self, point: Point) -> float:
-        """F less its lower bound inside the basis at the residuals of the point (docs/method.md §7); inf
-        where λ = 0.
+        """F less its lower bound inside the basis at the residuals of a point polished in γ (method.md §7).
 
-        Meaningful for a point polished in γ: an unpenalised intercept needs Σ_i E_i = 0.
+        Infinite where λ = 0.
         """
         problem, k = self.problem, self.basis.size
         if problem.lam == 0 or not problem.loss.has_conjugate:

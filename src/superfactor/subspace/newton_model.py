@@ -94,9 +94,7 @@ class _Slopes:
 
 
 def newton_step(inside: Inside, point: Point, radius: float = math.inf) -> NewtonStep | None:
-    """The joint Newton step at one point, by the cheaper way; None where no step descends and a proximal step
-    is the right move. A truncated step stays within a radius.
-    """
+    """The joint Newton step at one point, by the cheaper way; None where no step descends."""
     if elimination_pays(inside):
         return _exact_step(inside, point)
     step = truncated_step(inside, point, radius)

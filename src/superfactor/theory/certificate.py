@@ -22,7 +22,6 @@ METHOD_IN_PASSES = {"residual": True, "ascent": False}
 GLOBAL_TOLERANCE = 1e-6
 # A relative gap this large asks for a better bound, if that costs less than this share of the fit.
 _SAYS_LITTLE, _HARDLY_ANYTHING = 1e-2, 0.03
-_TOO_FEW_DIGITS = "Not proven:"
 # Sizes of columns, or of rows, that differ more than this span many orders of magnitude.
 _WIDE_SPREAD = 1e3
 
@@ -57,6 +56,8 @@ class Certificate:
     statement : str
         One sentence that says what is proven; where that is not a global optimum, a second one that says
         how many other starts it was compared with, if there were any.
+    lost_to_rounding : bool
+        Whether rounding alone is too large for a proof: `statement` then says what helps.
 
     Examples
     --------
@@ -79,6 +80,7 @@ class Certificate:
     constants: TheoremConstants
     profiled: TheoremConstants
     statement: str
+    lost_to_rounding: bool = False
 
     @property
     def mu(self) -> float:
@@ -104,11 +106,6 @@ class Certificate:
     def rate(self) -> float:
         """ρ at the best step; below 1 the theorem promises exponential convergence."""
         return self.constants.best_rate
-
-    @property
-    def lost_to_rounding(self) -> bool:
-        """Whether rounding alone is too large for a proof: `statement` then says what helps."""
-        return self.statement.startswith(_TOO_FEW_DIGITS)
 
     def __str__(self) -> str:
         return self.statement
@@ -174,6 +171,7 @@ def certify(
             found = found.closed_by(_ascended(dual, rank, points, solution, max_iter))
         largest = None if problem.whole is not None else spectrum.largest()
         is_global = found.relative <= GLOBAL_TOLERANCE and problem.loss.convex
+        statement, lost = _statement(problem, rank, found, is_global, spectrum.exact)
         return Certificate(
             objective=solution.objective,
             lower_bound=found.bound,
@@ -185,8 +183,8 @@ def certify(
             exact=spectrum.exact,
             constants=theorem_constants(problem, largest=largest),
             profiled=theorem_constants(problem, profiled=True, largest=largest),
-            statement=_statement(problem, rank, found, is_global, spectrum.exact)
-            + _compared(solution, is_global),
+            statement=statement + _compared(solution, is_global),
+            lost_to_rounding=lost,
         )
 
 
@@ -237,9 +235,7 @@ class _Gap:
 
 
 def _shorter_pays(dual: Dual, found: _Gap) -> bool:
-    """Whether to look for a better bound at shorter dual points: where that at the residuals says little, and
-    a few more cost hardly anything beside the fit.
-    """
+    """Whether to try shorter dual points: where the residuals' bound says little, and it costs little."""
     problem = dual.problem
     if found.relative < _SAYS_LITTLE or problem.whole is None:
         return False
@@ -258,9 +254,7 @@ def _residuals(problem: Problem, solution: Solution) -> Tall:
 
 
 def _ascended(dual: Dual, rank: int, points: Tall, solution: Solution, max_iter: int) -> Bound:
-    """The bound after ascent from these dual points, in the coordinates of a basis that holds where they
-    pull.
-    """
+    """The bound after ascent from these dual points, in a basis that holds where they pull."""
     problem = dual.problem
     weighted = problem.samples.keep(Block.weighted_dual, points.place)
     pulled = problem.model.pulled_dual(problem.side, weighted)
@@ -319,22 +313,21 @@ def _varying(data: DataMatrix) -> float:
     return float(1 - (sums**2).sum() / total / squares.sum())
 
 
-def _statement(problem: Problem, rank: int, found: _Gap, is_global: bool, exact: bool) -> str:
-    """One or two sentences: what is proven, and what stands in the way of a proof."""
+def _statement(problem: Problem, rank: int, found: _Gap, is_global: bool, exact: bool) -> tuple[str, bool]:
+    """One or two sentences: what is proven, and what stands in its way; whether that is rounding."""
     relative = found.relative
     if not problem.loss.convex:
-        return "Nothing is proven: the loss of this link is not convex."
+        return "Nothing is proven: the loss of this link is not convex.", False
     caveat = "" if exact else " (one singular value was estimated, not bounded)"
     if is_global:
-        return (
+        proven = (
             f"This is a global optimum: no rank-{rank} {problem.model.name} model has an objective lower "
             f"by more than {relative:.1e} of its supervised part{caveat}."
         )
+        return proven, False
     if problem.lam == 0:
-        return (
-            "Only the reconstruction part is bounded: with lam=0 nothing is proven about the rest; "
-            "any lam > 0 gives a bound."
-        )
+        bounded = "Only the reconstruction part is bounded: with lam=0 nothing is proven about the rest; "
+        return bounded + "any lam > 0 gives a bound.", False
     at_most = (
         f"At most {100 * relative:.3g} % of the objective's supervised part can still be gained by any "
         f"rank-{rank} {problem.model.name} model{caveat}."
@@ -342,12 +335,10 @@ def _statement(problem: Problem, rank: int, found: _Gap, is_global: bool, exact:
     if found.hides_in(found.rounding):
         reason = _too_few_digits(problem, found)
         if reason:
-            return reason + (f" {at_most}" if relative < 1 else "")
+            return reason + (f" {at_most}" if relative < 1 else ""), True
     if relative >= 1:
         # Samples that are read in passes, or kept on a cluster, have no ascent.
         hint = "; certify='ascent' may tighten it" if problem.whole is not None else ""
-        return (
-            "The optimum is not proven: the bound is not better than that of reconstruction alone"
-            f"{caveat}{hint}."
-        )
-    return at_most
+        weak = "The optimum is not proven: the bound is not better than that of reconstruction alone"
+        return f"{weak}{caveat}{hint}.", False
+    return at_most, False

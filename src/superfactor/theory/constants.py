@@ -36,8 +36,6 @@ from superfactor.options import Options
 from superfactor.problem import Problem
 from superfactor.samples import Block
 
-__all__ = ["TheoremConstants", "loss_bends", "theorem_constants"]
-
 
 @dataclass(frozen=True)
 class TheoremConstants:
@@ -250,19 +248,12 @@ def design_extremes(
     lower: bool,
     softening: Array,
 ) -> tuple[float, float]:
-    """(nδ⁻, nδ⁺) of Φ = [X, X'], in the user's units.
+    """(nδ⁻, nδ⁺) of Φ = [X, X'] in the user's units, X being `scale` times larger than that of `small`.
 
-    Parameters
-    ----------
-    small : the arrays of the compact problem; X has `n_features` and is `scale` times larger
-    covariates : with X' in Φ (joint in A and γ); without, γ is minimised over: nδ⁺ is then that
-        of X alone, and nδ⁻ that of X after its regression on the covariates, since what they
-        explain of a feature bends the profiled objective no more
-    lower : whether nδ⁻ is needed; 0 is returned where it is not, or where it would cost too much
-    softening : 2ρ/α⁻ (q,), the ridge of that regression
-
-    Both ends are safe: nδ⁻ is never too large, nδ⁺ never too small but for the chance that a random
-    start of the Lanczos iteration, used for large data, is orthogonal to the leading direction.
+    Without `covariates` γ is minimised over: nδ⁺ is that of X alone, and nδ⁻ that of X after its regression,
+    of ridge `softening` (q,), on the covariates, since what they explain bends the objective no more.
+    Both ends are safe: nδ⁻ is 0 where it is not needed (`lower`) or too dear, and nδ⁺ never too small but for
+    the chance that a random start of Lanczos is orthogonal to the leading direction.
     """
     (n, N), p = small.data.shape, n_features
     q = small.n_covariates if covariates else 0

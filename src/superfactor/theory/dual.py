@@ -51,9 +51,7 @@ class Dual:
     reach: float = 1.0  # about as large as activations are
 
     def value(self, points: Tall) -> Bound:
-        """The bound at dual points g (n, κ), after moving them to the nearest that an unpenalised intercept
-        allows.
-        """
+        """The bound at dual points g (n, κ), moved to the nearest that an unpenalised intercept allows."""
         problem, samples = self.problem, self.problem.samples
         points = self._balanced(points)
         conjugate, pulled = samples.sum(Block.dual_terms, points.place)
@@ -132,14 +130,8 @@ class Evaluated:
     def of(
         problem: Problem, solution: Solution, sizes: Sizes | None, unsupervised: float, precision: float
     ) -> Evaluated:
-        """F of a solution of a compact problem.
-
-        Parameters
-        ----------
-        sizes : those of the residuals g, which say how F changes with the activations; None where nothing
-            can be proven
-        unsupervised : bound(0)
-        precision : ε of the type in which users get the factors
+        """F of a solution of a compact problem; the sizes are those of its residuals, None where nothing is
+        proven, `unsupervised` is bound(0), and `precision` ε of the type in which users get the factors.
         """
         F = float(solution.objective)
         if sizes is None:

@@ -28,18 +28,6 @@ from superfactor.models import model_named
 from superfactor.problem import Problem
 from superfactor.theory.constants import loss_bends
 
-__all__ = [
-    "Interval",
-    "RegionPiece",
-    "admissible_lambda",
-    "admissible_pieces",
-    "admissible_xi",
-    "bends",
-    "is_admissible",
-    "problem_lambda",
-    "profiled_lambda",
-]
-
 
 @dataclass(frozen=True)
 class Interval:

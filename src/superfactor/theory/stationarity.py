@@ -19,8 +19,6 @@ from superfactor.constraints.base import parts_of, same_form
 from superfactor.problem import Problem
 from superfactor.spectrum import project_rank
 
-__all__ = ["gradient_mapping", "lifted_gradient", "low_rank_step", "stationarity"]
-
 
 def gradient_mapping(
     Z: Point, gradient: Point, step_size: float, constraint: ConvexSet | None = None

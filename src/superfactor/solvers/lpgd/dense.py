@@ -45,10 +45,9 @@ class Ended(Generic[S]):
 
 
 def iterate(state: S, tau: float, tol: float, monitor: Monitor) -> Ended[S]:
-    """Steps of size `tau` until two in a row move Z by at most `tol`·‖Z‖.
+    """Steps of size `tau` until two in a row move Z by at most `tol`·‖Z‖; never if `tol` is 0.
 
-    With `tol` = 0 exactly `monitor.max_iter` steps are taken. A diverging run ends at its last
-    finite point.
+    A diverging run ends at its last finite point.
     """
     calm, mapping = 0, math.nan
     limit = _DIVERGED * (1 + abs(state.value))

@@ -1,21 +1,15 @@
 """The smaller Gram matrix G = X·Xᵀ, and the leading eigenvectors of c²·G plus low rank.
 
-=============== ====================================== ===================== =====================
-class           coordinates of the short side          set-up                residual, relative
-=============== ====================================== ===================== =====================
-`DiagonalGram`  eigenvectors of G: it is diagonal      one decomposition     1e-13
-`ProductGram`   as they are: G by products with X      none                  1e-10
-=============== ====================================== ===================== =====================
-
-Both find eigenvectors by block Davidson iteration: Rayleigh–Ritz in a basis that grows by the
-residuals of its Ritz pairs, which `DiagonalGram` divides by λ − c²·d. What LPGD asks for changes
-little from step to step, so that two or three rounds do.
+`Gram` knows G by products with X, in the coordinates of the short side as they are; `DiagonalGram` in
+those of G's eigenvectors, after one decomposition. Both find eigenvectors by block Davidson iteration:
+Rayleigh–Ritz in a basis that grows by the residuals of its Ritz pairs, which `DiagonalGram` divides by
+λ − c²·d. What LPGD asks for changes little from step to step, so that two or three rounds do.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from superfactor._arrays import Array, column_norms, eigh_descending, eps, eye_like, namespace, zeros_like_of
 from superfactor.models import LiftedArrays
@@ -24,24 +18,22 @@ from superfactor.options import Options
 _ROUNDS = 100
 
 
-class Gram(ABC):
-    """G (m, m) with its `trace` = ‖X‖²; `tol` is the residual of eigenvectors."""
+@dataclass
+class Gram:
+    """G (m, m) by its products, for sizes beyond a decomposition."""
 
+    times: Callable[[Array], Array]  # F ↦ G·F (m, k)
     size: int
-    trace: float
-    tol: float
+    trace: float  # ‖X‖²
+    tol: float  # of the residuals of eigenvectors, relative
 
-    @abstractmethod
     def enter(self, x: Array) -> Array:
         """Coordinates (m, k) of vectors on the short side."""
+        return x
 
-    @abstractmethod
     def leave(self, x: Array) -> Array:
         """The way back."""
-
-    @abstractmethod
-    def times(self, F: Array) -> Array:
-        """G·F (m, k)."""
+        return x
 
     def principal(self, guess: Array) -> Array:
         """The leading eigenvectors of G itself, as many as `guess` (m, r) has columns."""
@@ -88,27 +80,19 @@ class Gram(ABC):
 class DiagonalGram(Gram):
     """In the eigenbasis U (m, m) of G = U·diag(d)·Uᵀ, d descending."""
 
-    d: Array
-
-    tol: float = 1e-13
-
     def __init__(self, matrix: Array, dense: int = Options.dense_eigen) -> None:
         self._dense = dense
         values, U = eigh_descending(matrix)
         xp = namespace(values)
         self.d = xp.where(values > 0, values, xp.zeros_like(values))
         self.U = xp.asarray(U, copy=True)  # a flipped view would be copied in every product
-        self.size: int = int(values.shape[0])
-        self.trace: float = float(xp.sum(self.d))
+        super().__init__(lambda F: self.d[:, None] * F, int(values.shape[0]), float(xp.sum(self.d)), 1e-13)
 
     def enter(self, x: Array) -> Array:
         return self.U.T @ x
 
     def leave(self, x: Array) -> Array:
         return self.U @ x
-
-    def times(self, F: Array) -> Array:
-        return self.d[:, None] * F
 
     def principal(self, guess: Array) -> Array:
         return eye_like(guess, self.size, guess.shape[1])
@@ -137,25 +121,6 @@ class DiagonalGram(Gram):
         return R / xp.where(xp.abs(distance) > floor, distance, xp.zeros_like(distance) + floor)
 
 
-class ProductGram(Gram):
-    """In the coordinates as they are, for sizes beyond a decomposition."""
-
-    def __init__(self, times: Callable[[Array], Array], size: int, trace: float, tol: float) -> None:
-        self._times = times
-        self.size: int = size
-        self.trace: float = trace
-        self.tol: float = tol
-
-    def enter(self, x: Array) -> Array:
-        return x
-
-    def leave(self, x: Array) -> Array:
-        return x
-
-    def times(self, F: Array) -> Array:
-        return self._times(F)
-
-
 def gram_of(arrays: LiftedArrays, options: Options, times: Callable[[Array], Array]) -> Gram:
     """G of a problem, decomposed unless that would take too long; `times` is F ↦ G·F in float64."""
     data = arrays.data
@@ -163,7 +128,7 @@ def gram_of(arrays: LiftedArrays, options: Options, times: Callable[[Array], Arr
     if size <= (options.lpgd_sparse_gram if data.is_sparse else options.lpgd_gram):
         return DiagonalGram(data.gram(), options.dense_eigen)
     tol = max(1e-10, 50 * eps(arrays.targets))
-    return ProductGram(times, size, data.sum_of_squares(), tol)
+    return Gram(times, size, data.sum_of_squares(), tol)
 
 
 def _orthonormal_outside(basis: Array, fresh: Array) -> Array:

@@ -27,13 +27,9 @@ _SHARE = 0.1
 
 
 class Checkpoint:
-    """One .npz of plain arrays, written whole under another name and then renamed.
+    """One .npz of plain arrays, written whole under another name and then renamed, so many seconds apart.
 
-    Parameters
-    ----------
-    path : the file; its folder has to exist, which is checked here, before the long fit
-    fingerprint : what tells this problem from others, as JSON has it; floats agree to 1e-9
-    interval : seconds between two writings
+    `fingerprint` tells this problem from others. Whether the file can be written is checked at once.
     """
 
     path: Path
@@ -78,11 +74,7 @@ class Checkpoint:
             raise self._error("the file is damaged; delete it to begin anew") from error
 
     def save(self, state: Callable[[], Mapping[str, Array | float | str]], force: bool = False) -> None:
-        """Write ``state()`` when it is time (or `force`); it is asked for only then.
-
-        A writing that fails, as on a full disk, is a warning: the fit is worth more than its
-        checkpoint, and the previous one is still there.
-        """
+        """Write ``state()`` when it is time (or `force`); a full disk is a warning: the fit is worth more."""
         begun = time.monotonic()
         if not force and begun < self._next:
             return

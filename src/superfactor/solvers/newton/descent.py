@@ -112,21 +112,14 @@ def newton(
 
 
 def trusted(radius: Any, length: Any, promised: Any, fallen: Any) -> Any:
-    """The next radius of a trust region: by how well the model has predicted what F fell by.
-
-    Numbers, or NumPy arrays: the radius (infinite before the first step), the length of the step in the same
-    metric, what the model promised, and what F fell by.
-    """
+    """The next radius of a trust region (infinite before the first step): by how well the model predicts."""
     radius = np.where(np.isfinite(radius), radius, length)
     wider = np.where((fallen > 0.75 * promised) & (length > 0.8 * radius), 2.5 * radius, radius)
     return np.where(fallen >= 0.25 * promised, wider, 0.25 * length)
 
 
 def escape(inside: Inside, point: Point, monitor: Monitor) -> Point:
-    """Leave a saddle: turn one direction of W into its complement where that curves downwards.
-
-    By symmetry a saddle can be a fixed point of the proximal step (docs/method.md §6).
-    """
+    """Leave a saddle (docs/method.md §6): turn one direction of W into its complement where F curves down."""
     frame = inside.frame(point)
     if frame.rest.shape[0] == 0:
         return point

@@ -73,10 +73,7 @@ def _count(values: Array) -> int:
 
 
 def _signed(V: Array, count: int, effects: Array) -> Array:
-    """The first so many columns of V, signed so that their rows of `effects` have a positive sum of cubes.
-
-    A sum of cubes changes with the sign of a direction and not with the order of outputs.
-    """
+    """Columns of V, signed by the sum of cubes of their `effects`: the order of outputs does not matter."""
     effects = to_numpy(effects)[:count, :]
     size = np.abs(effects).max(axis=1, initial=1e-300, keepdims=True)  # cubes may leave the range of floats
     cubes = np.sum((effects / size) ** 3, axis=1)

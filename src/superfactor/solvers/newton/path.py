@@ -138,9 +138,7 @@ def reweighted(state: State, problem: Problem) -> State:
 
 
 def from_neighbour(state: State, run: Run) -> State:
-    """From the point of other weights; if its end is not proven optimal, from the ridge solution too, where
-    that is cheap.
-    """
+    """From the point of other weights; if its end is not proven, from the ridge solution too, if cheap."""
     inside, old = state.inside, state.point
     if not elimination_pays(inside):
         return rounds(replace(state, point=inside.at(old.W, old.beta, old.gamma)), run)

@@ -74,16 +74,11 @@ def descended(state: State, run: Run, goal: float, limit: int = 100) -> State:
 
 @dataclass(frozen=True)
 class Residual:
-    """What the full problem still asks for outside the basis.
-
-    vectors (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
-    bounds (r,): |R_i|²/(ξ(ritz_i − rest₁)), how far F may fall along each (docs/method.md §11, multiplied
-    by ξ)
-    """
+    """What the full problem still asks for outside the basis (docs/method.md §11, multiplied by ξ)."""
 
     frame: Frame
-    vectors: Vectors
-    bounds: Array
+    vectors: Vectors  # (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
+    bounds: Array  # (r,): |R_i|²/(ξ(ritz_i − rest₁)), how far F may fall along each
 
     @property
     def total(self) -> float:
@@ -92,10 +87,7 @@ class Residual:
 
 
 def residual(inside: Inside, point: Point, outside: float) -> Residual:
-    """The residual at a point; `outside` is about the largest value of the spectrum outside the basis.
-
-    One pass over X where the search side is the features, none where it is the samples.
-    """
+    """The residual at a point; `outside` is about the largest value of the spectrum outside the basis."""
     problem, basis = inside.problem, inside.basis
     xp, frame = namespace(point.W), inside.frame(point)
     pulled = problem.model.pulled(problem.side, basis.design, point.coef)
@@ -126,9 +118,7 @@ def chain_lengths(bounds: Array, goal: float, scale: float) -> tuple[np.ndarray,
 
 
 def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
-    """Krylov chains added where the residual is large, and how many vectors that were; a full basis keeps its
-    best part first.
-    """
+    """Krylov chains added where the residual is large, and how many vectors; a full basis keeps its best."""
     active, depth = chain_lengths(found.bounds, state.goal(run.tol), state.supervised)
     room = state.capacity - state.basis.size
     if depth.sum() > room and not state.whole:
@@ -142,9 +132,7 @@ def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
 
 
 def with_chains(basis: Basis, coef: Array, found: Residual, active: np.ndarray, depth: np.ndarray) -> Basis:
-    """Krylov chains of 2ξ(ritz_i − G) + |β_i|²·(loss Hessian) from the active residuals; coef is the
-    point's.
-    """
+    """Krylov chains of 2ξ(ritz_i − G) + |β_i|²·(loss Hessian) from the active residuals of a point."""
     frame, design = found.frame, basis.design
     xp = namespace(frame.ritz)
     T = found.vectors.combined(selector(frame.ritz, active, found.vectors.columns))

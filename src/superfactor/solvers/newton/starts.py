@@ -78,10 +78,7 @@ def effort_named(search: str) -> Effort | None:
 
 
 def ridge_subspace(inside: Inside, point: Point, lam: float) -> tuple[Array, Array, Array]:
-    """Ridge regression on the whole basis, then the proximal point of its residuals (η = 1/(2λ)).
-
-    Returns W (k, r), the ridge solution A (k, κ) and γ (q, κ).
-    """
+    """W (k, r), the proximal point of the ridge solution's residuals (η = 1/(2λ)), its A (k, κ), γ (q, κ)."""
     problem, k = inside.problem, inside.basis.size
     xp = namespace(inside.D)
     ridge = xp.concat([full_like_of(inside.D, k, lam), problem.covariate_ridge])
@@ -150,11 +147,9 @@ def nearby(inside: Inside, best: Point, directions: Directions, rng: np.random.G
 
 
 def supervised_start(state: State, run: Run) -> State:
-    """Where a search begins once its subspace is there.
+    """Where a search begins once its subspace is there: from the ridge solution, if that is lower than PCA.
 
-    Where Newton systems are cheap: from the ridge solution, where that is lower than PCA. Otherwise PCA goes
-    down on both its ways, side by side, and the lower one is taken: ridge regression with many outputs would
-    cost as much.
+    Where Newton systems are dear PCA goes down on both its ways instead; that costs no more.
     """
     inside = state.inside
     if elimination_pays(inside):
@@ -209,10 +204,7 @@ class Race:
         return min((point for point, _ in self.found), key=lambda point: point.F)
 
     def run(self, fleet: Fleet, steps: int, tired: Callable[[float], bool]) -> None:
-        """Let a fleet descend; whoever has settled, or cannot get below the lowest any more, leaves.
-
-        `tired` hears of the lowest value after every step, and may end it.
-        """
+        """Let a fleet descend until `tired` of the lowest value; who has settled or has no hope leaves."""
         self.starts += fleet.size
         lowest = min([self.known, *(point.F for point, _ in self.found)])
         for _ in range(steps):
@@ -239,9 +231,7 @@ class Race:
         return 2 * self.agreed(min(value, *self.settled)) > self.starts if self.settled else False
 
     def hopeful(self, most: int) -> list[Start]:
-        """Those that had to stop, and may still get below what is known, the most hopeful first: taken out of
-        what was found, to go on.
-        """
+        """Take out those that had to stop and may still get below what is known, the most hopeful first."""
         lowest = min([self.known, *(point.F for point, _ in self.found)])
         ends = [end for end in self.found if end[1] < min(lowest, end[0].F) - self.goal]
         ends = sorted(ends, key=lambda end: end[1])[:most]
@@ -326,18 +316,20 @@ def _best_of(state: State, race: Race, run: Run, most: int) -> State:
     first, best, finished = state.point.F, state.held(), [state.point.F]
     points = sorted((point for point, _ in race.found), key=lambda point: point.F)
     rough = replace(state, converged=False, left=math.inf, reason=_UNFINISHED)
+    unfinished = False
     for start in [replace(rough, point=point).held() for point in points]:
         again = any(abs(start.F - other) <= race.goal for other in finished)
         lower = best.F - race.goal > start.F
         if again or not lower or len(finished) > most or run.monitor.stopped:
-            best = min(best, start, key=lambda held: held.F)  # as it is
+            if start.F < best.F:
+                best, unfinished = start, True  # as it is
             continue
         finished.append(start.F)
         state = rounds(state.back_to(start), run)
         if state.point.F < best.F:
-            best = state.held()
+            best, unfinished = state.held(), False
             run.observe(state, False)
-    if best.state.reason == _UNFINISHED and not run.monitor.stopped:
+    if unfinished and not run.monitor.stopped:
         best = rounds(state.back_to(best), run).held()
     agreed = race.agreed(best.F)
     before = state.searched or Searched()
