@@ -9,6 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client
 from sklearn.base import clone
 
 from superfactor import SMFClassifier, SMFRegressor
@@ -51,8 +52,6 @@ DESCRIBING = (
     "factor_contribution_",
 )
 
-every_model = pytest.mark.parametrize("model", MODELS)
-
 
 def options_of(case, model):
     """Constructor's and fit's arguments of a case."""
@@ -92,8 +91,19 @@ def assert_same_fit(client, found, expected):
     assert found.certificate_.is_global == expected.certificate_.is_global
 
 
-@every_model
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "model"),
+    [
+        ("plain", "filter"),
+        ("plain", "feature"),
+        ("covariates", "feature"),
+        ("class-weight", "filter"),
+        ("class-weight", "feature"),
+        ("covariate-columns", "filter"),
+        ("no-intercept", "feature"),
+        ("one-weight", "filter"),
+    ],
+)
 def test_classifier_is_that_in_memory(client, case, model):
     made, fit = options_of(case, model)
     expected = SMFClassifier(**made).fit(X, LABELS, **fit)
@@ -104,8 +114,9 @@ def test_classifier_is_that_in_memory(client, case, model):
     assert found.recovered_ == []
 
 
-@every_model
-@pytest.mark.parametrize("targets", [SCORES[:, 0], SCORES[:, :2]], ids=["one-target", "two-targets"])
+@pytest.mark.parametrize(
+    ("targets", "model"), [(SCORES[:, 0], "filter"), (SCORES[:, :2], "feature")], ids=["one", "two"]
+)
 def test_regressor_is_that_in_memory(client, targets, model):
     made, fit = options_of("weights", model)
     made["xi"] = 1.0
@@ -120,9 +131,8 @@ def test_regressor_is_that_in_memory(client, targets, model):
     assert r2 == pytest.approx(expected.score(X, targets, sample_weight=WEIGHTS), abs=1e-5)
 
 
-@every_model
-def test_predictions_are_lazy_and_those_in_memory(client, model):
-    made, fit = options_of("covariates", model)
+def test_predictions_are_lazy_and_those_in_memory(client):
+    made, fit = options_of("covariates", "feature")
     clf = DaskSMFClassifier(client=client, **made).fit(LAZY, LABELS, **fit)
     local = clf.to_local()
     assert type(local) is SMFClassifier
@@ -209,10 +219,9 @@ def test_partitions_without_samples(client):
         assert found.objective_ == pytest.approx(expected.objective_, rel=1e-7)
 
 
-@every_model
-def test_more_components_than_X_has(client, model):
+def test_more_components_than_X_has(client):
     thin = X[:, :2] @ np.ones((2, 5))
-    made = {**MODELS[model], "model": model}
+    made = {**MODELS["feature"], "model": "feature"}
     expected = SMFClassifier(**made).fit(thin, LABELS)
     found = DaskSMFClassifier(**made, client=client).fit(da.from_array(thin, chunks=(80, 5)), LABELS)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-7)
@@ -220,14 +229,13 @@ def test_more_components_than_X_has(client, model):
     assert computed(client, found.codes_).shape == (N, 3)
 
 
-@every_model
-def test_checkpoints(client, model, tmp_path):
-    made = {**MODELS[model], "model": model, "client": client, "checkpoint": tmp_path / "fit.npz"}
+def test_checkpoints(client, tmp_path):
+    made = {**EASY, "client": client, "checkpoint": tmp_path / "fit.npz"}
     begun = DaskSMFClassifier(**made, max_iter=1).fit(LAZY, LABELS)
     assert made["checkpoint"].exists()
     resumed = DaskSMFClassifier(**made).fit(LAZY, LABELS)
     assert resumed.history_["objective"][0] <= begun.objective_ * (1 + 1e-9)
-    expected = SMFClassifier(**MODELS[model], model=model).fit(X, LABELS)
+    expected = SMFClassifier(**EASY).fit(X, LABELS)
     assert resumed.objective_ == pytest.approx(expected.objective_, rel=1e-7)
     with pytest.raises(ValueError, match="the checkpoint of another problem"):
         DaskSMFClassifier(**made).fit(LAZY, LABELS[::-1].copy())
@@ -242,39 +250,33 @@ def test_clones_share_the_client(client):
     assert set(copy.get_params()) == plain | {"client"}
 
 
-BAD = {
-    "numpy": ({}, {"X": X}, TypeError, "a Dask array or DataFrame is required, got numpy.ndarray"),
-    "shorter-y": ({}, {"y": LABELS[:9]}, ValueError, "y: 9 samples, but X has 240"),
-    "no-y": ({}, {"y": None}, ValueError, "y=None: DaskSMFClassifier requires y"),
-    "one-dimension": ({}, {"X": LAZY[:, 0]}, ValueError, "Expected 2D array, got 1D"),
-    "text": ({}, {"X": LAZY.astype(str)}, ValueError, "X: numbers are required, got dtype <U32"),
-    "ascent": ({"certify": "ascent"}, {}, ValueError, "certify='ascent': 'residual' or None"),
-    "nan": ({}, {"X": da.where(LAZY > 2, np.nan, LAZY)}, ValueError, "Input X contains NaN"),
-    "no-label": ({}, {"y": np.full(N, np.nan)}, ValueError, "none of the 240 samples has a label"),
-    "one-class": ({}, {"y": np.zeros(N)}, ValueError, "contains one class only: 0.0"),
-    "negative": ({}, {"sample_weight": -WEIGHTS}, ValueError, "sample_weight: Negative values"),
-    "all-zero": ({}, {"sample_weight": 0 * WEIGHTS}, ValueError, "at least one non-zero number"),
-    "rank": ({"n_components": 13}, {}, ValueError, "n_components=13: an integer from 1 to"),
-    "solver": ({"solver": "lpgd"}, {}, ValueError, "solver='lpgd': 'auto' or 'lifted-newton'"),
-    "constraint": ({"constraint": NonNegative()}, {}, ValueError, "constraint=NonNegative"),
-    "device": ({"device": "cpu"}, {}, ValueError, "device='cpu': None is required"),
-    "client": ({"client": 3}, {}, TypeError, "client=3: None or a synchronous Dask client"),
-    "no-client": ({"client": None}, {}, ValueError, "client=None: there is no Dask client"),
-}
+BAD = [
+    ({}, {"X": X}, TypeError, "a Dask array or DataFrame is required, got numpy.ndarray"),
+    ({}, {"y": LABELS[:9]}, ValueError, "y: 9 samples, but X has 240"),
+    ({}, {"y": None}, ValueError, "y=None: DaskSMFClassifier requires y"),
+    ({}, {"X": LAZY[:, 0]}, ValueError, "Expected 2D array, got 1D"),
+    ({}, {"X": LAZY.astype(str)}, ValueError, "X: numbers are required, got dtype <U32"),
+    ({"certify": "ascent"}, {}, ValueError, "certify='ascent': 'residual' or None"),
+    ({}, {"X": da.where(LAZY > 2, np.nan, LAZY)}, ValueError, "Input X contains NaN"),
+    ({}, {"y": np.full(N, np.nan)}, ValueError, "none of the 240 samples has a label"),
+    ({}, {"y": np.zeros(N)}, ValueError, "contains one class only: 0.0"),
+    ({}, {"sample_weight": -WEIGHTS}, ValueError, "sample_weight: Negative values"),
+    ({}, {"sample_weight": 0 * WEIGHTS}, ValueError, "at least one non-zero number"),
+    ({"n_components": 13}, {}, ValueError, "n_components=13: an integer from 1 to"),
+    ({"solver": "lpgd"}, {}, ValueError, "solver='lpgd': 'auto' or 'lifted-newton'"),
+    ({"constraint": NonNegative()}, {}, ValueError, "constraint=NonNegative"),
+    ({"device": "cpu"}, {}, ValueError, "device='cpu': None is required"),
+    ({"client": 3}, {}, TypeError, "client=3: None or a synchronous Dask client"),
+    ({"client": None}, {}, ValueError, "client=None: there is no Dask client"),
+]
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_refused_in_one_line(client, case):
-    made, given, kind, message = BAD[case]
-    clf = DaskSMFClassifier(**{"n_components": 2, "client": client, **made})
-    with pytest.raises(kind, match=message) as caught:
-        clf.fit(**{"X": LAZY, "y": LABELS, **given})
-    assert "\n" not in str(caught.value)
-
-
-def test_a_closed_client_is_refused(client):
-    from distributed import Client
-
+def test_bad_input_is_refused_in_one_line(client):
+    for made, given, kind, message in BAD:
+        clf = DaskSMFClassifier(**{"n_components": 2, "client": client, **made})
+        with pytest.raises(kind, match=message) as caught:
+            clf.fit(**{"X": LAZY, "y": LABELS, **given})
+        assert "\n" not in str(caught.value)
     with Client(client.scheduler.address, set_as_default=False) as closed:
         pass
     with pytest.raises(ValueError, match="client: it is closed; one that is connected"):
@@ -282,8 +284,8 @@ def test_a_closed_client_is_refused(client):
 
 
 @pytest.mark.slow
-@every_model
 @pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("model", MODELS)
 def test_a_worker_is_killed_in_the_middle_of_a_fit(mortal, kill, model, monkeypatch):
     made, fit = options_of("class-weight", model)
     expected = SMFClassifier(**made).fit(X, LABELS, **fit)

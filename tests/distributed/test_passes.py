@@ -30,9 +30,8 @@ def passes(monkeypatch):
     return asked
 
 
-@pytest.mark.parametrize("model", WEIGHTS)
-def test_workers_read_as_often_as_the_page_says(client, model, passes, monkeypatch):
-    X, y = planted()
+def test_workers_read_as_often_as_the_page_says(client, passes, monkeypatch):
+    model, (X, y) = "filter", planted()
     lazy, held = da.from_array(X, chunks=(400, -1)), []
 
     def stated(options):
@@ -49,9 +48,8 @@ def test_workers_read_as_often_as_the_page_says(client, model, passes, monkeypat
             samples.close()
 
 
-@pytest.mark.parametrize("model", WEIGHTS)
-def test_a_fit_reads_what_its_phases_read(client, model, passes):
-    X, y = planted()
+def test_a_fit_reads_what_its_phases_read(client, passes):
+    model, (X, y) = "feature", planted()
     fit = DaskSMFClassifier(3, model=model, client=client, **WEIGHTS[model])
     fit.fit(da.from_array(X, chunks=(400, -1)), y)
     assert len(passes) == budget(model)["whole fit"]

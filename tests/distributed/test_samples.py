@@ -12,6 +12,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from dask import delayed
+from distributed import Client
 
 from superfactor.distributed.samples import RemoteSamples
 from superfactor.samples import Block, Made
@@ -125,22 +126,12 @@ def test_matrices_that_nobody_has_a_handle_of_are_forgotten(client):
         assert set(samples.gather(Rows.matrices)) == {0}
 
 
-def test_the_same_numbers_whoever_answers_first(client):
-    with remote(client) as samples:
-        tall = samples.keep(Rows.first)
-        first = [samples.sum(Rows.total, tall.place, 1.0)[1].tobytes() for _ in range(20)]
-    assert len(set(first)) == 1
-
-
 def test_through_the_scheduler_where_workers_cannot_be_reached(client):
     with remote(client) as samples:
         samples._workers.direct = False
         Search(samples).steps(2)
-
-
-def test_an_error_on_a_worker_is_raised_here(client):
-    with remote(client) as samples, pytest.raises(ValueError, match="rows will not do"):
-        samples.sum(Rows.fail)
+        with pytest.raises(ValueError, match="rows will not do"):
+            samples.sum(Rows.fail)  # an error on a worker is raised here
 
 
 def test_workers_forget_their_shards(client):
@@ -163,7 +154,6 @@ def test_partitions_stay_where_they_are_held(client):
     assert held >= {0, 1}
 
 
-@pytest.mark.slow
 def test_a_worker_killed_between_questions(mortal, kill, impatient):
     with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
         search = Search(samples)
@@ -240,6 +230,7 @@ def test_several_losses_and_other_workers_waited_for(mortal, kill, monkeypatch):
         assert len(samples.recovered) == 2
 
 
+@pytest.mark.slow
 def test_a_slow_worker_is_not_a_lost_one(client):
     with remote(client) as samples:
         (pid,) = client.run(os.getpid, workers=[address_of(samples)]).values()
@@ -249,6 +240,7 @@ def test_a_slow_worker_is_not_a_lost_one(client):
         assert samples.recovered == []
 
 
+@pytest.mark.slow
 def test_scattered_data_has_no_source(mortal, kill):
     worker = sorted(mortal.nthreads())[0]
     held = mortal.scatter(np.split(X, 4), workers=[worker], hash=False)
@@ -260,8 +252,6 @@ def test_scattered_data_has_no_source(mortal, kill):
 
 
 def test_a_closed_client(client):
-    from distributed import Client
-
     with Client(client.scheduler.address, set_as_default=False) as closed:
         pass
     with pytest.raises(RuntimeError, match="client: it is closed; one that is connected"):
