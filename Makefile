@@ -12,7 +12,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal
 
 # Where a library's version shows: what it is called by, and what it is given. The mathematics is tested by `make test`.
-LOWEST_ROOMS := $(addprefix tests/,conformance datasets interpretation plotting preprocessing anndata \
+LOWEST_ROOMS := $(addprefix tests/,conformance datasets tables interpretation plotting preprocessing anndata \
   cli/test_start.py cli/test_fit.py cli/test_model_file.py cli/test_predict.py \
   estimators/test_columns.py estimators/test_ecosystem.py estimators/test_inputs.py estimators/test_rows.py \
   samples/test_array_api.py spectrum/test_rows.py report/test_writing.py distributed/test_partitions.py \
@@ -62,7 +62,7 @@ public-types: ## the share of public names whose types users have, by pyright; f
 
 docs: .venv/.docs ## the site: build/docs/html/index.html; a warning is an error
 	rm -rf build/docs $(MADE_PAGES)
-	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -q -d build/docs/doctrees docs build/docs/html
+	$(ONE_THREAD) $(BIN)/python -m sphinx -j $(WORKERS) -W --keep-going -q -d build/docs/doctrees docs build/docs/html
 
 paper: $(PAPER)/.installed ## the short paper as docs/paper/paper.pdf
 	$(PAPER)/bin/python tools/paper.py

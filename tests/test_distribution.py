@@ -118,6 +118,15 @@ def test_every_library_has_a_lowest_version(line):
     assert set(installed[len(lowest.split(".")) :]) <= {"0"}
 
 
+def test_tests_that_commands_name_are_there():
+    """Of the lowest versions and of the sdist: a renamed file would be left out."""
+    rooms = re.search(r"LOWEST_ROOMS := \$\(addprefix tests/,(.*?)\)", (ROOT / "Makefile").read_text(), re.S)
+    named = [f"tests/{name}" for name in rooms[1].replace("\\", " ").split()]
+    named += re.findall(r"tests/\S+", (ROOT / "tools" / "test_sdist.sh").read_text())
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_one_place_names_the_home_of_the_project():
     """It may have to change, and a forgotten place would lead to somebody else."""
     address = SOURCE.removeprefix("https://")
