@@ -1,6 +1,5 @@
 """Handles of tall matrices, and the same operations on plain arrays."""
 
-import gc
 import pickle
 import weakref
 
@@ -88,7 +87,6 @@ def test_a_dropped_handle_is_forgotten_at_the_next_question(samples):
     assert keys(samples) == {a.place.key, b.place.key}
     gone = a.place.key
     del a
-    gc.collect()
     held = samples.blocks[0]._store
     np.testing.assert_array_equal(held.get(gone, 2), numbers(2)[: samples.blocks[0].n_samples])
     assert keys(samples) == {b.place.key}
@@ -100,7 +98,6 @@ def test_a_matrix_stays_while_any_of_its_handles_does(samples):
     grown = a.beside(kept(samples, numbers(1, 1)))
     assert grown.place.key == a.place.key
     del grown
-    gc.collect()
     assert keys(samples) == {a.place.key}
     np.testing.assert_array_equal(a.array(), numbers(2))
 
@@ -108,7 +105,6 @@ def test_a_matrix_stays_while_any_of_its_handles_does(samples):
 def test_columns_are_there_though_those_they_came_from_are_gone(samples):
     """The errand travels before the one that forgets the columns."""
     grown = kept(samples, numbers(2)).beside(kept(samples, numbers(1, 1)))
-    gc.collect()
     np.testing.assert_array_equal(grown.array(), np.hstack([numbers(2), numbers(1, 1)]))
     assert keys(samples) == {grown.place.key}
 
@@ -147,7 +143,6 @@ def test_handles_of_the_same_numbers_elsewhere(samples):
     assert moved.owner is problem.samples
     np.testing.assert_array_equal(moved.array(), numbers(3))
     del a
-    gc.collect()
     np.testing.assert_array_equal(moved.array(), numbers(3))
 
 
@@ -163,9 +158,7 @@ def test_handles_keep_their_samples_and_nothing_keeps_the_handles():
     samples = cut(problem, 2).samples
     a, held = kept(samples, numbers(1)), weakref.ref(samples)
     del samples
-    gc.collect()
     np.testing.assert_array_equal(a.array(), numbers(1))
     assert held() is a.owner
     del a
-    gc.collect()
     assert held() is None

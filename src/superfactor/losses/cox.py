@@ -161,18 +161,11 @@ class CoxPartialLikelihood(Loss):
 
 @dataclass(frozen=True)
 class RiskCurvature:
-    """``diag(Pᵀd) − Pᵀ diag(d) P`` of all samples together, as `superfactor.losses.AnyCurvature` asks.
+    """``diag(Pᵀd) − Pᵀ diag(d) P`` of all samples together, as `superfactor.losses.AnyCurvature` asks."""
 
-    Attributes
-    ----------
-    loss : who was at risk when
-    activations : (…, n, 1), where
-    factor : (…, n, 1), by what each sample's row is multiplied: ω where it is weighted, otherwise 1
-    """
-
-    loss: CoxPartialLikelihood
-    activations: Array
-    factor: Array
+    loss: CoxPartialLikelihood  # who was at risk when
+    activations: Array  # (…, n, 1), where
+    factor: Array  # (…, n, 1), by what each sample's row is multiplied: ω where it is weighted, otherwise 1
 
     @property
     def numbers(self) -> tuple[Array, Array]:

@@ -23,17 +23,11 @@ _RISE = 300.0
 
 @dataclass(frozen=True)
 class RiskSets:
-    """The order of samples by falling time, in NumPy.
+    """The order of samples by falling time, in NumPy."""
 
-    Attributes
-    ----------
-    order : (m,), the samples that have a time, latest first
-    first, last : (n,), where in this order those begin and end whose time is that of sample i
-    """
-
-    order: Any
-    first: Any
-    last: Any
+    order: Any  # (m,), the samples that have a time, latest first
+    first: Any  # (n,), where in this order those begin whose time is that of sample i
+    last: Any  # (n,), and where they end
 
     @classmethod
     def of(cls, times: Any, known: Any) -> RiskSets:
@@ -100,24 +94,17 @@ class AtRisk:
         spread(x)_j = e^{a_j} Σ_{t_i≤t_j} x_i / S_i            its adjoint, but for ω_j
 
     for x (…, n).
-
-    Attributes
-    ----------
-    sets : who was at risk when
-    cuts : k + 1 positions in the order: where stretches begin, and its end
-    units : k arrays (…, 1), the largest activation up to the end of each stretch, in units of whose
-        exponential the sums inside it are
-    unit : (…, n), or (…, 1) where there is one stretch: that in which the risk set of each sample ends
-    counted : (…, n), ``e^{a_j}`` in this unit, 0 where ``ω_j`` is
-    weights : (n,), ``ω``
     """
 
-    sets: RiskSets
-    cuts: list[int]
+    sets: RiskSets  # who was at risk when
+    cuts: list[int]  # k + 1 positions in the order: where stretches begin, and its end
+    # k arrays (…, 1), the largest activation up to the end of each stretch, in units of whose exponential
+    # the sums inside it are
     units: list[Array]
+    # (…, n), or (…, 1) where there is one stretch: that in which the risk set of each sample ends
     unit: Array
-    counted: Array
-    weights: Array
+    counted: Array  # (…, n), ``e^{a_j}`` in this unit, 0 where ``ω_j`` is
+    weights: Array  # (n,), ``ω``
 
     @property
     def log_sums(self) -> Array:

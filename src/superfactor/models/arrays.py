@@ -21,27 +21,16 @@ from superfactor.spectrum import DataMatrix
 
 @dataclass(frozen=True)
 class LiftedArrays:
-    """What `Problem.arrays` gives.
+    """What `Problem.arrays` gives."""
 
-    Attributes
-    ----------
-    model : its search side is where A (N, κ) lives
-    data : X̃ (n, p)
-    known : targets, covariates and weights of all samples
-    covariate_ridge : ρ (q,)
-    loss : ℓ
-    xi, lam : ξ and λ in the units of X̃ and Ã
-    scale : the factor s of X̃ = diag(√w)X/s
-    """
-
-    model: Model
-    data: DataMatrix
-    known: Annotations
-    covariate_ridge: Array
-    loss: Loss
-    xi: float
+    model: Model  # its search side is where A (N, κ) lives
+    data: DataMatrix  # X̃ (n, p)
+    known: Annotations  # targets, covariates and weights of all samples
+    covariate_ridge: Array  # ρ (q,)
+    loss: Loss  # ℓ
+    xi: float  # ξ and λ in the units of X̃ and Ã
     lam: float
-    scale: float
+    scale: float  # the factor s of X̃ = diag(√w)X/s
 
     # --- sizes, and what is known of the samples -----------------------------------------------------------
 

@@ -37,39 +37,23 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Side:
-    """Where a search takes place.
+    """Where a search takes place."""
 
-    Attributes
-    ----------
-    samples : who holds them
-    shape : (n, p) of X̃
-    like : a float64 array where the solver computes
-    """
-
-    samples: Samples
-    shape: tuple[int, int]
-    like: Array
+    samples: Samples  # who holds them
+    shape: tuple[int, int]  # (n, p) of X̃
+    like: Array  # a float64 array where the solver computes
 
 
 @dataclass(frozen=True)
 class Grown:
-    """What a basis S of k vectors must know of j new ones, T.
+    """What a basis S of k vectors must know of j new ones, T."""
 
-    Attributes
-    ----------
-    features : (n, j) tall, √w·ΦT
-    loadings : (p, j), T itself or its image, whichever has p rows
-    powers : G·T
-    cross, corner : SᵀGT (k, j), TᵀGT (j, j)
-    bent : the curvature of the loss along T, where it was asked for: Φᵀ(h∘ΦT)
-    """
-
-    features: Tall
-    loadings: Array
-    powers: Vectors
-    cross: Array
-    corner: Array
-    bent: Vectors | None
+    features: Tall  # (n, j) tall, √w·ΦT
+    loadings: Array  # (p, j), T itself or its image, whichever has p rows
+    powers: Vectors  # G·T
+    cross: Array  # SᵀGT (k, j)
+    corner: Array  # TᵀGT (j, j)
+    bent: Vectors | None  # the curvature of the loss along T, where it was asked for: Φᵀ(h∘ΦT)
 
 
 class Model(ABC):

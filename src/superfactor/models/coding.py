@@ -87,23 +87,14 @@ class FilterCoding(Coding):
 
 @dataclass(frozen=True)
 class FeatureCoding(Coding):
-    """codes = X(W⁺)ᵀ, and the supervised coding of the energies above.
+    """codes = X(W⁺)ᵀ, and the supervised coding of the energies above."""
 
-    Attributes
-    ----------
-    xi, lam : ξ > 0 and λ ≥ 0 of the fit, in the user's units
-    range : Q (p, k), an orthonormal basis of the numerical range of W
-    back : D·V·S⁻¹ (r, k), so that W⁺ = back·Qᵀ; D are the sizes of the training codes
-    mixing : R (κ, ρ) with orthonormal columns
-    widths : m (ρ,) > 0
-    """
-
-    xi: float
+    xi: float  # ξ > 0 and λ ≥ 0 of the fit, in the user's units
     lam: float
-    range: Array
-    back: Array
-    mixing: Array
-    widths: Array
+    range: Array  # Q (p, k), an orthonormal basis of the numerical range of W
+    back: Array  # D·V·S⁻¹ (r, k), so that W⁺ = back·Qᵀ; D are the sizes of the training codes
+    mixing: Array  # R (κ, ρ) with orthonormal columns
+    widths: Array  # m (ρ,) > 0
 
     @classmethod
     def of(cls, components: Array, size: Array, beta: Array, *, xi: float, lam: float) -> FeatureCoding:

@@ -13,20 +13,12 @@ from superfactor._arrays import Array, column_norms, eigh_descending, eye_like, 
 
 @dataclass(frozen=True)
 class Factors:
-    """X ≈ codes·componentsᵀ in the user's units.
+    """X ≈ codes·componentsᵀ in the user's units."""
 
-    Attributes
-    ----------
-    components : W (p, r), atoms as columns
-    codes : Hᵀ (n, r); None where nobody asked for them
-    beta : (r, κ)
-    gamma : (q, κ), the intercept (if any) in the last row
-    """
-
-    components: Array
-    codes: Array
-    beta: Array
-    gamma: Array
+    components: Array  # W (p, r), atoms as columns
+    codes: Array  # Hᵀ (n, r); None where nobody asked for them
+    beta: Array  # (r, κ)
+    gamma: Array  # (q, κ), the intercept (if any) in the last row
 
     def padded(self, rank: int) -> Factors:
         """The same with zero components up to `rank`: X may have a smaller rank than that."""
@@ -67,20 +59,12 @@ def positive_peaks(components: Array) -> Array:
 
 @dataclass(frozen=True)
 class Turned:
-    """Atoms, coefficients, and how to turn what stands for the samples.
+    """Atoms, coefficients, and how to turn what stands for the samples."""
 
-    Attributes
-    ----------
-    components : (p, r), atoms as columns
-    beta : (r, κ)
-    codes_turn : M (r, r); the codes are (the samples' r columns)·M/√w
-    code_sizes : (r,), the norms of the columns of codes·√w
-    """
-
-    components: Array
-    beta: Array
-    codes_turn: Array
-    code_sizes: Array
+    components: Array  # (p, r), atoms as columns
+    beta: Array  # (r, κ)
+    codes_turn: Array  # M (r, r); the codes are (the samples' r columns)·M/√w
+    code_sizes: Array  # (r,), the norms of the columns of codes·√w
 
 
 def turn_filters(W: Array, beta: Array, codes_gram: Array, scale: float) -> Turned:

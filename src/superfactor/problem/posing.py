@@ -109,7 +109,7 @@ def state(
         row_size = X.row_size
     else:
         data = DataMatrix(X, table.sample_weight)
-        like = data.xp.empty(0, dtype=data.dtype, device=data.device)
+        like = data.empty()
         whole = Whole(data, table.annotations(slice(None), like), loss, options, table)
         samples = in_memory(data, whole.known, loss, options)
         row_size = X.nnz / X.shape[0] if sp.issparse(X) else None
@@ -152,28 +152,16 @@ def pose(
     ----------
     samples : Samples
         Whoever holds them.
-    model : Model
-        Filter or feature.
-    shape : tuple of int
-        (n, p).
-    n_outputs : int
-        κ.
-    loss : Loss
-        ℓ.
+    model, shape, n_outputs, loss
+        As `Problem` has them.
     weights : Weights
         ξ, λ and the ridge of the covariates, numbers or "auto".
     n_covariates : int
         Not counting the intercept.
     fit_intercept : bool
         Whether the last covariate is the intercept.
-    like : array
-        An array in the floating type and place in which the blocks compute.
-    options : Options
-        When which method runs.
-    row_size : float, optional
-        The number of stored values in a row of X, on average; None for all p of them.
-    whole : Whole, optional
-        The arrays, where they are in memory.
+    like, options, row_size, whole
+        As `Problem` has them.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from superfactor._arrays import Array, cast, eps, moved, namespace, to_numpy, ze
 from superfactor.losses import Loss
 from superfactor.models import LiftedArrays, Model, Side
 from superfactor.options import Options
-from superfactor.problem.whole import Whole
+from superfactor.problem.whole import Short, Whole
 from superfactor.samples import Samples, in_memory, subsample
 from superfactor.spectrum import working_memory
 
@@ -150,6 +150,10 @@ class Problem:
         return replace(self, xi=xi, lam=lam, covariate_ridge=ridge)
 
     @property
+    def _short(self) -> Short | None:
+        return None if self.whole is None else self.whole.short
+
+    @property
     def compact(self) -> Problem:
         """Wide data in the coordinates of its right singular vectors; where that does not apply, itself."""
         # A problem that kept itself would be a cycle, and its samples outlive the fit.
@@ -157,25 +161,21 @@ class Problem:
 
     @cached_property
     def _compressed(self) -> Problem | None:
-        short = None if self.whole is None else self.whole.short
-        if short is None:
+        if self._short is None:
             return None
-        data = short.whole.data
+        whole = self._short.whole
         return replace(
             self,
-            samples=short.samples,
-            shape=data.shape,
-            squared_norm=data.sum_of_squares(),
-            like=data.xp.empty(0, dtype=data.dtype, device=data.device),
-            whole=short.whole,
+            samples=self._short.samples,
+            shape=whole.data.shape,
+            squared_norm=whole.data.sum_of_squares(),
+            like=whole.data.empty(),
+            whole=whole,
         )
 
     def expand(self, atoms: Array) -> Array:
         """Vectors (p, j) of all features from those of the `compact` problem."""
-        short = None if self.whole is None else self.whole.short
-        if short is None:
-            return atoms
-        return to_numpy(short.expand(moved(atoms, self.like)))
+        return atoms if self._short is None else to_numpy(self._short.expand(moved(atoms, self.like)))
 
     @property
     def singular_values(self) -> Array | None:

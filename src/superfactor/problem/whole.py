@@ -37,7 +37,7 @@ class Whole:
         found = compress(self.data, self.options.compressed_side)
         if found is None:
             return None
-        like = found.data.xp.empty(0, dtype=found.data.dtype, device=found.data.device)
+        like = found.data.empty()
         # In float64, of what the user gave: in the type of X it may have been rounded.
         known = self.known.like(like) if self.table is None else self.table.annotations(slice(None), like)
         samples = in_memory(found.data, known, self.loss, self.options)

@@ -13,21 +13,14 @@ from superfactor._arrays import Array, cast, device, moved, namespace
 
 @dataclass(frozen=True)
 class Annotations:
-    """What is known of some samples besides X, as a block computes with it.
+    """What is known of some samples besides X, as a block computes with it."""
 
-    Attributes
-    ----------
-    targets : (n_b, κ), one-hot without class 0, or real values; kept column after column, as activations are:
-        sums over κ numbers that lie next to each other take ten times as long
-    covariates : X' (n_b, q); the intercept is a column of ones
-    loss_weight : ω (n_b, 1), sample weight times class weight
-    root_weight : √w (n_b, 1), or None for weights of one
-    """
-
+    # (n_b, κ), one-hot without class 0, or real values; kept column after column, as activations are: sums
+    # over κ numbers that lie next to each other take ten times as long
     targets: Array
-    covariates: Array
-    loss_weight: Array
-    root_weight: Array | None
+    covariates: Array  # X' (n_b, q); the intercept is a column of ones
+    loss_weight: Array  # ω (n_b, 1), sample weight times class weight
+    root_weight: Array | None  # √w (n_b, 1), or None for weights of one
 
     def over_root(self, x: Array) -> Array:
         """x/√w for x (n_b, k)."""
@@ -75,24 +68,14 @@ class Annotations:
 
 @dataclass(frozen=True)
 class SampleTable:
-    """What is known of all samples besides X, as the user gave it, in NumPy.
+    """What is known of all samples besides X, as the user gave it, in NumPy."""
 
-    Attributes
-    ----------
-    targets : class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real
-    n_outputs : κ
-    covariates : (n, q) or None
-    fit_intercept : whether a column of ones follows them
-    sample_weight : (n,), not negative, or None; samples of weight 0 are left out
-    class_weight : (n,), or None; multiplies the loss alone
-    """
-
-    targets: Any
-    n_outputs: int
-    covariates: Any = None
-    fit_intercept: bool = True
-    sample_weight: Any = None
-    class_weight: Any = None
+    targets: Any  # class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real
+    n_outputs: int  # κ
+    covariates: Any = None  # (n, q) or None
+    fit_intercept: bool = True  # whether a column of ones follows them
+    sample_weight: Any = None  # (n,), not negative, or None; samples of weight 0 are left out
+    class_weight: Any = None  # (n,), or None; multiplies the loss alone
 
     @property
     def n_covariates(self) -> int:

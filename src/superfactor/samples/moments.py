@@ -26,23 +26,14 @@ _ROUNDING = 100.0
 
 @dataclass(frozen=True)
 class Moments:
-    """Weighted moments of features and scores, in NumPy's float64 and in the units of X and V.
+    """Weighted moments of features and scores, in NumPy's float64 and in the units of X and V."""
 
-    Attributes
-    ----------
-    total : Σw
-    feature_mean, feature_scale : (p,), the mean and the standard deviation of each feature
-    score_mean : (r,)
-    C : (r, r), the covariance of the scores; of spare rank, which is nothing but rounding, zero
-    K : (p, r), the covariance of each feature with each score
-    """
-
-    total: float
-    feature_mean: Any
+    total: float  # Σw
+    feature_mean: Any  # (p,), the mean and the standard deviation of each feature
     feature_scale: Any
-    score_mean: Any
-    C: Any
-    K: Any
+    score_mean: Any  # (r,)
+    C: Any  # (r, r), the covariance of the scores; of spare rank, which is nothing but rounding, zero
+    K: Any  # (p, r), the covariance of each feature with each score
 
     @classmethod
     def of(cls, sums: tuple[Any, ...], scale: float) -> Moments:

@@ -100,15 +100,10 @@ class _Kept:
 
 @dataclass(frozen=True, eq=False)
 class Tall(Vectors):
-    """The first columns of a matrix (n, …) that `owner`, some samples, keep.
-
-    Attributes
-    ----------
-    place : where blocks find it: its key there, and how many columns count
-    """
+    """The first columns of a matrix (n, …) that `owner`, some samples, keep."""
 
     _kept: _Kept
-    place: Place
+    place: Place  # where blocks find it: its key there, and how many columns count
 
     @classmethod
     def of(cls, owner: Samples, place: Place) -> Tall:

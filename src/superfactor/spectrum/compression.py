@@ -35,23 +35,14 @@ class Compression:
     """X̃ᵀ = Q·(UΣ)ᵀ with orthonormal Q (p, m): the rows of UΣ (n, m) stand for the samples.
 
     Q is not formed: Q = X̃ᵀL, L = UΣ⁻¹, and where that would lose digits, Q = X̃ᵀL + Q₂V₂.
-
-    Attributes
-    ----------
-    original : X̃ (n, p)
-    values : σ (m,), descending, all positive
-    rows : U (n, m)
-    data : the n × m matrix UΣ as a DataMatrix, which knows its rounding (`Rounding`)
-    combined : L (n, m)
-    small : Q₂ (p, j) and V₂ (j, m), where there are small directions
     """
 
-    original: DataMatrix
-    values: Array
-    rows: Array
-    data: DataMatrix
-    combined: Array
-    small: tuple[Array, Array] | None = None
+    original: DataMatrix  # X̃ (n, p)
+    values: Array  # σ (m,), descending, all positive
+    rows: Array  # U (n, m)
+    data: DataMatrix  # the n × m matrix UΣ as a DataMatrix, which knows its rounding (`Rounding`)
+    combined: Array  # L (n, m)
+    small: tuple[Array, Array] | None = None  # Q₂ (p, j) and V₂ (j, m), where there are small directions
 
     def expand(self, T: Array) -> Array:
         """Q·T (p, k) for T (m, k), by one product with X."""
@@ -78,16 +69,10 @@ class Compression:
 
 @dataclass(frozen=True)
 class Rounding:
-    """How far UΣ may be from the samples it stands for.
+    """How far UΣ may be from the samples it stands for."""
 
-    Attributes
-    ----------
-    rows : a bound of ‖X̃ − UΣQᵀ‖, dropped directions included
-    gram : a bound of ‖X̃X̃ᵀ − UΣ²Uᵀ‖
-    """
-
-    rows: float
-    gram: float
+    rows: float  # a bound of ‖X̃ − UΣQᵀ‖, dropped directions included
+    gram: float  # a bound of ‖X̃X̃ᵀ − UΣ²Uᵀ‖
 
 
 def compress(

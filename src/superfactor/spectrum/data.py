@@ -101,6 +101,10 @@ class DataMatrix:
         """The number of stored values."""
         return int(self._X.nnz) if self.is_sparse else self.shape[0] * self.shape[1]
 
+    def empty(self) -> Array:
+        """No numbers, in the type and place of X."""
+        return self.xp.empty(0, dtype=self.dtype, device=self.device)
+
     def rows(self, start: int, stop: int) -> DataMatrix:
         """Some of the rows, as views of the same X; products alone are offered."""
         part = copy.copy(self)

@@ -17,23 +17,15 @@ from superfactor.samples.block.held import Held, Made, Place
 
 @dataclass(frozen=True)
 class Design:
-    """The rows j_i of J that coefficients act on.
+    """The rows j_i of J that coefficients act on."""
 
-    Attributes
-    ----------
-    tall : a tall matrix T; None where there are only covariates
-    ready : J = T itself; otherwise J = [T/√w, X']
-    offset : (n, κ), added to the activations; None for none
-    share : below 1, T and the offset have rows of a share of the samples only (`Block.some_of`), and their
-        sums are multiplied to count for all
-    coarse : T and the offset, and all that is computed with them, are in float32
-    """
-
-    tall: Place | None
-    ready: bool = False
-    offset: Place | None = None
+    tall: Place | None  # a tall matrix T; None where there are only covariates
+    ready: bool = False  # J = T itself; otherwise J = [T/√w, X']
+    offset: Place | None = None  # (n, κ), added to the activations; None for none
+    # below 1, T and the offset have rows of a share of the samples only (`Block.some_of`), and their sums
+    # are multiplied to count for all
     share: float = 1.0
-    coarse: bool = False
+    coarse: bool = False  # T and the offset, and all that is computed with them, are in float32
 
 
 @dataclass(frozen=True)
