@@ -110,21 +110,6 @@ def test_the_loss_may_be_flat(model, intercept, profiled):
 # --- between two methods that everybody knows ------------------------------------------------------------
 
 
-def test_a_small_xi_is_the_labelled_samples_alone():
-    X, y = table()
-    given = hidden(y)
-    known = ~np.isnan(given)
-    options = {"xi": 1e-9, "lam": 0.5, "tol": 1e-12}
-    both = SMFClassifier(3, **options).fit(X, given)
-    alone = SMFClassifier(3, **options).fit(X[known], given[known])
-    np.testing.assert_allclose(both.predict_proba(X), alone.predict_proba(X), atol=1e-4)
-    binary = np.where(known, given > 0, np.nan)
-    both = SMFClassifier(2, **options).fit(X, binary)
-    plain = LogisticRegression(C=1 / (2 * 0.5), tol=1e-10, max_iter=1000)
-    plain.fit(X[known], binary[known])
-    np.testing.assert_allclose(both.predict_proba(X), plain.predict_proba(X), atol=1e-4)
-
-
 def test_a_large_xi_is_pca_of_all_samples_and_logistic_regression_on_the_labelled():
     X, y = table()
     given = np.where(np.isnan(hidden(y)), np.nan, y > 0)

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.problems import MODELS
-from tests.solvers.newton.searching import begun, growing, new_run
+from tests import naive
+from tests.problems import MODELS, example, lifted
+from tests.solvers.newton.searching import GROWING, begun, growing, new_run
 from tests.subspace.points import subspace
 
+from superfactor.options import Options
 from superfactor.solution import Monitor
+from superfactor.solvers import newton
 from superfactor.solvers.newton.descent import Stride, descend
 from superfactor.solvers.newton.rounds import chain_lengths, descended, residual, rounds, with_chains
 
@@ -104,3 +107,18 @@ def test_rounds_end_within_the_tolerance(model, tol):
     best = descend(whole, start, Stride.of(problem), Monitor(), 1e-12).point.F
     assert end.point.F - best <= 10 * tol * end.supervised
     assert end.basis.size < 60
+
+
+@every_model
+@pytest.mark.parametrize(
+    "given", [{"kappa": 2, "sparse": True, "weighted": True}, {"kappa": 1, "loss": "probit", "sparse": True}]
+)
+def test_a_growing_subspace_finds_the_optimum_of_the_whole(model, given):
+    whole, grown = (
+        example(model, 90, 70, lam=3.0, options=o, **given) for o in (Options(whole_range=100), GROWING)
+    )
+    best, found = (newton.solve(problem, 3, tol=1e-10) for problem, _ in (whole, grown))
+    assert best.basis().size >= 64 > found.basis().size
+    np.testing.assert_allclose(found.objective, best.objective, rtol=1e-7)
+    value = naive.lifted_objective(grown[1], *lifted(model, found.factors))
+    np.testing.assert_allclose(found.objective, value, rtol=1e-9)

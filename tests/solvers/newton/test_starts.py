@@ -117,21 +117,6 @@ def test_ridge_regression_on_the_whole_subspace(model, case):
 
 
 @every_model
-def test_loud_directions_hold_the_coefficients_and_the_rest_is_pca(model):
-    problem, _ = example(model, 20, 9, 1)
-    inside = subspace(problem, 3)
-    A = np.random.default_rng(0).standard_normal((inside.basis.size, 1))
-    W = loud_directions(inside, A)
-    assert np.linalg.norm(A - W @ (W.T @ A)) < 1e-4 * np.linalg.norm(A)
-    # Of what is orthogonal to A, the two directions of most variance.
-    unit = A / np.linalg.norm(A)
-    away = np.eye(len(A)) - unit @ unit.T
-    values = np.sort(np.linalg.eigvalsh(away @ inside.D @ away))[::-1]
-    rest = np.trace(W.T @ away @ inside.D @ away @ W)
-    assert rest == pytest.approx(values[:2].sum(), rel=1e-4)
-
-
-@every_model
 def test_every_kind_of_start_is_among_them(model):
     problem, _ = example(model, 16, 8, 1, lam=1e-3)
     inside = subspace(problem, 2)
@@ -201,20 +186,6 @@ def test_each_way_goes_by_its_factors(model, monkeypatch):
             stages.append(stage)
     assert stages == expected
     assert 3 <= len(seen) <= 3 * STEPS_ON_THE_WAY
-
-
-def test_ways_lead_to_different_valleys():
-    """From one and the same subspace, PCA of the two features: data first stays, labels first leaves."""
-    problem = of_two_features(0.05)
-    inside = subspace(problem, 1)
-    none = np.zeros((1, 1)), np.zeros((problem.n_covariates, 1))
-    tilted = np.array([[math.cos(0.2)], [math.sin(0.2)]])
-    starts = [Start(tilted, *none, way) for way in (DATA_FIRST, LABELS_FIRST)]
-    fleet = led(inside, starts)
-    for _ in range(30):
-        fleet = fleet.stepped(inside)
-    assert fleet.F[0] == pytest.approx(14.863, abs=1e-3)
-    assert fleet.F[1] == pytest.approx(lowest_angle(0.05), rel=1e-6)
 
 
 # --- races -----------------------------------------------------------------------------------------------

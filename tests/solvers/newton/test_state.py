@@ -99,16 +99,3 @@ def test_the_goal_is_relative_to_what_supervision_can_change(model):
     alone = state.inside.without_factors.loss
     assert nothing.supervised == pytest.approx(1e-4 * alone)
     assert alone < problem.null_loss
-
-
-@every_model
-def test_proven_is_a_promise(model):
-    """Where the gap inside the subspace is closed, other starts find nothing; without a ridge never."""
-    strong, _ = example(model, 20, 6, 1, lam=50.0)
-    run = new_run()
-    state = rounds(begun(strong, 2, run), run)
-    assert state.proven(1e-8)
-    assert pytest.approx(state.point.F, rel=1e-10) == other_starts(state, run, EFFORTS["auto"]).point.F
-    for lam in (0.0, 1e-4):
-        weak, _ = example(model, 20, 6, 1, xi=0.1, lam=lam)
-        assert not rounds(begun(weak, 2, run), run).proven(1e-8)
