@@ -36,7 +36,7 @@ def test_predictions_and_factors_are_those_of_the_model(name, request):
     np.testing.assert_allclose(
         facts.test.probabilities, case.model.predict_proba(case.X_test), rtol=1e-9, atol=1e-12
     )
-    assert facts.evaluation.accuracy == case.model.score(case.X_test, case.y_test)
+    assert facts.evaluation.figures["accuracy"] == case.model.score(case.X_test, case.y_test)
     np.testing.assert_allclose(facts.view.weights, view.weights)
     for samples, X in ((facts.train, case.X), (facts.test, case.X_test)):
         np.testing.assert_allclose(samples.scores, view.scores_of(case.model.transform(X)), atol=1e-9)
@@ -150,7 +150,7 @@ def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_th
     blind = np.random.default_rng(0).dirichlet([1, 1], len(case.y))
     told = replace(facts, nested=nested_like("not shown", predictions=blind))
     assert told.judged_by == "out-of-fold"
-    assert told.evaluation.accuracy == np.mean(np.unique(case.y)[blind.argmax(axis=1)] == case.y)
+    assert told.evaluation.figures["accuracy"] == np.mean(np.unique(case.y)[blind.argmax(axis=1)] == case.y)
     other = replace(facts, nested=nested_like("not shown", predictions=blind[:-1]))
     assert other.judged_by == "training"
     assert replace(other, test=facts.train).judged_by == "held-out"
@@ -163,7 +163,7 @@ def test_held_out_samples_without_a_label_are_left_out_and_counted(mark):
     y_test, there = y[60:].astype(object), np.arange(30) % 5 > 0
     y_test[::5] = mark
     facts = gather(model, X[:60], y[:60], X_test=X[60:], y_test=y_test)
-    assert facts.evaluation.accuracy == model.score(X[60:][there], y[60:][there])
+    assert facts.evaluation.figures["accuracy"] == model.score(X[60:][there], y[60:][there])
     assert facts.test.ids == list(X.index[60:][there]) and facts.n_test_unlabeled == 6
     with pytest.raises(ValueError, match=r"^y: none of the 60 samples has a label; some are"):
         gather(model, X[:60], [mark] * 60)

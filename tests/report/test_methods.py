@@ -36,7 +36,7 @@ def test_it_has_the_numbers_of_the_fit(two_classes):
         "ROC area 0.960",
         "differences in balanced accuracy were +5.0 points (+1.0 to +9.0) against PCA",
         f"On 30 held-out samples that took no part in the fit: balanced accuracy "
-        f"{100 * told.evaluation.balanced_accuracy:.1f} % (95 % interval",
+        f"{100 * told.evaluation.figures['balanced_accuracy']:.1f} % (95 % interval",
         f"superfactor {superfactor.__version__}",
     ):
         assert said in text

@@ -1,4 +1,4 @@
-"""What a page shows of classes: how good the predictions are, the colour of a sample, the way of a factor."""
+"""What a page shows of classes: ROC curves, the colour of a sample, the way of a factor."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import auc, confusion_matrix, log_loss, roc_auc_score, roc_curve
-
-from superfactor.outcomes.proportions import balanced_interval, wilson
+from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 # A curve of this many points cannot be told from the full one on a screen.
 MOST_POINTS = 300
@@ -25,56 +23,19 @@ class Curve:
     area: float
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Figures of one set of samples.
-
-    confusion is (classes, classes): row the true class, column the predicted one. Classes without
-    samples have no curve and take no part in balanced accuracy and mean area; their recall (classes,), the
-    share that was recognised, and their precision, the share of predictions that were right, are NaN.
-    """
-
-    n: int
-    accuracy: float
-    interval: tuple[float, float]
-    balanced_accuracy: float
-    balanced_interval: tuple[float, float]
-    log_loss: float
-    confusion: Any
-    recall: Any
-    precision: Any
-    curves: tuple[Curve, ...]
-
-    @property
-    def area(self) -> float:
-        """Area below the ROC curve, the mean over classes where there are several; NaN if none."""
-        return float(np.mean([c.area for c in self.curves])) if self.curves else math.nan
-
-
 class ClassPage:
     """The page's questions to the kind of y."""
 
-    def evaluate(self, truth: Any, rows: Any) -> Evaluation:
-        """Figures for class numbers `truth` (n,) and probabilities `rows` (n, classes)."""
-        n, classes = rows.shape
-        confusion = confusion_matrix(truth, np.argmax(rows, axis=1), labels=np.arange(classes))
-        right = np.diag(confusion)
-        recall, precision = (
-            np.divide(right, whole, out=np.full(classes, np.nan), where=whole > 0)
-            for whole in (confusion.sum(axis=1), confusion.sum(axis=0))
-        )
-        return Evaluation(
-            n=n,
-            accuracy=int(right.sum()) / n,
-            interval=wilson(int(right.sum()), n),
-            balanced_accuracy=float(np.nanmean(recall)),
-            balanced_interval=balanced_interval(confusion),
-            log_loss=float(log_loss(truth, rows, labels=np.arange(classes))),
-            confusion=confusion,
-            recall=recall,
-            precision=precision,
-            curves=tuple(_curves(truth, rows)),
-        )
+    def curves(self, truth: Any, rows: Any) -> list[Curve]:
+        """One for two classes, of the second, else one for each against the rest; of classes with samples."""
+        curves, classes = [], rows.shape[1]
+        for positive in [1] if classes == 2 else range(classes):
+            inside = truth == positive
+            if inside.any() and not inside.all():
+                x, y, _ = roc_curve(inside, rows[:, positive])
+                kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
+                curves.append(Curve(positive, x[kept], y[kept], float(auc(x, y))))
+        return curves
 
     def colours(self, truth: Any) -> list[int]:
         """Which of the page's colours each sample has: that of its class."""
@@ -104,15 +65,3 @@ class ClassPage:
 def _on_every_class(effect: Any, up: int) -> Any:
     """Effects (outputs,) on the classes: of two, what is added to one is taken from the other."""
     return np.where(np.arange(2) == up, effect[0], -effect[0]) if len(effect) == 1 else effect
-
-
-def _curves(truth: Any, rows: Any) -> list[Curve]:
-    """One curve for two classes (the second is the positive one), else one against the rest each."""
-    curves, classes = [], rows.shape[1]
-    for positive in [1] if classes == 2 else range(classes):
-        inside = truth == positive
-        if inside.any() and not inside.all():
-            x, y, _ = roc_curve(inside, rows[:, positive])
-            kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
-            curves.append(Curve(positive, x[kept], y[kept], float(auc(x, y))))
-    return curves

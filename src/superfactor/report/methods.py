@@ -128,12 +128,9 @@ def _interval(difference: dict[str, Any]) -> str:
 def _held_out(facts: Facts) -> str:
     if facts.test is None:
         return ""
-    found = facts.evaluation
-    measures = {
-        "balanced_accuracy": (found.balanced_accuracy, *found.balanced_interval),
-        "accuracy": (found.accuracy, *found.interval),
-        "roc_auc": (found.area, None, None),
-    }
+    figures, intervals = facts.evaluation.figures, facts.evaluation.intervals
+    told = ("balanced_accuracy", "accuracy", "roc_auc")
+    measures = {name: (figures[name], *intervals.get(name, (None, None))) for name in told}
     samples = plural(len(facts.test), "held-out sample")
     return f"On {samples} that took no part in the fit: {_measures(measures)}."
 

@@ -232,9 +232,9 @@ def _check_ranks(rank: Any, n_samples: int, n_features: int) -> None:
 def _scores(learned: Learned) -> dict[str, Any]:
     import numpy as np
 
-    from superfactor.outcomes.class_page import ClassPage
+    from superfactor.outcomes import outcome_of
 
-    classes = learned.model.classes_
+    outcome, classes = outcome_of(learned.model), learned.model.classes_
     counts = np.bincount(np.searchsorted(classes, learned.labeled_part(learned.known)[1]))
     frequent = classes[counts.argmax()]
 
@@ -243,14 +243,15 @@ def _scores(learned: Learned) -> dict[str, Any]:
             return None
         X, y = learned.labeled_part(positions)
         truth = np.searchsorted(classes, y)  # classes are sorted
-        found = ClassPage().evaluate(truth, learned.model.predict_proba(X))
+        rows = outcome.rows(learned.model, X, classes)
+        found = outcome.figures(truth, rows)
         return {
-            "samples": found.n,
-            "accuracy": found.accuracy,
-            "accuracy_interval_95": list(found.interval),
-            "balanced_accuracy": found.balanced_accuracy,
-            "roc_auc": found.area,
-            "confusion": found.confusion.tolist(),
+            "samples": len(y),
+            "accuracy": found["accuracy"],
+            "accuracy_interval_95": list(outcome.least_intervals(truth, rows)["accuracy"]),
+            "balanced_accuracy": found["balanced_accuracy"],
+            "roc_auc": found["roc_auc"],
+            "confusion": outcome.confusion(truth, rows).tolist(),
             "most_frequent_class": {"label": str(frequent), "accuracy": float(np.mean(y == frequent))},
         }
 

@@ -12,7 +12,7 @@ import numpy as np
 from superfactor.interpretation import FactorView, HeldOut, Matched
 from superfactor.interpretation.roles import roles
 from superfactor.outcomes import Outcome
-from superfactor.outcomes.class_page import ClassPage, Evaluation
+from superfactor.outcomes.class_page import ClassPage, Curve
 from superfactor.report.facts.gaps import Filled
 from superfactor.report.facts.samples import Samples
 from superfactor.report.facts.search import Searched
@@ -20,6 +20,17 @@ from superfactor.report.facts.trusted import Trusted
 from superfactor.selection import Verdict
 from superfactor.selection.judging.external import external_verdict
 from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, WORSE
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How good predictions are: n samples, metric → figure and interval, confusion (c, c), ROC curves."""
+
+    n: int
+    figures: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+    confusion: Any
+    curves: list[Curve]
 
 
 @dataclass(frozen=True)
@@ -156,9 +167,15 @@ class Facts:
     @cached_property
     def evaluation(self) -> Evaluation:
         """The figures of `samples`, by models that had not seen them where there are any."""
-        if self.judged_by == "out-of-fold":
-            return self.page.evaluate(self.train.truth, np.asarray(self.out_of_fold, dtype=float))
-        return self.page.evaluate(self.samples.truth, self.samples.probabilities)
+        found = self.out_of_fold if self.judged_by == "out-of-fold" else self.samples.probabilities
+        asked = self.samples.truth, np.asarray(found, dtype=float)
+        return Evaluation(
+            len(self.samples),
+            self.outcome.figures(*asked),
+            self.outcome.least_intervals(*asked),
+            self.outcome.confusion(*asked),
+            self.page.curves(*asked),
+        )
 
     def counts(self, samples: Samples | None = None) -> Any:
         """(c,) how many samples of each class there are, in training unless others are given."""

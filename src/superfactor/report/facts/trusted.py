@@ -68,29 +68,18 @@ def trusted(
     effects = feature_effects(model, X, y, covariates=covariates, positive=up)
     assert view.classes is not None
     markers = markers_of(effects, view.classes, MARKERS_PER_CLASS)
-    names, why = _Names(model, view), ""
+    names, why = dict(zip(factor_view(model).features, view.features, strict=True)), ""
+
+    def named(table: Any) -> Any:
+        return table.assign(feature=[names[name] for name in table["feature"]])
+
     if stable is None:
         stable, why = _stable(*again, y, covariates, groups)
         if stable is not None:
-            stable = replace(stable, table=names.told(stable.table))
+            stable = replace(stable, table=named(stable.table))
     if near is None and progress.is_quick(np.shape(X), len(view.outputs)):
         near = nearness(model, X, y, covariates=covariates)
-    tables = names.told(effects), names.told(markers)
-    return Trusted(*tables, stable or None, why, near or None)
-
-
-class _Names:
-    """The names of the features in the tables of a model that does not know them."""
-
-    def __init__(self, model: Any, view: FactorView):
-        own = factor_view(model).features
-        same = np.array_equal(own, view.features)
-        self.known = None if same else dict(zip(own, view.features, strict=True))
-
-    def told(self, table: Any) -> Any:
-        if self.known is None:
-            return table
-        return table.assign(feature=[self.known[name] for name in table["feature"]])
+    return Trusted(named(effects), named(markers), stable or None, why, near or None)
 
 
 def _stable(model: Any, X: Any, y: Any, covariates: Any, groups: Any) -> tuple[StableFeatures | None, str]:

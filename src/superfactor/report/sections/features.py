@@ -58,11 +58,7 @@ def section(facts: Facts) -> Section:
     }
     if facts.trusted is not None:
         own = facts.trusted
-        told |= {
-            "stable": stable(own),
-            "markers": markers(facts, own.markers),
-            "effects": effects(facts, own.effects),
-        }
+        told |= {"stable": stable(own), "markers": markers(facts, own), "effects": effects(facts, own)}
     payload = {"heatMap": shown["payload"]}
     return Section("features", "Features", "Which features go with classes and factors", told, payload)
 

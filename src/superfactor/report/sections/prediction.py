@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 from superfactor.models import model_named
 from superfactor.report.facts import Facts
@@ -50,9 +49,14 @@ def _by_class(facts: Facts) -> list[dict[str, Any]]:
         {
             "name": name,
             "samples": int(found.confusion[i].sum()),
-            "recall": float(found.recall[i]),
-            "precision": float(found.precision[i]),
-            "area": areas.get(i, np.nan),
+            "recall": _share(found.confusion[i, i], found.confusion[i].sum()),
+            "precision": _share(found.confusion[i, i], found.confusion[:, i].sum()),
+            "area": areas.get(i, math.nan),
         }
         for i, name in enumerate(facts.classes)
     ]
+
+
+def _share(part: int, whole: int) -> float:
+    """NaN of nothing."""
+    return float(part / whole) if whole else math.nan

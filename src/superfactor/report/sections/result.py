@@ -99,7 +99,7 @@ def _baselines(facts: Facts) -> list[dict[str, Any]]:
         rows.append({"name": None, "always": facts.classes[common], "value": always})
     rows.sort(key=lambda row: -row["value"])
     if facts.test is not None:
-        rows.insert(0, {"name": None, "own": True, "value": facts.evaluation.accuracy})
+        rows.insert(0, {"name": None, "own": True, "value": facts.evaluation.figures["accuracy"]})
     for row in rows:
         row.setdefault("own", False)
         row["width"] = 100 * min(max(row["value"], 0.0), 1.0) if math.isfinite(row["value"]) else 0.0

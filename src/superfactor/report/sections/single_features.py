@@ -8,19 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.report import formats
 from superfactor.report.facts import Facts
 from superfactor.report.facts.trusted import Trusted
-from superfactor.report.formats import (
-    LONGEST_NOTE,
-    area,
-    correlation,
-    deviations,
-    effect_per_sd,
-    frequency,
-    label,
-    number,
-    p_value,
-)
+from superfactor.report.formats import LONGEST_NOTE, correlation, label, number, p_value
 
 # Rows of the table of all features, over all classes, and of those that return.
 MOST_EFFECTS = 300
@@ -30,12 +21,15 @@ LEVEL = 0.05
 
 # Heads, columns of the tables of `superfactor.interpretation`, and how their values are written.
 Columns = list[tuple[str, str, Callable[[Any], str]]]
-_DIFFER: Columns = [("Difference, s.d.", "difference_in_sd", deviations), ("AUC", "auc", area)]
+_DIFFER: Columns = [
+    ("Difference, s.d.", "difference_in_sd", formats.deviations),
+    ("AUC", "auc", formats.area),
+]
 _P: Columns = [("p", "p", p_value)]
 _MODEL: Columns = [
     ("q", "q", p_value),
     ("Correlation", "correlation", correlation),
-    ("Log-odds per s.d.", "coef_per_sd", effect_per_sd),
+    ("Log-odds per s.d.", "coef_per_sd", formats.effect_per_sd),
 ]
 
 
@@ -57,8 +51,8 @@ def stable(trusted: Trusted) -> dict[str, Any]:
         shown.assign(ends=ends),
         [
             ("Feature", "feature", label),
-            ("Half-samples", "share", frequency),
-            ("Labels shuffled", "share_shuffled", frequency),
+            ("Half-samples", "share", formats.frequency),
+            ("Labels shuffled", "share_shuffled", formats.frequency),
             ("Selected", "selected", lambda chosen: "yes" if chosen else "no"),
             ("Correlation", "correlation", correlation),
             ("In 95 % of halves", "ends", str),
@@ -68,16 +62,16 @@ def stable(trusted: Trusted) -> dict[str, Any]:
     return told | {"bound": float(found.bound_without_assumption)}
 
 
-def markers(facts: Facts, table: Any) -> dict[str, Any]:
+def markers(facts: Facts, trusted: Trusted) -> dict[str, Any]:
     """The markers of each class; classes without any are named."""
-    present, shown = set(table["class"]), _names(facts)
-    return _told(table, [*_inside(shown), *_DIFFER, *_MODEL]) | {
-        "without": [name for own, name in shown.items() if own not in present]
-    }
+    table, names = trusted.markers, _names(facts)
+    without = [name for own, name in names.items() if own not in set(table["class"])]
+    return _told(table, [*_inside(names), *_DIFFER, *_MODEL]) | {"without": without}
 
 
-def effects(facts: Facts, table: Any) -> dict[str, Any]:
-    """The features that differ most between the classes, and those that are named elsewhere on the page."""
+def effects(facts: Facts, trusted: Trusted) -> dict[str, Any]:
+    """The features that differ most between the classes."""
+    table = trusted.effects
     several, names = len(facts.classes) > 2, _names(facts)
     up, other = ("", "") if several else (facts.classes[facts.up], facts.classes[1 - facts.up])
     means: Columns = [(f"Mean, {up}", "mean", number), (f"Mean, {other}", "mean_rest", number)]

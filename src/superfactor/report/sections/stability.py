@@ -11,8 +11,6 @@ from superfactor.report.formats import correlation, frequency, label, similarity
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import factor_names
 
-_COLUMNS = ("factor", "end", "feature", "correlation", "frequency", "frequency_shuffled")
-
 
 def section(facts: Facts) -> Section | None:
     """Frequencies of the top features, and how alike the factors are, beside those of shuffled labels."""
@@ -21,16 +19,14 @@ def section(facts: Facts) -> Section | None:
         return None
     features = [
         {
-            "factor": int(factor),
-            "end": str(end),
-            "name": label(name),
-            "correlation": correlation(float(r)),
-            "frequency": frequency(float(own)),
-            "shuffled": frequency(float(by_chance)),
+            "factor": row["factor"],
+            "end": row["end"],
+            "name": label(row["feature"]),
+            "correlation": correlation(row["correlation"]),
+            "frequency": frequency(row["frequency"]),
+            "shuffled": frequency(row["frequency_shuffled"]),
         }
-        for factor, end, name, r, own, by_chance in zip(
-            *(found.table[column] for column in _COLUMNS), strict=True
-        )
+        for row in found.table.to_dict("records")
     ]
     own, null = _quantiles(found.similarity), found.similarity_shuffled
     by_chance = [None] * len(own) if null is None else _quantiles(null)
@@ -53,16 +49,16 @@ def section(facts: Facts) -> Section | None:
 
 def _quantiles(similarities: Any) -> list[list[float]]:
     """10 %, 50 % and 90 % of each column of (m, r)."""
-    found = np.quantile(np.asarray(similarities, dtype=float), [0.1, 0.5, 0.9], axis=0)
-    return [[float(q) for q in row] for row in found.T]
+    return np.quantile(np.asarray(similarities, dtype=float), [0.1, 0.5, 0.9], axis=0).T.tolist()
 
 
 def frequencies(facts: Facts) -> dict[tuple[int, str, str], tuple[str, str]]:
     """How often each top feature returned, with labels and with shuffled ones, by factor, end and name."""
-    if facts.stability is None:
-        return {}
-    rows = zip(*(facts.stability.table[column] for column in _COLUMNS), strict=True)
+    rows = [] if facts.stability is None else facts.stability.table.to_dict("records")
     return {
-        (int(factor), str(end), str(name)): (frequency(float(own)), frequency(float(by_chance)))
-        for factor, end, name, _, own, by_chance in rows
+        (row["factor"], row["end"], row["feature"]): (
+            frequency(row["frequency"]),
+            frequency(row["frequency_shuffled"]),
+        )
+        for row in rows
     }
