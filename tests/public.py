@@ -9,6 +9,7 @@ import superfactor
 #: Rooms whose names the reference has; the tests of a room need these libraries.
 ROOMS = {
     "superfactor": [],
+    "superfactor.saving": ["skops"],
     "superfactor.selection": [],
     "superfactor.interpretation": ["pandas"],
     "superfactor.plotting": ["matplotlib", "pandas"],

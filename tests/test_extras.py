@@ -26,6 +26,7 @@ CALLS = {
     "datasets.open_table('t.h5ad')": ("anndata", "anndata"),
     "plotting.FactorsDisplay.from_estimator(model, X, y)": ("matplotlib", "plot"),
     "plotting.ConvergenceDisplay.from_estimator(model)": ("matplotlib", "plot"),
+    "superfactor.save(model, 'm.skops')": ("skops", "cli"),
     "report.write_report('p.html', model, X, y, covariates=age)": ("jinja2", "report"),
     "superfactor.row_blocks('t.zarr')": ("zarr", "scale"),
     "superfactor.row_blocks('t.parquet')": ("pyarrow", "scale"),

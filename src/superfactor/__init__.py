@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
+    from superfactor.saving import load, save
     from superfactor.selection import SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
     from superfactor.spectrum.rows import row_blocks
 
@@ -18,7 +19,9 @@ __all__ = [
     "SMFSurvival",
     "SMFSurvivalCV",
     "__version__",
+    "load",
     "row_blocks",
+    "save",
 ]
 
 # Loaded on first use: `import superfactor` alone should not pay for scikit-learn.
@@ -29,7 +32,9 @@ _HOMES = {
     "SMFRegressorCV": "superfactor.selection",
     "SMFSurvival": "superfactor.estimators",
     "SMFSurvivalCV": "superfactor.selection",
+    "load": "superfactor.saving",
     "row_blocks": "superfactor.spectrum.rows",
+    "save": "superfactor.saving",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.command import refused, superfactor
 from tools import samples
 
-from superfactor.cli import model_file
+from superfactor import saving
 from superfactor.datasets import load_t_cells
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def test_says_factors_accuracy_and_proof(demo):
     ):
         assert words in printed
     assert "report.html" in "".join(printed.split())  # long names of files are folded
-    proven = model_file.load(folder / "model.skops").estimator[-1].certificate_.statement
+    proven = saving.read(folder / "model.skops").model[-1].certificate_.statement
     assert proven in " ".join(printed.split())
 
 

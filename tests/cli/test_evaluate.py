@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix
 from tests.cli.command import cohort, refused, superfactor
 
-from superfactor.cli import model_file
+from superfactor import saving
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def other(tmp_path):
 def test_figures_are_those_of_the_model(model, other):
     told = superfactor("evaluate", model, other, "--json").json
     data = pd.read_csv(other)
-    loaded = model_file.load(model).estimator
+    loaded = saving.read(model).model
     X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
     predicted = loaded.predict(X)
     assert told["summary"]["accuracy"]["mean"] == accuracy_score(data["status"], predicted)

@@ -9,8 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from tests.cli.command import ALL, QUICK, SETTING, cohort, refused, roles, superfactor
 
-from superfactor import interpretation
-from superfactor.cli import model_file
+from superfactor import interpretation, saving
 from superfactor.cli.told import output
 from superfactor.interpretation import factor_view, feature_effects, held_out_scores, nearness, top_features
 from superfactor.interpretation.refits import progress
@@ -62,7 +61,7 @@ def noise(tmp_path_factory):
 def test_correlations_are_those_of_the_scores(kept):
     folder, told = kept
     X, _ = numbers(cohort())
-    model = model_file.load(folder / "m.skops").estimator
+    model = saving.read(folder / "m.skops").model
     scores = factor_view(model).scores_of(model.transform(pd.DataFrame(X, columns=model.feature_names_in_)))
     for factor in told["factors"]:
         t = scores[:, factor["factor"] - 1]
@@ -76,7 +75,7 @@ def test_correlations_are_those_of_the_scores(kept):
 
 def test_the_screen_shows_both_and_marks_what_disagrees(kept):
     folder, _ = kept
-    model = model_file.load(folder / "m.skops").estimator
+    model = saving.read(folder / "m.skops").model
     for by in ("correlation", "weight"):
         lines = superfactor("factors", folder / "m.skops", "--by", by, "--n", "12").out.splitlines()
         top = top_features(model, 12, by=by)
@@ -98,7 +97,7 @@ def test_the_screen_shows_both_and_marks_what_disagrees(kept):
 def test_weights_first_for_those_who_ask(kept, table, tmp_path):
     folder, _ = kept
     by_weight = superfactor("factors", folder / "m.skops", "--by", "weight", "--json").json
-    expected = top_features(model_file.load(folder / "m.skops").estimator, 5, by="weight")
+    expected = top_features(saving.read(folder / "m.skops").model, 5, by="weight")
     names = [f["feature"] for factor in by_weight["factors"] for e in ("high", "low") for f in factor[e]]
     assert names == expected["feature"].tolist()
     out = tmp_path / "m.skops"
@@ -116,8 +115,8 @@ def test_weights_first_for_those_who_ask(kept, table, tmp_path):
 def test_roles_and_areas_are_those_of_samples_not_seen(kept):
     folder, told = kept
     X, y = numbers(cohort())
-    loaded = model_file.load(folder / "m.skops")
-    held = held_out_scores(loaded.estimator, X, y, cv=5, random_state=0)
+    loaded = saving.read(folder / "m.skops")
+    held = held_out_scores(loaded.model, X, y, cv=5, random_state=0)
     for j, factor in enumerate(told["factors"]):
         alone = factor["alone_out_of_fold"]
         area = roc_auc_score(y == "tumoral", held.scores[:, j])
@@ -181,7 +180,7 @@ def test_several_classes(tmp_path):
 def test_how_near_to_the_plain_methods(kept, noise):
     folder, told = kept
     X, y = numbers(cohort())
-    model = model_file.load(folder / "m.skops").estimator
+    model = saving.read(folder / "m.skops").model
     found = nearness(model, pd.DataFrame(X, columns=model.feature_names_in_), y)
     assert told["nearness"]["cosine"] == pytest.approx(found.cosine)
     assert told["nearness"]["variance_kept"] == pytest.approx(found.variance_kept)
@@ -206,7 +205,7 @@ def test_stable_features_are_the_library_s(kept):
     folder, told = kept
     X, y = numbers(cohort())
     names = [f"gene{j}" for j in range(12)]
-    model = model_file.load(folder / "m.skops").estimator
+    model = saving.read(folder / "m.skops").model
     found = stable_features(model, pd.DataFrame(X, columns=names), y, random_state=0)
     assert told["stable_features"]["statement"] == found.statement
     selected = found.table[found.table["selected"]]
@@ -273,7 +272,7 @@ def read(path):
 def test_all_features_and_whether_they_return(kept, tmp_path):
     folder, _ = kept
     X, y = numbers(cohort())
-    model = model_file.load(folder / "m.skops").estimator
+    model = saving.read(folder / "m.skops").model
     frame = pd.DataFrame(X, columns=model.feature_names_in_)
     done = superfactor("report", folder / "m.skops", folder / "t.csv", "--out", tmp_path / "r.html",
                        "--features-out", tmp_path / "f.csv", "--json")  # fmt: skip
@@ -313,7 +312,7 @@ def test_the_fit_writes_them_too(table, tmp_path):
 def test_factors_of_all_features(kept, tmp_path):
     folder, _ = kept
     assert superfactor("factors", folder / "m.skops", "--out", tmp_path / "f.csv").code == 0
-    view = factor_view(model_file.load(folder / "m.skops").estimator)
+    view = factor_view(saving.read(folder / "m.skops").model)
     written = read(tmp_path / "f.csv")
     np.testing.assert_allclose(written["correlation"], view.correlations.ravel())
     np.testing.assert_allclose(written["weight"], view.shown("weight").ravel())

@@ -7,8 +7,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from tests.cli.command import QUICK, cohort, refused, roles, superfactor
 
-from superfactor import SMFClassifierCV
-from superfactor.cli import model_file
+from superfactor import SMFClassifierCV, saving
 
 
 def test_says_what_it_did(table, tmp_path):
@@ -59,9 +58,9 @@ def test_is_the_library_on_the_same_samples(table, tmp_path):
     assert told["scores"]["held_out"]["accuracy"] == right
     assert told["scores"]["held_out"]["samples"] == 10
     assert told["certificate"]["statement"] == search.best_estimator_[-1].certificate_.statement
-    loaded = model_file.load(tmp_path / "m.skops")
+    loaded = saving.read(tmp_path / "m.skops")
     named = data.filter(like="gene")
-    np.testing.assert_array_equal(loaded.estimator.predict_proba(named), search.predict_proba(X))
+    np.testing.assert_array_equal(loaded.model.predict_proba(named), search.predict_proba(X))
 
 
 def test_json_has_all_a_script_needs(table, tmp_path):
@@ -95,7 +94,7 @@ def test_all_samples_where_none_are_held_out(table, tmp_path):
     done = superfactor("fit", table, *roles(), *QUICK, "--test-size", "0", "--out", tmp_path / "m.skops")
     assert "all of them" in done.out
     assert "optimistic, and nothing was measured" in " ".join(done.out.split())
-    assert len(model_file.load(tmp_path / "m.skops").metadata["training_ids"]) == 40
+    assert len(saving.read(tmp_path / "m.skops").about["training_ids"]) == 40
 
 
 def test_cumida_needs_no_options(tmp_path):
@@ -104,7 +103,7 @@ def test_cumida_needs_no_options(tmp_path):
     data.to_csv(tmp_path / "cumida.csv", index=False)
     done = superfactor("fit", tmp_path / "cumida.csv", *QUICK, "--out", tmp_path / "m.skops", "--json")
     assert done.json["table"]["target"] == "type"
-    about = model_file.load(tmp_path / "m.skops").metadata
+    about = saving.read(tmp_path / "m.skops").about
     assert about["id"] == "samples"
     assert about["held_out_ids"][0].startswith("P0")
 
@@ -164,10 +163,10 @@ def test_hint_at_values_without_a_logarithm(tmp_path):
 
 
 def test_categorical_covariates_are_indicators(table, model):
-    about = model_file.load(model).metadata
+    about = saving.read(model).about
     # The reference comes first: most of these patients are men.
     assert about["covariates"] == {"sex": ["M", "F"], "age": [cohort()["age"].median()]}
-    estimator = model_file.load(model).estimator
+    estimator = saving.read(model).model
     data = cohort()
     X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
     assert estimator[-1].covariate_coef_.shape == (1, 2)
@@ -182,7 +181,7 @@ def test_empty_covariate_cells_are_a_level_and_noted(tmp_path):
     data.to_csv(tmp_path / "t.csv", index=False)
     done = superfactor("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     assert done.err == "note: covariate 'sex': empty cells count as a level of their own\n"
-    assert model_file.load(tmp_path / "m.skops").metadata["covariates"]["sex"] == ["M", "F", "(empty)"]
+    assert saving.read(tmp_path / "m.skops").about["covariates"]["sex"] == ["M", "F", "(empty)"]
 
 
 def test_markers_are_shown(table, tmp_path):
@@ -243,7 +242,7 @@ def test_odds_ratios_of_covariates(table, tmp_path):
     words = ("fit", table, "--target", "status", "--id", "patient", "--covariates", "sex,age")
     found = superfactor(*words, *QUICK, "--out", out, "--json").json["covariates"]
     assert [row["covariate"] for row in found] == ["sex: F vs M", "age (per unit)"]
-    model = model_file.load(out).estimator
+    model = saving.read(out).model
     # One year more, and nothing else, as the model itself answers; the features are left as they are.
     data = cohort()
     X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)

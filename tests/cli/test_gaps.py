@@ -7,8 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.cli.command import ALL, cohort, refused, superfactor
 
-from superfactor import SMFClassifier
-from superfactor.cli import model_file
+from superfactor import SMFClassifier, saving
 from superfactor.preprocessing import LowRankImputer
 
 ROLES = ("--target", "status", "--id", "patient", "--covariates", "sex,age")
@@ -75,7 +74,7 @@ def test_new_samples_may_have_gaps(fitted, tmp_path):
     assert "values are missing and filled in by a low-rank fit" in done.err
     found = pd.read_csv(tmp_path / "p").filter(like="probability").to_numpy()
     data = new[[g for g in GENES if g != "gene5"]].assign(F=new["sex"] == "F", age=new["age"])
-    model = model_file.load(folder / "m.skops").estimator
+    model = saving.read(folder / "m.skops").model
     np.testing.assert_allclose(found, model.predict_proba(data.to_numpy(dtype=float)))
 
 
@@ -85,7 +84,7 @@ def test_a_model_of_complete_samples_fills_in_its_means(model, tmp_path):
     gone.to_csv(tmp_path / "gone.csv", index=False)
     done = superfactor("predict", model, tmp_path / "gone.csv", "--out", tmp_path / "gone", "--json")
     assert done.json["missing"]["impute"] == "training means"
-    (scaler,) = (s for _, s in model_file.load(model).estimator.steps if hasattr(s, "mean_"))
+    (scaler,) = (s for _, s in saving.read(model).model.steps if hasattr(s, "mean_"))
     filled = complete.assign(gene3=gone["gene3"].fillna(scaler.mean_[3]))
     filled.to_csv(tmp_path / "filled.csv", index=False)
     superfactor("predict", model, tmp_path / "filled.csv", "--out", tmp_path / "filled")

@@ -7,8 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.cli.command import ALL, SETTING, cohort, refused, superfactor
 
-from superfactor import SMFClassifier
-from superfactor.cli import model_file
+from superfactor import SMFClassifier, saving
 from superfactor.interpretation import block_shares
 from superfactor.preprocessing import BlockScaler, LowRankImputer
 
@@ -206,7 +205,7 @@ def test_names_that_two_blocks_have(files, tmp_path):
     words = ("fit", *tables, *people, "--target", "status", "--id", "patient", *ALL)
     done = superfactor(*words, "--out", tmp_path / "m.skops", "--json")
     assert done.code == 0, done
-    features = model_file.load(tmp_path / "m.skops").metadata["features"].tolist()
+    features = saving.read(tmp_path / "m.skops").about["features"].tolist()
     assert features == ["gene0", "gene1", "x:gene2", "y:gene2", "gene3"]
     done = superfactor(
         "predict", tmp_path / "m.skops", *tables[:2], *people, "--out", tmp_path / "p", "--json"

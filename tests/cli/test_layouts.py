@@ -7,8 +7,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 from tests.cli.command import ALL, cohort, refused, superfactor
 
-from superfactor import SMFClassifier
-from superfactor.cli import model_file
+from superfactor import SMFClassifier, saving
 
 anndata = pytest.importorskip("anndata")
 GENES = ["TP53", "BRCA1", "EGFR", "MYC", "KRAS", "PTEN", "RB1", "CDK4", "AKT1", "MTOR", "ESR1", "VHL"]
@@ -137,7 +136,7 @@ def test_sparse_stays_sparse(counts, tmp_path, monkeypatch):
     assert superfactor(*words, "--json").json["trained_on"] == {"yes": 90}
     one, other = (pd.read_csv(tmp_path / name).iloc[:, 1:] for name in ("p.csv", "q.csv"))
     pd.testing.assert_frame_equal(one, other)
-    assert model_file.load(tmp_path / "m.skops").metadata["sparse"]
+    assert saving.read(tmp_path / "m.skops").about["sparse"]
 
 
 def _refuse_to_write_out(self, *args, **kwargs):

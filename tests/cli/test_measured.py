@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from tests.cli.command import ALL, SETTING, cohort, refused, roles, superfactor
 
-from superfactor import SMFClassifierCV
-from superfactor.cli import model_file
+from superfactor import SMFClassifierCV, saving
 from superfactor.selection import nested_scores
 
 ONE = (*SETTING, "--repeats", "1", "--no-stable")
@@ -43,7 +42,7 @@ def test_terminal_and_json_say_the_same(measured):
     # What is proven comes after what it is worth.
     assert said.index(verdict["headline"]) < said.index("Optimality: ")
     assert max(map(len, done.out.splitlines())) <= 80
-    about = model_file.load(out).metadata
+    about = saving.read(out).about
     assert about["verdict"] == verdict
     assert about["nested"]["summary"] == told["nested"]["summary"]
 
@@ -51,7 +50,7 @@ def test_terminal_and_json_say_the_same(measured):
 def test_the_model_is_fitted_to_all_samples(measured):
     done, told, out = measured
     assert "fitted to all of them" in " ".join(done.out.split())
-    assert len(model_file.load(out).metadata["training_ids"]) == 40
+    assert len(saving.read(out).about["training_ids"]) == 40
     assert told["scores"]["held_out"] is None
 
 
@@ -120,7 +119,7 @@ class TestGroups:
         words = ("fit", visits, "--target", "status", "--group", "patient", "--test-size", "0.25")
         words += ALL
         assert superfactor(*words, "--out", tmp_path / "m").code == 0
-        about = model_file.load(tmp_path / "m").metadata
+        about = saving.read(tmp_path / "m").about
         patient = pd.read_csv(visits)["patient"]
         rows = {part: about[f"{part}_ids"].astype(int) - 1 for part in ("training", "held_out")}
         assert len(rows["held_out"]) >= 12

@@ -12,17 +12,19 @@ import skops.io
 from sklearn.linear_model import LogisticRegression
 from tests.cli.command import QUICK, cohort, refused, roles, superfactor
 
-from superfactor.cli import model_file
+from superfactor import saving
 
 
 @pytest.mark.parametrize("kind", ["filter", "feature"])
 def test_the_same_predictions_to_the_last_bit(kind, table, tmp_path, monkeypatch):
     kept = {}
-    save = model_file.save
-    monkeypatch.setattr(model_file, "save", lambda *given: kept.update(model=given[1]) or save(*given))
+    save = saving.save
+    monkeypatch.setattr(
+        saving, "save", lambda model, *to, about: kept.update(model=model) or save(model, *to, about=about)
+    )
     words = ("fit", table, *roles(), *QUICK, "--model", kind, "--out", tmp_path / "m.skops")
     assert superfactor(*words).code == 0
-    loaded = model_file.load(tmp_path / "m.skops").estimator
+    loaded = saving.read(tmp_path / "m.skops").model
     data = cohort(seed=4)
     X = data.filter(like="gene").assign(**{"sex=F": data["sex"] == "F", "age": data["age"]})
     X = X.astype(float)
@@ -33,7 +35,7 @@ def test_the_same_predictions_to_the_last_bit(kind, table, tmp_path, monkeypatch
 
 
 def test_tells_how_it_came_about(model, table):
-    about = model_file.load(model).metadata
+    about = saving.read(model).about
     assert about["features"].tolist() == [f"gene{j}" for j in range(12)]
     assert about["classes"] == ["normal", "tumoral"]
     assert about["target"] == "status"
@@ -50,7 +52,7 @@ def test_tells_how_it_came_about(model, table):
 
 
 def test_columns_have_their_names_in_python(model):
-    pipeline = model_file.load(model).estimator
+    pipeline = saving.read(model).model
     names = [*(f"gene{j}" for j in range(12)), "sex=F", "age"]
     assert pipeline.feature_names_in_.tolist() == names
     assert pipeline[-1].component_names_.tolist() == names[:12]
@@ -60,9 +62,9 @@ def test_columns_have_their_names_in_python(model):
 
 
 def test_other_versions_are_noted(model, table, tmp_path, monkeypatch):
-    loaded = model_file.load(model)
-    loaded.metadata["versions"]["numpy"] = "1.0"
-    monkeypatch.setattr(model_file, "load", lambda path: loaded)
+    loaded = saving.read(model)
+    loaded.about["versions"]["numpy"] = "1.0"
+    monkeypatch.setattr(saving, "read", lambda path: loaded)
     done = superfactor("predict", model, table, "--out", tmp_path / "p.csv")
     assert done.code == 0
     assert "was written with numpy 1.0; this is " in done.err
@@ -107,10 +109,10 @@ def impostors(tmp_path, model):
     made["truncated"].write_bytes(model.read_bytes()[:-500])
     skops.io.dump(LogisticRegression(), made["estimator"])
     skops.io.dump({"a": 1}, made["dict"])
-    right = {"superfactor_model": model_file.FORMAT, "estimator": LogisticRegression(), "metadata": {}}
+    right = {"superfactor_model": saving.FORMAT, "estimator": LogisticRegression(), "metadata": {}}
     skops.io.dump(right | {"superfactor_model": 99}, made["format"])
     skops.io.dump(right, made["inside"])
-    skops.io.dump(right | {"estimator": model_file.load(model).estimator}, made["bare"])
+    skops.io.dump(right | {"estimator": saving.read(model).model}, made["bare"])
     call = {"content": {"module_path": "os", "function": "system"}}
     zipped(made["system"], schema_json=schema("os", "system", "FunctionNode", **call))
     output = "superfactor.cli.told.output"

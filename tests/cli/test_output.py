@@ -13,8 +13,8 @@ import skops.io
 from tests.cli.command import QUICK, SETTING, roles, superfactor
 from tests.processes import INTERRUPTIBLE
 
+from superfactor import saving
 from superfactor._files import replacing
-from superfactor.cli import model_file
 from superfactor.cli.told import output, screen
 
 # Saving writes half a file, says so, and waits to be stopped.
@@ -129,7 +129,7 @@ def test_an_internal_error_is_one_line(table, tmp_path, monkeypatch):
     def broken(*given):
         raise TypeError("a bug\nof ours")
 
-    monkeypatch.setattr(model_file, "save", broken)
+    monkeypatch.setattr(saving, "save", broken)
     words = ("fit", table, *roles(), *QUICK, "-q", "--out", tmp_path / "m.skops")
     done = superfactor(*words)
     assert done.code == 1
@@ -210,4 +210,4 @@ def test_the_model_is_saved_even_if_nobody_reads_on(table, tmp_path):
     run.stdout.close()  # as `| head` does
     assert run.stderr.read() == b""
     assert run.wait(timeout=60) == 141
-    assert model_file.load(out).metadata["target"] == "status"
+    assert saving.read(out).about["target"] == "status"

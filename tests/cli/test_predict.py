@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from tests.cli.command import cohort, refused, superfactor
 
-from superfactor.cli import model_file
+from superfactor import saving
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def predict(model, tmp_path):
 def by_hand(model, data):
     """Probabilities of the saved pipeline, its columns put together with pandas."""
     X = data.filter(like="gene").assign(**{"sex=F": data["sex"] == "F", "age": data["age"]})
-    return model_file.load(model).estimator.predict_proba(X.astype(float))
+    return saving.read(model).model.predict_proba(X.astype(float))
 
 
 def test_one_row_a_sample_in_the_order_of_the_table(model, predict):
@@ -130,7 +130,7 @@ def test_unknown_column_of_names(model, table, tmp_path):
 
 
 def names_of(model):
-    return set(model_file.load(model).metadata["training_ids"].tolist())
+    return set(saving.read(model).about["training_ids"].tolist())
 
 
 def test_training_samples_are_marked(model, predict):
@@ -169,5 +169,5 @@ def test_numbers_of_rows_are_no_names(predict):
 
 
 def test_eight_bytes_a_training_sample(model):
-    rows = model_file.load(model).metadata["training_rows"]
+    rows = saving.read(model).about["training_rows"]
     assert (rows.shape, rows.dtype, len(set(rows.tolist()))) == ((30,), np.uint64, 30)

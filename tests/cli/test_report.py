@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from tests.cli.command import ALL, QUICK, SETTING, cohort, refused, roles, superfactor
 
-from superfactor.cli import model_file
+from superfactor import saving
 
 
 def content(page):
@@ -51,10 +51,10 @@ def test_figures_of_each_class_stay_out_of_fold(table, tmp_path):
     assert content(first) == content(second)
     assert "predicted by a model that had not seen it" in content(second)
     # A file from before predictions were stored.
-    loaded = model_file.load(out)
+    loaded = saving.read(out)
     for name in ("predictions", "classes", "counts"):
-        del loaded.metadata["nested"][name]
-    model_file.save(older, loaded.estimator, loaded.metadata)
+        del loaded.about["nested"][name]
+    saving.save(loaded.model, older, about=loaded.about)
     assert superfactor("report", older, table, "--out", third).code == 0
     assert "40 training samples (optimistic)" in content(third)
 
@@ -135,7 +135,7 @@ def test_groups_stay_together_without_the_column_that_named_them(tmp_path):
     out, first, second = tmp_path / "m.skops", tmp_path / "1.html", tmp_path / "2.html"
     words = ("fit", tmp_path / "t.csv", "--target", "status", "--id", "patient", "--group", "who")
     assert superfactor(*words, *ALL, "--out", out, "--report", first).code == 0
-    about = model_file.load(out).metadata
+    about = saving.read(out).about
     fold = about["out_of_fold"]["fold"]
     assert all(len(set(fold[patient == who])) == 1 for who in set(patient))
     data.to_csv(tmp_path / "t.csv", index=False)

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from tests.cli.command import ALL, QUICK, cohort, refused, superfactor
 
-from superfactor import SMFClassifier
-from superfactor.cli import model_file
+from superfactor import SMFClassifier, saving
 
 ROLES = ("--target", "status", "--id", "patient", "--drop", "sex,age")
 BLANK = [3, 10, 11, 24, 30, 37]
@@ -51,7 +50,7 @@ def test_they_are_counted_and_predicted(data, fitted):
     assert "Samples without a label: 6 (predicted" in shown.out
     rows = pd.read_csv(folder / "p.csv")
     assert rows["patient"].tolist() == data["patient"].iloc[BLANK].tolist()
-    model = model_file.load(folder / "m.skops").estimator
+    model = saving.read(folder / "m.skops").model
     shares = model.predict_proba(genes(data)[BLANK])
     np.testing.assert_allclose(rows.filter(like="probability").to_numpy(), shares)
     assert told["unlabeled"]["samples"] == len(BLANK)

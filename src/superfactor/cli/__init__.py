@@ -1,19 +1,18 @@
 """The command ``superfactor``: from a table on disk to factors, predictions and a page to show.
 
-============== ================================================================================
-file           idea
-============== ================================================================================
-``app``        the commands, with nothing heavy imported
-``options``    … what can be said to them, as dataclasses by what it is about
-``fields``     … whose fields are options
-``values``     … and what is typed after them
-``errors``     one clear line and an exit code instead of a traceback
-``commands/``  one file a command; ``learning`` is what ``fit`` and ``demo`` share
-``told/``      what people see: screen, tables, files of results
-``record``     what a model file tells about its model
-``trained``    … and which samples it was trained on
-``model_file`` a model on disk, in the skops format; nothing else is ever loaded
-============== ================================================================================
+============= ================================================================================
+file          idea
+============= ================================================================================
+``app``       the commands, with nothing heavy imported
+``options``   … what can be said to them, as dataclasses by what it is about
+``fields``    … whose fields are options
+``values``    … and what is typed after them
+``errors``    one clear line and an exit code instead of a traceback
+``commands/`` one file a command; ``learning`` is what ``fit`` and ``demo`` share
+``told/``     what people see: screen, tables, files of results
+``record``    what a model file tells about its model
+``trained``   … and which samples it was trained on
+============= ================================================================================
 """
 
 from __future__ import annotations

@@ -16,15 +16,15 @@ import superfactor
 from superfactor.cli.errors import DONE, INTERRUPTED, UserError
 from superfactor.cli.fields import expanded
 from superfactor.cli.options import (
+    Choice,
     Files,
     Labels,
     Looks,
+    ModelFile,
     Names,
     Outputs,
     Reading,
     Roles,
-    Saved,
-    Search,
     Settings,
     View,
     Voice,
@@ -79,7 +79,7 @@ def _root(
 
 def _command(function: Callable[..., None]) -> Callable[..., None]:
     """Add a command, whose options are the fields of the dataclasses it takes."""
-    of_model = "saved" in inspect.signature(function).parameters
+    of_model = "file" in inspect.signature(function).parameters
     app.command()(expanded(function, of_model=of_model))
     return function
 
@@ -132,7 +132,7 @@ def fit(
 
 @_command
 def predict(
-    saved: Saved,
+    file: ModelFile,
     files: Files,
     names: Names,
     out: Annotated[Path, typer.Option(metavar="CSV", help="Where to write predictions.", show_default=False)],
@@ -144,12 +144,12 @@ def predict(
     """
     from superfactor.cli.commands import predict
 
-    predict.run(saved.model, files.source, names.id, out, voice.screen)
+    predict.run(file.model, files.source, names.id, out, voice.screen)
 
 
 @_command
 def factors(
-    saved: Saved,
+    file: ModelFile,
     view: View,
     n: Annotated[int, typer.Option("--n", min=1, metavar="N", help="Features at each end of a factor.")] = 5,
     out: Annotated[
@@ -165,18 +165,18 @@ def factors(
     """
     from superfactor.cli.commands import factors
 
-    factors.run(saved.model, view, n, out, voice.screen)
+    factors.run(file.model, view, n, out, voice.screen)
 
 
 @_command
-def evaluate(saved: Saved, files: Files, labels: Labels, voice: Voice) -> None:
+def evaluate(file: ModelFile, files: Files, labels: Labels, voice: Voice) -> None:
     """Measure a model on samples from elsewhere.
 
     Needs the column with the labels, under the name it had when the model was fitted or another.
     """
     from superfactor.cli.commands import evaluate
 
-    evaluate.run(saved.model, files.source, labels, voice.screen)
+    evaluate.run(file.model, files.source, labels, voice.screen)
 
 
 @_command
@@ -184,7 +184,7 @@ def select(
     roles: Roles,
     files: Files,
     reading: Reading,
-    search: Search,
+    choice: Choice,
     out: Annotated[Path | None, typer.Option(metavar="CSV", help="Write the scores of all settings.")] = None,
     *,
     voice: Voice,
@@ -195,12 +195,12 @@ def select(
     """
     from superfactor.cli.commands import select
 
-    select.run(files.source, roles.columns, reading.wishes, search, out, voice.screen)
+    select.run(files.source, roles.columns, reading.wishes, choice, out, voice.screen)
 
 
 @_command
 def report(
-    saved: Saved,
+    file: ModelFile,
     files: Files,
     out: Annotated[Path, typer.Option(metavar="HTML", help="Where to write the page.", show_default=False)],
     looks: Looks,
@@ -212,4 +212,4 @@ def report(
     """
     from superfactor.cli.commands import report
 
-    report.run(saved.model, files.source, out, looks, voice.screen)
+    report.run(file.model, files.source, out, looks, voice.screen)

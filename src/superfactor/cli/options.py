@@ -34,7 +34,7 @@ class Voice:
 
 
 @dataclass(frozen=True)
-class Saved:
+class ModelFile:
     """A model on disk."""
 
     model: Path = argument("Written by superfactor fit.", "MODEL")
@@ -166,7 +166,7 @@ class Reading(Unlabeled):
 
 
 @dataclass(frozen=True)
-class Search:
+class Choice:
     """What to choose from, and how."""
 
     rank: Any = option(
@@ -208,7 +208,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Settings(Search):
+class Settings(Choice):
     """How to learn, and to measure what was learned."""
 
     repeats: Any = option(

@@ -7,6 +7,7 @@ from typing import Any
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.summary import performance_facts
 from superfactor.cli.trained import fingerprints
+from superfactor.saving import versions
 
 _PARAMETERS = ("n_components", "model", "xi", "lam")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
@@ -14,15 +15,15 @@ _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 def metadata(learned: Learned, command: str) -> dict[str, Any]:
     """All there is to know to use the model on another table, and to tell how it came about."""
-    from datetime import UTC, datetime
+    import numpy as np
 
     samples, settings = learned.samples, learned.settings
     preprocess = "standardize" if settings.standardize else "center"
     return {
         "versions": versions(),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
         **samples.record,
+        "columns": np.array(samples.column_names),
         "classes": learned.model.classes_.tolist(),
         "params": {
             **learned.search.best_params_,
@@ -57,17 +58,6 @@ def _groups(learned: Learned) -> Any:
 def grade_of(about: dict[str, Any]) -> str | None:
     """That of the verdict in the metadata of a model, or None."""
     return None if about["verdict"] is None else str(about["verdict"]["grade"])
-
-
-def versions() -> dict[str, str]:
-    """Of this package and those a model depends on."""
-    import platform
-    from importlib.metadata import version
-
-    import superfactor
-
-    own = {"superfactor": superfactor.__version__, "python": platform.python_version()}
-    return own | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "skops")}
 
 
 def checksum(X: Any, y: Any) -> str:

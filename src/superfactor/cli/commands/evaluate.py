@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.commands.learning import few_threads
-from superfactor.cli.commands.predict import open_with, read_for
+from superfactor.cli.commands.opening import open_with, read_for
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.model_file import ModelFile
 from superfactor.cli.options import Labels
-from superfactor.cli.record import versions
 from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import class_counts, counted, figure, headline_row, interval, show_verdict
 from superfactor.cli.trained import NEW, NO_LABEL, trained_on
+from superfactor.saving import Saved, versions
 from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
@@ -32,7 +31,7 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
     new = _new_ones(loaded, samples, screen)
     X, y = samples.design[new], known(samples.y[new])
     with screen.step("evaluate"), as_user_error(), few_threads(X):
-        found = external_scores(loaded.estimator, X, y)
+        found = external_scores(loaded.model, X, y)
     screen.fields(
         [("model", str(model)), ("table", files.title), ("samples", f"{len(y):,} ({', '.join(counted(y))})")]
     )
@@ -40,7 +39,7 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
     screen.finish({"versions": versions(), "samples": len(y), "classes": class_counts(y), **found.as_dict()})
 
 
-def _new_ones(loaded: ModelFile, samples: Study, screen: Screen) -> Any:
+def _new_ones(loaded: Saved, samples: Study, screen: Screen) -> Any:
     """Positions of the samples whose label the model was not shown: the others are no test of it."""
     import numpy as np
 
@@ -51,7 +50,7 @@ def _new_ones(loaded: ModelFile, samples: Study, screen: Screen) -> Any:
         screen.note(
             f"{len(samples.y) - len(there)} of {len(samples.y)} samples have no label; they are left out"
         )
-    marks = np.array(trained_on(loaded.metadata, samples))[there]
+    marks = np.array(trained_on(loaded.about, samples))[there]
     new = there[np.isin(marks, (NEW, NO_LABEL))]
     seen, unlabeled = len(there) - len(new), int(np.sum(marks == NO_LABEL))
     if not len(new):

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from superfactor.cli.commands.fit import read_markers
-from superfactor.cli.commands.predict import open_model
+from superfactor.cli.commands.opening import open_model
 from superfactor.cli.options import View
-from superfactor.cli.record import grade_of, versions
+from superfactor.cli.record import grade_of
 from superfactor.cli.told import out_of_fold
 from superfactor.cli.told.factor_table import check_positive, factor_facts, show_factors
 from superfactor.cli.told.output import check_paths, check_table, write_frame
 from superfactor.cli.told.returning import show_stable_facts
 from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import show_verdict
+from superfactor.saving import versions
 
 
 def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> None:
     """Print factors, with `n` features at each end, and the verdict."""
     from superfactor.interpretation import factor_view
+    from superfactor.selection import Verdict
 
     check_paths({"--out": out}, model, looks.markers)
     check_table("--out", out)
     notes = read_markers(looks.markers)
     loaded = open_model(model, screen)
-    about = loaded.metadata
+    about = loaded.about
     looks = looks.like(about)
     check_positive(looks.positive, about["classes"])
-    view = factor_view(loaded.estimator, **looks.shown)
+    view = factor_view(loaded.model, **looks.shown)
     factors = factor_facts(
         view,
         by=looks.ranked_by,
@@ -43,13 +44,12 @@ def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> N
     screen.fields([("model", str(model)), ("table", about["table"])])
     covariates = bool(about["covariates"])
     show_factors(factors, screen, target=about["target"], by=looks.ranked_by, covariates=covariates, shown=n)
-    fitted = factor_view(loaded.estimator, **View().like(about).shown)
+    fitted = factor_view(loaded.model, **View().like(about).shown)
     stable = _stable(about["stable_features"], view, fitted)
     show_stable_facts(stable, screen)
     if about["verdict"] is not None:
         near = about["nearness"]
-        told = SimpleNamespace(**about["verdict"])
-        show_verdict(told, screen, None if near is None else near["statement"])
+        show_verdict(Verdict.of_dict(about["verdict"]), screen, None if near is None else near["statement"])
     if out is not None:
         screen.say()
         screen.fields([("all features", str(out))])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli import model_file
+from superfactor import saving
 from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.options import Looks, Outputs, Settings
@@ -42,6 +42,7 @@ def run(
     for option, path in tables.items():
         check_table(option, path)
     markers = read_markers(looks.markers)
+    saving.import_skops()
     with screen.step("read"), as_user_error():
         samples = read_study(source, **vars(columns), **vars(wishes), progress=screen.progress)
     check_positive(looks.positive, sorted(set(known(samples.y).tolist())))
@@ -64,7 +65,7 @@ def finish(
     found = _findings(learned, looks, screen)
     about = metadata(learned, command) | found.record
     with screen.step("save"), screen.progress("saving the model"):
-        model_file.save(outputs.out, learned.model, about)
+        saving.save(learned.model, outputs.out, about=about)
     files = {"model": str(outputs.out)}
     if outputs.report is not None:
         with screen.step("report"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.options import Search, Settings
+from superfactor.cli.options import Choice, Settings
 from superfactor.cli.told.screen import Screen
 from superfactor.tables.columns.labels import is_labeled, known
 from superfactor.tables.study import Study
@@ -185,7 +185,7 @@ def _held_out_groups(samples: Study, y: Any, groups: Any, settings: Settings) ->
 
 
 def search_for(
-    samples: Study, settings: Search, y: Any, groups: Any = None, certify: str = "residual"
+    samples: Study, settings: Choice, y: Any, groups: Any = None, certify: str = "residual"
 ) -> Any:
     """The search with the folds these labels (n,) and groups allow, not yet fitted."""
     import numpy as np

@@ -7,17 +7,17 @@ from typing import Any
 
 from superfactor.cli.commands.fit import confounders_at, page_notes, page_title, read_markers
 from superfactor.cli.commands.learning import few_threads
-from superfactor.cli.commands.predict import open_with, read_for
+from superfactor.cli.commands.opening import open_with, read_for
 from superfactor.cli.errors import UserError
-from superfactor.cli.model_file import ModelFile
 from superfactor.cli.options import Looks
-from superfactor.cli.record import checksum, grade_of, names, recorded_scores, recorded_search, versions
+from superfactor.cli.record import checksum, grade_of, names, recorded_scores, recorded_search
 from superfactor.cli.told import out_of_fold
 from superfactor.cli.told.factor_table import check_positive
 from superfactor.cli.told.features import write_features
 from superfactor.cli.told.findings import find, recorded_nearness
 from superfactor.cli.told.output import check_table
 from superfactor.cli.told.screen import Screen
+from superfactor.saving import Saved, versions
 from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
@@ -32,7 +32,7 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
     loaded, files = open_with(model, source, outputs, screen, looks.markers)
     check_table("--features-out", features)
     notes = read_markers(looks.markers)
-    about = loaded.metadata
+    about = loaded.about
     looks = looks.like(about)
     check_positive(looks.positive, about["classes"])
     with screen.step("read"):
@@ -43,7 +43,7 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
     X, y = samples.design[train], samples.y[train]
     with few_threads(X):
         found = find(
-            loaded.estimator,
+            loaded.model,
             X,
             y,
             looks,
@@ -64,7 +64,7 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
     with screen.step("report"):
         write_report(
             out,
-            loaded.estimator,
+            loaded.model,
             X,
             y,
             X_test=samples.design[others] if others else None,
@@ -95,14 +95,14 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
     screen.finish({"versions": versions(), "samples": counts, **returns, "files": written})
 
 
-def _parts(loaded: ModelFile, samples: Study) -> tuple[list[int], list[int]]:
+def _parts(loaded: Saved, samples: Study) -> tuple[list[int], list[int]]:
     """Positions of the samples the model was fitted to, in their order, and of all others."""
     position: dict[Any, int] = {name: i for i, name in enumerate(names(samples.ids).tolist())}
-    train = [position.get(name, -1) for name in loaded.metadata["training_ids"].tolist()]
-    known = loaded.metadata["training_checksum"]
+    train = [position.get(name, -1) for name in loaded.about["training_ids"].tolist()]
+    known = loaded.about["training_checksum"]
     if -1 in train or checksum(samples.design[train], samples.y[train]) != known:
         raise UserError(
-            f"{samples.path}: not the table this model was fitted to ({loaded.metadata['table']}), or its "
+            f"{samples.path}: not the table this model was fitted to ({loaded.about['table']}), or its "
             "values or labels have changed; a report needs it, new samples are for superfactor predict"
         )
     seen = set(train)

@@ -7,11 +7,11 @@ from typing import Any
 
 from superfactor.cli.commands.learning import fit_search, search_for
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.options import Search
-from superfactor.cli.record import versions
+from superfactor.cli.options import Choice
 from superfactor.cli.told import summary
 from superfactor.cli.told.output import check_paths, check_table, write_table
 from superfactor.cli.told.screen import Screen
+from superfactor.saving import versions
 from superfactor.tables import read_study
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.roles import Columns
@@ -22,7 +22,7 @@ _PARAMETERS = ("model", "n_components", "xi", "lam")
 
 
 def run(
-    source: Sources, columns: Columns, wishes: Wishes, settings: Search, out: Path | None, screen: Screen
+    source: Sources, columns: Columns, wishes: Wishes, settings: Choice, out: Path | None, screen: Screen
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
     check_paths({"--out": out}, *source.files)

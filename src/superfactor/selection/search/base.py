@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -40,6 +41,16 @@ from superfactor.units import Units
 
 # Parameters that are each candidate's own, or the search's and not its estimator's.
 _NOT_SHARED = {"n_components", "model", "xi", "lam", "covariate_columns", "verbose"}
+
+
+@dataclass(frozen=True)
+class OwnScore:
+    """A scorer, that of an outcome; unlike a method of it, skops can save it."""
+
+    outcome: Outcome
+
+    def __call__(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return self.outcome.choose_by(model, X, y, sample_weight)
 
 
 class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -137,7 +148,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         _check_ranks(points, largest)
 
         own = self.scoring is None
-        self.scorer_ = self._outcome.choose_by if own else check_scoring(base, self.scoring)
+        self.scorer_ = OwnScore(self._outcome) if own else check_scoring(base, self.scoring)
         score_weight = data.weight
         if score_weight is None and sample_weight is not None:
             score_weight = np.ones(data.rows.n_samples)

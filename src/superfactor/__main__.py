@@ -1,0 +1,6 @@
+"""``python -m superfactor``, where the script ``superfactor`` is not on the path."""
+
+from superfactor.cli import main
+
+if __name__ == "__main__":
+    main()
