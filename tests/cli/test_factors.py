@@ -126,7 +126,7 @@ def test_roles_and_areas_are_those_of_samples_not_seen(kept):
     said = " ".join(superfactor("factors", folder / "m.skops").out.split())
     assert "adds nothing to the prediction beside factor 1" in said
     assert f"{told['factors'][0]['alone_out_of_fold']['value']:.2f}" in said
-    np.testing.assert_allclose(loaded.metadata["out_of_fold"]["scores"], held.scores)
+    np.testing.assert_allclose(loaded.about["out_of_fold"]["scores"], held.scores)
 
 
 def test_nothing_is_suggested_where_labels_mean_nothing(noise):

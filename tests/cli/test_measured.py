@@ -143,7 +143,7 @@ def test_ctrl_c_ends_in_one_line(table, tmp_path, monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(outer.OuterFold, "probabilities", interrupted)
+    monkeypatch.setattr(outer.Seen, "rows", interrupted)
     done = superfactor("fit", table, *roles(), *ONE, "--out", tmp_path / "m")
     assert (done.code, done.err) == (130, "error: interrupted\n")
     assert not (tmp_path / "m").exists()
