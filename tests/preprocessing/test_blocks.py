@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from superfactor import SMFClassifier
 from superfactor.preprocessing import BlockScaler, blocks
 
 BLOCKS = {"genes": slice(0, 6), "blood": [8, 7]}
@@ -22,15 +21,13 @@ def data(n=12, p=9):
     return rng.standard_normal((n, p)) * np.linspace(1, 20, p)
 
 
-@parametrize_with_checks(
-    [BlockScaler(), BlockScaler({"a": [0]}, scaling="frobenius"), BlockScaler({"a": slice(0, 1)})]
-)
+@parametrize_with_checks([BlockScaler({"a": [0]})])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("gram_side", [2000, 1], ids=["gram", "lanczos"])
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_matrix])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("scaling, order", [("mfa", 2), ("frobenius", "fro")])
 def test_scales_are_inverse_norms_and_other_columns_stay(scaling, order, kind, gram_side, monkeypatch):
     monkeypatch.setattr(blocks, "_GRAM_SIDE", gram_side)
@@ -51,15 +48,10 @@ def test_no_scaling_and_a_block_of_zeros():
     X = data()
     np.testing.assert_array_equal(BlockScaler(BLOCKS, scaling=None).fit_transform(X), X)
     X[:, 7:] = 0
-    scaler = BlockScaler(BLOCKS).fit(X)
-    assert scaler.scales_["blood"] == 1
-    assert np.isfinite(scaler.transform(X)).all()
-
-
-def test_scales_are_those_of_the_training_samples():
-    X = data()
     scaler = BlockScaler(BLOCKS).fit(X[:8])
     np.testing.assert_allclose(scaler.transform(X)[9, :6], X[9, :6] / np.linalg.norm(X[:8, :6], 2))
+    assert scaler.scales_["blood"] == 1
+    assert np.isfinite(scaler.transform(X)).all()
 
 
 def test_names_masks_and_positions_say_the_same():
@@ -125,16 +117,6 @@ def test_parameters_that_are_none():
         BlockScaler(scaling="pca").fit(data())
 
 
-def test_a_weight_is_that_of_reconstruction():
-    """s on every column is the model with s²ξ and ridge λ/s² (math: the ridge is in the scaled columns)."""
-    X, y = data(40, 6), np.arange(40) % 2
-    X[:, 0] += 2 * y
-    s, xi, lam = 0.5, 0.3, 0.2
-    own = SMFClassifier(2, xi=xi, lam=lam).fit(X * s, y)
-    same = SMFClassifier(2, xi=xi * s**2, lam=lam / s**2).fit(X, y)
-    assert own.objective_ == pytest.approx(same.objective_, rel=1e-6)
-
-
 def test_a_small_block_is_heard():
     """Two columns tell the classes apart and 300 do not: only scaled they make up the first factors."""
     rng = np.random.default_rng(0)
@@ -154,9 +136,8 @@ def test_a_small_block_is_heard():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("scaling", ["mfa", "frobenius"])
-def test_values_whose_squares_are_out_of_range(form, scaling):
+def test_values_whose_squares_are_out_of_range(form):
     X = data()
     X[2, 7], X[3, 7] = 1e200, -1e200
     with pytest.raises(ValueError, match=r"column 'x7' holds values of size 1e\+200; .* Rescale X"):
-        BlockScaler(BLOCKS, scaling=scaling).fit(form(X))
+        BlockScaler(BLOCKS).fit(form(X))

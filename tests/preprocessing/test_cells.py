@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from superfactor.preprocessing import cells
 
@@ -63,3 +64,21 @@ def test_floats():
     np.testing.assert_array_equal(cells.floats(column, "age"), [1, np.nan, 2.5])
     with pytest.raises(ValueError, match="age: numbers are required, as at fit; could not convert"):
         cells.floats(np.array([1, "old"], dtype=object), "age")
+
+
+@pytest.mark.parametrize(
+    ("values", "unreadable"),
+    [
+        (np.ones((2, 2)), False),
+        ([["1.5", 2]], False),
+        ([[1.0, None]], False),
+        ([[1.0, "a"]], True),
+        (pd.DataFrame({"a": [1, 2], "b": ["u", "v"]}), True),
+        ([[1.0], [1.0, 2.0]], False),  # ragged: another mistake
+        (sp.csr_array(np.eye(2)), False),
+        (np.array([[1 + 1j]]), False),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_read_as_numbers(values, unreadable):
+    assert cells.holds_unreadable(values) is unreadable

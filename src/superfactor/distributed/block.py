@@ -21,35 +21,19 @@ from superfactor.spectrum import DataMatrix
 
 @dataclass(frozen=True)
 class Statement:
-    """What a partition must know of all samples to become a part of their problem.
-
-    Attributes
-    ----------
-    loss : ℓ
-    n_outputs : κ
-    fit_intercept : whether a column of ones follows the covariates
-    classes : (κ + 1,) sorted labels; None where y are real targets
-    class_weight : (κ + 1,), or None
-    """
+    """What a partition must know of all samples to become a part of their problem."""
 
     loss: Loss
     n_outputs: int
     fit_intercept: bool
-    classes: Array | None = None
-    class_weight: Array | None = None
+    classes: Array | None = None  # (κ + 1,) sorted labels; None where y are real targets
+    class_weight: Array | None = None  # (κ + 1,)
 
 
 class LoadedSamples:
-    """Some samples of positive weight, checked.
+    """Some samples of positive weight, checked; the first is number `first` among all.
 
-    Parameters
-    ----------
-    X, y, covariates, weight : of the samples; covariates and weights None where none are given
-    first : the position of the first sample among all
-    estimator : the name that messages give
-    columns : positions of the columns of X that are covariates
-    check : what looks at y, labels or real targets
-    unlabeled : a value of y that means that there is none
+    `columns` are the positions of the covariate columns of X, `check` looks at y, labels or real targets.
     """
 
     def __init__(
@@ -122,10 +106,8 @@ class LoadedSamples:
 def loaded_samples(loaded: tuple[Any, ...], options: Options, **facts: Any) -> list[LoadedSamples]:
     """The samples of a partition in parts that a core's cache has room for.
 
-    Parameters
-    ----------
-    loaded : rows of X, y, covariates and weights (None where none are given), and the position of the first
-    facts : the named parameters of `LoadedSamples`
+    `loaded` are rows of X, y, covariates and weights (None where none are given), and the position of the
+    first; `facts` the named parameters of `LoadedSamples`.
     """
     *arrays, first = loaded
     arrays[0] = sp.csr_array(arrays[0]) if sp.issparse(arrays[0]) else arrays[0]

@@ -19,15 +19,8 @@ from superfactor.estimators import inputs
 def lazily(estimator: Any, method: str, X: Any, covariates: Any = None) -> da.Array:
     """``estimator.method(X, covariates)`` as a Dask array, a chunk for each chunk or partition of X.
 
-    Parameters
-    ----------
-    estimator : fitted in memory, and small: it becomes a part of the graph
-    X : Dask array or DataFrame (n, p)
-    covariates : Dask array or DataFrame, or an array in memory (n, q); None where there are none
-
-    Returns
-    -------
-    of the shape and type that the method gives in memory; how many rows a DataFrame has is not known
+    The estimator is fitted in memory, and small: it becomes a part of the graph. How many rows a DataFrame
+    has is not known.
     """
     given = [X] if covariates is None else [X, covariates]
     arrays = [as_array(values) for values in given]
@@ -48,13 +41,7 @@ def lazily(estimator: Any, method: str, X: Any, covariates: Any = None) -> da.Ar
 
 
 def with_trained(new: da.Array, trained: Array, partitions: Partitions) -> da.Array:
-    """The codes of all training samples as a Dask array.
-
-    Parameters
-    ----------
-    new : (n, r), codes as of new samples
-    trained : codes of the samples of positive weight, in memory, that take their places
-    """
+    """Codes (n, r) as of new samples, those of the training samples of positive weight in their places."""
     codes = da.from_array(trained, chunks=(partitions.counts, -1))
     if partitions.counts == new.chunks[0]:
         return codes

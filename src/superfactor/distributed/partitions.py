@@ -23,23 +23,13 @@ from superfactor.estimators import inputs
 
 @dataclass(frozen=True)
 class Partitions:
-    """Samples in the cuts of X, those of weight zero left out.
+    """Samples in the cuts of X, those of weight zero left out."""
 
-    Attributes
-    ----------
-    loads : for each partition, lazily, its rows of X, y, covariates and weights (None where none are given)
-        and the position of its first sample among all
-    rows : how many samples each has, at least one
-    holders : the workers that have its rows of X in memory
-    arrays : the Dask arrays of what was given, all in the cuts of X, with all samples
-    counts : how many samples of positive weight each chunk of X has
-    """
-
-    loads: list[Any]
-    rows: list[int]
-    holders: list[Collection[str]]
-    arrays: dict[str, da.Array]
-    counts: tuple[int, ...]
+    loads: list[Any]  # lazily, rows of X, y, covariates, weights (or None) and the position of the first
+    rows: list[int]  # how many samples each has, at least one
+    holders: list[Collection[str]]  # the workers that have its rows of X in memory
+    arrays: dict[str, da.Array]  # of what was given, all in the cuts of X, with all samples
+    counts: tuple[int, ...]  # how many samples of positive weight each chunk of X has
 
 
 def is_lazy(X: Any) -> bool:
@@ -73,12 +63,7 @@ def as_array(values: Any) -> da.Array:
 
 
 def cut(client: Client, given: dict[str, Any]) -> Partitions:
-    """The partitions of X, and of what is given with it, cut in the same places.
-
-    Parameters
-    ----------
-    given : "X", "y", "covariates" and "sample_weight", the last two None where there are none
-    """
+    """The partitions of X, and of y, covariates and sample_weight (or None), cut in the same places."""
     constant = isinstance(given["sample_weight"], Real)
     named = {name for name, values in given.items() if values is not None}
     named -= {"sample_weight"} if constant else set()

@@ -15,16 +15,6 @@ def placed(
 
     A partition stays where it is held already if that worker's share has room for it; those that nobody holds
     go to the workers in contiguous runs.
-
-    Parameters
-    ----------
-    rows : of each partition
-    holders : workers that have the partition in memory, for each partition
-    workers : at least one
-
-    Returns
-    -------
-    numbers of partitions, ascending, for every worker that gets any
     """
     share = max(sum(rows), 1) / len(workers)
     load = dict.fromkeys(workers, 0)

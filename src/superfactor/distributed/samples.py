@@ -56,20 +56,10 @@ class _HeldShard:
 
 
 class RemoteSamples(Samples):
-    """Samples held by the workers of a cluster, one actor each.
+    """Samples held by the workers of a cluster, one actor each; `recovered` has a line for each lost one.
 
-    Parameters
-    ----------
-    client : a `distributed.Client`, connected to the cluster
-    partitions : what to load for each partition, as `dask.delayed` objects; their graphs are kept, since a
-        lost partition is loaded again
-    rows : of each partition
-    load : makes checked samples of what was loaded for a partition; runs on the worker
-    holders : addresses of the workers that have each partition in memory already
-
-    Attributes
-    ----------
-    recovered : one line for each shard that was lost and brought back
+    `partitions` are `dask.delayed` objects whose graphs are kept, since a lost one is loaded again; `load`
+    makes checked samples of what was loaded, on the worker; `holders` have a partition in memory already.
     """
 
     #: A round trip to the workers takes some ten milliseconds.

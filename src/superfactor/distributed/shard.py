@@ -32,14 +32,7 @@ def unpacked(message: bytes) -> Any:
 
 
 class Shard:
-    """A Dask actor: some partitions of the samples, asked together.
-
-    Parameters
-    ----------
-    load : makes checked samples of what was loaded for a partition
-    partitions : what was loaded, one entry a partition, in the order of the samples
-    threads : so many blocks are asked at the same time
-    """
+    """A Dask actor: some partitions of the samples, in their order, asked together by so many threads."""
 
     def __init__(
         self, load: Callable[[Any], Sequence[LoadedSamples]], partitions: Sequence[Any], threads: int

@@ -22,22 +22,11 @@ Actor = tuple[str, str]
 
 
 class Workers:
-    """Speaks to the workers of a cluster.
-
-    Parameters
-    ----------
-    client : a `distributed.Client`
-
-    Attributes
-    ----------
-    direct : whether messages go straight to the workers; otherwise the scheduler passes them on
-    """
-
-    direct: bool
+    """Speaks to the workers of a cluster."""
 
     def __init__(self, client: Any):
         self._client = client
-        self.direct = False
+        self.direct = False  # whether messages go straight to the workers, or by way of the scheduler
 
     def _sync(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run a coroutine in the client's loop."""

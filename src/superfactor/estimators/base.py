@@ -38,18 +38,11 @@ VIOLATION_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Stated:
-    """A problem made of a user's data.
+    """A problem made of a user's data."""
 
-    Attributes
-    ----------
-    problem : over the samples of positive weight
-    everyone : the factorized columns of X, all samples: an array, or a source of rows
-    kept : positions of the samples of positive weight among them; None where that is all
-    """
-
-    problem: Problem
-    everyone: Array | RowSource
-    kept: Any
+    problem: Problem  # over the samples of positive weight
+    everyone: Array | RowSource  # the factorized columns of X, all samples
+    kept: Any  # positions of the samples of positive weight among them; None where that is all
 
 
 class SupervisedFactorization(
@@ -289,11 +282,7 @@ class SupervisedFactorization(
             both = xp.concat([factors.codes, new], axis=0)
             self.codes_ = inputs.take(both, rows, axis=0)
         history = solution.history
-        self.history_ = {
-            "objective": list(history.objective),
-            "seconds": list(history.seconds),
-            "step": list(history.step),
-        }
+        self.history_ = {name: list(getattr(history, name)) for name in ("objective", "seconds", "step")}
         self.objective_ = float(solution.objective)
         self.n_iter_ = int(solution.n_iter)
         self.violation_ = float(solution.violation)

@@ -53,12 +53,7 @@ _LONGEST, _ROOM = 40, (50, 80)
 class Announcer:
     """Prints lines for an estimator, and tells its callbacks of tasks: the fit, and those within it.
 
-    Parameters
-    ----------
-    estimator : the estimator being fitted
-    X, y, metadata : what the callbacks are shown
-    tasks : int or None
-        How many tasks there will be at most; None where that is not known in advance.
+    Callbacks are shown X, y and metadata; `tasks` there will be at most, None where that is not known.
     """
 
     name: str
@@ -126,11 +121,6 @@ class Progress(Announcer):
     other starts asks again without a new iteration: a task named "restart", and nothing printed. A
     callback whose ``on_fit_task_end`` returns True stops the fit; it can read
     ``estimator.objective_`` and ``estimator.n_iter_``.
-
-    Parameters
-    ----------
-    estimator : the estimator being fitted
-    X, y, metadata : what the callbacks are shown
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any, metadata: dict[str, Any]):
@@ -205,11 +195,6 @@ class PassProgress:
 
     A pass begins with ``(0, total)``, or else its first block, and ends with ``(total, total)``. One that is
     over in a moment is not shown.
-
-    Parameters
-    ----------
-    name : of the estimator
-    stream : where to draw
     """
 
     def __init__(self, name: str, stream: TextIO):
@@ -254,15 +239,7 @@ def draws_bars(stream: TextIO) -> bool:
 
 
 def drawn_bar(name: str, label: str, total: int, unit: str, stream: TextIO) -> Any:
-    """A bar of rich on the screen, on one line: a narrow one leaves out what matters less.
-
-    Parameters
-    ----------
-    name : of the estimator
-    label : what goes on
-    total, unit : how many of what there are
-    stream : a terminal
-    """
+    """A bar of rich on a terminal, on one line: a narrow one leaves out what matters less."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.table import Column

@@ -13,7 +13,7 @@ from superfactor.interpretation.view import FactorView, factor_view
 from superfactor.preprocessing import Adjuster
 from superfactor.preprocessing.columns import column, is_frame
 from superfactor.preprocessing.confounders import column_space
-from superfactor.preprocessing.levels import Levels
+from superfactor.preprocessing.levels import LevelIndicators
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -149,7 +149,7 @@ def _given(confounders: Any, n: int) -> _Confounders:
         )
     names = [str(c) for c in table.columns] if is_frame(table) else [f"z{j}" for j in range(table.shape[1])]
     columns = [column(table, j) for j in range(table.shape[1])]
-    coding = Levels.learn(columns, names)
+    coding = LevelIndicators.learn(columns, names)
     Z = coding.encode(columns)
     return _Confounders(names, [Z[:, group] for group in coding.groups])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Number, Real
 from typing import Any
@@ -79,3 +80,9 @@ def floats(column: Any, said: str) -> np.ndarray:
         return cells.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{said}: numbers are required, as at fit; {error}") from error
+
+
+def listed(names: Sequence[Any], most: int = 10) -> str:
+    """The first names of many, and how many more there are: ``a, b and 3 more``."""
+    shown, more = ", ".join(map(str, names[:most])), len(names) - most
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -42,28 +42,14 @@ _TINY = 1e-8
 
 
 @dataclass(frozen=True)
-class Factors:
-    """What fills a table whose columns are standardised.
+class FillingFactors:
+    """What fills a table whose columns are standardised."""
 
-    Attributes
-    ----------
-    mean : (p,)
-        μ.
-    components : (q, p)
-        Vᵀ, orthonormal rows.
-    ridge : (q,)
-        s²/(σ_k² − s²).
-    codes : (n, q)
-        The shrunken U diag(σ_k − s²/σ_k) of the table they were learned from.
-    basis : (p, k) or None
-        From which those of a table that differs little are found sooner, where it is large.
-    """
-
-    mean: Array
-    components: Array
-    ridge: Array
-    codes: Array
-    basis: Array | None = None
+    mean: Array  # μ (p,)
+    components: Array  # Vᵀ (q, p), orthonormal rows
+    ridge: Array  # s²/(σ_k² − s²) (q,)
+    codes: Array  # (n, q), the shrunken U diag(σ_k − s²/σ_k) of the table they were learned from
+    basis: Array | None = None  # (p, k), from which those of a table that differs little are found
 
     def blocks_of(self, rows: Array) -> Iterator[Array]:
         """The rows, as many at a time as `filled` takes without a table of its own."""
@@ -96,18 +82,10 @@ class Factors:
 
 @dataclass
 class Completion:
-    """A table on its way to being complete.
+    """A table on its way to being complete."""
 
-    Attributes
-    ----------
-    table : (n, p), C-contiguous
-        Standardised; where entries are missing their present fill, 0 to begin with. Changed in place.
-    missing : (m,) of int
-        Positions in the flattened table, ascending.
-    """
-
-    table: Array
-    missing: Array
+    table: Array  # (n, p), C-contiguous, standardised, missing entries filled; changed in place
+    missing: Array  # (m,), positions in the flattened table, ascending
     n_iter: int = field(default=0, init=False)
     change: float = field(default=0.0, init=False)
 
@@ -120,7 +98,7 @@ class Completion:
     def fill(self, values: Array) -> None:
         self.table.reshape(-1)[self.missing] = values
 
-    def run(self, rank: int, tol: float, max_iter: int) -> Factors:
+    def run(self, rank: int, tol: float, max_iter: int) -> FillingFactors:
         """Iterate from the present fill until it moves by less than `tol` (root mean square)."""
         mixing = _Anderson()
         observed = 1 - len(self.missing) / self.table.size
@@ -141,7 +119,7 @@ class Completion:
             del factors  # half of X where they are many
             self.fill = mixing.next(new, step, self.change)
 
-    def _filled_by(self, factors: Factors) -> Array:
+    def _filled_by(self, factors: FillingFactors) -> Array:
         """Ẑ at the missing entries, by blocks of rows: a second table would be a second X."""
         n, p = self.table.shape
         found = np.empty(len(self.missing), dtype=self.table.dtype)
@@ -156,7 +134,7 @@ class Completion:
         return found
 
 
-def factorize(table: Array, rank: int, observed: float, start: Array | None = None) -> Factors:
+def factorize(table: Array, rank: int, observed: float, start: Array | None = None) -> FillingFactors:
     """The shrunken factors of a filled table (n, p), `observed` being the share of its known entries.
 
     `start` is the basis of a table that differs little, from which a large one is factorized sooner.
@@ -164,7 +142,7 @@ def factorize(table: Array, rank: int, observed: float, start: Array | None = No
     n, p = table.shape
     mean = table.mean(axis=0, dtype=np.float64).astype(table.dtype)
     if rank == 0:
-        return Factors(mean, np.empty((0, p), table.dtype), np.empty(0), np.empty((n, 0), table.dtype))
+        return FillingFactors(mean, np.empty((0, p), table.dtype), np.empty(0), np.empty((n, 0), table.dtype))
     small = min(n, p) <= _SMALL
     if not small:
         squares, codes, right, total = _iterated(table, mean, rank, start)
@@ -175,7 +153,7 @@ def factorize(table: Array, rank: int, observed: float, start: Array | None = No
     kept = int(np.sum(squares[:rank] > noise))
     squares = squares[:kept]
     shrink = (1 - noise / squares).astype(table.dtype)
-    return Factors(
+    return FillingFactors(
         mean,
         np.ascontiguousarray(right[:, :kept].T),
         noise / (squares - noise),

@@ -29,7 +29,7 @@ from superfactor.preprocessing.columns import (
     positions_of,
     refuse_gaps,
 )
-from superfactor.preprocessing.levels import Levels
+from superfactor.preprocessing.levels import LevelIndicators
 
 # Whole numbers in y are classes up to so many different ones, and else measured.
 MOST_CLASSES = 20
@@ -148,7 +148,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
         names = names_of(self)
         self.confounders_ = [names[j] for j in confounders]
         columns = [column(X, j) for j in confounders]
-        coding = Levels.learn(columns, self.confounders_)
+        coding = LevelIndicators.learn(columns, self.confounders_)
         self._levels = coding.levels
         self.levels_ = {
             name: levels
@@ -216,7 +216,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
         """The columns of Z (n_samples, levels or 1) of each confounder, NaN where it is not known."""
         check_is_fitted(self)
         Z = self._encoded(checked_table(self, X, reset=False))
-        return [Z[:, group] for group in Levels(self.confounders_, self._levels).groups]
+        return [Z[:, group] for group in LevelIndicators(self.confounders_, self._levels).groups]
 
     def _handed_on(self, X: Any, *, adjust: bool) -> Any:
         check_is_fitted(self)
@@ -277,11 +277,11 @@ class Adjuster(TransformerMixin, BaseEstimator):
         """Z (n, q), NaN where unknown."""
         if not self._confounders:
             return np.empty((X.shape[0], 0))
-        coding = Levels(self.confounders_, self._levels)
+        coding = LevelIndicators(self.confounders_, self._levels)
         return coding.encode([column(X, j) for j in self._confounders])
 
     def _warn_of_unknown(self, Z: Any) -> None:
-        groups = Levels(self.confounders_, self._levels).groups
+        groups = LevelIndicators(self.confounders_, self._levels).groups
         said = []
         for name, group in zip(self.confounders_, groups, strict=True):
             # Words of which none was known at fit have no level, hence no column.
@@ -327,7 +327,7 @@ def _labelled(X: Any, y: Any) -> tuple[Any, Any]:
     if not known.all():
         X, y = _safe_indexing(X, np.flatnonzero(known)), y[known]
     columns = [_as_classes(values) for values in y.T]
-    Y = Levels.learn(columns, [f"y{j}" for j in range(len(columns))]).encode(columns)
+    Y = LevelIndicators.learn(columns, [f"y{j}" for j in range(len(columns))]).encode(columns)
     mean = Y.mean(axis=0)
     return X, column_space(Y - mean, mean)[0]
 

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array
-
-# Of names in a sentence.
-_SHOWN = 10
+from superfactor.preprocessing.cells import listed
 
 
 @dataclass(frozen=True)
@@ -69,13 +67,13 @@ class Gaps:
         if self.empty_columns:
             said.append(
                 f"{len(self.empty_columns)} column(s) without any value left out: "
-                f"{_listed(self.empty_columns)}."
+                f"{listed(self.empty_columns)}."
             )
         few = self.rows_above(share)
         if few:
             said.append(
                 f"{len(few)} sample(s) with more than {_percent(share)} of their values missing: "
-                f"{_listed(few)}."
+                f"{listed(few)}."
             )
         return said
 
@@ -118,9 +116,3 @@ def describe_gaps(X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any]
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
-
-
-def _listed(names: Sequence[Any]) -> str:
-    more = len(names) - _SHOWN
-    shown = ", ".join(str(name) for name in names[:_SHOWN])
-    return f"{shown} and {more} more" if more > 0 else shown

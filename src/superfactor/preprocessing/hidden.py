@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array
-from superfactor.preprocessing.completion import Completion, Factors
+from superfactor.preprocessing.completion import Completion, FillingFactors
 
 # The share of the observed entries that is hidden,
 _HIDDEN = 0.05
@@ -38,35 +38,17 @@ _WIDE = 3.0
 
 @dataclass(frozen=True)
 class Found:
-    """What hidden entries tell of a rank.
+    """What hidden entries tell of a rank."""
 
-    Attributes
-    ----------
-    error : float
-        Root mean square, each column counting by its missing entries.
-    doubt : str
-        Why this may not be the error of the missing entries; empty where it should be.
-    fill : (m,)
-        Of the missing entries, the mean of all draws: where to start from with nothing hidden.
-    """
-
-    error: float
-    doubt: str
-    fill: Array
+    error: float  # root mean square, each column counting by its missing entries
+    doubt: str  # why this may not be the error of the missing entries; empty where it should be
+    fill: Array  # (m,), of the missing entries, the mean of all draws: where to start with nothing hidden
 
 
 class Trials:
-    """Completions of a table with hidden entries, several draws of them.
+    """Completions of a table Z (n, p), as `Completion` has it, with hidden entries, several draws of them.
 
-    Parameters
-    ----------
-    Z : (n, p), C-contiguous
-        Standardised. Only fills of it change: hidden entries are given back.
-    missing : (m,) of int
-        Positions in the flattened table, ascending.
-    rng : RandomState
-    tol, max_iter : float, int
-        Of each completion.
+    Only fills of it change: hidden entries are given back.
     """
 
     def __init__(self, Z: Array, missing: Array, rng: Any, tol: float, max_iter: int):
@@ -166,14 +148,14 @@ class _Trial:
         self._run(rank, self.fill, tol)
         return self._give_back(self.Z.reshape(-1)[self.hidden])
 
-    def _run(self, rank: int, fill: Any, tol: float) -> Factors:
+    def _run(self, rank: int, fill: Any, tol: float) -> FillingFactors:
         completion = Completion(self.Z, self.gone)
         completion.fill = fill
         factors = completion.run(rank, tol, self.max_iter)
         self.fill = completion.fill
         return factors
 
-    def _as_new(self, factors: Factors) -> Array:
+    def _as_new(self, factors: FillingFactors) -> Array:
         """The hidden entries (k,) filled from the observed ones of their rows."""
         p = self.Z.shape[1]
         found = np.empty_like(self.truth)

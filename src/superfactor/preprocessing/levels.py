@@ -30,20 +30,14 @@ MOST_CODES = 10
 
 
 @dataclass(frozen=True)
-class Levels:
-    """Which columns are words, and what their levels are.
-
-    Attributes
-    ----------
-    names : of the columns
-    levels : one list of levels for each column, sorted; None where it holds numbers
-    """
+class LevelIndicators:
+    """Which columns are words, and what their levels are."""
 
     names: list[str]
-    levels: list[list[str] | None]
+    levels: list[list[str] | None]  # of each column, sorted; None where it holds numbers
 
     @classmethod
-    def learn(cls, columns: Sequence[Any], names: Sequence[str]) -> Levels:
+    def learn(cls, columns: Sequence[Any], names: Sequence[str]) -> LevelIndicators:
         """Words (strings, categories, booleans) and codes have levels; anything else has to be numbers."""
         found: list[list[str] | None] = []
         for values, name in zip(columns, names, strict=True):

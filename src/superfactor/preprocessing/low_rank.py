@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from superfactor._arrays import Array
+from superfactor.preprocessing.cells import listed
 from superfactor.preprocessing.columns import names_of, refuse_large
-from superfactor.preprocessing.completion import Completion, Factors
+from superfactor.preprocessing.completion import Completion, FillingFactors
 from superfactor.preprocessing.hidden import Trials
 from superfactor.spectrum.rows import column_positions
 
@@ -148,7 +149,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
                 stacklevel=2,
             )
         self.components_, self.n_components_ = factors.components, len(factors.components)
-        self._factors = Factors(
+        self._factors = FillingFactors(
             np.zeros_like(factors.mean), factors.components, factors.ridge, factors.codes[:0]
         )
         self.mean_ = self.mean_ + factors.mean * self.scale_
@@ -176,19 +177,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of ``transform``: those of X without the ones that had no value."""
         check_is_fitted(self)
-        own = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)] if own is None else own
-        else:
-            names = np.asarray(input_features, dtype=object)
-            if len(names) != self.n_features_in_:
-                raise ValueError(
-                    f"input_features should have length equal to number of features ({self.n_features_in_}), "
-                    f"got {len(names)}"
-                )
-            if own is not None and not np.array_equal(names, own):
-                raise ValueError("input_features is not equal to feature_names_in_")
-        return np.asarray(names, dtype=object)[self._kept]
+        return _check_feature_names_in(self, input_features)[self._kept]
 
     # --- steps of fit ------------------------------------------------------------------------------------
 
@@ -210,10 +199,12 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         """Positions of the columns of a DataFrame that are handed on and hold words, such as a batch."""
         if self.passthrough_columns is None or not hasattr(X, "isetitem"):
             return []
-        said = f"passthrough_columns={self.passthrough_columns!r}"
-        names = [str(name) for name in X.columns]
-        handed = column_positions(self.passthrough_columns, len(names), names, said)
+        handed = self._handed_on(X.shape[1], [str(name) for name in X.columns])
         return [j for j in handed if np.asarray(X.iloc[:, j]).dtype.kind not in "iufb"]
+
+    def _handed_on(self, count: int, names: list[str] | None) -> list[int]:
+        given, said = self.passthrough_columns, f"passthrough_columns={self.passthrough_columns!r}"
+        return [] if given is None else column_positions(given, count, names, said)
 
     def _with_words(self, X: Any, out: Array) -> Any:
         """The output with the words of X in their places: a DataFrame, where there are any."""
@@ -229,16 +220,8 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
     def _choose_columns(self, X: Array) -> None:
         """Which columns are filled, which are handed on, and where they stand in the output."""
         names = getattr(self, "feature_names_in_", None)
-        handed: list[int] = []
-        if self.passthrough_columns is not None:
-            handed = column_positions(
-                self.passthrough_columns,
-                X.shape[1],
-                None if names is None else list(names),
-                f"passthrough_columns={self.passthrough_columns!r}",
-            )
         used = np.ones(X.shape[1], dtype=bool)
-        used[handed] = False
+        used[self._handed_on(X.shape[1], None if names is None else list(names))] = False
         if not used.any():
             raise ValueError(
                 f"passthrough_columns={self.passthrough_columns!r}: all n_features={X.shape[1]} of X are "
@@ -251,8 +234,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         if empty.any() and not self.keep_empty_features:
             shown = [str(j) if names is None else repr(names[j]) for j in np.flatnonzero(empty)]
             warnings.warn(
-                f"X: {len(shown)} column(s) without any value left out: {', '.join(shown[:10])}"
-                + (f" and {len(shown) - 10} more" if len(shown) > 10 else ""),
+                f"X: {len(shown)} column(s) without any value left out: {listed(shown)}",
                 UserWarning,
                 stacklevel=3,
             )

@@ -13,19 +13,12 @@ from superfactor.estimators.covariates.inside import codes_inside
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The columns of X and of the covariates beside it, as they were at ``fit``.
+    """The columns of X and of the covariates beside it, as they were at ``fit``."""
 
-    Attributes
-    ----------
-    inside : positions of the covariate columns of X; all others are factorized
-    n_beside : how many covariates there are beside X
-    beside : their names; None where they have none
-    words_inside, words_beside : what words and gaps among them stand for
-    """
-
-    inside: list[int]
-    n_beside: int = 0
-    beside: list[str] | None = None
+    inside: list[int]  # positions of the covariate columns of X; all others are factorized
+    n_beside: int = 0  # how many covariates there are beside X
+    beside: list[str] | None = None  # their names; None where they have none
+    # What words and gaps among them stand for.
     words_inside: CovariateEncoder = field(default_factory=CovariateEncoder)
     words_beside: CovariateEncoder = field(default_factory=CovariateEncoder)
 

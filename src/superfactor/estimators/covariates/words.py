@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from superfactor.estimators.targets.spelling import two_spellings
-from superfactor.preprocessing.cells import floats, holds_numbers, is_category, is_missing, words
+from superfactor.preprocessing.cells import floats, holds_numbers, is_category, is_missing, listed, words
 
 # The level of a cell with nothing in it; where it occurs it is a level like the others.
 EMPTY = "(empty)"
@@ -93,7 +93,7 @@ def _refuse_numbers(levels: Iterable[str], said: str) -> None:
             "without commas"
         )
     written = sorted(word for word in others if word != EMPTY)
-    beside = f" beside {_listed(written)}" if written else " as text"
+    beside = f" beside {listed([repr(word) for word in written])}" if written else " as text"
     put = "put numbers there, or leave such samples out" if written else "give them as numbers"
     if all(value.isdigit() for value in values):
         put += f" (if the numbers are codes, write them as words, such as {'no. ' + min(values)!r})"
@@ -123,9 +123,8 @@ def positions(column: Any, levels: Sequence[str], said: str, place: Callable[[in
             # Programs write 1.0 for 1 in a column that also has empty cells.
             whole, _, rest = cell.partition(".")
             if whole not in known or rest.strip("0"):
-                raise ValueError(
-                    f"{said} is {cell!r} at {place(row)}; the model knows {_listed(sorted(levels))}"
-                )
+                knows = listed([repr(level) for level in sorted(levels)])
+                raise ValueError(f"{said} is {cell!r} at {place(row)}; the model knows {knows}")
             cell = whole
         found[row] = known[cell]
     return found
@@ -151,8 +150,3 @@ def median(column: Any, said: str) -> float:
     if not len(values):
         raise ValueError(f"{said} has no value for any sample; leave the column out")
     return float(np.median(values))
-
-
-def _listed(levels: Sequence[str], most: int = 10) -> str:
-    shown = ", ".join(repr(level) for level in levels[:most])
-    return shown if len(levels) <= most else f"{shown} and {len(levels) - most} more"

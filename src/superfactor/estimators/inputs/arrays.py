@@ -66,11 +66,8 @@ def by_blocks(
 ) -> tuple[Array, ...]:
     """``function(X, *along)``, whose answers have a row for every row of X (n, p).
 
-    A `RowSource` is read block by block, and the answers to the blocks are put one below the other.
-
-    Parameters
-    ----------
-    along : arrays (n, ...) that are cut with X, or None
+    A `RowSource` is read block by block, and the answers to the blocks are put one below the other; arrays
+    `along` (n, ...), or None, are cut with it.
     """
     if not isinstance(X, RowSource):
         return function(X, *along)

@@ -16,13 +16,7 @@ from superfactor.estimators.parameters import shown
 
 
 def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: str) -> Array | None:
-    """X' (n, q) as a finite dense array in the type and place of X.
-
-    Parameters
-    ----------
-    n_expected : int or None
-        q at fit time; None while fitting.
-    """
+    """X' (n, q) as a finite dense array in the type and place of X; `n_expected` is q at fit, None there."""
     if covariates is None:
         if n_expected:
             raise ValueError(

@@ -21,16 +21,10 @@ UNLABELLED = -1
 
 @dataclass(frozen=True)
 class Given:
-    """Labels or targets, and which samples have one.
+    """Labels or targets, and which samples have one."""
 
-    Attributes
-    ----------
-    values : (n,) labels, or (n,) or (n, κ) real targets; those of samples without one mean nothing
-    known : (n,) bool, or None where every sample has one
-    """
-
-    values: Any
-    known: Any = None
+    values: Any  # (n,) labels, or (n,) or (n, κ) real targets; those of samples without one mean nothing
+    known: Any = None  # (n,) bool, or None where every sample has one
 
     def among(self, kept: Any) -> Given:
         """Those of the samples at `kept`; None is all of them."""

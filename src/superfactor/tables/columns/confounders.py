@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.preprocessing.levels import MOST_CODES, Levels
+from superfactor.preprocessing.levels import MOST_CODES, LevelIndicators
 from superfactor.tables.columns.numbers import numbers, words
 from superfactor.tables.notes import Note, Setting, TableError, note, shortened
 
@@ -42,9 +42,9 @@ def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Confou
     return levels
 
 
-def coding(levels: ConfounderLevels) -> Levels:
+def coding(levels: ConfounderLevels) -> LevelIndicators:
     """The same for `Adjuster`: its own coding, of columns that are told apart from all others."""
-    return Levels([f"adjust:{name}" for name in levels], [own or None for own in levels.values()])
+    return LevelIndicators([f"adjust:{name}" for name in levels], [own or None for own in levels.values()])
 
 
 def encode(path: Any, table: pd.DataFrame, levels: ConfounderLevels, ids: Any = None) -> Any:
