@@ -5,10 +5,11 @@ import json
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 
-import numpy as np
-import pandas as pd
+from tests.tables.cohort import cohort
 
 from superfactor.cli import main
+
+__all__ = ["ALL", "QUICK", "SETTING", "Done", "cohort", "refused", "roles", "superfactor"]
 
 # The same in every test: two factors, one setting.
 SETTING = ("--rank", "2", "--xi", "0.1", "--lam", "1")
@@ -51,21 +52,6 @@ def refused(*words):
     assert done.err.count("\n") == 1
     assert "Traceback" not in done.err
     return done.err
-
-
-def cohort(n=40, p=12, classes=("normal", "tumoral"), seed=0):
-    """Patients with a label that two of the genes know about, their sex and age."""
-    rng = np.random.default_rng(seed)
-    number = np.arange(n) % len(classes)
-    X = rng.normal(size=(n, p)).round(4)
-    X[:, 0] += 3 * number
-    X[:, 1] -= 2 * number
-    table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(p)])
-    table.insert(0, "patient", [f"P{i:03}" for i in range(n)])
-    table.insert(1, "status", np.array(classes)[number])
-    table["sex"] = np.where(rng.random(n) < 0.5, "F", "M")
-    table["age"] = rng.integers(30, 80, size=n)
-    return table
 
 
 def roles(*more):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.cli.command import ALL, SETTING, cohort, refused, superfactor
+from tests.cli.command import ALL, SETTING, cohort, superfactor
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import confounding
@@ -92,41 +92,6 @@ def test_samples_of_no_batch_are_counted_once(tmp_path):
     assert "UserWarning" not in done.err
     report = superfactor("report", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "r")
     assert report.code == 0, report
-
-
-def test_a_column_may_be_both(tmp_path):
-    shifted().to_csv(tmp_path / "t.csv", index=False)
-    words = ("--target", "status", "--id", "patient", "--drop", "sex,age", *ALL)
-    both = ("--adjust", "batch", "--covariates", "batch")
-    done = superfactor("fit", tmp_path / "t.csv", *words, *both, "--out", tmp_path / "m", "--json")
-    assert done.json["table"]["adjusted_for"] == ["batch"]
-    assert len(done.json["table"]["covariates"]) == 2
-    again = superfactor("predict", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "p")
-    assert again.code == 0, again
-
-
-def test_numbers_of_batches_are_categories(tmp_path):
-    shifted(batches=(1, 2, 3)).to_csv(tmp_path / "t.csv", index=False)
-    words = ("fit", tmp_path / "t.csv", *ROLES, *ALL, "--adjust", "batch", "--out", tmp_path / "m")
-    done = superfactor(*words, "--json")
-    assert "--adjust batch: 3 different whole numbers, taken as categories" in done.json["notes"]
-    model, _ = by_hand(shifted())
-    assert done.json["certificate"]["objective"] == pytest.approx(model[-1].objective_, rel=1e-9)
-    again = superfactor("predict", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "p")
-    assert "batch" not in again.err
-
-
-def test_slips(tmp_path):
-    data = shifted()
-    data.assign(batch="May", label=data["status"]).to_csv(tmp_path / "t.csv", index=False)
-    words = ("fit", tmp_path / "t.csv", *ROLES[:-1], "sex,label", *ALL, "--out", tmp_path / "m")
-    line = refused(*words, "--adjust", "batch")
-    assert "--adjust batch: 'May' for every sample; there is nothing to adjust for" in line
-    assert "--adjust: there is no column 'site'" in refused(*words, "--adjust", "site")
-    assert "given both as --target and as --adjust" in refused(*words, "--adjust", "status")
-    words = ("fit", tmp_path / "t.csv", *ROLES[:-1], "sex,batch", *ALL, "--out", tmp_path / "m")
-    done = superfactor(*words, "--adjust", "label")
-    assert "--adjust label: every level has one label only" in done.err
 
 
 def test_a_shift_costs_nothing_once_it_is_taken_out(tmp_path):

@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.command import QUICK, cohort, refused, roles, superfactor
+from tests.cli.command import QUICK, cohort, roles, superfactor
 
 from superfactor.cli.told.parts import _with_interval
-from superfactor.tables.columns.covariates import column_names, encode, learn_encoding, notes, words
 
 
 @pytest.mark.parametrize(
@@ -35,40 +33,6 @@ def test_as_many_digits_as_it_takes(estimate, low, high, shown):
     assert _with_interval(row) == (shown, "1.62")
 
 
-CELLS = pd.DataFrame({"sex": ["F", None, "M", "nan"], "age": [1.0, 2.0, 3.0, 4.0]}, dtype=object).astype(
-    {"age": float}
-)
-
-
-def test_what_is_missing_is_no_reference():
-    encoding = learn_encoding("t.csv", CELLS, ["age", "sex"])
-    assert encoding == {"age": [2.5], "sex": ["F", "M", "(empty)"]}
-    assert column_names(encoding) == ["age", "sex=M", "sex=(empty)"]
-    expected = [[1, 0, 0], [2, 0, 1], [3, 1, 0], [4, 0, 1]]
-    np.testing.assert_array_equal(encode("t.csv", CELLS, encoding)[0], expected)
-
-
-def test_missing_numbers_are_the_median_and_an_indicator():
-    table = CELLS.assign(age=[1.0, np.nan, 3.0, 8.0]).rename_axis("line")
-    encoding = learn_encoding("t.csv", table, ["age", "sex"])
-    assert encoding["age"] == [3.0, "missing"]
-    assert words(encoding) == ["sex"]
-    assert column_names(encoding)[:2] == ["age", "age=missing"]
-    found = encode("t.csv", table, encoding)[0][:, :2]
-    np.testing.assert_array_equal(found, [[1, 0], [3, 1], [3, 0], [8, 0]])
-    assert str(notes(encoding)[0]) == (
-        "covariate 'age': empty cells take the median 3, and the column age=missing says where"
-    )
-
-
-def test_numbers_missing_from_new_samples_only_are_the_median_and_said():
-    table = CELLS.assign(age=[1.0, np.nan, 3.0, 8.0]).rename_axis("line")
-    encoding = learn_encoding("t.csv", CELLS, ["age"])
-    found, (said,) = encode("t.csv", table, encoding)
-    assert "covariate 'age' is empty for 1 sample(s), the first at line 1; none was" in str(said)
-    np.testing.assert_array_equal(found.ravel(), [1, 2.5, 3, 8])
-
-
 def test_a_fit_with_empty_ages(tmp_path):
     data = cohort()
     data["age"] = data["age"].where(data.index % 5 > 0)
@@ -82,31 +46,6 @@ def test_a_fit_with_empty_ages(tmp_path):
     assert len(pd.read_csv(tmp_path / "p.csv")) == len(data)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            lambda d: d.assign(age=["unknown", *d["age"][1:]]),
-            "t.csv: covariate 'age' holds 39 different numbers beside 'unknown'; put numbers there",
-        ),
-        (
-            lambda d: d.assign(age=d["age"].map("{:.3f}".format).str.replace(".", ",")),
-            "t.csv: covariate 'age' holds numbers with a comma, such as",
-        ),
-        (
-            lambda d: d.assign(sex=[d["sex"][0].lower(), *d["sex"][1:]]),
-            "differ only in case or blanks; write them alike if they are one level",
-        ),
-    ],
-    ids=["one word", "commas", "spellings"],
-)
-def test_what_is_refused(change, message, tmp_path):
-    data = cohort().assign(age=np.arange(40) + 30.25)
-    change(data).to_csv(tmp_path / "t.csv", index=False)
-    words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
-    assert message in refused(*words)
-
-
 def test_a_constant_is_noted_and_has_no_row(tmp_path):
     cohort().assign(age=0.1).to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
@@ -117,10 +56,3 @@ def test_a_constant_is_noted_and_has_no_row(tmp_path):
     # Where no table has an interval, no heading promises one.
     done = superfactor(*words, "--model", "feature")
     assert "Covariates: odds ratio of tumoral against normal\n" in done.out
-
-
-def test_models_of_before_keep_their_reference():
-    """The first level is the reference, whichever it is: "(empty)" where it came first in the alphabet."""
-    encoding = {"sex": ["(empty)", "F", "M"]}
-    expected = [[1, 0], [0, 0], [0, 1], [0, 0]]
-    np.testing.assert_array_equal(encode("t.csv", CELLS, encoding)[0], expected)

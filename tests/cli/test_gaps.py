@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.cli.command import ALL, cohort, refused, superfactor
+from tests.cli.command import ALL, cohort, superfactor
 
 from superfactor import SMFClassifier, saving
 from superfactor.preprocessing import LowRankImputer
@@ -90,24 +90,6 @@ def test_a_model_of_complete_samples_fills_in_its_means(model, tmp_path):
     superfactor("predict", model, tmp_path / "filled.csv", "--out", tmp_path / "filled")
     one, other = (pd.read_csv(tmp_path / name).filter(like="probability") for name in ("gone", "filled"))
     np.testing.assert_allclose(one, other, rtol=1e-9)
-
-
-def test_means_and_nothing(tmp_path):
-    data = holes(cohort())
-    data.to_csv(tmp_path / "t.csv", index=False)
-    words = ("fit", tmp_path / "t.csv", *ROLES, *ALL, "--out", tmp_path / "m.skops")
-    done = superfactor(*words, "--impute", "mean", "--json")
-    X = data[[g for g in GENES if g != "gene5"]].fillna(data[GENES].mean())
-    X = X.assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    same = SMFClassifier(2, xi=0.1, lam=1.0, covariate_columns=[11, 12], random_state=0)
-    same.fit(X, data["status"])
-    assert done.json["certificate"]["objective"] == pytest.approx(same.objective_, rel=1e-9)
-    line = refused(*words, "--impute", "none")
-    first = data[GENES].isna().to_numpy()
-    row, column = np.argwhere(first)[0]
-    assert f"a missing value at sample P{row:03} (line {row + 2}), column 'gene{column}'" in line
-    assert "--impute lowrank fills in" in line
 
 
 def test_report_of_a_table_with_gaps(fitted, tmp_path):

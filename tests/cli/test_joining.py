@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.cli.command import ALL, SETTING, cohort, refused, superfactor
 
-from superfactor import SMFClassifier, saving
+from superfactor import SMFClassifier
 from superfactor.interpretation import block_shares
 from superfactor.preprocessing import BlockScaler, LowRankImputer
 
@@ -61,87 +61,6 @@ def test_labels_in_a_file_of_their_own(files, tmp_path):
     assert superfactor(*report, "--phenotype", files / "people.csv").code == 0
 
 
-def test_the_column_of_names_is_found(files, tmp_path):
-    genes = pd.read_csv(files / "genes.csv").rename(columns={"patient": "row name"})
-    genes.rename(columns={"row name": ""}).to_csv(tmp_path / "g.csv", index=False)
-    words = ("fit", tmp_path / "g.csv", "--phenotype", files / "people.csv", "--target", "status")
-    done = superfactor(*words, *ALL, "--out", tmp_path / "m.skops", "--json")
-    assert done.json["table"]["join"]["by"] == "patient"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: d.assign(patient=d["patient"].str.lower()), "no sample of"),
-        (lambda d: d.drop(columns="patient"), "--id: there is no column 'patient'"),
-        (
-            lambda d: pd.concat([d, d.head(1)]),
-            "1 name of a sample in column 'patient' occurs more than once: ",
-        ),
-        (
-            lambda d: d.assign(patient=d["patient"].where(d.index > 0)),
-            "no name of a sample in column 'patient' at line 2",
-        ),
-    ],
-    ids=["other-names", "no-names", "twice", "empty"],
-)
-def test_names_that_join_nothing(change, message, files, tmp_path):
-    change(pd.read_csv(files / "people.csv")).to_csv(tmp_path / "p.csv", index=False)
-    words = ("fit", files / "genes.csv", "--phenotype", tmp_path / "p.csv", *ROLES, *ALL)
-    line = refused(*words, "--out", tmp_path / "m")
-    assert str(tmp_path / "p.csv") in line
-    assert message in line
-
-
-def test_files_must_not_contradict_each_other(files, tmp_path):
-    data = cohort()
-    words = (*ROLES, *ALL, "--out", tmp_path / "m.skops", "--json")
-    tables = (tmp_path / "t.csv", "--phenotype", files / "people.csv")
-    # Alike where both say something, 61.0 for 61 too; what is empty in one is in the other.
-    table = data.assign(age=data["age"].astype(float), sex=data["sex"].where(data.index > 3))
-    table.to_csv(tmp_path / "t.csv", index=False)
-    done = superfactor("fit", *tables, *words)
-    data.drop(index=5).to_csv(tmp_path / "plain.csv", index=False)
-    plain = superfactor("fit", tmp_path / "plain.csv", *words)
-    assert objective(done) == pytest.approx(objective(plain), rel=1e-9)
-    # P005 is not in people.csv.
-    data.assign(status="tumoral").to_csv(tmp_path / "t.csv", index=False)
-    line = refused("fit", *tables, *words)
-    assert "column 'status' differs between" in line
-    assert str(files / "people.csv") in line
-    assert str(tmp_path / "t.csv") in line
-    assert "for 20 of 39 samples, the first of them 'P000': 'normal' and 'tumoral'" in line
-    # What has no part in the fit may say anything.
-    others = ("--target", "sex", "--id", "patient", "--drop", "status,age")
-    assert superfactor("fit", *tables, *others, *words[len(ROLES) :]).code == 0
-
-
-def test_blocks_must_not_contradict_each_other(tmp_path):
-    data = cohort()
-    data[["patient", "status", *GENES[:6]]].to_csv(tmp_path / "a.csv", index=False)
-    other = data.assign(status=data["status"].where(data.index != 7, "normal"))
-    other[["patient", "status", *GENES[6:]]].to_csv(tmp_path / "b.csv", index=False)
-    blocks = ("--block", f"a={tmp_path / 'a.csv'}", "--block", f"b={tmp_path / 'b.csv'}")
-    line = refused("fit", *blocks, *ROLES[:4], *ALL, "--out", tmp_path / "m")
-    assert "for 1 of 40 samples, the first of them 'P007': 'tumoral' and 'normal'" in line
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--block", "a={}/genes.csv", "--block", "b={}/genes.csv"),
-        ("--block", "a={}/genes.csv", "--block", "a={}/genes.csv"),
-        ("{}/genes.csv", "--block", "b={}/../{name}/genes.csv"),
-        ("{}/genes.csv", "--phenotype", "{}/genes.csv"),
-    ],
-    ids=["blocks", "one-name", "table-and-block", "phenotype"],
-)
-def test_the_same_file_twice(words, files, tmp_path):
-    words = [word.format(files, name=files.name) for word in words]
-    line = refused("fit", *words, *ROLES, *ALL, "--out", tmp_path / "m")
-    assert "the same file twice" in line or "two blocks are called 'a'" in line
-
-
 # --- blocks -----------------------------------------------------------------------------------------
 
 
@@ -193,32 +112,6 @@ def test_new_samples_without_a_block(blocks, files, tmp_path):
     done = superfactor(*words, *tables[:2], "--out", tmp_path / "p", "--json")
     assert done.json["samples"] == 37
     assert "no block 'protein': its features are missing values" in done.json["notes"]
-
-
-def test_names_that_two_blocks_have(files, tmp_path):
-    data = cohort()
-    data[["patient", "gene0", "gene1", "gene2"]].to_csv(tmp_path / "a.csv", index=False)
-    data[["patient", "gene2", "gene3"]].to_csv(tmp_path / "b.csv", index=False)
-    data[["patient", "status"]].to_csv(tmp_path / "people.csv", index=False)
-    tables = ("--block", f"x={tmp_path / 'a.csv'}", "--block", f"y={tmp_path / 'b.csv'}")
-    people = ("--phenotype", tmp_path / "people.csv")
-    words = ("fit", *tables, *people, "--target", "status", "--id", "patient", *ALL)
-    done = superfactor(*words, "--out", tmp_path / "m.skops", "--json")
-    assert done.code == 0, done
-    features = saving.read(tmp_path / "m.skops").about["features"].tolist()
-    assert features == ["gene0", "gene1", "x:gene2", "y:gene2", "gene3"]
-    done = superfactor(
-        "predict", tmp_path / "m.skops", *tables[:2], *people, "--out", tmp_path / "p", "--json"
-    )
-    assert done.code == 0, done
-
-
-def test_a_table_is_a_block_beside_others(files, tmp_path):
-    cohort()[[*PEOPLE, *GENES[:8]]].to_csv(tmp_path / "expression.csv", index=False)
-    words = ("fit", tmp_path / "expression.csv", "--block", f"protein={files / 'protein.csv'}")
-    done = superfactor(*words, *ROLES, *ALL, "--out", tmp_path / "m.skops", "--json")
-    assert done.json["table"]["blocks"] == {"expression": 8, "protein": 4}
-    assert done.json["table"]["samples"] == 40
 
 
 def test_evaluate_and_select_join_too(files, tmp_path):

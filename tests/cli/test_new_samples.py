@@ -44,60 +44,10 @@ def test_names_that_the_table_has_for_its_samples(tmp_path):
         assert set(found["trained_on"]) == {"same name"}
 
 
-def test_no_names_at_all_are_said(predict):
-    found, said = predict(NEW.drop(columns="patient"))
-    assert found["row"].tolist() == list(range(1, 41))
-    assert "no column 'patient' with names of samples: rows are numbered" in said
-
-
 def test_names_that_occur_twice(predict):
     found, said = predict(NEW.assign(patient=["Q0", "Q0", *NEW["patient"][2:]]))
     assert len(found) == 40
     assert "1 name of a sample occurs more than once: 'Q0'; predictions are in the order" in said
-
-
-# --- covariates and batches -------------------------------------------------------------------------
-
-
-def test_an_empty_word_is_the_reference(predict):
-    frequent = cohort()["sex"].mode()[0]
-    expected, _ = predict(NEW.assign(sex=[frequent, frequent, *NEW["sex"][2:]]))
-    found, said = predict(NEW.assign(sex=[None, "NA", *NEW["sex"][2:]]))
-    pd.testing.assert_frame_equal(found, expected)
-    assert "covariate 'sex' is empty for 2 sample(s), the first at sample Q0 (line 2)" in said
-    assert f"its most frequent level {frequent!r} stands in" in said
-
-
-def test_an_unknown_word_is_refused_in_the_name_of_all_files(model, tmp_path):
-    NEW[["patient", *GENES]].to_csv(tmp_path / "genes.csv", index=False)
-    NEW.assign(sex="X")[["patient", "sex", "age"]].to_csv(tmp_path / "people.csv", index=False)
-    files = (tmp_path / "genes.csv", "--phenotype", tmp_path / "people.csv")
-    line = refused("predict", model, *files, "--out", tmp_path / "p.csv")
-    assert f"{tmp_path / 'genes.csv'} + {tmp_path / 'people.csv'}: covariate 'sex' is 'X'" in line
-    assert "write it as one of these, leave the cell empty, or leave such samples out" in line
-
-
-# --- blocks -----------------------------------------------------------------------------------------
-
-
-def test_blocks_are_those_of_the_model(tmp_path):
-    data = cohort()
-    data[["patient", "status", *GENES[:6]]].to_csv(tmp_path / "a.csv", index=False)
-    data[["patient", *GENES[6:]]].to_csv(tmp_path / "b.csv", index=False)
-
-    def block(name, file):
-        return ("--block", f"{name}={tmp_path / file}")
-
-    fit = ("fit", *block("rna", "a.csv"), *block("protein", "b.csv"), "--target", "status")
-    assert superfactor(*fit, "--id", "patient", *ALL, "--out", tmp_path / "m").code == 0
-    words = ("predict", tmp_path / "m", "--out", tmp_path / "p")
-    line = refused(*words, *block("rnaseq", "a.csv"), *block("protein", "b.csv"))
-    assert "the model has no block 'rnaseq'; it has 'rna', 'protein'" in line
-    line = refused(*words, *block("rna", "b.csv"), *block("protein", "a.csv"))
-    assert "none of the columns of the model's block 'rna' is in it, but those of 'protein'" in line
-    line = refused(*words, *block("rna", "b.csv"))
-    assert "none of the columns of the model's block 'rna' is in it, but those of 'protein'" in line
-    assert superfactor(*words, *block("protein", "b.csv"), *block("rna", "a.csv")).code == 0
 
 
 # --- labels -----------------------------------------------------------------------------------------

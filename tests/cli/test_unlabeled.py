@@ -135,13 +135,3 @@ def test_rare_classes_are_a_choice(with_rare, tmp_path):
     done = superfactor(*words, "--min-class", "2", "--json")
     assert set(done.json["table"]["classes"]) == {"normal", "odd", "tumoral"}
     assert "two are required" in refused(*words, "--min-class", "20")
-
-
-def test_groups_count_where_there_are_some(tmp_path):
-    table = cohort(classes=("a", "b", "c"))
-    table["family"] = np.where(table["status"] == "c", "f", table["patient"])
-    table.to_csv(tmp_path / "t.csv", index=False)
-    words = ("fit", tmp_path / "t.csv", *ROLES, *ALL, "--group", "family", "--out", tmp_path / "m")
-    assert "has one group to learn from" in refused(*words)
-    done = superfactor(*words, "--drop-rare", "--json")
-    assert done.json["table"]["classes_left_out"] == {"c": 1}

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
-from tests.cli.command import QUICK, cohort, superfactor
+from tests.tables.cohort import cohort, said
 
 from superfactor.tables.columns.suspicion import about_intensities, identifiers
 
@@ -57,19 +57,16 @@ def test_real_tables_have_neither(load):
     assert about_intensities(np.tile(data.to_numpy(float), (1, 20))) == []
 
 
-def test_the_note_says_what_to_do(tmp_path):
-    data = cohort().assign(**{"chip no": np.arange(40), "batch 2": np.arange(40) % 2})
-    data.to_csv(tmp_path / "t.csv", index=False)
-    words = ("fit", tmp_path / "t.csv", "--target", "status", *QUICK, "--out", tmp_path / "m.skops")
+def test_the_note_says_what_to_do(read):
+    data = cohort().assign(**{"chip no": np.arange(40)})
     expected = (
-        "note: column 'chip no' looks like an identifier and is used as a feature: "
-        "--drop 'chip no' leaves it out"
+        "column 'chip no' looks like an identifier and is used as a feature: drop='chip no' leaves it out"
     )
-    done = superfactor(*words, "--id", "patient", "--drop", "sex")
-    assert done.err == f"{expected}\n"
-    done = superfactor(*words, "--drop", "sex,patient")
-    assert done.err == f"{expected}, --id 'chip no' takes it for the samples' names\n"
-    assert superfactor(*words, "--id", "chip no", "--drop", "sex,patient").err == ""
+    roles = {"target": "status", "drop": ["sex"]}
+    assert said(read(data, **roles, id="patient")) == [expected]
+    data = data.drop(columns="patient")
+    assert said(read(data, **roles)) == [f"{expected}, id='chip no' takes it for the samples' names"]
+    assert said(read(data, **roles, id="chip no")) == []
 
 
 # --- intensities ----------------------------------------------------------------------------------
