@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.cli.command import ALL, SETTING, cohort, superfactor
+from tests.cli.command import ALL, cohort, superfactor
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import confounding
@@ -92,14 +92,3 @@ def test_samples_of_no_batch_are_counted_once(tmp_path):
     assert "UserWarning" not in done.err
     report = superfactor("report", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "r")
     assert report.code == 0, report
-
-
-def test_a_shift_costs_nothing_once_it_is_taken_out(tmp_path):
-    plain = cohort(n=60)
-    plain.to_csv(tmp_path / "plain.csv", index=False)
-    shifted().to_csv(tmp_path / "t.csv", index=False)
-    words = (*ROLES, *SETTING, "--repeats", "2", "--out", tmp_path / "m", "--json")
-    without = superfactor("fit", tmp_path / "plain.csv", *words).json["nested"]
-    adjusted = superfactor("fit", tmp_path / "t.csv", *words, "--adjust", "batch").json["nested"]
-    accuracy = [found["summary"]["accuracy"]["mean"] for found in (without, adjusted)]
-    assert accuracy[1] > accuracy[0] - 0.02

@@ -71,9 +71,7 @@ def test_no_column_with_the_names(read):
         TableError, match=r"no column has the names .* such as 'P000', 'P001' and 38 more; here"
     ):
         read(table, others, target="status")
-    with pytest.raises(
-        TableError, match=r"people\.csv: id is required, the column with the names of samples"
-    ):
+    with pytest.raises(TableError, match=r"t\.csv: id is required, the column with the names of samples"):
         read(cohort()[GENES], others[["status", "age"]], target="status")
 
 
