@@ -81,14 +81,14 @@ class Nothing:
 
 
 @dataclass(frozen=True)
-class Units:
+class WeightUnits:
     """What t = 1 stands for: ξ = ℓ₀/‖X‖², and λ = σ₁(X)²·Σω/Σw of the filter model."""
 
     xi: float
     lam: float
 
     @classmethod
-    def of(cls, problem: Any) -> Units:
+    def of(cls, problem: Any) -> WeightUnits:
         """Those of a problem of the filter model whose ξ and λ were both "auto"."""
         xi, lam = problem.users_weights
         return cls(xi / problem.model.usual_xi, lam / problem.model.usual_lam)

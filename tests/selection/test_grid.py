@@ -10,7 +10,7 @@ from tests.estimators.data import MODELS
 from superfactor import SMFClassifierCV
 from superfactor.outcomes import Classes
 from superfactor.selection.search import grid
-from superfactor.units import Units
+from superfactor.units import WeightUnits
 
 every_model = pytest.mark.parametrize("model", MODELS)
 
@@ -26,7 +26,7 @@ def numbers(n=45, p=20, seed=0):
 def found(X, model="filter", n_components="auto", xi="auto", lam="auto", n=None, **limits):
     options = {"steps": Classes.steps, "n_outputs": 2, "largest": 20, **limits}
     null_loss = (len(X) if n is None else n) * math.log(3)
-    units = Units(null_loss / np.sum(X**2), np.linalg.norm(X, 2) ** 2)
+    units = WeightUnits(null_loss / np.sum(X**2), np.linalg.norm(X, 2) ** 2)
     return grid.candidates(n_components, model, xi, lam, units=units, **options)
 
 

@@ -16,7 +16,7 @@ have the same leading dimensions.
 ============ ==========================================================================
 file         questions
 ============ ==========================================================================
-``held``     none: what a block holds, and what changes it
+``state``    none: what a block holds, and what changes it
 ``store``    none: where a block keeps its rows of tall matrices
 ``facts``    what must be known before a problem can be stated
 ``design``   products with the design
@@ -28,14 +28,14 @@ file         questions
 """
 
 from superfactor.samples.block.design import Along, Design
-from superfactor.samples.block.duals import Duals
-from superfactor.samples.block.facts import Facts
-from superfactor.samples.block.held import READS, Made, Place
-from superfactor.samples.block.products import Products
-from superfactor.samples.block.talls import Talls
+from superfactor.samples.block.duals import DualQuestions
+from superfactor.samples.block.facts import FactQuestions
+from superfactor.samples.block.products import ProductQuestions
+from superfactor.samples.block.state import READS, Made, Place
+from superfactor.samples.block.talls import TallQuestions
 
 __all__ = ["READS", "Along", "Block", "Design", "Made", "Place"]
 
 
-class Block(Facts, Products, Talls, Duals):
+class Block(FactQuestions, ProductQuestions, TallQuestions, DualQuestions):
     """Answers questions about its samples."""

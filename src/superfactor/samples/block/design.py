@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from superfactor._arrays import Array, cast, indices, namespace
 from superfactor.samples.annotations import Annotations
-from superfactor.samples.block.held import Held, Made, Place
+from superfactor.samples.block.state import BlockState, Made, Place
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Along:
     directions: Array
 
 
-class OnDesign(Held):
+class DesignQuestions(BlockState):
     """Products with a design, and its rows."""
 
     def some_of(self, design: Design, share: float, coarse: bool) -> Made[tuple[()]]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from superfactor._arrays import Array, cast, namespace, wide
-from superfactor.samples.block.design import Design, OnDesign
-from superfactor.samples.block.held import Place
+from superfactor.samples.block.design import Design, DesignQuestions
+from superfactor.samples.block.state import Place
 
 
-class Duals(OnDesign):
+class DualQuestions(DesignQuestions):
     """Dual points, their balance, and their part of the dual bound."""
 
     def dual_points(self, design: Design, coef: Array) -> Array:

@@ -8,10 +8,10 @@ import numpy as np
 
 from superfactor._arrays import Array, cast, device, namespace, wide
 from superfactor.samples.annotations import Annotations
-from superfactor.samples.block.held import Held, reads_rows
+from superfactor.samples.block.state import BlockState, reads_rows
 
 
-class Facts(Held):
+class FactQuestions(BlockState):
     """Sizes and weights, moments of the covariates, and rows themselves."""
 
     @reads_rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 from superfactor._arrays import Array, cast, namespace
 from superfactor.losses import AnyCurvature
 from superfactor.samples.annotations import Annotations
-from superfactor.samples.block.design import Along, Design, OnDesign, as_columns, as_points
-from superfactor.samples.block.held import Made, Place
+from superfactor.samples.block.design import Along, Design, DesignQuestions, as_columns, as_points
+from superfactor.samples.block.state import Made, Place
 
 
-class OfLoss(OnDesign):
+class LossQuestions(DesignQuestions):
     """Sums over the samples of ω_i ℓ(y_i, a_i) and its derivatives, and residuals sample by sample."""
 
     def evaluate(self, design: Design, coef: Array) -> tuple[Array, Array]:

@@ -6,12 +6,12 @@ from typing import Any
 
 from superfactor._arrays import Array, cast, namespace, wide
 from superfactor.samples.block.design import Along, Design
-from superfactor.samples.block.held import Made, Place, reads_rows
-from superfactor.samples.block.loss import OfLoss
+from superfactor.samples.block.loss import LossQuestions
+from superfactor.samples.block.state import Made, Place, reads_rows
 from superfactor.samples.moments import score_sums
 
 
-class Products(OfLoss):
+class ProductQuestions(LossQuestions):
     """Images of vectors, powers of X̃, and where the loss pulls and bends."""
 
     @reads_rows

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array, cast, device, eigh_descending, eps, moved, namespace, to_numpy, wide
-from superfactor.samples.block.held import Held, Made, Place
+from superfactor.samples.block.state import BlockState, Made, Place
 
 
-class Talls(Held):
+class TallQuestions(BlockState):
     """Rows to be kept or gathered, and sums of products of tall matrices."""
 
     def rows_of(self, place: Place) -> Array:

@@ -37,7 +37,7 @@ from superfactor.selection.search.board import Board, Fold, board_for, score_her
 from superfactor.selection.search.folds import score_fold
 from superfactor.selection.search.progress import SearchProgress
 from superfactor.solvers.interruption import deferred_interrupt
-from superfactor.units import Units
+from superfactor.units import WeightUnits
 
 # Parameters that are each candidate's own, or the search's and not its estimator's.
 _NOT_SHARED = {"n_components", "model", "xi", "lam", "covariate_columns", "verbose"}
@@ -299,11 +299,11 @@ def _scree(rows: Any, weight: Any, largest: int) -> Scree:
     return scree(rows, n_values=min(50, largest), center=False)
 
 
-def _units(base: Any, rows: Any, data: Prepared) -> Units:
+def _units(base: Any, rows: Any, data: Prepared) -> WeightUnits:
     """Those of the estimator itself: the grid is around the weights that its "auto" has for all samples."""
     alone = clone(base).set_params(n_components=1, model="filter", xi="auto", lam="auto")
     with config_context(assume_finite=True):  # checked before
-        return Units.of(alone.state(rows, data.target.given.marked, None, data.weight).problem)
+        return WeightUnits.of(alone.state(rows, data.target.given.marked, None, data.weight).problem)
 
 
 def _check_splits(splits: list[Any], outcome: Outcome, target: Target, scoring: Any) -> None:

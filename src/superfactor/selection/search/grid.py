@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions, validate_parameter_const
 from superfactor.estimators.parameters import CONSTRAINTS
 from superfactor.models import model_named
 from superfactor.outcomes import Steps
-from superfactor.units import Units
+from superfactor.units import WeightUnits
 
 
 def candidates(
@@ -21,7 +21,7 @@ def candidates(
     lam: Any,
     *,
     steps: Steps,
-    units: Units,
+    units: WeightUnits,
     n_outputs: int,
     largest: int,
 ) -> list[dict[str, Any]]:

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor.spectrum.rows.source import RowSource, contiguous, require_numbers, shared, two_dimensions
+from superfactor.spectrum.rows.source import (
+    RowSource,
+    contiguous,
+    is_a,
+    require_numbers,
+    shared,
+    two_dimensions,
+)
 
 
 class ZarrRows(RowSource):
@@ -91,7 +98,7 @@ class SparseRows(RowSource):
 
 def _place(array: Any) -> Any:
     """Where an HDF5 dataset is: its file and name. Others pickle as they are."""
-    if type(array).__module__.partition(".")[0] == "h5py":
+    if is_a(array, "h5py", "Dataset"):
         return _InFile(array.file.filename, array.name)
     return array
 

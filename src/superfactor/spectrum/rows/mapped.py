@@ -12,7 +12,7 @@ import numpy as np
 from superfactor.spectrum.rows.source import RowSource, contiguous, require_numbers, two_dimensions
 
 
-class _Held(threading.local):
+class _LastRead(threading.local):
     """The rows this thread has read last."""
 
     rows: slice | None = None
@@ -32,7 +32,7 @@ class MemmapRows(RowSource):
     def __init__(self, array: Any):
         super().__init__(*two_dimensions(array.shape))
         self._array = np.asarray(array)
-        self._held = _Held()
+        self._held = _LastRead()
         self._map: Any = None
         self._path: str | None = None
         self._map_start = 0  # in the file, bytes
@@ -77,7 +77,7 @@ class MemmapRows(RowSource):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _held=_Held())
+        self.__dict__.update(state, _held=_LastRead())
         if self._path is not None:
             kind, shape, strides, first = state["_array"]
             whole = np.memmap(self._path, np.uint8, "r")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from superfactor.spectrum.rows.arrow import ArrowRows
 from superfactor.spectrum.rows.chunked import HDF5Rows, SparseRows, ZarrRows
 from superfactor.spectrum.rows.columns import column_positions
 from superfactor.spectrum.rows.mapped import MemmapRows, is_mapped
-from superfactor.spectrum.rows.source import RowSource
+from superfactor.spectrum.rows.source import RowSource, is_a
 
 _SUFFIXES = {
     ".npy": "npy",
@@ -96,18 +95,18 @@ def _stored(X: Any) -> RowSource | None:
     """The source an object is. Who has such an object has its library loaded."""
     if is_mapped(X):
         return MemmapRows(X)
-    if _is_a(X, "zarr", "Array"):
+    if is_a(X, "zarr", "Array"):
         return ZarrRows(X)
-    if _is_a(X, "h5py", "Dataset"):
+    if is_a(X, "h5py", "Dataset"):
         return HDF5Rows(X)
-    if _is_a(X, "anndata.abc", "CSRDataset"):
+    if is_a(X, "anndata.abc", "CSRDataset"):
         group = X.group
         return SparseRows(group["data"], group["indices"], group["indptr"], X.shape)
-    if _is_a(X, "pyarrow", "Table"):
+    if is_a(X, "pyarrow", "Table"):
         return _columns_of(pieces.pieces_of_table(X), X.schema)
-    if _is_a(X, "pyarrow.parquet", "ParquetFile"):
+    if is_a(X, "pyarrow.parquet", "ParquetFile"):
         return _columns_of(pieces.pieces_of_file(X), X.schema_arrow)
-    if _is_a(X, "pyarrow.dataset", "Dataset"):
+    if is_a(X, "pyarrow.dataset", "Dataset"):
         return _columns_of(pieces.pieces_of_dataset(X), X.schema)
     return None
 
@@ -118,11 +117,6 @@ def _columns_of(stored: list[pieces.Piece], schema: Any) -> ArrowRows:
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     chosen = [j for j, name in enumerate(schema.names) if name not in index]
     return rows if len(chosen) == rows.shape[1] else rows.select(chosen)
-
-
-def _is_a(X: Any, module: str, name: str) -> bool:
-    loaded = sys.modules.get(module)
-    return loaded is not None and isinstance(X, getattr(loaded, name))
 
 
 def _opened(source: Any) -> RowSource:
@@ -163,7 +157,7 @@ def _stored_as(kind: str, path: str) -> Any:
         return np.lib.format.open_memmap(path, mode="r")
     if kind == "zarr":
         array = _library("zarr", path).open(path, mode="r")
-        if not _is_a(array, "zarr", "Array"):
+        if not is_a(array, "zarr", "Array"):
             inside = sorted(name for name, _ in array.arrays())
             raise ValueError(f"a group; give the path of one of its arrays {inside}")
         return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
@@ -197,6 +198,12 @@ def _is_float(dtype: Any) -> bool:
         return np.dtype(dtype) in (np.float32, np.float64)
     except TypeError:
         return False
+
+
+def is_a(X: Any, module: str, name: str) -> bool:
+    """Whether X is an object of this class; who has one has its library loaded."""
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(X, getattr(loaded, name))
 
 
 def contiguous(columns: list[int] | None) -> slice | None:

@@ -46,7 +46,7 @@ class Made(Generic[A]):
     sums: A
 
 
-class Held:
+class BlockState:
     """The samples of a block. What asks them is in the classes derived from this one.
 
     Parameters
