@@ -34,24 +34,22 @@ def test_the_readme_leads_to_every_page():
     assert {page.name for page in (ROOT / "docs").glob("*.md")} <= linked
 
 
-@pytest.mark.parametrize("extra", [[], ["docs/guide.md"]], ids=["five-lines", "guide"])
-def test_code_runs(extra, capsys):
+def test_code_of_the_readme_and_then_of_the_guide_runs(capsys):
     pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("Agg")
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     names = {"X": X, "y": y.map({0: "malignant", 1: "benign"}), "X_new": X[:3]}
-    for page in ["README.md", *extra]:
+    for page in ("README.md", "docs/guide.md"):
         for code in re.findall("^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S):
-            if "plotting" in code:
-                pytest.importorskip("matplotlib").use("Agg")
             exec(code, names)
     assert "supervised part" in capsys.readouterr().out
-    if extra:
-        import matplotlib.pyplot as plt
+    import matplotlib.pyplot as plt
 
-        assert len(plt.get_fignums()) == 2
-        plt.close("all")
+    assert len(plt.get_fignums()) == 2
+    plt.close("all")
 
 
+@pytest.mark.slow
 def test_the_code_for_a_paper_makes_a_page(tmp_path, monkeypatch):
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)

@@ -197,8 +197,8 @@ def test_a_class_that_a_fold_has_no_sample_of(missing):
     groups = np.where(y == missing, 100, np.arange(60) % 6)
     model = SMFClassifier(3, **QUIET).fit(X, y)
     found = held_out_scores(model, X, y, groups=groups, cv=3, positive=missing)
-    # A loss of about 30 for each of these 20 leaves little that can be explained.
-    assert 0 < found.explained < 40 * np.log(3) / (20 * 30)
+    # A loss of at least 28 for each of these 20 leaves little that can be explained.
+    assert 0 < found.explained < 40 * np.log(3) / (20 * 28)
     assert np.isfinite(found.scores).all() and np.isfinite(found.own).all()
     # One sample of a class is enough for the others to be judged.
     y = np.where((y == missing) & (np.arange(60) != np.flatnonzero(y == missing)[0]), "tumoral", y)
