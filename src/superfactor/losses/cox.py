@@ -77,12 +77,12 @@ class CoxPartialLikelihood(Loss):
 
     def __init__(self, times: Any, events: Any, weights: Any = None) -> None:
         times, events = np.asarray(times, dtype=float), np.asarray(events, dtype=float)
-        self.weights = np.ones(len(times)) if weights is None else np.asarray(weights, dtype=float)
-        self.deaths = self.weights * events
-        self.risk_sets = RiskSets.of(times, self.weights > 0)
+        self.weights: Any = np.ones(len(times)) if weights is None else np.asarray(weights, dtype=float)
+        self.deaths: Any = self.weights * events
+        self.risk_sets: RiskSets = RiskSets.of(times, self.weights > 0)
         self.times = times
         tied = self.risk_sets.tied(self.deaths)
-        self.tied = np.where(self.deaths > 0, tied, 1.0)
+        self.tied: Any = np.where(self.deaths > 0, tied, 1.0)
         self._log_tied = np.log(self.tied)
 
     def __repr__(self) -> str:

@@ -144,22 +144,22 @@ class Adjuster(TransformerMixin, BaseEstimator):
                 f"confounders={self.confounders!r}, keep={self.keep!r}: a feature to adjust has to be left, "
                 f"but X has n_features={self.n_features_in_} in all"
             )
-        self.kept_ = sorted({*self._adjusted, *keep})
+        self.kept_: list[int] = sorted({*self._adjusted, *keep})
         names = names_of(self)
-        self.confounders_ = [names[j] for j in confounders]
+        self.confounders_: list[Any] = [names[j] for j in confounders]
         columns = [column(X, j) for j in confounders]
         coding = LevelIndicators.learn(columns, self.confounders_)
         self._levels = coding.levels
-        self.levels_ = {
+        self.levels_: dict[Any, Any] = {
             name: levels
             for name, levels in zip(coding.names, coding.levels, strict=True)
             if levels is not None
         }
-        self.confounder_names_ = coding.column_names
+        self.confounder_names_: Any = coding.column_names
         features = self._features(X)
         Z = coding.encode(columns) if columns else np.empty((len(features), 0))
         known = ~np.isnan(Z)
-        self.mean_ = np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        self.mean_: Any = np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         self._least_squares(_centred(Z, self.mean_), features, spared)
         return self
 
@@ -174,7 +174,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
                 "a category with as many levels as samples does, and explain everything; fewer are required"
             )
         p, free = features.shape[1], max(n - 1 - k - spared.shape[1], 1)
-        self.coef_ = np.empty((q, p))
+        self.coef_: Any = np.empty((q, p))
         own, total, left = np.empty(p), np.empty(p), np.empty(p)
         for part in _column_blocks(n, p):
             block = features[:, part].astype(np.float64)
@@ -189,7 +189,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
             self.coef_[:, part] = scaled @ inside
             block -= Z @ self.coef_[:, part]
             left[part] = _squares(block)
-        self.explained_ = 1 - float(left.sum() / total.sum()) if total.sum() > 0 else 0.0
+        self.explained_: float = 1 - float(left.sum() / total.sum()) if total.sum() > 0 else 0.0
         # What is left of these is rounding, which a StandardScaler would take for a feature.
         self._flat = np.flatnonzero((own > 0) & (total - own <= 1e-12 * total))
         self._flat_mean = features[:, self._flat].mean(axis=0, dtype=np.float64)

@@ -54,7 +54,8 @@ class DataMatrix:
         singular_values: Array | None = None,
         rounding: Any = None,
     ):
-        self.singular_values, self.rounding = singular_values, rounding
+        self.singular_values: Array | None = singular_values
+        self.rounding: Any = rounding
         self.is_sparse = sp.issparse(X)
         if self.is_sparse:
             X = sp.csr_array(X)
