@@ -86,7 +86,7 @@ class Monitor:
 
 
 @dataclass(frozen=True)
-class Searched:
+class OtherStarts:
     """Other starts that were compared with an answer, and how many of them ended at the same value."""
 
     starts: int = 0
@@ -121,7 +121,7 @@ class Solution:
         Whether a callback asked it to stop.
     gradient_mapping : float
         ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity.
-    searched : Searched, optional
+    searched : OtherStarts, optional
         Other starts that the answer was compared with; None where nobody looked for any.
     violation : float
         The largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint.
@@ -152,7 +152,7 @@ class Solution:
     stopped_early: bool
     gradient_mapping: float
     violation: float = 0.0
-    searched: Searched | None = None
+    searched: OtherStarts | None = None
 
     @property
     def n_iter(self) -> int:

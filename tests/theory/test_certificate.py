@@ -14,7 +14,7 @@ from tests.theory.answers import answer, naive_answer
 
 from superfactor.losses import CustomLink, resolve_link
 from superfactor.problem import state
-from superfactor.solution import Searched
+from superfactor.solution import OtherStarts
 from superfactor.solvers import newton
 from superfactor.theory import certify
 
@@ -242,9 +242,9 @@ def test_the_sentence_and_the_constants(model):
     ("searched", "words"),
     [
         pytest.param(None, "", id="nobody looked"),
-        pytest.param(Searched(), "", id="no other starts"),
-        pytest.param(Searched(5, 0), " 5 other starts ended no lower.", id="elsewhere"),
-        pytest.param(Searched(5, 3), " 5 other starts ended no lower, 3 at the same value.", id="there"),
+        pytest.param(OtherStarts(), "", id="no other starts"),
+        pytest.param(OtherStarts(5, 0), " 5 other starts ended no lower.", id="elsewhere"),
+        pytest.param(OtherStarts(5, 3), " 5 other starts ended no lower, 3 at the same value.", id="there"),
     ],
 )
 def test_other_starts_are_told_where_nothing_is_proven(searched, words):

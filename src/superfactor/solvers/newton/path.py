@@ -20,7 +20,7 @@ from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.rounds import descended, rounds
 from superfactor.solvers.newton.solve import DEFAULT_ITERATIONS, solution
 from superfactor.solvers.newton.starts import effort_named, other_starts, ridge_subspace
-from superfactor.solvers.newton.state import GROWING, Held, Run, State
+from superfactor.solvers.newton.state import GROWING, HeldState, Run, State
 from superfactor.subspace.newton_model import elimination_pays
 
 
@@ -74,7 +74,7 @@ def solve_path(
     rng = np.random.default_rng(random_state)
     state: State | None = None
     waiting: Waiting | None = None
-    last_row: dict[float, Held] = {}  # where the same λ led at the ξ before
+    last_row: dict[float, HeldState] = {}  # where the same λ led at the ξ before
     effort = effort_named(search)
     for xi, lam in weights:
         here = problem.compact.restated(xi, lam)

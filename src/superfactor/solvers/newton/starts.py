@@ -19,7 +19,7 @@ from itertools import islice
 import numpy as np
 
 from superfactor._arrays import Array, frobenius2, full_like_of, indices, namespace, to_numpy
-from superfactor.solution import Searched
+from superfactor.solution import OtherStarts
 from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.directions import Directions, own_directions
 from superfactor.solvers.newton.fleet import Fleet
@@ -233,12 +233,7 @@ class Race:
     def hopeful(self, most: int) -> list[Start]:
         """Take out those that had to stop and may still get below what is known, the most hopeful first."""
         lowest = min([self.known, *(point.F for point, _ in self.found)])
-        ends = [end for end in self.found if end[1] < min(lowest, end[0].F) - self.goal]
-        ends = sorted(ends, key=lambda end: end[1])[:most]
-        chosen = {id(end) for end in ends}
-        self.found = [end for end in self.found if id(end) not in chosen]
-        self.starts -= len(ends)  # they have been counted
-        return [Start(point.W, point.beta, point.gamma) for point, _ in ends]
+        return self._taken(sorted(self._below(lowest), key=lambda end: end[1])[:most])
 
     def together(self, starts: Sequence[Start], steps: int, tired: Callable[[float], bool]) -> None:
         """Let starts descend side by side."""
@@ -247,15 +242,18 @@ class Race:
 
     def go_on(self, steps: int, tired: Callable[[float], bool]) -> None:
         """Let the lowest of those that had to stop, and may still get below what is known, descend alone."""
-        hopeful = [end for end in self.found if end[1] < min(self.known, end[0].F) - self.goal]
-        if not hopeful or tired(self.known):
-            return
-        chosen = min(hopeful, key=lambda end: end[0].F)
-        self.found.remove(chosen)
-        point, xp = chosen[0], namespace(chosen[0].W)
-        parts = (xp.stack([part]) for part in (point.W, point.beta, point.gamma))
-        self.starts -= 1  # it has been counted
-        self.run(Fleet.at(self.inside, *parts), steps, tired)
+        hopeful = self._below(self.known)
+        if hopeful and not tired(self.known):
+            self.together(self._taken([min(hopeful, key=lambda end: end[0].F)]), steps, tired)
+
+    def _below(self, value: float) -> list[tuple[Point, float]]:
+        return [end for end in self.found if end[1] < min(value, end[0].F) - self.goal]
+
+    def _taken(self, ends: list[tuple[Point, float]]) -> list[Start]:
+        chosen = {id(end) for end in ends}
+        self.found = [end for end in self.found if id(end) not in chosen]
+        self.starts -= len(ends)  # they have been counted
+        return [Start(point.W, point.beta, point.gamma) for point, _ in ends]
 
     def _leave(self, fleet: Fleet, who: np.ndarray, settled: bool = False) -> None:
         for i in np.flatnonzero(who):
@@ -332,10 +330,10 @@ def _best_of(state: State, race: Race, run: Run, most: int) -> State:
     if unfinished and not run.monitor.stopped:
         best = rounds(state.back_to(best), run).held()
     agreed = race.agreed(best.F)
-    before = state.searched or Searched()
+    before = state.searched or OtherStarts()
     if abs(first - best.F) <= 10 * race.goal:
         agreed += before.agreed
-    return replace(state.back_to(best), searched=Searched(before.starts + race.starts, agreed))
+    return replace(state.back_to(best), searched=OtherStarts(before.starts + race.starts, agreed))
 
 
 def _side_by_side(inside: Inside, effort: Effort, allowed: float) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from superfactor._arrays import eye_like, namespace
 from superfactor.problem import Problem
 from superfactor.samples import Vectors
-from superfactor.solution import Monitor, Searched
+from superfactor.solution import Monitor, OtherStarts
 from superfactor.solvers.newton.descent import Stride
 from superfactor.subspace import Basis, Inside, Point
 
@@ -44,7 +44,7 @@ class State:
     begun: int  # how many vectors the basis had in the beginning
     capacity: int  # how many it may have
     phase: str = GROWING  # how far the search has come
-    searched: Searched | None = None  # other starts that it has been compared with
+    searched: OtherStarts | None = None  # other starts that it has been compared with
     # left, reason, converged: about how much lower F can get inside the subspace, why the rounds ended, and
     # whether their tolerance was met
     left: float = math.inf
@@ -109,11 +109,11 @@ class State:
         point = inside.at(eye_like(V, V.shape[1], self.rank), frame.beta, self.point.gamma)
         return replace(self, inside=inside, point=point)
 
-    def held(self) -> Held:
+    def held(self) -> HeldState:
         """The point with its W in full coordinates, to outlive changes of the basis."""
-        return Held(self, self.basis.S.combined(self.point.W))
+        return HeldState(self, self.basis.S.combined(self.point.W))
 
-    def back_to(self, held: Held) -> State:
+    def back_to(self, held: HeldState) -> State:
         """An earlier point in today's basis, which grows where it must, with what was known of it."""
         basis, _ = self.basis.extended(held.W)
         inside = self.inside if basis is self.basis else Inside(basis, self.rank)
@@ -125,7 +125,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldState:
     """A state, and the subspace of its point as vectors of the search side."""
 
     state: State
