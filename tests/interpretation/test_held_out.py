@@ -138,7 +138,7 @@ MADE = {"classes": SMFClassifier, "numbers": SMFRegressor, "times": SMFSurvival}
 @pytest.mark.parametrize("kind", MADE)
 def test_labels_that_mean_nothing_have_no_predictive_factors(kind):
     shown = 0
-    for seed in range(4):
+    for seed in range(3):
         X, y = noise(seed, kind)
         model = MADE[kind](2, **QUIET).fit(X, y)
         assert factor_view(model).predictive[0]  # in sample they seem to

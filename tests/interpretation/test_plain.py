@@ -55,6 +55,9 @@ def test_other_outcomes_and_tables():
     several = np.digitize(y, np.quantile(y, [0.33, 0.67]))
     pipe = make_pipeline(StandardScaler(), SMFClassifier(3)).fit(WIDE, several)
     assert 0 < nearness(pipe, WIDE, several).cosine <= 1
+    age = LATENT[:, [1]]
+    beside = nearness(SMFRegressor(2).fit(WIDE, y, covariates=age), WIDE, y, covariates=age)
+    assert 0 < beside.cosine <= 1
     sparse = sp.csr_array(np.where(WIDE > 1, WIDE, 0.0))
     found = nearness(SMFClassifier(2).fit(sparse, LABELS), sparse, LABELS)
     dense = nearness(SMFClassifier(2).fit(sparse.toarray(), LABELS), sparse.toarray(), LABELS)

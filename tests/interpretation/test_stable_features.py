@@ -19,6 +19,8 @@ from superfactor.interpretation import factor_view, stable_features
 from superfactor.interpretation.features.complementary import complementary_halves
 from superfactor.interpretation.refits.refitting import Refit
 
+# As few halves as there can be.
+QUICK = {"n_pairs": 2, "threshold": 1.0}
 COLUMNS = ["feature", "share", "share_shuffled", "selected", "correlation", "low", "high"]
 
 
@@ -186,7 +188,7 @@ def test_sparse_covariates_unlabelled_and_a_constant():
     np.testing.assert_array_equal(tables[0]["share"], tables[1]["share"])
     X.insert(3, "age", np.random.default_rng(1).uniform(20, 80, len(X)))
     inside = pipeline(rank=2, covariate_columns=[3]).fit(X, y)
-    assert "age" not in set(stable_features(inside, X, y, n_pairs=4).table["feature"])
+    assert "age" not in set(stable_features(inside, X, y, **QUICK).table["feature"])
     with pytest.raises(ValueError, match="covariates=None: the model was fitted with 1"):
         stable_features(fit, dense, labels)
 
@@ -202,9 +204,9 @@ def test_groups_stay_together(monkeypatch):
         return fit(self, X, y, rows, covariates, groups)
 
     monkeypatch.setattr(Refit, "fit", watched)
-    stable_features(pipeline(rank=2).fit(X, y), X, y, groups=groups, n_pairs=4)
-    assert len(seen) == 12
-    for a, b in zip(seen[:8:2], seen[1:8:2], strict=True):
+    stable_features(pipeline(rank=2).fit(X, y), X, y, groups=groups, **QUICK)
+    assert len(seen) == 6
+    for a, b in zip(seen[:4:2], seen[1:4:2], strict=True):
         assert not a & b and a | b == set(range(15))
 
 
@@ -217,12 +219,12 @@ def test_a_search_stands_for_its_choice_or_is_repeated(small):
     weights = {"xi": [0.001, 0.1], "lam": [1.0, 100.0]}
     search = SMFClassifierCV([2], **weights, preprocess="standardize", cv=cv)
     search.fit(X, y, groups=groups)
-    chosen = stable_features(search, X, y, n_pairs=4)
-    best = stable_features(search.best_estimator_, X, y, n_pairs=4)
+    chosen = stable_features(search, X, y, **QUICK)
+    best = stable_features(search.best_estimator_, X, y, **QUICK)
     pd.testing.assert_frame_equal(chosen.table, best.table)
-    again = stable_features(search, X, y, n_pairs=4, search_again=True, groups=groups)
+    again = stable_features(search, X, y, **QUICK, search_again=True, groups=groups)
     assert not np.allclose(again.table["high"], chosen.table["high"])
-    assert set(again.selected) <= {f"g{j}" for j in range(6)} and again.n_selected > 2
+    assert set(again.table.nlargest(3, "share")["feature"]) <= {f"g{j}" for j in range(6)}
 
 
 @pytest.mark.parametrize("kind", ["own", "around", "inside", "both"])
@@ -243,7 +245,7 @@ def test_searches_inside_and_around_pipelines(small, kind):
     }[kind]
     search.fit(X, y, **{f"{given}covariates": age, f"{grouped}groups": groups})
     for again in (False, True):
-        found = stable_features(search, X, y, covariates=age, groups=groups, n_pairs=4, search_again=again)
+        found = stable_features(search, X, y, covariates=age, groups=groups, search_again=again, **QUICK)
         assert set(found.table.nlargest(3, "share")["feature"]) <= {f"g{j}" for j in range(6)}
 
 
@@ -264,7 +266,7 @@ def test_steps_that_choose_features(small):
     X, y, _ = small
     X = X.assign(g39=0.0)
     X.loc[0, "g39"] = 1.0  # constant in the other half
-    found = stable_features(make_pipeline(VarianceThreshold(), classifier(rank=2)).fit(X, y), X, y, n_pairs=4)
+    found = stable_features(make_pipeline(VarianceThreshold(), classifier(rank=2)).fit(X, y), X, y, **QUICK)
     assert len(found.table) == 40 and "g39" not in found.selected
     by_labels = make_pipeline(SelectKBest(k=10), classifier(rank=2)).fit(X, y)
     with pytest.raises(ValueError, match="model: a step before it chose other features in a half"):
@@ -274,12 +276,12 @@ def test_steps_that_choose_features(small):
 def test_random_state_jobs_and_progress(small):
     X, y, fit = small
     before, params, heard = fit[-1].components_.copy(), fit[-1].get_params(), []
-    first = stable_features(fit, X, y, n_pairs=4, progress=lambda *at: heard.append(at))
-    assert heard == [(k, 12) for k in range(13)]
-    other = stable_features(fit, X, y, n_pairs=4, random_state=5)
+    first = stable_features(fit, X, y, **QUICK, progress=lambda *at: heard.append(at))
+    assert heard == [(k, 6) for k in range(7)]
+    other = stable_features(fit, X, y, **QUICK, random_state=5)
     assert not first.table.equals(other.table)
     with joblib.parallel_config("threading"):  # processes are slow to start
-        jobs = stable_features(fit, X, y, n_pairs=4, n_jobs=2)
+        jobs = stable_features(fit, X, y, **QUICK, n_jobs=2)
     pd.testing.assert_frame_equal(first.table, jobs.table)
     np.testing.assert_array_equal(fit[-1].components_, before)
     assert fit[-1].get_params() == params

@@ -9,7 +9,6 @@ from tests.interpretation.data import pipeline, regressor, table
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import factor_view, held_out_scores, supervised_factors, top_features
-from superfactor.interpretation.tables import extremes
 
 
 def with_correlations(view, rows, weights=None):
@@ -116,32 +115,12 @@ def test_no_feature_stands_at_an_end_that_it_correlates_against(view):
         top_features(view, by="size")
 
 
-def test_no_feature_is_at_both_ends_and_a_part_has_one_end(view):
-    shown = top_features(with_correlations(view, [[1, 0.5, 0, 0.2], [0.3, -1, 0, 0]]), 10)
-    assert shown.groupby(["factor", "end"])["feature"].apply(list).to_dict() == {
-        (1, "high"): ["g0", "g1", "g3"],
-        (2, "high"): ["g0"],
-        (2, "low"): ["g1"],
-    }
-
-
 def test_equal_ones_come_in_the_order_of_the_columns(view):
     shown = top_features(with_correlations(view, [[0.5, 1, -1, 0.5, -1, 0.5, 1]] * 2), 3)
     assert len(top_features(with_correlations(view, np.zeros((2, 4))))) == 0
     first = shown[shown["factor"] == 1]
     assert list(first["feature"]) == ["g1", "g6", "g0", "g2", "g4"]
     assert list(first["rank"]) == [1, 2, 3, 1, 2]
-
-
-def test_extremes_of_many_ties():
-    rng = np.random.default_rng(0)
-    weights = rng.integers(-3, 4, 200).astype(float)
-    for n in (1, 10, 60, 200):
-        high, low = extremes(weights, n)
-        whole = np.argsort(-weights, kind="stable")
-        assert list(high) == list(whole[weights[whole] > 0][:n])
-        whole = np.argsort(weights, kind="stable")
-        assert list(low) == list(whole[weights[whole] < 0][:n])
 
 
 def test_markers_are_noted(view, tmp_path):

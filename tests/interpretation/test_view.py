@@ -279,8 +279,6 @@ def _names_log(X):
 @pytest.mark.parametrize(
     ("before", "expected"),
     [
-        pytest.param([], GENES, id="alone"),
-        pytest.param([StandardScaler()], GENES, id="scaler"),
         pytest.param(["passthrough", StandardScaler()], GENES, id="passthrough"),
         pytest.param([StandardScaler().set_output(transform="pandas")], GENES, id="pandas"),
         pytest.param([FunctionTransformer(_names_log), StandardScaler()], GENES, id="nameless"),

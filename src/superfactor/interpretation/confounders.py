@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,13 +89,14 @@ def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any =
 
     before, own = _without_adjustment(fitted, X)
     found = own if confounders is None else _given(confounders, before.shape[0])
-    if not found.names:
+    if not found:
         raise ValueError(
             "confounders=None: the model has no Adjuster with any; a table of confounders is required"
         )
     scores = [view.scores_of(fitted.estimator.transform(seen)) for seen in (before, fitted.preprocess(X))]
     rows = []
-    for name, Z in found.named():
+    together = {TOGETHER: np.hstack(list(found.values()))} if len(found) > 1 else {}
+    for name, Z in (found | together).items():
         known = np.isfinite(Z).all(axis=1)
         unadjusted, adjusted = (_explained(codes[known], Z[known]) for codes in scores)
         chance = _range(Z[known]).shape[1] / max(int(known.sum()) - 1, 1)
@@ -106,38 +106,28 @@ def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any =
     return table.sort_values("factor", kind="stable", ignore_index=True)
 
 
-@dataclass(frozen=True)
-class _Confounders:
-    """Their names, and their columns (n, q) one after the other, NaN where not known."""
-
-    names: list[str]
-    columns: list[Any]
-
-    def named(self) -> list[tuple[str, Any]]:
-        together = [(TOGETHER, np.hstack(self.columns))] if len(self.names) > 1 else []
-        return [*zip(self.names, self.columns, strict=True), *together]
-
-
 def adjusters(fitted: FittedModel) -> list[Adjuster]:
     """Those among the steps before the estimator."""
     return [step for step in fitted.steps if isinstance(step, Adjuster)]
 
 
-def _without_adjustment(fitted: FittedModel, X: Any) -> tuple[Any, _Confounders]:
-    """X as the estimator would be given it if nothing were removed, and what the Adjusters know of it."""
-    found = _Confounders([], [])
+def _without_adjustment(fitted: FittedModel, X: Any) -> tuple[Any, dict[str, Any]]:
+    """X as the estimator would be given it if nothing were removed, and what the Adjusters know of it.
+
+    By confounder its columns (n, q), NaN where not known.
+    """
+    found: dict[str, Any] = {}
     for step in fitted.steps:
         if isinstance(step, Adjuster):
-            names, parts = step.confounders_, step.confounder_parts(X)
-            found = _Confounders([*found.names, *names], [*found.columns, *parts])
+            found |= zip(step.confounders_, step.confounder_parts(X), strict=True)
             X = step.unadjusted(X)
         else:
             X = step.transform(X)
     return X, found
 
 
-def _given(confounders: Any, n: int) -> _Confounders:
-    """Confounders of a user's own table."""
+def _given(confounders: Any, n: int) -> dict[str, Any]:
+    """Confounders of a user's own table, likewise."""
     table = confounders.to_frame() if hasattr(confounders, "to_frame") else confounders
     if not is_frame(table):
         table = np.asarray(table)
@@ -151,7 +141,7 @@ def _given(confounders: Any, n: int) -> _Confounders:
     columns = [column(table, j) for j in range(table.shape[1])]
     coding = LevelIndicators.learn(columns, names)
     Z = coding.encode(columns)
-    return _Confounders(names, [Z[:, group] for group in coding.groups])
+    return dict(zip(names, (Z[:, group] for group in coding.groups), strict=True))
 
 
 def _explained(codes: Any, Z: Any) -> Any:

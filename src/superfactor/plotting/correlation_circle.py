@@ -39,7 +39,7 @@ class CorrelationCircleDisplay:
         Features that have their names at the sides: for each factor those of the largest correlation in
         size.
     cutoff : float, default=0.0
-        Features nearer to the centre than this are left out.
+        From 0 to 1: features nearer to the centre than this are left out.
 
     Attributes
     ----------
@@ -94,11 +94,8 @@ class CorrelationCircleDisplay:
         model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline of one, SMFClassifierCV, FactorView
         factors : two int, default=(1, 2)
             Numbers of the factors, from 1 in display order.
-        n : int, default=10
-            Features that have their names at the sides: for each factor those of the largest correlation
-            in size.
-        cutoff : float, default=0.0
-            From 0 to 1: features nearer to the centre than this are left out.
+        n, cutoff
+            As in the class.
         rotation : None, "predictive", "variance" or "varimax", default=None
         positive : class label, optional
             The class that is up; both as in `superfactor.interpretation.factor_view`.

@@ -113,16 +113,12 @@ class FactorsDisplay:
             drawn under those of the model they are matched to.
         covariates : array-like of shape (n_samples, n_covariates), optional
             As ``model.fit`` took them.
-        n : int, default=5
-            Features at each end of a factor.
-        by : {"correlation", "weight"}, default="correlation"
-            What the bars are: correlations with the factor, or weights in its score.
+        n, by, markers
+            As in the class.
         rotation : None, "predictive", "variance" or "varimax", default=None
         positive : class label, optional
             The class that is up; both as in `superfactor.interpretation.factor_view`. Factors of the
             SVD stay its principal axes, unless the rotation is "varimax".
-        markers : dict, DataFrame or path of a CSV, optional
-            Known features and a note on each.
         compare : bool, default=True
             False leaves the unsupervised factors out even where X and y are given.
         max_factors, ax, **kwargs

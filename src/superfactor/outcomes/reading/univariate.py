@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtr, stdtr
-from scipy.stats import false_discovery_control, rankdata
+from scipy.stats import rankdata
 
 from superfactor.losses.risk_sets import RiskSets
 
@@ -41,11 +41,6 @@ def _blocks(X: Any) -> Iterator[Any]:
         block = X[:, start : start + width]
         block = block.toarray() if sp.issparse(block) else block
         yield np.asarray(block, dtype=np.float64)
-
-
-def with_q(found: Statistics) -> Statistics:
-    """With Benjamini and Hochberg's q beside p (outputs, p), of each output by itself."""
-    return found | {"q": false_discovery_control(found["p"], axis=1)}
 
 
 def against_rest(X: Any, codes: Any, count: int) -> Statistics:
