@@ -77,7 +77,7 @@ def panel(page: str, name: str) -> str:
 
 
 def number(text: str) -> float:
-    return float(text.replace("−", "-"))
+    return np.nan if text == "–" else float(text.replace("−", "-"))
 
 
 def nested_like(grade: str, **more: Any) -> SimpleNamespace:

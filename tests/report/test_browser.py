@@ -7,8 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import image as matplotlib_image
-from sklearn.metrics import roc_auc_score
+from PIL import Image
 from tests.report.conftest import CASES, nested_like, number
 
 from superfactor.interpretation import factor_view, matched, unsupervised
@@ -199,26 +198,6 @@ class TestSamples:
             f"predicted class {probabilities.argmax()}, probability {best}",
         ]
 
-    def test_labels_that_mean_nothing_separate_only_where_training_is_asked_for(
-        self, opened, shuffled, tmp_path
-    ):
-        path = tmp_path / "page.html"
-        path.write_text(render(replace(shuffled.facts, nested=nested_like("not shown"))), encoding="utf-8")
-        window = opened(path)
-
-        def area(figure):
-            place = "m => [m.classList.contains('class-0') ? 1 : 0, m.getBoundingClientRect().x]"
-            marks = window.page.locator(f"[data-figure={figure}] > svg .sample")
-            return roc_auc_score(*np.array(marks.evaluate_all(f"marks => marks.map({place})")).T)
-
-        assert 0.3 < area("overview") < 0.7
-        window.tab("samples")
-        window.page.select_option("#positions", "training")
-        assert abs(area("samples") - 0.5) == 0.5
-        assert window.page.locator(".ellipse").count() == 0
-        texts = window.page.locator("[data-figure=samples] svg text").all_text_contents()
-        assert "Factor 1 (not shown to predict), score in training" in texts
-
 
 class TestSaving:
     def saved(self, window, figure, kind, path):
@@ -250,9 +229,9 @@ class TestSaving:
         window = opened("two_classes", color_scheme="dark")
         window.tab("prediction")
         svg = ElementTree.parse(self.saved(window, "roc", "svg", tmp_path / "a.svg")).getroot()
-        pixels = matplotlib_image.imread(self.saved(window, "roc", "png", tmp_path / "a.png"))[..., :3]
+        pixels = np.asarray(Image.open(self.saved(window, "roc", "png", tmp_path / "a.png")))[..., :3]
         assert pixels.shape[:2] == (2 * int(svg.get("height")), 2 * int(svg.get("width")))
-        assert pixels[0, 0].mean() < 0.2  # the dark ground
+        assert pixels[0, 0].mean() < 50  # the dark ground
         assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 20  # something is drawn on it
         assert window.said == []
 
@@ -428,14 +407,3 @@ def test_without_scripts_the_numbers_are_there(opened, name, request):
     assert page.locator("button:visible, select:visible, input:visible").count() == 0
     assert page.locator("noscript p").is_visible()
     assert window.requests == [page.url]
-
-
-def test_the_cross_validated_score_comes_first_without_held_out_samples(opened, two_classes, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(render(replace(two_classes.facts, test=None)), encoding="utf-8")
-    page = opened(path, viewport=NARROW, java_script_enabled=False).page
-    verdict = page.locator(".verdict.unknown").inner_text()
-    assert "not known" in verdict and "optimistic" in verdict
-    assert page.locator(".card dt").first.inner_text() == "Cross-validated log-likelihood"
-    score = f"{two_classes.model.best_score_:.3f}".replace("-", "−")
-    assert page.locator(".card strong").first.inner_text() == score
