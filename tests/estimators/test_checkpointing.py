@@ -160,18 +160,6 @@ def test_begun_in_memory_and_resumed_from_a_source(tmp_path):
     assert found.n_iter_ < whole.n_iter_
 
 
-def test_few_features_are_written_down_on_the_way_too(tmp_path):
-    """Where the subspace is the whole range at once, there is a single round of many iterations."""
-    pytest.importorskip("sklearn.callback")
-    X, y, _ = numbers()
-    X, path = X[:, -20:], tmp_path / "fit.npz"
-    fit = SMFClassifier(3, lam=1.0, xi=0.01, checkpoint=path)
-    seen = []
-    listener = Listener([2, 3], lambda: seen.append(path.exists()))
-    clone(fit).set_callbacks(listener).fit(X, y)
-    assert seen == [True, True]
-
-
 # --- the file itself -------------------------------------------------------------------------------------
 
 
@@ -284,6 +272,7 @@ fit.fit(row_blocks(sys.argv[1] + "/x.npy"), y)
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed(tmp_path):
     model = "feature"
     X, y, _ = numbers()

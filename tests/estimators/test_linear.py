@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import scale
 from tests.estimators.data import MODELS, small
@@ -67,14 +67,6 @@ def test_as_many_factors_as_features_is_no_trap():
         assert chosen.tolist() == [True, False, False, True]
 
 
-def test_recursive_elimination_finds_the_features_that_matter():
-    rng = np.random.default_rng(1)
-    data = rng.normal(size=(150, 8))
-    labels = data[:, 2] - data[:, 5] > 0
-    chosen = RFE(SMFClassifier(1, xi=0.01, lam=0.1), n_features_to_select=2).fit(data, labels)
-    assert chosen.get_support(indices=True).tolist() == [2, 5]
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("covariates", [None, [1, 4]], ids=["none", "inside"])
@@ -96,12 +88,6 @@ def test_so_is_a_prediction_of_numbers_and_of_times(model):
         fitted = estimator(2, model=model, lam=0.1).fit(X, target)
         linear = np.squeeze(X @ fitted.coef_.T + fitted.intercept_)
         np.testing.assert_allclose(fitted.predict(X), linear, atol=1e-9)
-
-
-def test_covariates_beside_x_have_their_own():
-    fitted = SMFClassifier(2).fit(X, y, covariates=Z)
-    linear = X @ fitted.coef_[0] + Z @ fitted.covariate_coef_[0] + fitted.intercept_
-    np.testing.assert_allclose(fitted.decision_function(X, covariates=Z), linear, atol=1e-10)
 
 
 @pytest.mark.parametrize(

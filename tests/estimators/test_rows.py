@@ -127,21 +127,6 @@ def test_a_memmap_of_one_block_is_the_array_to_the_last_digit():
             np.testing.assert_array_equal(got, getattr(estimator, method)(X, covariates=Z))
 
 
-@pytest.mark.parametrize("rows", [40, N], ids=["one block", "blocks"])
-def test_what_memmaps_are_refused_for(rows, tmp_path):
-    X, y, _ = small(n=N, p=P)
-    clf = SMFClassifier().fit(X, y)
-    mapped = memmap(X, tmp_path)[:rows]
-    with pytest.raises(ValueError, match="X has 5 features, but SMFClassifier is expecting 6"):
-        clf.predict(mapped[:, :5])
-    with pytest.raises(ValueError, match=r"minimum of 1 is required"):
-        clf.predict(mapped[:0])
-    bad = X[:rows].copy()
-    bad[rows - 3, 2] = np.nan
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        clf.predict(memmap(bad, tmp_path))
-
-
 def test_nan_is_placed(tmp_path):
     X, y, _ = small(n=N, p=P)
     clf = SMFClassifier().fit(X, y)

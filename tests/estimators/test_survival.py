@@ -5,7 +5,6 @@ import warnings
 import mpmath
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -247,16 +246,6 @@ def test_samples_without_a_time_are_factorized_only(model):
 
 
 # --- kinds of X -----------------------------------------------------------------------
-
-
-def test_sparse_wide_and_single_precision():
-    X, y, _ = patients(n=40, p=120)
-    dense = SMFSurvival(2, xi=0.1, lam=30.0).fit(X, y)
-    for other, tolerance in ((sp.csr_array(X), 1e-5), (X.astype(np.float32), 1e-2)):
-        fitted = SMFSurvival(2, xi=0.1, lam=30.0).fit(other, y)
-        assert fitted.objective_ == pytest.approx(dense.objective_, rel=1e-4)
-        np.testing.assert_allclose(fitted.predict(other), dense.predict(X), atol=tolerance)
-    assert dense.certificate_.is_global
 
 
 def test_many_samples_are_one_block():
