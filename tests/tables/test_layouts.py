@@ -9,8 +9,8 @@ from tests.tables.layouts import LABEL, WRITERS, plain, write
 
 from superfactor import SMFClassifier
 from superfactor.datasets import load_prostate, open_table
-from superfactor.tables.files import opening, table_file
-from superfactor.tables.grids import feature_names
+from superfactor.tables.files import opening
+from superfactor.tables.grids import grid
 
 OPTIONS = {"layers.h5ad": {"layer": "counts"}, "plain.xlsx": {"sheet": "values"}}
 WITHOUT_LABELS = ("rows-of-values.parquet", "annotated-rows.csv", "filtered_feature_bc_matrix")
@@ -53,7 +53,7 @@ def test_the_same_numbers_and_the_same_model(kind, prostate, objective, tmp_path
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
 
 
-@pytest.mark.parametrize("module", [opening, table_file, feature_names])
+@pytest.mark.parametrize("module", [opening, grid])
 def test_examples(module):
     outcome = doctest.testmod(module)
     assert outcome.attempted

@@ -3,7 +3,7 @@
 import pytest
 
 from superfactor.datasets import open_table
-from superfactor.tables.files.refusals import _HOW
+from superfactor.tables.files.opening import _HOW
 
 
 @pytest.mark.parametrize("ending", [*_HOW, ".RData", ".tar.gz", ".soft.gz", ".csv.zip"])

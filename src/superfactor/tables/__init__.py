@@ -15,7 +15,7 @@ place         idea
 """
 
 from superfactor.tables.files.opening import open_table, read_table
-from superfactor.tables.files.table_file import TableFile
+from superfactor.tables.grids.grid import TableFile
 from superfactor.tables.notes import Note, TableError
 from superfactor.tables.reading import read_study
 from superfactor.tables.study import Study

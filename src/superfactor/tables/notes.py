@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["FileError", "NoSamples", "Note", "Setting", "TableError", "note", "occur_twice", "shortened"]
-
 
 @dataclass(frozen=True)
 class Setting:

@@ -20,17 +20,22 @@ from superfactor.tables.columns.labels import is_labeled, known, labels_among, l
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
 from superfactor.tables.columns.numbers import as_dense, zeros_written_out
 from superfactor.tables.columns.suspicion import about_identifiers, about_intensities
-from superfactor.tables.joining.combined import Combined, ranges_of_kept, with_defaults
 from superfactor.tables.joining.reading import naming_sheet, read
-from superfactor.tables.joining.source import Progress, Sources, silent, sources_of
+from superfactor.tables.joining.source import (
+    Combined,
+    Progress,
+    Sources,
+    ranges_of_kept,
+    silent,
+    sources_of,
+    with_defaults,
+)
 from superfactor.tables.notes import Setting, TableError, note, shortened
 from superfactor.tables.roles import Columns, check_roles, no_such_column
 from superfactor.tables.study import Study, Wishes, record_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["read_study"]
 
 
 def read_study(

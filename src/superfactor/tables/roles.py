@@ -9,8 +9,6 @@ from typing import Any
 
 from superfactor.tables.notes import Setting, TableError, shortened
 
-__all__ = ["Columns", "check_roles", "no_such_column"]
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -44,14 +42,7 @@ class Columns:
 
 
 def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], roles: Columns) -> None:
-    """Every column that is named is there, and is named once.
-
-    Parameters
-    ----------
-    path : the file, for messages
-    names : of the columns that can be something
-    features : names that can only be dropped
-    """
+    """Every column that is named is there, and is named once."""
     names = [str(name) for name in names]
     present, droppable = set(names), set(features)
     asked = [("target", roles.target), ("id", roles.id)]

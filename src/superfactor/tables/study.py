@@ -19,12 +19,9 @@ from superfactor.tables.columns.confounders import ConfounderLevels, coding
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.gaps import WAYS, Missing
 from superfactor.tables.columns.labels import is_labeled, known
-from superfactor.tables.joining.combined import Ranges
-from superfactor.tables.joining.source import Sources
+from superfactor.tables.joining.source import Ranges, Sources
 from superfactor.tables.notes import Note, Setting, TableError
 from superfactor.tables.roles import Columns
-
-__all__ = ["Study", "Wishes"]
 
 
 @dataclass(frozen=True)

@@ -98,12 +98,7 @@ def unknown(levels: ConfounderLevels, encoded: Any, absent: Collection[str] = ()
 
 
 def notes(table: pd.DataFrame, levels: ConfounderLevels, y: Any) -> list[Note]:
-    """What a user should know: numbers that were taken for names, batches of one sample or one label.
-
-    Parameters
-    ----------
-    y : labels (n,), None where a sample has none
-    """
+    """What a user should know: numbers that were taken for names, batches of one sample or one label."""
     said = []
 
     def say(name: str, line: str) -> None:

@@ -31,12 +31,6 @@ def labels_of(column: pd.Series[Any], where: str, unlabeled: str | None = None) 
 
     Where some are empty, of objects, None for those. Labels come back as they are written, 007, +1 and 1_0
     are words; only a column of numbers 0.0 and 1.0 loses its zeros.
-
-    Parameters
-    ----------
-    column : the cells as text, None where one is empty
-    where : file and column, for messages
-    unlabeled : what is written where there is no label, besides nothing
     """
     cells = _cells(column, unlabeled)
     words = [cell for cell in cells if cell is not None]

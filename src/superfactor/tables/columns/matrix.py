@@ -15,7 +15,7 @@ from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.gaps import MANY, Missing, gaps_in
 from superfactor.tables.columns.numbers import as_dense, check_range, numbers
-from superfactor.tables.joining.combined import Combined, Ranges, ranges_of_kept
+from superfactor.tables.joining.source import Combined, Ranges, ranges_of_kept
 from superfactor.tables.notes import Note, TableError
 
 if TYPE_CHECKING:

@@ -25,14 +25,7 @@ _WHOLE = re.compile(r"(-?\d+)\.0+")
 def numbers(
     path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = None, *, gaps: bool = False
 ) -> Any:
-    """The columns `names` (n, p) as finite float64.
-
-    Parameters
-    ----------
-    path : the file, for messages
-    ids : names of the samples (n,), or None where they have none
-    gaps : whether NaN is allowed
-    """
+    """The columns `names` (n, p) as finite float64."""
     kinds = dict(zip(table.columns, table.dtypes, strict=True))
     text = [name for name in names if kinds[name].kind == "O"]
     if text:
@@ -125,13 +118,7 @@ def _more(count: int) -> str:
 
 
 def as_dense(path: Any, X: Any, what: str) -> Any:
-    """X (n, p) as an array; sparse X only where that is no more than a gigabyte.
-
-    Parameters
-    ----------
-    path : the file, for messages
-    what : what cannot be done with zeros left out
-    """
+    """X (n, p) as an array; sparse X only where that is no more than a gigabyte."""
     if not sp.issparse(X):
         return X
     if X.shape[0] * X.shape[1] > MOST_DENSE:

@@ -15,15 +15,13 @@ import numpy as np
 from scipy import sparse
 
 from superfactor.preprocessing.joining import distinct_names
-from superfactor.tables.files.table_file import TableFile
-from superfactor.tables.grids.about_samples import about_samples
 from superfactor.tables.grids.cells import some, unique
+from superfactor.tables.grids.grid import TableFile, about_samples
 from superfactor.tables.notes import FileError, Note, note
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read"]
 
 RAW = "raw"
 

@@ -11,12 +11,9 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
-from superfactor.tables.files.table_file import TableFile
-from superfactor.tables.grids.about_samples import about_samples
 from superfactor.tables.grids.cells import some, unique
+from superfactor.tables.grids.grid import TableFile, about_samples
 from superfactor.tables.notes import FileError, note
-
-__all__ = ["read"]
 
 # Arrays that name the features; the first that is there does.
 _FEATURES = ("feature_names", "features", "vocabulary", "words", "genes", "var_names", "columns")

@@ -16,8 +16,6 @@ from superfactor.tables.grids.grid import Grid
 from superfactor.tables.grids.rows import Rows
 from superfactor.tables.notes import FileError, Note, note
 
-__all__ = ["read_sheet"]
-
 Cells = list[Any]
 # Above the names of the columns there may be a title, or merged cells over groups of columns.
 _HEADER_ROWS = 4
@@ -26,12 +24,7 @@ _HEADER_ROWS = 4
 def read_sheet(
     path: Path, sheet: str | None, text: Collection[str], *, words: Collection[int] = (), keep: bool = True
 ) -> Grid:
-    """The cells of a sheet, by default of the first; rows without any value are nothing.
-
-    Parameters
-    ----------
-    text, words, keep : see `Rows`
-    """
+    """The cells of a sheet, by default of the first; rows without any value are nothing."""
     rows = Rows(path, "row", text, words=words, keep=keep)
     gaps = False
     with _opened(path, sheet) as (values, notes):

@@ -14,13 +14,10 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from superfactor.tables.files.table_file import TableFile
-from superfactor.tables.files.written import read_text
-from superfactor.tables.grids.about_samples import about_samples
+from superfactor.tables.files.delimited import read_text
 from superfactor.tables.grids.cells import unique
+from superfactor.tables.grids.grid import TableFile, about_samples
 from superfactor.tables.notes import FileError, Note, Setting, note
-
-__all__ = ["read"]
 
 _FEATURES = ("features.tsv", "genes.tsv")
 _BARCODES = ("barcodes.tsv",)

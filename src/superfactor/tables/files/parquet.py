@@ -14,19 +14,11 @@ from superfactor.tables.grids.cells import ROW_NAMES, kept_as_text, unique
 from superfactor.tables.grids.grid import Grid
 from superfactor.tables.notes import FileError
 
-__all__ = ["read_parquet"]
-
 _NAMELESS = re.compile(r"__index_level_(\d+)__")
 
 
 def read_parquet(path: Path, text: Collection[str], *, words: Collection[int] = ()) -> Grid:
-    """The columns of a file, those of its index first.
-
-    Parameters
-    ----------
-    text : names of columns to keep as text
-    words : positions of columns that are text, too
-    """
+    """The columns of a file, those of its index first."""
     try:
         import pyarrow as pa
         from pyarrow import parquet

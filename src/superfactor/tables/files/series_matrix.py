@@ -16,16 +16,11 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from superfactor.tables.files.delimited import Progress, read_lines
-from superfactor.tables.files.table_file import TableFile
-from superfactor.tables.files.written import lines_of, read_text
-from superfactor.tables.grids.about_samples import about_samples
+from superfactor.tables.files.delimited import Progress, lines_of, read_lines, read_text
 from superfactor.tables.grids.cells import is_number, stripped, unique
-from superfactor.tables.grids.grid import Grid
+from superfactor.tables.grids.grid import Grid, TableFile, about_samples
 from superfactor.tables.grids.rows import Rows
 from superfactor.tables.notes import FileError, NoSamples, note
-
-__all__ = ["is_one", "read"]
 
 _BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
 _SAMPLE = "!Sample_"

@@ -9,19 +9,6 @@ from pathlib import Path
 
 from superfactor.tables.notes import FileError
 
-__all__ = [
-    "CUMIDA",
-    "DECIMAL_COMMA",
-    "MISSING",
-    "ROW_NAMES",
-    "THOUSANDS",
-    "is_number",
-    "kept_as_text",
-    "some",
-    "stripped",
-    "unique",
-]
-
 # What people write into a cell where there is no value.
 MISSING = frozenset(["", "NA", "na", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL"])
 # The first two columns of a table of the Curated Microarray Database: sample and label.

@@ -1,18 +1,19 @@
-"""The cells of a table as they stand in a file, before anybody says whether its rows are samples."""
+"""The cells of a table as they stand in a file, and the samples of formats that are no tables, as frames."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from superfactor._extras import needed_for
+from superfactor.tables.grids.cells import ROW_NAMES
 from superfactor.tables.notes import Note
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Grid", "frame"]
 
 
 @dataclass
@@ -65,3 +66,69 @@ def frame(
     # Plain strings as names: looking at all of pandas' own, one after the other, takes much longer.
     table.columns = pd.Index(order, dtype=object)
     return table if order == names else table[names]
+
+
+def about_samples(
+    n: int, columns: Mapping[str, Any], text: Collection[str] = (), names: Any = None
+) -> pd.DataFrame:
+    """A table of n samples like those that `read_table` gives."""
+    with needed_for("tables from files", "data"):
+        import pandas as pd
+
+    texts: dict[str, list[str | None]] = {}
+    numeric: dict[str, Any] = {}
+    if names is not None:
+        texts[ROW_NAMES] = [str(name) for name in names]
+    for name, values in columns.items():
+        if name == ROW_NAMES and names is not None:
+            continue
+        series = pd.Series(values)
+        kind = series.dtype
+        if name not in text and (
+            pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind)
+        ):
+            numeric[name] = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            gone = series.isna()
+            texts[name] = [None if empty else str(v) for v, empty in zip(series, gone, strict=True)]
+    block = np.column_stack(list(numeric.values())) if numeric else np.empty((n, 0))
+    order = [name for name in (ROW_NAMES, *columns) if name in texts or name in numeric]
+    return frame(list(dict.fromkeys(order)), block, list(numeric), texts, range(1, n + 1), "row")
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """The samples of one file.
+
+    Attributes
+    ----------
+    frame : DataFrame (n, columns), one sample a row
+        As `read_table` gives it: float64 with NaN, or text with None. Names of samples that have no
+        column of their own are in ``row name``. The index says where a sample stands in the file.
+    matrix : None, or (n, p) float64, an array or CSR
+        The features of a file that keeps them apart from what else is known of the samples. None for
+        a table, whose features are columns of `frame`.
+    features : list of str, optional
+        None, or a list of p different names, those of the columns of `matrix`.
+    blocks : dict from the name of a modality to the (start, stop) of its columns in `matrix`
+        Empty where there are none.
+    notes : tuple of Note
+        How the file was read; each is a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superfactor.tables import open_table
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "two.npz")
+    >>> np.savez(path, X=[[1, 2, 3], [4, 5, 6]], y=["a", "b"], feature_names=["f", "g", "h"])
+    >>> table = open_table(path)
+    >>> table.frame["y"].tolist(), table.matrix.shape, table.features
+    (['a', 'b'], (2, 3), ['f', 'g', 'h'])
+    """
+
+    frame: pd.DataFrame
+    matrix: Any = None
+    features: list[str] | None = None
+    blocks: dict[str, tuple[int, int]] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()

@@ -27,8 +27,6 @@ from superfactor.tables.grids.cells import (
 from superfactor.tables.grids.grid import Grid
 from superfactor.tables.notes import FileError, NoSamples, Note, note
 
-__all__ = ["DecimalComma", "Rows"]
-
 # Rows at the top without a number may describe samples that are columns: so many are looked at.
 _TOP = 20
 # Cells with unexpected text are kept as written, with their rows, as long as they are so few.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from superfactor.tables.grids.cells import ROW_NAMES, is_number, some, stripped, unique
-from superfactor.tables.grids.feature_names import IDENTIFIER, kind_of_names
 from superfactor.tables.grids.grid import Grid, frame
 from superfactor.tables.notes import FileError, Note, Setting, note
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["has_features_in_rows", "perhaps", "turned"]
 
 # What is told of a probe or gene beside its values; in lower case, letters and digits only.
 _ANNOTATIONS = frozenset([
@@ -33,13 +31,7 @@ _FEWEST = 5
 
 
 def has_features_in_rows(grid: Grid, text: Collection[str]) -> bool:
-    """Is it sure that the rows of this table are features?
-
-    Parameters
-    ----------
-    text : names that the user has asked for, such as that of the labels
-        Where one is a column, columns are no samples; where one is a row, rows are no samples.
-    """
+    """Is it sure that the rows of this table are features?"""
     names = _row_names(grid)
     if names is None or (text and not set(text).isdisjoint(grid.names[1:])):
         return False
@@ -143,3 +135,42 @@ def _refuse_sample_with_text(path: Path, grid: Grid, column: int) -> None:
 
 def _plain(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
+
+
+IDENTIFIER, SYMBOLS = "identifier", "symbols"
+
+_IDENTIFIER = re.compile(
+    r"(AFFX-)?[\w/.-]+_at"  # Affymetrix: 1007_s_at
+    r"|ENS[A-Z]{0,4}[EGTP]\d{9,}(\.\d+)?([_|].*)?"  # Ensembl
+    r"|ILMN_\d+|A_\d+_P\d{4,}|TC\d{8,}\.hg\.\d"  # Illumina, Agilent, Clariom
+    r"|cg\d{8}(_\w+)?|rs\d{5,}"  # CpG and SNP
+    r"|[NX][MRP]_\d{5,}(\.\d+)?"  # RefSeq
+    r"|(hsa|mmu|rno)-(mir|miR|let)-\S+"  # micro-RNA
+    r"|chr(\d{1,2}|[XYM])[:_-]\d{3,}\S*|(\d{1,2}|[XYM]):\d{4,}\S*"  # places in a genome
+    r"|(gene|probe|probeset|feature|transcript|protein|peptide|metabolite|otu|asv|cpg|snp|peak)[ _.-]?\d+",
+    re.I,
+)
+_FAMILY = re.compile(
+    r"(ZNF|ZFP|TMEM|CCDC|ANKRD|KRT|CXCL|CCL|COL|SLC|ABC|CYP|RPL|RPS|RPLP|HOX|TRIM|USP|RAB|WNT|FGF|MMP|ADAM"
+    r"|KIF|PSM|NDUF|EIF|UBE2|MAP3K|MAPK|CDK|CDC|SERPIN|TUB|ITG|PCDH|CDH|LINC|LOC|KIAA|MIR|SNOR|FAM|FBX|GPR"
+    r"|IGF|TNF|CD|HLA-|MT-|KCN|PPP|STAT|SMAD|SOX|GATA|BCL|CASP|ATP|DNAJ|HSP|MUC|CLDN|CEACAM|S100|WDR|ZBTB"
+    r"|LRRC|TTC|DDX|POLR|ARHG|PLEK|MRP|COX|NUP|RNF|IL|OR|FOX|TAS2R|TBC1D|CLEC|PIK3|ALDH|AKR|GST|UGT|SULT)"
+    r"(\d+[A-Z]{0,3}\d*[A-Z]?\d*|[A-Z]{1,2}\d+[A-Z]?\d*|[A-Z]{1,3})(-?AS\d)?(\.\d+)?",
+    re.I,
+)
+_OPEN_FRAME = re.compile(r"C\d+orf\d+", re.I)
+_MOST = 5000
+_MEMBERS, _FAMILIES = 8, 5
+
+
+def kind_of_names(names: Sequence[str]) -> str | None:
+    """IDENTIFIER where nearly all are of a known form, SYMBOLS for a list of genes, else None."""
+    names = names[:: max(1, len(names) // _MOST)]
+    if not names:
+        return None
+    if sum(_IDENTIFIER.fullmatch(name) is not None for name in names) >= 0.8 * len(names):
+        return IDENTIFIER
+    found = [family[1].upper() for name in names if (family := _FAMILY.fullmatch(name))]
+    found += ["ORF" for name in names if _OPEN_FRAME.fullmatch(name)]
+    several = len(found) >= max(_MEMBERS, 0.05 * len(names)) and len(set(found)) >= _FAMILIES
+    return SYMBOLS if several else None

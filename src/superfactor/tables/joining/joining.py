@@ -12,10 +12,9 @@ import scipy.sparse as sp
 
 from superfactor.preprocessing.joining import distinct_names
 from superfactor.tables.columns.numbers import as_dense, numbers, place, without_point, zeros_written_out
-from superfactor.tables.files.table_file import TableFile
 from superfactor.tables.grids.cells import MISSING, ROW_NAMES, is_number
-from superfactor.tables.joining.combined import Combined, Ranges, ranges_of_kept, with_defaults
-from superfactor.tables.joining.source import Sources
+from superfactor.tables.grids.grid import TableFile
+from superfactor.tables.joining.source import Combined, Ranges, Sources, ranges_of_kept, with_defaults
 from superfactor.tables.notes import Note, Setting, TableError, note, occur_twice, shortened
 from superfactor.tables.roles import Columns
 
@@ -53,12 +52,6 @@ def join(
     """All samples with features, and only those that the phenotype file knows, where there is one.
 
     The order is that of the tables. A sample that a table does not have misses its features.
-
-    Parameters
-    ----------
-    tables : by the name of the block
-    people : the phenotype file, or None
-    wanted : names of the features, or None for every column without a role
     """
     paths, files = dict(source.tables), dict(tables)
     if people is not None:

@@ -7,17 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from superfactor.tables.files.table_file import TableFile
-from superfactor.tables.joining.combined import Combined, with_defaults
+from superfactor.tables.grids.grid import TableFile
 from superfactor.tables.joining.joining import join
-from superfactor.tables.joining.source import Progress, Sources, silent
+from superfactor.tables.joining.source import Combined, Progress, Sources, silent, with_defaults
 from superfactor.tables.notes import Note, Setting, TableError, note
 from superfactor.tables.roles import Columns
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["naming_sheet", "read"]
 
 
 def read(
@@ -28,13 +25,7 @@ def read(
     words: Sequence[str] = (),
     wanted: Collection[str] | None = None,
 ) -> Combined:
-    """The samples of all files.
-
-    Parameters
-    ----------
-    words : columns that are kept as they are written, as labels and names of samples are
-    wanted : names of the features, or None for every column without a role
-    """
+    """The samples of all files."""
     text = [name for name in (roles.target, roles.id, *words) if name is not None]
     people = None
     if source.phenotype is not None:
