@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu
@@ -86,21 +84,6 @@ def test_scores_are_those_of_plain_statistics(n_types, scale):
     assert list(adata.uns["rank_genes_groups"]["names"].dtype.names) == order
 
 
-def test_a_gene_that_cancels_is_no_marker():
-    """Higher in the class and going with its log-odds, but with a weight against it."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 100)
-    noise = rng.standard_normal(200)
-    signal = 2 * y + 2 * noise
-    X = np.column_stack([signal, noise + 0.5 * y, 0.1 * rng.standard_normal((200, 3))])
-    adata = anndata.AnnData(X, obs={"kind": np.array(["a", "b"])[y]})
-    sfa.tl.smf(adata, "kind", n_components=1, lam=1e-3, xi=1e-4)
-    sfa.tl.rank_genes_smf(adata)
-    assert adata.varm["SMF_weights"][1, 0] * adata.varm["SMF_weights"][0, 0] < 0
-    scores = table_of(adata, "b")["scores"]
-    assert scores.iloc[0] > 0.3 and scores.iloc[1] == 0
-
-
 def test_cells_without_a_label_and_genes_left_out():
     adata = cells()
     adata.var["highly_variable"] = np.arange(P) < 12
@@ -154,18 +137,6 @@ def test_some_groups_and_copies():
         with pytest.raises(ValueError, match=message) as caught:
             sfa.tl.rank_genes_smf(adata, **given)
         assert "\n" not in str(caught.value)
-
-
-def test_one_modality_of_several():
-    mudata = pytest.importorskip("mudata")
-    adata = cells()
-    other = anndata.AnnData(np.ones((N, 2)), obs=adata.obs[[]].copy())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        both = mudata.MuData({"rna": adata, "atac": other})
-        sfa.tl.smf(both, "kind", mod="rna", n_components=2)
-        sfa.tl.rank_genes_smf(both, mod="rna", n_genes=2)
-    assert len(both["rna"].uns["rank_genes_groups"]["names"]) == 2
 
 
 @pytest.fixture(scope="module")

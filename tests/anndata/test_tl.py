@@ -287,11 +287,6 @@ def test_one_modality_of_several(adata):
         sfa.tl.project(new, alone, mod="rna")
 
 
-def test_other_solvers_have_x_as_a_whole(adata):
-    sfa.tl.smf(adata, "cell_type", n_components=2, solver="lpgd", scale=True, max_iter=20, tol=0)
-    assert adata.obsm["X_smf"].shape == (N, 2)
-
-
 def test_what_is_refused(adata, tmp_path):
     adata.write_h5ad(tmp_path / "x.h5ad")
     backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")

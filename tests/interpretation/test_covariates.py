@@ -267,18 +267,6 @@ def test_a_weight_of_two_is_the_sample_twice(plain):
         )
 
 
-def test_the_unit_of_a_covariate_does_not_matter_where_its_ridge_does_not():
-    X, _ = table(100)
-    extra = sides(len(X))
-    y = extra[:, 0] + sides(len(X), seed=6)[:, 0] > 0
-    near, far = (
-        covariate_effects(classifier(rank=1, xi=10, lam=1e-9).fit(X, y, covariates=Z), X, y, Z)
-        for Z in (extra, 1000 * extra)
-    )
-    for name in ("estimate_per_sd", "low_per_sd", "high_per_sd"):
-        np.testing.assert_allclose(far[name], near[name], rtol=1e-3)
-
-
 TRUTH = np.array([0.8, -0.7])
 
 

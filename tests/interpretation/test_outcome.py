@@ -133,13 +133,3 @@ def test_labels_that_are_numbers_weights_and_a_class_nobody_knows():
         factor_view(factor_view(fit), positive="cured")
     with pytest.raises(ValueError, match="positive='a': a regression has no classes"):
         factor_view(regressor().fit(X, X["gene0"]), positive="a")
-
-
-def test_the_estimator_is_left_alone():
-    X, y = unequal("normal")
-    fit = classifier().fit(X, y)
-    names = ("components_", "codes_", "factor_coef_", "factor_turn_", "patterns_")
-    before = {name: getattr(fit, name).copy() for name in names}
-    factor_view(fit, rotation="varimax", positive="normal")
-    for name, values in before.items():
-        np.testing.assert_array_equal(getattr(fit, name), values)

@@ -52,12 +52,6 @@ def test_criterion_is_that_of_the_textbook_iteration(r, orthonormal):
     np.testing.assert_allclose(criterion(R.T @ weights), criterion(textbook(weights).T @ weights), rtol=1e-9)
 
 
-def test_scale_does_not_matter():
-    weights = np.random.default_rng(1).standard_normal((3, 20))
-    for unit in (1e-100, 1e100):
-        np.testing.assert_allclose(varimax(unit * weights), varimax(weights), atol=1e-8)
-
-
 @pytest.mark.parametrize(
     "weights",
     [np.ones((1, 5)), np.zeros((3, 5)), np.ones((2, 1)), np.eye(3)],

@@ -18,7 +18,6 @@ from tests.interpretation.data import CASES, MODELS, case, classifier, pipeline,
 
 from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
 from superfactor.constraints import NonNegative
-from superfactor.estimators.scores import predictive_turn, principal_turn
 from superfactor.interpretation import factor_view, stability
 
 ROTATIONS = ("predictive", "variance", "varimax")
@@ -82,20 +81,6 @@ def check_regressions(name, c, view):
     assert all(np.isfinite(getattr(view, field)).all() for field in ARRAYS)
 
 
-@every_model
-@every_case
-def test_what_the_fit_keeps(name, model):
-    c = case(name, model)
-    codes, w = c.codes(), c.weight
-    mean = np.average(codes, axis=0, weights=w)
-    close(c.fit.score_mean_, mean, name)
-    close(c.fit.score_covariance_, np.cov(codes.T, aweights=w, ddof=0), name)
-    spread = np.sqrt(np.average((c.X - np.average(c.X, axis=0, weights=w)) ** 2, axis=0, weights=w))
-    close(c.fit.feature_scale_, spread, name)
-    close(c.fit.patterns_, LinearRegression().fit(codes, c.X, w).coef_.T, name)
-    np.testing.assert_array_equal(factor_view(c.fit).center, c.fit.score_mean_)
-
-
 def by_hand(c, rank):
     """Scores (n, r) from explicit matrices: axes of the activations, then of what else codes explain."""
     kept = c.weight > 0
@@ -124,19 +109,6 @@ def test_predictive_scores_come_first_and_explain_the_activations(name, model):
     assert np.all(np.diff(view.share[k:]) < 0)
 
 
-@pytest.mark.parametrize(
-    ("name", "model"), [("two", "filter"), ("weighted", "feature"), ("targets", "filter")]
-)
-def test_variance_are_principal_axes_of_what_the_scores_explain(name, model):
-    c, view = case(name, model), view_of(case(name, model), rotation="variance")
-    first = view_of(c)
-    kept = np.repeat(np.arange(len(c.X)), c.weight.astype(int))
-    axes = PCA(4).fit((first.scores_of(c.codes()) @ first.patterns)[kept])
-    close(np.sort(view.share)[::-1], axes.explained_variance_ratio_ * first.share.sum(), name)
-    cosine = axes.components_ @ (view.patterns / np.linalg.norm(view.patterns, axis=1)[:, None]).T
-    close(np.sort(np.abs(cosine).max(axis=0)), np.ones(4), name)
-
-
 def test_varimax_makes_patterns_simple():
     view = view_of(case("four"), rotation="varimax")
 
@@ -148,31 +120,6 @@ def test_varimax_makes_patterns_simple():
         assert criterion(view_of(case("four"), rotation=rotation).patterns) < best
     for seed in range(20):
         assert criterion(ortho_group.rvs(4, random_state=seed) @ view.patterns) <= best
-
-
-def test_the_basis_of_the_codes_does_not_matter():
-    rng = np.random.default_rng(0)
-    S, X, effect = (rng.standard_normal(shape) for shape in ((50, 4), (50, 9), (2, 4)))
-    S, X = S - S.mean(axis=0), S @ rng.standard_normal((4, 9)) + X - X.mean(axis=0)
-
-    def scores(M):
-        """Of the codes SM, which do the same where their effects are effect·M⁻ᵀ."""
-        C, gram, own = S @ M, X.T @ S @ M / 50, effect @ np.linalg.inv(M).T
-        C, gram = C.T @ C / 50, gram.T @ gram
-        return [S @ M @ t for t in (predictive_turn(C, gram, own)[0], principal_turn(C, gram))]
-
-    mixed = (rng.standard_normal((4, 4)) + 3 * np.eye(4)) * [1e-6, 1, 1e3, 1e6]
-    for here, there in zip(scores(np.eye(4)), scores(mixed), strict=True):
-        np.testing.assert_allclose(np.abs(here.T @ there) / 50, np.eye(4), atol=1e-9)
-
-
-def test_training_scores_are_those_of_new_samples_but_in_the_feature_model():
-    for model in MODELS:
-        c = case("two", model)
-        view = factor_view(c.fit)
-        np.testing.assert_allclose(view.scores, (c.fit.codes_ - view.center) @ view.turn)
-        same = np.allclose(view.scores, view.scores_of(c.fit.transform(c.X)))
-        assert same == (model == "filter")  # training codes of the other have seen the labels
 
 
 # --- order, sign, size ------------------------------------------------------------------------------------

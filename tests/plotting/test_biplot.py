@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.patches import Circle
+from tests.plotting.drawing.texts import assert_readable
 from tests.plotting.models import ODD_NAMES, cancer, made_view, odd_frame, wine
-from tests.plotting.texts import assert_readable
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import factor_view, held_out_scores

@@ -4,8 +4,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.cluster.hierarchy import leaves_list, linkage
 from sklearn.datasets import load_diabetes
+from tests.plotting.drawing.texts import assert_readable
 from tests.plotting.models import cancer, odd_frame, wine
-from tests.plotting.texts import assert_readable
 
 from superfactor import SMFClassifier, SMFRegressor
 from superfactor.interpretation import top_features

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.plotting.drawing.texts import assert_readable
 from tests.plotting.models import ODD_NAMES, cancer
-from tests.plotting.texts import assert_readable
 
 from superfactor.interpretation import StableFeatures, stable_features
 from superfactor.plotting import StableFeaturesDisplay

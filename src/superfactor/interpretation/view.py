@@ -187,6 +187,11 @@ class FactorView:
         return self.outputs[0] if self.classes is not None and len(self.classes) == 2 else None
 
     @property
+    def carries(self) -> Any:
+        """(r,) bool: the factor has any effect on the prediction."""
+        return np.any(self.coef != 0, axis=0)
+
+    @property
     def predictive(self) -> Any:
         """(r,) bool: ``contribution`` is 1 % or more. The other factors are background."""
         return self.contribution >= LEAST_CONTRIBUTION

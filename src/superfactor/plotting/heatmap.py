@@ -202,14 +202,8 @@ class HeatmapDisplay:
             lines = lettering.wrapped([self.said], left + HEAT + right - 0.3).count("\n") + 1
             top += 0.12 + 0.16 * lines
         tall = max(1.2, figures.ROW * len(self.features), 0.19 * min(len(classes), 20) - top)
-        size = left + HEAT + right, bottom + tall + top
-        spacing = {
-            "left": left / size[0],
-            "right": 1 - right / size[0],
-            "bottom": bottom / size[1],
-            "top": 1 - top / size[1],
-        }
-        made: Axes = figures.panels(None, [(0, 0)], size, spacing)[0]
+        edges = left, bottom, right, top
+        made: Axes = figures.one_panel(None, (HEAT, tall), edges)
         return made
 
     @property

@@ -183,14 +183,8 @@ def _draw_factor(
     """Bars, and the marks of shuffled labels where there are some."""
     rows, places = figures.features_down(table, factor, 0.0)
     high = rows["end"] == "high"
-    look: dict[str, Any] = {
-        "height": 0.72,
-        "color": np.where(high, figures.POSITIVE, figures.NEGATIVE),
-        "hatch": np.where(high, "", "////"),
-        "edgecolor": "white",
-        "linewidth": 0,
-    }
-    bars = ax.barh(places, rows["frequency"], **look | kwargs)
+    colors = figures.POSITIVE, figures.NEGATIVE
+    bars = figures.hatched_bars(ax, places, rows["frequency"], high, colors, kwargs)
     marks = None
     if "frequency_shuffled" in rows:
         shape: dict[str, Any] = {"marker": "D", "s": 16.0, "linewidth": 0.9, "zorder": 3}

@@ -130,13 +130,8 @@ class StableFeaturesDisplay:
         names = [lettering.shorten(name, lettering.room_for_names(ax, 1)) for name in rows["feature"]]
         left = max(lettering.inches(names) + 0.1, 0.3)
         text = lettering.wrapped([self.found.statement], BARS + left)
-        size, spacing = figures.spread(
-            [(0, 0)],
-            panel=(BARS, figures.ROW * (len(rows) + 1)),
-            gaps=(0.0, 0.0),
-            edges=(left + 0.1, LEGEND + 0.25, 0.2, 0.35 + 0.16 * text.count("\n")),
-        )
-        (self.ax_,) = figures.panels(ax, [(0, 0)], size, spacing)
+        edges = left + 0.1, LEGEND + 0.25, 0.2, 0.35 + 0.16 * text.count("\n")
+        self.ax_ = figures.one_panel(ax, (BARS, figures.ROW * (len(rows) + 1)), edges)
         self.figure_ = self.ax_.figure
         self._draw(rows, names, kwargs)
         if ax is None:
@@ -146,14 +141,8 @@ class StableFeaturesDisplay:
     def _draw(self, rows: Any, names: list[str], kwargs: dict[str, Any]) -> None:
         ax, places = self.ax_, -np.arange(len(rows), dtype=float)
         selected = rows["selected"].to_numpy()
-        look: dict[str, Any] = {
-            "height": 0.72,
-            "color": np.where(selected, figures.POSITIVE, figures.MUTED[1]),
-            "hatch": np.where(selected, "", "////"),
-            "edgecolor": "white",
-            "linewidth": 0,
-        }
-        self.bars_ = ax.barh(places, rows["share"], **look | kwargs)
+        colors = figures.POSITIVE, figures.MUTED[1]
+        self.bars_ = figures.hatched_bars(ax, places, rows["share"], selected, colors, kwargs)
         (self.shuffled_,) = ax.plot(
             rows["share_shuffled"], places, "|", color="black", markersize=7, markeredgewidth=1.2
         )

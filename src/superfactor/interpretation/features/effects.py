@@ -120,7 +120,7 @@ def _by_model(fitted: FittedModel, view: FactorView) -> Statistics:
     between = view.turn.T @ numbers(estimator.score_covariance_) @ view.turn
     size = np.sqrt(np.einsum("kr,rs,ks->k", view.coef, between, view.coef))[:, None]
     correlation = view.coef @ view.correlations / np.where(size > 0, size, 1.0)
-    carrying = np.flatnonzero(np.any(view.coef != 0, axis=0))
+    carrying = np.flatnonzero(view.carries)
     if len(carrying):
         best = carrying[np.abs(view.correlations[carrying]).argmax(axis=0)]
     else:

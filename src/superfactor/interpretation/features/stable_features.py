@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from superfactor.estimators.parameters import seed_of, shown
 from superfactor.estimators.targets import UNLABELLED
 from superfactor.interpretation.features.complementary import complementary_halves, how_many
 from superfactor.interpretation.models import FittedModel, fitted_model, model_data
-from superfactor.interpretation.refits.progress import reporting
+from superfactor.interpretation.refits.progress import in_parallel, reporting
 from superfactor.interpretation.refits.refitting import Refit, shuffled
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import FactorView, factor_view
@@ -238,8 +238,8 @@ def stable_features(
     with reporting(progress, "Fitting halves of the samples") as report:
         report(0, total := 3 * n_pairs)
         names = _names_in_refits(fitted, view, X)
-        fits = _correlations(refit, X, covariates, groups, [*halves, *null], view, names, n_jobs)
-        for k, found in enumerate(fits):
+        of_fit = partial(_of_fit, refit, X, covariates, groups, view, names)
+        for k, found in enumerate(in_parallel(of_fit, [*halves, *null], n_jobs)):
             if k < 2 * n_pairs:
                 values[k] = found
                 counts[_largest(found, q)] += 1
@@ -249,7 +249,9 @@ def stable_features(
 
     correlation = _strongest(view)
     share, share_shuffled = counts / (2 * n_pairs), counts_shuffled / n_pairs
-    low, high = _interval(values, correlation, _has_sign(view))
+    # With one output, and one factor for it, high scores mean the same in every fit.
+    signed = len(view.outputs) == 1 and int(view.carries.sum()) == 1
+    low, high = _interval(values, correlation, signed)
     selected = (share >= threshold - 1e-9) & (share_shuffled < q / p + WITHOUT_LABELS)
     table = pd.DataFrame(
         {
@@ -307,24 +309,6 @@ def _check_samples(strata: Any, groups: Any, view: FactorView) -> None:
         )
 
 
-def _correlations(
-    refit: Refit,
-    X: Any,
-    covariates: Any,
-    groups: Any,
-    parts: list[tuple[Any, Any]],
-    view: FactorView,
-    names: Any,
-    n_jobs: int | None,
-) -> Iterator[Any]:
-    """For each part (rows, y of all samples) the correlations (p,) of a fit to it."""
-    from joblib import Parallel, delayed
-
-    jobs = (delayed(_of_fit)(refit, X, y, rows, covariates, groups, view, names) for rows, y in parts)
-    found: Iterator[Any] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    return found
-
-
 def _names_in_refits(fitted: FittedModel, view: FactorView, X: Any) -> Any:
     """What a refit to X calls the features (p,) of a model: it does not know names that were given later."""
     if "columns" not in fitted.estimator._names or hasattr(X, "columns"):
@@ -338,12 +322,9 @@ def _names_in_refits(fitted: FittedModel, view: FactorView, X: Any) -> Any:
 
 
 def _of_fit(
-    refit: Refit, X: Any, y: Any, rows: Any, covariates: Any, groups: Any, view: FactorView, names: Any
+    refit: Refit, X: Any, covariates: Any, groups: Any, view: FactorView, names: Any, rows: Any, y: Any
 ) -> Any:
-    """The correlations (p,) of the features of `view` with what predicts in a fit to some samples.
-
-    `names` (p,) are those that the fit has for them.
-    """
+    """Correlations (p,) of features, there called `names` (p,), with what predicts in a fit to samples."""
     with one_blas_thread:
         again = refit.fit(X, y, rows, covariates, groups)
     found = factor_view(again, positive=view.positive)
@@ -364,15 +345,10 @@ def _of_fit(
 
 def _strongest(view: FactorView) -> Any:
     """(p,), the correlation of each feature with a factor that predicts, largest in size over these."""
-    rows = view.correlations[np.any(view.coef != 0, axis=0)]
+    rows = view.correlations[view.carries]
     if not len(rows):
         return np.zeros(view.correlations.shape[1])
     return np.take_along_axis(rows, np.abs(rows).argmax(axis=0)[None], axis=0)[0]
-
-
-def _has_sign(view: FactorView) -> bool:
-    """Whether high scores mean the same in every fit: one output, and one factor for it."""
-    return len(view.outputs) == 1 and int(np.any(view.coef != 0, axis=0).sum()) == 1
 
 
 def _largest(values: Any, q: int) -> Any:

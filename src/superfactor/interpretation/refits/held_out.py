@@ -24,7 +24,7 @@ from superfactor.estimators.parameters import seed_of
 from superfactor.estimators.scores import effects_of
 from superfactor.estimators.targets import Given
 from superfactor.interpretation.models import fitted_model, numbers
-from superfactor.interpretation.refits.progress import reporting
+from superfactor.interpretation.refits.progress import in_parallel, reporting
 from superfactor.interpretation.refits.refitting import Refit
 from superfactor.interpretation.view import LEAST_CONTRIBUTION, FactorView, factor_view
 from superfactor.outcomes import Outcome
@@ -165,17 +165,13 @@ def held_out_scores(
         rotation,
     )
 
-    from joblib import Parallel, delayed
-
     scores, fold = work.scores.copy(), np.full(len(codes), -1)
     outputs = len(fitted.estimator.factor_coef_)
     base, full = np.zeros((2, len(codes), outputs))
     parts = np.zeros((len(view.share), len(codes), outputs))
     with reporting(progress, "Fitting without each fold") as report:
         report(0, len(splits))
-        found = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(work)(train, test) for train, test in splits
-        )
+        found = in_parallel(work, splits, n_jobs)
         for k, (part, (_, test)) in enumerate(zip(found, splits, strict=True)):
             scores[test], base[test], full[test], parts[:, test] = part
             fold[test] = k
@@ -271,8 +267,7 @@ def _alignment(view: FactorView, scores: Any, final: FactorView, own: Any) -> An
     """The orthogonal turn (s, r) that brings scores (n, s) of a view nearest to those of another (n, r)."""
     turn = np.zeros((scores.shape[1], own.shape[1]))
     for kind in (True, False):
-        left = np.flatnonzero(np.any(view.coef != 0, axis=0) == kind)
-        right = np.flatnonzero(np.any(final.coef != 0, axis=0) == kind)
+        left, right = (np.flatnonzero(v.carries == kind) for v in (view, final))
         if len(left) and len(right):
             U, _, Vt = np.linalg.svd(scores[:, left].T @ own[:, right], full_matrices=False)
             turn[np.ix_(left, right)] = U @ Vt

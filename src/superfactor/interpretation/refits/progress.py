@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,6 +40,15 @@ def is_quick(shape: tuple[int, ...], outputs: int) -> bool:
     """Whether regressions of so many outputs on X of this shape (n, p) are; wide tables count as (n, n)."""
     n, p = shape
     return n * min(n, p) * outputs <= MOST_ENTRIES
+
+
+def in_parallel(function: Callable[..., Any], arguments: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
+    """What the function gives for each of the tuples of arguments, in their order, as soon as it is there."""
+    from joblib import Parallel, delayed
+
+    jobs = (delayed(function)(*given) for given in arguments)
+    found: Iterator[Any] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    return found
 
 
 @contextmanager

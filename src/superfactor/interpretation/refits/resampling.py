@@ -16,7 +16,7 @@ from superfactor.estimators.parameters import seed_of
 from superfactor.estimators.targets import UNLABELLED
 from superfactor.interpretation.comparison.matching import match
 from superfactor.interpretation.models import FittedModel, ModelData, fitted_model, model_data, refittable
-from superfactor.interpretation.refits.progress import reporting
+from superfactor.interpretation.refits.progress import in_parallel, reporting
 from superfactor.interpretation.refits.refitting import shuffled
 from superfactor.interpretation.tables import ENDS, check_count, extremes, top_features
 from superfactor.interpretation.view import DEFAULT, FactorView, arrange, factor_view, source_of, view_names
@@ -230,11 +230,7 @@ class _Refits:
 
     def views(self, y: Any, parts: list[Any], n_jobs: int | None) -> Iterator[FactorView]:
         """The factors of a fit to each part of the samples."""
-        from joblib import Parallel, delayed
-
-        jobs = (delayed(self.view)(y, rows) for rows in parts)
-        found: Iterator[FactorView] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-        return found
+        return in_parallel(self.view, ((y, rows) for rows in parts), n_jobs)
 
     def view(self, y: Any, rows: Any) -> FactorView:
         """The factors of a fit to the samples at `rows`; of wide X by coordinates of their row space."""
@@ -272,7 +268,7 @@ def _returns(
     ends = [extremes(row, n) for row in view.shown(by)]
     found, similarity = [], []
     for k, again in enumerate(views):
-        kinds = [np.any(v.coef != 0, axis=0) for v in (view, again)] if by_kind else None
+        kinds = (view.carries, again.carries) if by_kind else None
         _, order, signs, alike = match(view.correlations, again.correlations, kinds)
         back = np.full((len(ends), 2, n), np.nan)
         for j, row in enumerate(again.shown(by)[order] * signs[:, None]):

@@ -17,6 +17,7 @@ from superfactor.plotting.drawing.lettering import SMALL, axes_width, shorten, t
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.container import BarContainer
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
@@ -118,6 +119,19 @@ def spread(
         "hspace": gaps[1] / panel[1],
     }
     return (width, height), spacing
+
+
+def one_panel(ax: Any, panel: tuple[float, float], edges: tuple[float, float, float, float]) -> Any:
+    """The user's axes, or those of a figure with so many inches for the panel and around it."""
+    size, spacing = spread([(0, 0)], panel, (0.0, 0.0), edges)
+    return panels(ax, [(0, 0)], size, spacing)[0]
+
+
+def hatched_bars(ax: Axes, places: Any, lengths: Any, plain: Any, colors: Any, kwargs: Any) -> BarContainer:
+    """Horizontal bars in the first colour where `plain`, else in the second and hatched."""
+    look: dict[str, Any] = {"height": 0.72, "edgecolor": "white", "linewidth": 0}
+    look |= {"color": np.where(plain, *colors), "hatch": np.where(plain, "", "////")}
+    return ax.barh(places, lengths, **look | kwargs)
 
 
 def extent(cells: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -27,21 +27,6 @@ def test_known_values():
     assert how_many(6830, 1, 0.75, 50) == 81
 
 
-def test_nearly_the_worst_case_of_independent_noise_keeps_the_bound():
-    """Halves that pick at random, and pairs of halves that agree more often than at random."""
-    rng = np.random.default_rng(0)
-    p, B, tau = 400, 25, 0.75
-    q = how_many(p, 1.0, tau, B)
-    false = []
-    for _ in range(40):
-        # What all halves of one data set have in common, and what each has by itself.
-        common, counts = rng.standard_normal(p), np.zeros(p)
-        for _ in range(2 * B):
-            counts[np.argsort(-np.abs(common + rng.standard_normal(p)))[:q]] += 1
-        false.append(np.sum(counts / (2 * B) >= tau))
-    assert np.mean(false) <= 1
-
-
 @pytest.mark.parametrize(
     ("p", "expected", "words"),
     [

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.plotting.drawing.texts import assert_readable
 from tests.plotting.models import ODD_NAMES, made_view, odd_frame
-from tests.plotting.texts import assert_readable
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import Stability, top_features

@@ -8,8 +8,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from tests.interpretation.data import activations, classifier, pipeline, reconstruction, regressor, table
 
-from superfactor import SMFClassifierCV
-from superfactor.interpretation import factor_view, supervised_factors, top_features, unsupervised
+from superfactor.interpretation import unsupervised
 from superfactor.interpretation.comparison import svd as module
 
 
@@ -125,22 +124,6 @@ def test_preprocessing_and_covariates_are_those_of_the_model():
     assert list(view.features) == ["gene0", "gene1", "gene3", "gene4", "gene5", "gene6"]
     with pytest.raises(ValueError, match="covariates=None: the model was fitted with 2"):
         unsupervised(fit, X, y)
-
-
-def test_it_is_the_limit_of_much_reconstruction():
-    X, y = table(classes=3)
-    fit = pipeline(rank=2, xi=1e5).fit(X, y)
-    view, limit = unsupervised(fit, X, y), factor_view(fit, rotation="variance")
-    np.testing.assert_allclose(view.share, limit.share, atol=1e-4)
-    np.testing.assert_allclose(activations(view), activations(limit), atol=1e-2)
-
-
-def test_it_stands_where_a_model_stands():
-    X, y = table(n=60)
-    search = SMFClassifierCV([2], xi=[0.01], lam=[10.0], preprocess="center", cv=3).fit(X, y)
-    view = unsupervised(search, X, y, n_components=4)
-    assert list(supervised_factors(view).index) == [1, 2, 3, 4]
-    assert set(top_features(view, 1, rotation="varimax")["factor"]) == {1, 2, 3, 4}
 
 
 def test_spare_rank_is_shown_empty():

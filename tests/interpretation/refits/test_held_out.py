@@ -148,18 +148,6 @@ def test_labels_that_mean_nothing_have_no_predictive_factors(kind):
     assert shown <= 1
 
 
-def test_units_of_a_target_and_of_weights_do_not_matter():
-    X = noise(0, "numbers")[0][:, :8]
-    y = X[:, :3].sum(axis=1) + np.random.default_rng(9).standard_normal(40)
-    here, *others = (
-        held_out_scores(SMFRegressor(2, **QUIET).fit(X, u * y, sample_weight=w), X, u * y, sample_weight=w)
-        for u, w in ((1.0, None), (1e-6, np.full(40, 1e-6)), (1e6, np.full(40, 1e6)))
-    )
-    for there in others:
-        np.testing.assert_allclose(there.explained, here.explained, rtol=1e-4)
-        assert list(there.predictive) == list(here.predictive) == [True, False]
-
-
 def test_samples_without_a_label_or_weight_are_never_held_out():
     X, y = table(n=60)
     X, y, weight = X.to_numpy(), y.astype(object), np.ones(60)

@@ -11,7 +11,6 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from tests.interpretation.data import classifier, pipeline, regressor, table
 
 from superfactor import SMFSurvival
-from superfactor.constraints import NonNegative
 from superfactor.interpretation import factor_view, feature_effects
 from superfactor.outcomes.reading import univariate
 
@@ -106,16 +105,6 @@ def test_the_factor_is_the_one_it_goes_with_most():
         best = max(carries, key=lambda k, j=j: abs(view.correlations[k, j]))
         assert row.factor == best + 1
         assert row.factor_correlation == view.correlations[best, j]
-
-
-def test_parts_whose_scores_are_correlated():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(40, 6))
-    y = X[:, 0] + X[:, 1] > 1
-    fit = classifier(rank=2, constraint=NonNegative(), solver="bcd", tol=1e-4).fit(X, y)
-    found = feature_effects(fit, X, y, positive=True)
-    expected = [np.corrcoef(x, fit.decision_function(X))[0, 1] for x in X.T]
-    np.testing.assert_allclose(found["correlation"], expected, atol=1e-6)
 
 
 def test_no_coefficient_where_predictions_are_not_linear():
@@ -226,16 +215,6 @@ def test_score_test_of_cox_with_ties():
     assert found["z"][0] > 4
     assert "class" not in found and "target" not in found
     np.testing.assert_allclose(found["q"], stats.false_discovery_control(found["p"]))
-
-
-def test_of_two_groups_it_is_the_log_rank_test():
-    compare = pytest.importorskip("sksurv.compare")
-    X, event, time = survival(ties=False)
-    y = np.column_stack([event, time])
-    found = feature_effects(SMFSurvival(2).fit(X, y), X, y)
-    structured = np.array(list(zip(event, time, strict=True)), dtype=[("e", bool), ("t", float)])
-    chi2, p = compare.compare_survival(structured, X[:, 1])
-    np.testing.assert_allclose([found["z"][1] ** 2, found["p"][1]], [chi2, p])
 
 
 # --- bad input ----------------------------------------------------------------------------------------
