@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import fields
 from importlib.metadata import entry_points
 
 import pytest
@@ -9,14 +10,9 @@ from tests.cli.command import refused, superfactor
 
 import superfactor as package
 from superfactor.cli import main
+from superfactor.cli.options import Files, Looks, Reading
 
 COMMANDS = ("demo", "fit", "predict", "select", "report")
-
-
-def python(code, *words, **options):
-    return subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, **options
-    )
 
 
 def test_the_script_is_main():
@@ -53,19 +49,37 @@ def test_help_imports_nothing_heavy():
         "try: app.run(['fit', '--help'])\n"
         "finally: print(*{'numpy', 'pandas', 'sklearn', 'scipy'} & set(sys.modules), file=sys.stderr)"
     )
-    done = python(code)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "--target" in done.stdout
     assert done.stderr.strip() == ""
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "pandas", "skops"])
-def test_missing_packages_are_named_at_once(missing, tmp_path):
-    code = (
-        f"import sys; sys.modules[{missing!r}] = None\nfrom superfactor.cli import main; main(sys.argv[1:])"
+def test_missing_packages_are_named_at_once(missing, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    line = refused("fit", "no-such-table.csv", "--out", tmp_path / "m.skops")
+    assert line == f'error: {missing} missing; pip install "superfactor[cli]" brings all\n'
+
+
+def test_words_are_those_of_the_library():
+    from superfactor.interpretation.view import BY, ROTATIONS
+    from superfactor.tables.columns.gaps import WAYS
+    from superfactor.tables.files.opening import LAYOUTS
+
+    given = {
+        each.name: each.metadata["typed"].metavar
+        for each in (*fields(Looks), *fields(Files), *fields(Reading))
+    }
+    known = {"by": BY, "rotation": ROTATIONS, "impute": WAYS, "layout": LAYOUTS}
+    assert {name: tuple(given[name].split("|")) for name in known} == known
+
+
+@pytest.mark.parametrize("module", ["superfactor", "superfactor.cli"])
+def test_modules_that_run(module):
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
     )
-    done = python(code, "fit", "no-such-table.csv", "--out", str(tmp_path / "m.skops"))
-    assert done.returncode == 2
-    assert done.stderr == f'error: {missing} missing; pip install "superfactor[cli]" brings all\n'
+    assert done.stdout == f"superfactor {package.__version__}\n"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,193 @@
+"""Models on disk: the same predictions after loading, and nothing else is ever loaded."""
+
+import json
+import pickle
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import superfactor
+from superfactor import saving
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 5))
+LABELS = np.where(X[:, 0] > 0, "a", "b")
+TIMES = np.array(
+    [(i % 3 > 0, 1.0 + abs(x)) for i, x in enumerate(X[:, 1])], [("event", bool), ("time", float)]
+)
+OLD = Path(__file__).parent / "model-1.0.skops"
+ONE = {"xi": [0.1], "lam": [1.0], "cv": 2}
+MODELS = {
+    "filter": (superfactor.SMFClassifier(2), LABELS),
+    "feature": (superfactor.SMFClassifier(2, model="feature", link="probit"), LABELS),
+    "numbers": (superfactor.SMFRegressor(2), X[:, :2]),
+    "times": (superfactor.SMFSurvival(2), TIMES),
+    "classifier-search": (superfactor.SMFClassifierCV([1, 2], **ONE), LABELS),
+    "regressor-search": (superfactor.SMFRegressorCV([1, 2], **ONE), X[:, 0]),
+    "survival-search": (superfactor.SMFSurvivalCV([1, 2], **ONE), TIMES),
+    "pipeline": (make_pipeline(StandardScaler(), superfactor.SMFClassifier(2)), LABELS),
+}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A file with a model of its own."""
+    path = tmp_path_factory.mktemp("saved") / "model.skops"
+    superfactor.save(superfactor.SMFClassifier(2).fit(X, LABELS), path, about={"table": "cells.csv"})
+    return path
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_same_predictions_to_the_last_bit(kind, tmp_path):
+    model, y = MODELS[kind]
+    model.fit(X, y)
+    superfactor.save(model, tmp_path / "m.skops")
+    loaded = superfactor.load(str(tmp_path / "m.skops"))
+    assert type(loaded) is type(model)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+
+
+def test_the_record_is_what_was_told_and_what_it_was_made_with(path):
+    about = saving.read(path).about
+    assert about["table"] == "cells.csv"
+    assert about["date"][:2] == "20"
+    assert about["versions"] == saving.versions()
+    assert about["versions"]["superfactor"] == superfactor.__version__
+
+
+@pytest.mark.parametrize("kind", ["filter", "pipeline"])
+def test_names_of_columns_are_given_back(kind, tmp_path):
+    model, y = MODELS[kind]
+    names = [f"gene{j}" for j in range(5)]
+    superfactor.save(model.fit(X, y), tmp_path / "m", about={"columns": np.array(names)})
+    loaded = superfactor.load(tmp_path / "m")
+    assert loaded.feature_names_in_.tolist() == names
+    table = pd.DataFrame(X, columns=names)
+    np.testing.assert_array_equal(loaded.predict(table), model.predict(X))
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(table[names[::-1]])
+
+
+def test_only_our_models_are_saved(tmp_path):
+    for model in (LogisticRegression(), make_pipeline(StandardScaler()), "a model"):
+        with pytest.raises(TypeError, match="an estimator or a search of superfactor is required"):
+            superfactor.save(model, tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Trap:
+    """Unpickling this creates a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def archive(module, name, loader, **more):
+    """A hand-made skops file that asks for one object."""
+
+    def write(path, model):
+        asked = {"__class__": name, "__module__": module, "__loader__": loader, "__id__": 1, **more}
+        with zipfile.ZipFile(path, "w") as file:
+            head = {"protocol": 2, "_skops_version": skops.__version__}
+            file.writestr("schema.json", json.dumps(asked | head))
+
+    return write
+
+
+def function(module, name):
+    content = {"module_path": module, "function": name}
+    return archive(module, name, "FunctionNode", content=content)
+
+
+def dumped(content):
+    return lambda path, model: skops.io.dump(content, path)
+
+
+def model_with(**other):
+    content = {"superfactor_model": saving.FORMAT, "estimator": LogisticRegression(), "metadata": {}}
+    return dumped(content | other)
+
+
+def zipped(path, model):
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("a.txt", "hello")
+
+
+NOT_ONE = "not a superfactor model"
+TEXT = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "__id__": 2, "is_json": True}
+IMPOSTORS = {
+    "text": (lambda path, model: path.write_text("gene\n"), f"{NOT_ONE} (File is not a zip file)"),
+    "empty": (lambda path, model: path.write_bytes(b""), NOT_ONE),
+    "zip": (zipped, NOT_ONE),
+    "pickle": (
+        lambda path, model: path.write_bytes(pickle.dumps(Trap(path.parent / "sprung"))),
+        f"{NOT_ONE} (File is not a zip file)",
+    ),
+    "truncated": (lambda path, model: path.write_bytes(model.read_bytes()[:-500]), NOT_ONE),
+    "estimator": (dumped(LogisticRegression()), "a skops file, but not a superfactor model"),
+    "dict": (dumped({"a": 1}), "a skops file, but not a superfactor model"),
+    "no-record": (model_with(metadata=1), "a skops file, but not a superfactor model"),
+    "inside": (model_with(), f"{NOT_ONE} (LogisticRegression inside)"),
+    "system": (function("os", "system"), "types that are not superfactor's: os.system"),
+    "ours": (
+        function("superfactor._files", "replacing"),
+        "types that are not superfactor's: superfactor._files.replacing",
+    ),
+    "nobody's": (function("superfactor.none", "x"), "types that are not superfactor's: superfactor.none.x"),
+    "class": (
+        archive("subprocess", "Popen", "ObjectNode", content=TEXT | {"content": '"x"'}),
+        "types that are not superfactor's: subprocess.Popen",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSTORS)
+def test_impostors_are_refused_and_nothing_runs(name, path, tmp_path):
+    write, message = IMPOSTORS[name]
+    write(tmp_path / "m.skops", path)
+    with pytest.raises(saving.ModelFileError) as refusal:
+        superfactor.load(tmp_path / "m.skops")
+    assert str(refusal.value).startswith(f"{tmp_path / 'm.skops'}: ")
+    assert message in str(refusal.value)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_the_trap_works(tmp_path):
+    pickle.loads(pickle.dumps(Trap(tmp_path / "sprung")))
+    assert (tmp_path / "sprung").exists()
+
+
+def test_other_formats_are_refused_before_their_classes_are_looked_for(tmp_path):
+    """The first was written by superfactor 1.0.0: it has no patterns, and its coef_ weighs the factors."""
+    model_with(superfactor_model=99)(tmp_path / "m", None)
+    for file, said in (
+        (OLD, "saved by superfactor 1.0.0, without the correlations of features and factors (format 1;"),
+        (tmp_path / "m", "saved by another superfactor, in another way (format 99; this version reads 2)"),
+    ):
+        with pytest.raises(saving.OtherFormatError) as refusal:
+            superfactor.load(file)
+        assert said in str(refusal.value)
+
+
+def test_missing_files_are_the_usual_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        superfactor.load(tmp_path / "none.skops")
+
+
+def test_the_package_stays_light():
+    code = "import sys, superfactor; print({'numpy', 'sklearn', 'skops'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
