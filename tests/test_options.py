@@ -38,13 +38,6 @@ def test_compressed_side():
     assert_same_answer(found, expected)
 
 
-def test_rows_a_block():
-    (problem, found), (other, expected) = (solved("filter", 40, 6, rows_a_block=rows) for rows in (4, 40))
-    assert len(problem.samples.blocks) == 10 or problem.samples.threads == 1
-    assert len(other.samples.blocks) == 1
-    assert_same_answer(found, expected)
-
-
 @every_model
 def test_whole_range(model):
     """All of the range at once, or a subspace that grows: bases of another size, one optimum."""
@@ -198,19 +191,3 @@ def test_what_a_dense_system_costs():
     assert options.dense_operations(100, 10, 3) == pytest.approx(expected, rel=1e-12)
     assert options.dense_operations(100, 31, 1) == math.inf
     assert options.dense_operations(100, 30, 1) == options.dense_operations(100, 10, 3)
-
-
-@pytest.mark.parametrize(
-    ("rows", "columns", "outputs", "dense"),
-    [
-        pytest.param(100, 10, 1, True, id="small: a question costs more than a system"),
-        pytest.param(2000, 60, 1, True, id="one output"),
-        pytest.param(2000, 60, 30, False, id="many outputs"),
-        pytest.param(2000, 60, 41, False, id="too many unknowns for any system"),
-    ],
-)
-def test_many_outputs_go_by_products(rows, columns, outputs, dense):
-    options = Options()
-    costs = (way(rows, columns, outputs) for way in (options.dense_operations, options.product_operations))
-    first, second = costs
-    assert (first <= second) == dense

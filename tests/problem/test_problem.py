@@ -107,6 +107,20 @@ def test_units_whose_squares_have_no_number_are_refused(dtype, unit, tmp_path):
             state("filter", given, np.arange(9) % 2, resolve_link("logistic", 1), xi=1.0, lam=1.0)
 
 
+@pytest.mark.parametrize(
+    ("target", "weights", "said"),
+    [
+        (1e-100, {"xi": 1.0, "lam": 1.0}, r"^y: the loss without a model is .*Rescale y, or sample_weight$"),
+        (1.0, {"xi": 1e307, "lam": 1.0}, r"^xi: 1e\+307, that is .*leaves the range of floats"),
+        (1.0, {"xi": 1.0, "lam": 1e-307}, r"^lam: 1e-307, that is .*leaves the range of floats"),
+    ],
+)
+def test_losses_and_weights_beyond_floats_are_refused(target, weights, said):
+    X, y = np.random.default_rng(0).standard_normal((9, 4)), np.full((9, 1), target)
+    with pytest.raises(ValueError, match=said):
+        state("filter", X, y, SquaredError(), **weights)
+
+
 @every_model
 def test_zero_data_have_a_problem(model):
     problem = state(model, np.zeros((6, 3)), np.arange(6) % 2, resolve_link("logistic", 1), xi=1.0, lam=1.0)

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from tests.problems import example
 from tests.samples.cutting import blocks_of, cut
 
-from superfactor.losses import resolve_link
 from superfactor.options import Options
-from superfactor.problem import state
 from superfactor.samples import Block, Design, memory, subsample
 
 P, KAPPA = 6, 2
@@ -45,16 +42,6 @@ def test_stored_values_decide_for_sparse_data_and_rows_for_dense_ones(monkeypatc
     assert count(False, rows_a_block=15, values_worth_threads=0) == 1
     assert count(True, values_worth_threads=10) == 2
     assert count(True, values_worth_threads=29 * P, rows_a_block=1) == 1
-
-
-def test_rows_of_sparse_data_share_them():
-    X = sp.random_array((29, P), density=0.5, rng=np.random.default_rng(7), format="csr")
-    problem = state("filter", X, np.zeros((29, 1)), resolve_link("logistic", 1), xi=1.0, lam=1.0)
-    data = problem.whole.data
-    part = data.rows(4, 20)
-    assert np.shares_memory(part._X.data, data._X.data)
-    expected = X.toarray()[4:20] / problem.scale
-    np.testing.assert_allclose(part.times(np.eye(P)), expected, atol=1e-15)
 
 
 # --- some of the samples -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from tests.samples.block_world import TALL, K, N, P
 from tests.samples.cutting import cut, uneven
 from tests.samples.questions import AT, BENT, DUAL, KAPPA, MADE, ROWS, SUMS
 
-from superfactor.samples import Block, Call, LocalSamples, Place, added
+from superfactor.samples import Block, Call, LocalSamples, Place
 
 
 @pytest.fixture
@@ -99,17 +99,6 @@ def test_threads_add_up_in_the_order_of_the_samples(problem):
     for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(a, b)
     assert len(np.unique(noise)) == noise.size
-
-
-def test_sums_of_numbers_arrays_and_tuples():
-    assert added([1, 2.5]) == 3.5
-    array, (number, other) = added(
-        [(np.ones(2, np.float32), (1, np.ones(1))), (np.ones(2, np.float32), (2, np.ones(1)))]
-    )
-    np.testing.assert_array_equal(array, [2, 2])
-    assert array.dtype == np.float64
-    assert number == 3
-    np.testing.assert_array_equal(other, [2])
 
 
 # --- questions ------------------------------------------------------------------------------------

@@ -109,6 +109,8 @@ def test_some_of_the_rows(sparse, weighted):
     data = DataMatrix(sp.csr_array(X) if sparse else X, weight, scale=2.0)
     part = data.rows(2, 7)
     assert part.shape == (5, 4)
+    stored = (part._X.data, data._X.data) if sparse else (part._X, X)
+    assert np.shares_memory(*stored)
     check_operator(part, explicit(data, X, weight)[2:7], 1e-14)
     taken = data.take(np.array([6, 1]))  # weights left out
     taken = taken.toarray() if sparse else taken

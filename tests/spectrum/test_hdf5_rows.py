@@ -1,7 +1,6 @@
 """HDF5, dense and sparse, against the arrays that were written."""
 
 import pickle
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import sklearn
 from sklearn.base import clone
 
 from superfactor import SMFClassifier
-from superfactor.spectrum import DataMatrix
 from superfactor.spectrum.rows import SparseRows, as_rows, row_blocks, rows_per_block
 
 h5py = pytest.importorskip("h5py")
@@ -95,15 +93,3 @@ def test_an_estimator_reads_sparse_blocks_as_it_does_arrays(tmp_path):
         np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-7)
         proba = found.predict_proba(source, beside)
     np.testing.assert_allclose(proba, found.predict_proba(X, beside), atol=1e-12)
-
-
-def test_products_of_a_part_are_those_of_its_rows_and_copy_nothing():
-    X = sp.random(500, 40, 0.1, format="csr", random_state=0)
-    data = DataMatrix(X)
-    for start, stop in pairwise([0, 30, 500]):
-        part, rows = data.rows(start, stop), X[start:stop].toarray()
-        Z = np.random.default_rng(0).standard_normal((stop - start, 3))
-        np.testing.assert_allclose(part.transpose_times(Z), rows.T @ Z, atol=1e-12)
-        np.testing.assert_allclose(part.row_squares(), (rows**2).sum(axis=1), atol=1e-12)
-        assert part.sum_of_squares() == pytest.approx((rows**2).sum())
-        assert np.shares_memory(part._X.data, X.data)
