@@ -143,7 +143,9 @@ def recorded_search(record: dict[str, Any]) -> Any:
     scree = (record[name] for name in ("singular_values", "share", "total", "elbow"))
     return Searched(
         [dict(zip(_PARAMETERS, point, strict=True)) for point in zip(*columns, strict=True)],
-        *(record[name] for name in _SCORES),
+        mean=record["mean_test_score"],
+        spread=record["std_test_score"],
+        place=record["rank_test_score"],
         chosen=record["best_index"],
         n_splits=record["n_splits"],
         scoring=record["scoring"],

@@ -88,7 +88,8 @@ class Times(Outcome):
         truth = np.asarray(y, dtype=float)
         if np.isnan(_concordance(truth, np.zeros((len(truth), 1)))):
             return float("nan")
-        return concordance(*truth.T, np.asarray(predicted), sample_weight)
+        event, time = truth.T
+        return concordance(event, time, np.asarray(predicted), sample_weight)
 
     # --- folds --------------------------------------------------------------------------------------
 

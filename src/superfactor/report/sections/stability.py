@@ -49,7 +49,8 @@ def section(facts: Facts) -> Section | None:
 
 def _quantiles(similarities: Any) -> list[list[float]]:
     """10 %, 50 % and 90 % of each column of (m, r)."""
-    return np.quantile(np.asarray(similarities, dtype=float), [0.1, 0.5, 0.9], axis=0).T.tolist()
+    found = np.quantile(np.asarray(similarities, dtype=float), [0.1, 0.5, 0.9], axis=0)
+    return [[float(x) for x in column] for column in found.T]
 
 
 def frequencies(facts: Facts) -> dict[tuple[int, str, str], tuple[str, str]]:

@@ -73,7 +73,8 @@ class Verdict:
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> Verdict:
         """The verdict of which `as_dict` made these values."""
-        return cls(**{name: tuple(x) if isinstance(x, list) else x for name, x in plain.items()})
+        fields: dict[str, Any] = {n: tuple(x) if isinstance(x, list) else x for n, x in plain.items()}
+        return cls(**fields)
 
     def advice_in(self, words: Mapping[str, str]) -> tuple[str, ...]:
         """The advice, in other words where these have its key."""
