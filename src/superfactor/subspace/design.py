@@ -12,26 +12,23 @@ from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Tall
 
 
+@dataclass(eq=False)
 class LossOn:
     """Σ_i ω_i ℓ(y_i, cᵀj_i) and its derivatives in c (m, κ), j_i the rows of a design J (n, m).
 
     Coefficients with leading dimensions (…, m, κ) are several points side by side.
-
-    Parameters
-    ----------
-    gram : about Σ_i ω_i j_i j_iᵀ (m, m), the scale of its curvature; None asks the samples
     """
 
+    problem: Problem
     design: Design
     columns: int
-    problem: Problem
-    share: float
+    _gram: Array | None = None  # about Σ_i ω_i j_i j_iᵀ (m, m), the scale of curvature; None asks the samples
+    _kept: tuple[Tall, ...] = ()
 
-    def __init__(self, problem: Problem, design: Design, columns: int, gram: Array | None = None):
-        self.problem, self.design, self.columns = problem, design, columns
-        self.share = problem.curvature_share(columns)
-        self._gram = gram
-        self._kept: tuple[Tall, ...] = ()
+    @cached_property
+    def share(self) -> float:
+        """Of the samples, those whose curvature is summed."""
+        return self.problem.curvature_share(self.columns)
 
     @cached_property
     def few(self) -> Design:
@@ -40,9 +37,7 @@ class LossOn:
 
     @cached_property
     def coarse(self) -> Design:
-        """The same for products of conjugate gradients, in float32 where that pays: their error only bends a
-        direction.
-        """
+        """The same for conjugate gradients, in float32 where that pays: an error only bends a direction."""
         worth = self.rows * self.columns >= self.problem.options.values_worth_coarse
         if worth and self.epsilon < 1e-10:
             return self._some(coarse=True)

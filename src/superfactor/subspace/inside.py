@@ -36,30 +36,20 @@ class Inside:
     """min over W (k, r), β, γ of F with the search side restricted to the span of a basis.
 
     Nothing in it changes: a basis that has grown makes another one.
-
-    Attributes
-    ----------
-    xi, lam : ξ and λ: numbers, or (S, 1, 1) where each of S points has its own
-    rho : ρ (…, q, 1)
     """
 
-    rank: int
-    basis: Basis
-    rho: Array
-    loss: LossOn
-    least_curvature: float
-
     def __init__(self, basis: Basis, rank: int, gram: Array | None = None):
-        self.basis, self.rank = basis, rank
+        self.basis: Basis = basis
+        self.rank: int = rank
         self.problem: Problem = basis.problem
-        self.D = basis.D
-        self.xi: Any = self.problem.xi
+        self.D: Array = basis.D
+        self.xi: Any = self.problem.xi  # ξ and λ: numbers, or (S, 1, 1) where each of S points has its own
         self.lam: Any = self.problem.lam
-        self.rho = self.problem.covariate_ridge[:, None]
+        self.rho: Array = self.problem.covariate_ridge[:, None]  # (…, q, 1)
         # [ΦS, X'] (n, k + q): what the classifier can see.
         columns = basis.size + self.problem.n_covariates
-        self.loss = LossOn(self.problem, basis.design, columns, gram)
-        self.least_curvature = self.loss.floor()
+        self.loss: LossOn = LossOn(self.problem, basis.design, columns, gram)
+        self.least_curvature: float = self.loss.floor()
 
     def at_weights(self, problem: Problem) -> Inside:
         """The same subspace of the same data at other weights ξ and λ."""

@@ -143,35 +143,22 @@ def compressible(constraint: ConvexSet) -> bool:
 class Coordinates:
     """The problem with the shorter side of X in coordinates that make its Gram matrix easy."""
 
-    arrays: LiftedArrays
-    constraint: ConvexSet
-    xp: Any
-    # Whether the shorter side is the search side (filter with p < n, feature with n ≤ p); the rows of the
-    # A-block then lie on the long side, else on the short one
-    left: bool
-    scale: float
-    share: float
-    xi: float  # xi, lam: ξ and λ in the user's units
-    lam: float
-    kappa: int
-    forth: Callable[[Array], Array]
-    back: Callable[[Array], Array]
-    gram: Gram  # the smaller Gram matrix G; m : its size
-    m: int
-
     def __init__(self, arrays: LiftedArrays, constraint: ConvexSet, options: Options) -> None:
-        self.arrays, self.constraint = arrays, constraint
-        self.xp = arrays.data.xp
-        self.left = arrays.model.on_smaller_side(arrays.data.shape)
-        self.scale = arrays.data.scale
-        self.share = 1 / self.scale / arrays.unit
+        self.arrays: LiftedArrays = arrays
+        self.constraint: ConvexSet = constraint
+        self.xp: Any = arrays.data.xp
+        # Whether the shorter side is the search side (filter with p < n, feature with n ≤ p); the rows of the
+        # A-block then lie on the long side, else on the short one.
+        self.left: bool = arrays.model.on_smaller_side(arrays.data.shape)
+        self.scale: float = arrays.data.scale
+        self.share: float = 1 / self.scale / arrays.unit
         self.xi, self.lam = arrays.users_weights
-        self.kappa = arrays.n_outputs
+        self.kappa: int = arrays.n_outputs
         # Products with X: forth to the short side, back to the long one.
         products: list[Callable[[Array], Array]] = [arrays.back, arrays.image]
         self.forth, self.back = products if self.left else products[::-1]
-        self.gram = gram_of(arrays, options, lambda F: self.into(self.forth(self.back(self.out(F)))))
-        self.m = self.gram.size
+        self.gram: Gram = gram_of(arrays, options, lambda F: self.into(self.forth(self.back(self.out(F)))))
+        self.m: int = self.gram.size
 
     # --- the way in and out: only here do arrays meet X and its floating type ---------------------
 

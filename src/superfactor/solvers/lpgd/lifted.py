@@ -205,25 +205,18 @@ def _product(explicit: ExplicitProblem, theta: Array, rank: int) -> tuple[Array,
 class ExplicitProblem:
     """F as a function of θ = [A, B] and γ, and Π_Θ for a set on (A, B, γ).
 
-    What a set receives, with X n × p as everywhere in this package: A of shape (p, κ) for the
-    filter model and (n, κ) for the feature model, B (n, p), γ (q, κ), all in the user's units. With
-    sample weights the distance that Algorithm 1 projects by counts sample i w_i times. For
-    entrywise sets that makes no difference; rotation invariant ones are applied to samples in units
-    of √w; for others the set's own projection is taken as it is.
+    θ is N × (κ + other), seen from the search side, in the user's units. A set receives A (p, κ) in the
+    filter model and (n, κ) in the feature model, B (n, p) and γ (q, κ). With sample weights the distance
+    counts sample i w_i times: to entrywise sets that makes no difference, rotation invariant ones are applied
+    to samples in units of √w, and for others the set's own projection is taken as it is.
     """
 
-    arrays: LiftedArrays
-    constraint: ConvexSet
-    kappa: int
-    xi: float
-    lam: float
-
     def __init__(self, arrays: LiftedArrays, constraint: ConvexSet) -> None:
-        self.arrays, self.constraint = arrays, constraint
-        self.kappa = arrays.n_outputs
+        self.arrays: LiftedArrays = arrays
+        self.constraint: ConvexSet = constraint
+        self.kappa: int = arrays.n_outputs
         self.xi, self.lam = arrays.users_weights
-        scale = arrays.data.scale
-        like = arrays.targets
+        scale, like = arrays.data.scale, arrays.targets
         if arrays.side <= arrays.other_side:
             self.X = arrays.image(eye_like(like, arrays.side)).T * scale
         else:
