@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from superfactor.datasets import open_table, read_table
+from superfactor.tables import open_table, read_table
 
 
 def cells(n=6, p=4, seed=0, names=None):

@@ -8,7 +8,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from superfactor.datasets import open_table, read_table
+from superfactor.tables import open_table, read_table
 
 
 def saved(folder, rows, **sheets):

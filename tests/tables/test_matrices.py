@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from superfactor.datasets import open_table
+from superfactor.tables import open_table
 
 COUNTS = sparse.random(5, 3, density=0.6, random_state=0, format="csr")
 

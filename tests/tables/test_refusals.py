@@ -2,7 +2,7 @@
 
 import pytest
 
-from superfactor.datasets import open_table
+from superfactor.tables import open_table
 from superfactor.tables.files.opening import _HOW
 
 

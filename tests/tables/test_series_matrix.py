@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from superfactor.datasets import open_table, read_table
+from superfactor.tables import open_table, read_table
 
 SERIES = """!Series_title\t"A series"
 !Series_sample_id\t"GSM1 GSM2 GSM3 "

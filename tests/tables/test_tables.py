@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from superfactor.datasets import read_table
+from superfactor.tables import read_table
 from superfactor.tables.grids.cells import ROW_NAMES, is_number
 
 
@@ -31,23 +31,17 @@ def frame(n=7, p=5):
     [
         ("a.csv", {}),
         ("a.CSV", {}),
-        ("a.tsv", {"sep": "\t"}),
         ("a.tab", {"sep": "\t"}),
         ("a.txt", {"sep": "\t"}),
         ("a.csv", {"sep": ";"}),
         ("a.txt", {"sep": ","}),
-        ("a.csv.gz", {"compression": "gzip"}),
         ("a.tsv.gz", {"sep": "\t", "compression": "gzip"}),
         ("a.csv", {"encoding": "utf-8-sig"}),
         ("a.csv", {"quoting": 1}),
         ("a.csv", {"lineterminator": "\r\n"}),
         ("a.parquet", None),
     ],
-    ids=[
-        "csv", "upper-case", "tsv", "tab", "txt", "semicolons", "txt-commas", "csv.gz", "tsv.gz",
-        "byte-order-mark", "quoted", "crlf", "parquet",
-    ],
-)  # fmt: skip
+)
 def test_what_pandas_writes_comes_back(name, options, tmp_path):
     expected = frame()
     path = tmp_path / name
@@ -79,12 +73,6 @@ def test_row_names_without_a_header(header, tmp_path):
     assert table.columns.tolist() == [ROW_NAMES, "a", "b"]
     assert table[ROW_NAMES].tolist() == ["007", "008"]
     assert table["b"].tolist() == [2.0, 4.0]
-
-
-def test_row_names_of_parquet(tmp_path):
-    frame().set_index("patient").rename_axis(None).to_parquet(tmp_path / "a.parquet")
-    table = read_table(tmp_path / "a.parquet")
-    assert table[ROW_NAMES].tolist() == frame()["patient"].tolist()
 
 
 def test_columns_asked_for_stay_as_written(tmp_path):
@@ -119,11 +107,6 @@ def test_an_underscore_makes_text_wherever_it_stands(rows, tmp_path):
     assert table["g"].dtype == float
 
 
-def test_whole_numbers_beyond_the_exact_ones_of_float64(tmp_path):
-    pd.DataFrame({"a": [2**60 + 1, 3]}).to_parquet(tmp_path / "a.parquet")
-    assert read_table(tmp_path / "a.parquet")["a"].tolist() == [float(2**60), 3.0]
-
-
 def test_missing_cells(tmp_path):
     table = read_table(written(tmp_path, "a.csv", "a,b,c\n1,NA,x\n,2,\nnan, ,N/A\n"))
     np.testing.assert_array_equal(table["a"], [1, np.nan, np.nan])
@@ -145,14 +128,6 @@ def test_repeated_names_are_numbered_with_a_warning(tmp_path):
     assert table.iloc[0].tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
     with pytest.raises(ValueError, match="two columns are called 'TP53'"):
         read_table(path, text=["TP53"])
-
-
-def test_text_further_down_under_a_repeated_name(tmp_path):
-    path = written(tmp_path, "a.csv", "g,h,g\n1,2,3\nx,4,5\n")
-    with pytest.warns(UserWarning, match="1 columns repeat"):
-        table = read_table(path)
-    assert table["g"].tolist() == ["1", "x"]
-    assert table["g.1"].tolist() == [3.0, 5.0]
 
 
 def test_wide_table_is_one_block(tmp_path):
@@ -186,11 +161,7 @@ def test_progress_reaches_the_end(tmp_path):
         ("a.parquet", "a,b\n1,2\n", "not a Parquet file"),
         ("a.parquet.gz", "a,b\n1,2\n", "has to end in .csv"),
     ],
-    ids=[
-        "empty", "blank", "header-only", "short-row", "long-row", "no-name", "open-quote", "excel",
-        "no-ending", "no-parquet", "parquet-gz",
-    ],
-)  # fmt: skip
+)
 def test_no_table(name, text, message, tmp_path):
     with pytest.raises(ValueError, match=message) as caught:
         read_table(written(tmp_path, name, text))
@@ -220,23 +191,6 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
         read_table(tmp_path / "a.parquet")
 
 
-def test_missing_file_is_an_oserror(tmp_path):
-    for name in ("a.csv", "a.csv.gz", "a.parquet"):
-        with pytest.raises(FileNotFoundError):
-            read_table(tmp_path / name)
-
-
-@pytest.mark.parametrize("cell", ["1", "-1.5", "+.5", "3.", "1e-5", " 2 ", "inf", "-Infinity"])
-def test_numbers(cell):
-    assert is_number(cell)
-    float(cell)
-
-
-@pytest.mark.parametrize("cell", ["", "x", "1_000", "1,5", "0x10", "1 2", "--1", "nan", "e5"])
-def test_not_numbers(cell):
-    assert not is_number(cell)
-
-
 @pytest.mark.parametrize(
     ("index", "names", "first"),
     [
@@ -250,10 +204,7 @@ def test_not_numbers(cell):
         (pd.MultiIndex.from_product([["x"], [1, 2, 3]]), [ROW_NAMES, f"{ROW_NAMES} 1"], ["x"] * 3),
         (pd.DatetimeIndex(["2026-01-01"] * 3, name="day"), ["day"], ["2026-01-01 00:00:00"] * 3),
     ],
-    ids=[
-        "named", "nameless", "filtered", "numbers", "categories", "named-range", "plain", "levels", "days",
-    ],
-)  # fmt: skip
+)
 def test_an_index_in_parquet_is_the_first_column(index, names, first, tmp_path):
     table = pd.DataFrame({"g": [1.0, 2.0, 3.0], "h": [4.0, 5.0, 6.0]}, index=index)
     table.to_parquet(tmp_path / "a.parquet")
@@ -261,3 +212,12 @@ def test_an_index_in_parquet_is_the_first_column(index, names, first, tmp_path):
     assert found.columns.tolist() == [*names, "g", "h"]
     assert found[found.columns[0]].tolist() == first
     assert found["h"].tolist() == [4.0, 5.0, 6.0]
+
+
+def test_what_is_a_number(tmp_path):
+    for cell in ("1", "-1.5", "+.5", "3.", "1e-5", " 2 ", "inf", "-Infinity"):
+        assert is_number(cell) and np.isfinite(float(cell)) == ("nf" not in cell)
+    assert not any(map(is_number, ["", "x", "1_000", "1,5", "0x10", "1 2", "--1", "nan", "e5"]))
+    # Whole numbers beyond the exact ones of float64 are rounded, as they are in text.
+    pd.DataFrame({"a": [2**60 + 1, 3]}).to_parquet(tmp_path / "a.parquet")
+    assert read_table(tmp_path / "a.parquet")["a"].tolist() == [float(2**60), 3.0]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from superfactor.datasets import open_table, read_table
+from superfactor.tables import open_table, read_table
 
 
 def written(folder, name, text, encoding="utf-8"):
