@@ -10,6 +10,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import chi2
 from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from tests.report.conftest import Case, nested_like, number, panel, payload, scaled, table, words
 
 from superfactor import SMFClassifier
@@ -23,7 +25,9 @@ from superfactor.interpretation import (
 )
 from superfactor.interpretation.refits import progress
 from superfactor.report import write_report
+from superfactor.report.certificate import OF_COMPLETED
 from superfactor.report.facts import gather, trusted
+from superfactor.report.facts.search import searched
 from superfactor.report.formats import share
 from superfactor.report.page import render
 from superfactor.report.sections import choice, factors, features, result, samples
@@ -259,6 +263,21 @@ def test_the_cross_validated_score_comes_first_without_held_out_samples(two_clas
         f"{two_classes.model.best_score_:.3f}".replace("-", "−"),
     )
     assert "not known" in words(page) and "optimistic" in words(page)
+
+
+def test_a_recorded_search_and_samples_without_a_label_or_with_gaps_are_told(two_classes):
+    X, y = table(60, 20, 2)
+    some = np.where(np.arange(60) < 10, None, y)
+    model = make_pipeline(SimpleImputer(), SMFClassifier(1)).fit(X.mask(X > 2), some)
+    search = replace(searched(two_classes.model), scoring="balanced_accuracy", procedure=None)
+    predictions = np.random.default_rng(0).dirichlet([1, 1], 50)
+    told = {"search": search, "nested": nested_like("better", predictions=predictions), "features": True}
+    page = render(gather(model, X.mask(X > 2), some, **told))
+    assert "10 samples had no label" in words(page) and "50 for training + 10 without a label" in words(page)
+    assert "Mean balanced accuracy over 3 splits" in words(page)
+    for tab in ("result", "convergence"):
+        assert panel(page, tab).count(OF_COMPLETED) == 1
+    assert {point[7] for point in payload(page)["samples"]["points"]} == {"out of fold"}
 
 
 def test_the_table_of_nested_scores_has_every_method_and_measure():

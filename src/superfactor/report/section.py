@@ -8,19 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Section:
-    """What stands in a tab; ``templates/<id>.html`` says it.
+    """What stands in a tab; ``templates/<id>.html`` says it."""
 
-    Attributes
-    ----------
-    id : its address, its template and its key in the payload
-    tab : a word
-    heading : a line
-    told : plain values that the template reads
-    payload : what the figures of the tab are drawn from; anything `json` can write
-    """
-
-    id: str
-    tab: str
-    heading: str
-    told: dict[str, Any] = field(default_factory=dict)
-    payload: dict[str, Any] = field(default_factory=dict)
+    id: str  # its address, its template and its key in the payload
+    tab: str  # a word
+    heading: str  # a line
+    told: dict[str, Any] = field(default_factory=dict)  # plain values that the template reads
+    payload: dict[str, Any] = field(default_factory=dict)  # what figures are drawn from, for JSON

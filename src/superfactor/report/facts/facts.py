@@ -35,21 +35,13 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Confounders:
-    """What was removed from the features.
-
-    Attributes
-    ----------
-    names : of the confounders
-    removed : the share of the variance of the features that was
-    all_of_it : bool; False where a part was left on purpose, with ``spare_y`` or ``shrink``
-    train, test : DataFrames of `confounding`; of held-out samples None without any
-    """
+    """What was removed from the features."""
 
     names: list[str]
-    removed: float
-    all_of_it: bool
-    train: Any
-    test: Any
+    removed: float  # the share of their variance
+    all_of_it: bool  # False where a part was left on purpose, with ``spare_y`` or ``shrink``
+    train: Any  # DataFrame of `confounding`
+    test: Any  # the same of held-out samples; None without any
 
 
 @dataclass(frozen=True)

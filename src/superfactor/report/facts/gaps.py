@@ -38,18 +38,11 @@ class Counted:
 
 @dataclass(frozen=True)
 class Filled:
-    """Gaps that an imputer of the pipeline has filled in.
-
-    Attributes
-    ----------
-    train : of the training samples
-    test : of the held-out samples; None without any, or where nothing is missing in them
-    how : what they were filled in by, in words
-    """
+    """Gaps that an imputer of the pipeline has filled in."""
 
     train: Counted
-    test: Counted | None
-    how: str
+    test: Counted | None  # None without held-out samples, or where nothing is missing in them
+    how: str  # what they were filled in by, in words
 
 
 def filled_in(fitted: FittedModel, X: Any, X_test: Any) -> Filled | None:
@@ -68,8 +61,7 @@ def _counted(step: Any, X: Any) -> Counted:
     """What is missing in the columns that a step fills in."""
     passed = positions_of(getattr(step, "passthrough_columns", None), step, "passthrough_columns")
     if passed:
-        own = np.setdiff1d(np.arange(np.shape(X)[1]), passed)
-        X = _safe_indexing(X, own, axis=1)
+        X = _safe_indexing(X, np.setdiff1d(np.arange(np.shape(X)[1]), passed), axis=1)
     if sp.issparse(X):  # whose gaps are stored
         return Counted(int(np.isnan(X.data).sum()), int(np.prod(X.shape)))
     mark = getattr(step, "missing_values", np.nan)

@@ -18,22 +18,13 @@ from superfactor.report.formats import label
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples with what the model says about them.
+    """Samples with what the model says about them."""
 
-    Attributes
-    ----------
-    ids : names, n of them
-    truth : (n,) class numbers, −1 without a label
-    probabilities : (n, classes)
-    scores : (n, r), as new samples get them (without their labels), in display order and sign
-    blind : (n, r), the same by models that had not seen them; None where there are none
-    """
-
-    ids: list[str]
-    truth: Any
-    probabilities: Any
-    scores: Any
-    blind: Any = None
+    ids: list[str]  # n names
+    truth: Any  # (n,) class numbers, −1 without a label
+    probabilities: Any  # (n, classes)
+    scores: Any  # (n, r), as new samples get them (without their labels), in display order and sign
+    blind: Any = None  # (n, r), the same by models that had not seen them; None where there are none
 
     def __len__(self) -> int:
         return len(self.ids)

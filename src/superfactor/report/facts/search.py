@@ -17,28 +17,17 @@ CHOSEN = {"model": "model", "n_components": "rank", "xi": "ξ", "lam": "λ"}
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """The settings a search tried, and the one it chose.
+    """The m settings a search tried, and the one it chose."""
 
-    Attributes
-    ----------
-    settings : one dict a setting: model, n_components, xi, lam
-    mean, spread, place : (m,) of their scores over the splits: mean, standard deviation, rank from 1
-    chosen : position of the best
-    n_splits : int
-    scoring : of the search: None, a name or a function
-    scree : of the samples
-    procedure : class and parameters of the search, as `procedure_of` gives them; None where not known
-    """
-
-    settings: Sequence[Mapping[str, Any]]
-    mean: Any
-    spread: Any
-    place: Any
-    chosen: int
+    settings: Sequence[Mapping[str, Any]]  # model, n_components, xi, lam
+    mean: Any  # (m,) of the scores over the splits
+    spread: Any  # (m,) their standard deviation
+    place: Any  # (m,) the rank of the mean, from 1
+    chosen: int  # position of the best
     n_splits: int
-    scoring: Any
+    scoring: Any  # of the search: None, a name or a function
     scree: Scree
-    procedure: Mapping[str, Any] | None = None
+    procedure: Mapping[str, Any] | None = None  # as `procedure_of` has it; None where not known
 
     @property
     def scorer(self) -> str:

@@ -25,22 +25,13 @@ MARKERS_PER_CLASS = 10
 
 @dataclass(frozen=True)
 class Trusted:
-    """What the training samples say of single features.
+    """What the training samples say of single features."""
 
-    Attributes
-    ----------
-    effects : DataFrame of `feature_effects`
-    markers : DataFrame of `class_features`
-    stable : StableFeatures, or None
-    why_not : why there are none; empty where nobody wanted them
-    nearness : Nearness, or None where nobody wanted it or it would take long
-    """
-
-    effects: Any
-    markers: Any
+    effects: Any  # DataFrame of `feature_effects`
+    markers: Any  # DataFrame of `class_features`
     stable: StableFeatures | None
-    why_not: str
-    nearness: Nearness | None
+    why_not: str  # why there are no stable ones; empty where nobody wanted them
+    nearness: Nearness | None  # None where nobody wanted it or it would take long
 
 
 def trusted(

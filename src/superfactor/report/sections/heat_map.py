@@ -18,19 +18,15 @@ FARTHEST = 3.0
 class HeatMap:
     """Rows are features, columns samples, both in the order of their trees.
 
-    Attributes
-    ----------
-    values : (k, m), in standard deviations of each feature over these samples
-    rows, columns : (k,), (m,) positions in the input
-    row_tree, column_tree : (k − 1, 5), (m − 1, 5), one row a join: place and height of its two parts
-        and its own height; places count leaves from 0, heights are from 0 to 1
+    A tree has one row a join: place and height of its two parts, and its own height; places count leaves from
+    0, heights are from 0 to 1.
     """
 
-    values: Any
-    rows: Any
-    columns: Any
-    row_tree: Any
-    column_tree: Any
+    values: Any  # (k, m), in standard deviations of each feature over these samples
+    rows: Any  # (k,) positions in the input
+    columns: Any  # (m,)
+    row_tree: Any  # (k − 1, 5)
+    column_tree: Any  # (m − 1, 5)
 
 
 def heat_map(X: Any) -> HeatMap:

@@ -28,6 +28,9 @@ ARROWS_PER_END = 6
 MOST_ARROWS = 60
 # An ellipse may widen the picture by this share of the range of the points, and is cut beyond.
 ROOM_FOR_ELLIPSES = 0.35
+# A plane needs at least this many samples for a covariance that means anything.
+FEWEST_SAMPLES = 4
+LEVEL = 0.95
 
 
 def section(facts: Facts) -> Section:
@@ -88,11 +91,11 @@ def _unlabeled(facts: Facts) -> list[dict[str, Any]]:
     """What the model says of the first samples without a label; empty where all have one."""
     if facts.unlabeled is None:
         return []
-    shares = facts.unlabeled.probabilities[:MOST_UNLABELED]
-    best = np.argmax(shares, axis=1)
     return [
-        {"name": name, "predicted": facts.classes[c], "probability": probability(own[c])}
-        for name, own, c in zip(facts.unlabeled.ids, shares, best, strict=False)
+        {"name": name, "predicted": facts.classes[own.argmax()], "probability": probability(own.max())}
+        for name, own in zip(
+            facts.unlabeled.ids, facts.unlabeled.probabilities[:MOST_UNLABELED], strict=False
+        )
     ]
 
 
@@ -131,11 +134,9 @@ def _points(facts: Facts, samples: Samples, kept: Any, held_out: int) -> list[li
 
     Training samples have two places: by models that had not seen them, and by the one that has.
     """
-    how, chances = "held out", samples.probabilities
-    if not held_out:
-        how, chances = "training", samples.probabilities
-        if facts.out_of_fold is not None:
-            how, chances = "out of fold", facts.out_of_fold
+    how, chances = "held out" if held_out else "training", samples.probabilities
+    if not held_out and facts.out_of_fold is not None:
+        how, chances = "out of fold", facts.out_of_fold
     predicted = np.argmax(chances, axis=1)
     colours, places = facts.page.colours(samples.truth), [positions(samples)]
     if samples.blind is not None and not held_out:
@@ -173,18 +174,11 @@ def _arrows(facts: Facts) -> list[list[Any]]:
 
 def _means(facts: Facts) -> list[dict[str, Any]]:
     """Mean and spread of every factor by class, in standard deviations of the scores of the fit."""
-    scores = positions(facts.train)
-    rows = []
-    for c, name in enumerate(facts.classes):
-        own = scores[facts.train.truth == c]
-        cells = list(zip(own.mean(0).tolist(), own.std(0).tolist(), strict=True))
-        rows.append({"name": name, "cells": cells})
-    return rows
-
-
-# A plane needs at least this many samples for a covariance that means anything.
-FEWEST_SAMPLES = 4
-LEVEL = 0.95
+    by_class = [positions(facts.train)[facts.train.truth == c] for c in range(len(facts.classes))]
+    return [
+        {"name": name, "cells": list(zip(own.mean(0).tolist(), own.std(0).tolist(), strict=True))}
+        for name, own in zip(facts.classes, by_class, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
