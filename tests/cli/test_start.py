@@ -10,7 +10,7 @@ from tests.cli.command import refused, superfactor
 
 import superfactor as package
 from superfactor.cli import main
-from superfactor.cli.options import Files, Looks, Reading
+from superfactor.cli.options import Files, Looks, TableReading
 
 COMMANDS = ("demo", "fit", "predict", "select", "report")
 
@@ -68,7 +68,7 @@ def test_words_are_those_of_the_library():
 
     given = {
         each.name: each.metadata["typed"].metavar
-        for each in (*fields(Looks), *fields(Files), *fields(Reading))
+        for each in (*fields(Looks), *fields(Files), *fields(TableReading))
     }
     known = {"by": BY, "rotation": ROTATIONS, "impute": WAYS, "layout": LAYOUTS}
     assert {name: tuple(given[name].split("|")) for name in known} == known

@@ -23,9 +23,9 @@ from superfactor.cli.options import (
     ModelFile,
     Names,
     Outputs,
-    Reading,
     Roles,
     Settings,
+    TableReading,
     View,
     Voice,
 )
@@ -113,7 +113,7 @@ def fit(
     outputs: Outputs,
     roles: Roles,
     files: Files,
-    reading: Reading,
+    reading: TableReading,
     settings: Settings,
     looks: Looks,
     voice: Voice,
@@ -183,7 +183,7 @@ def evaluate(file: ModelFile, files: Files, labels: Labels, voice: Voice) -> Non
 def select(
     roles: Roles,
     files: Files,
-    reading: Reading,
+    reading: TableReading,
     choice: Choice,
     out: Annotated[Path | None, typer.Option(metavar="CSV", help="Write the scores of all settings.")] = None,
     *,

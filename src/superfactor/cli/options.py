@@ -137,7 +137,7 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Reading(Unlabeled):
+class TableReading(Unlabeled):
     """What is done to a table before anything is learned from it."""
 
     impute: str = option(

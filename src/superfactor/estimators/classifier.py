@@ -43,10 +43,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         λ ≥ 0, ridge on the lifted coefficients A, likewise; ``lam_``. With 0 there is no minimum where
         classes can be told apart: the fit ends with a warning.
     lam_covariates : "auto", float or None, default="auto"
-        Ridge on the coefficients of the covariates; the intercept is free. "auto" is 0.08 times the
-        variance of each covariate, a prior of standard deviation 2.5 on the log-odds per
-        standard deviation: weak, and the same in every unit. None is the paper's: the same
-        λ. ``lam_covariates_`` says what it was.
+        Ridge on the coefficients of the covariates; the intercept is free. "auto" is 0.08 times the variance
+        of each covariate, a prior of standard deviation 2.5 on the log-odds per standard deviation: weak, and
+        the same in every unit. None is the paper's: the same λ. ``lam_covariates_`` says what it was.
     link : {"logistic", "probit"} or Link, default="logistic"
         The score function h of the paper; "probit" is for two classes. See `superfactor.losses`
         for a link of one's own.

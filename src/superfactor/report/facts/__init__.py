@@ -17,7 +17,7 @@ file                  idea
 from superfactor.report.facts.effects import alone, directions, judged_alone
 from superfactor.report.facts.facts import Facts
 from superfactor.report.facts.gathering import gather
-from superfactor.report.facts.samples import Samples
+from superfactor.report.facts.samples import ToldSamples
 from superfactor.report.facts.search import Searched
 
-__all__ = ["Facts", "Samples", "Searched", "alone", "directions", "gather", "judged_alone"]
+__all__ = ["Facts", "Searched", "ToldSamples", "alone", "directions", "gather", "judged_alone"]

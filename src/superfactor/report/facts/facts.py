@@ -14,7 +14,7 @@ from superfactor.interpretation.roles import roles
 from superfactor.outcomes import Outcome
 from superfactor.outcomes.class_page import ClassPage, Curve
 from superfactor.report.facts.gaps import Filled
-from superfactor.report.facts.samples import Samples
+from superfactor.report.facts.samples import ToldSamples
 from superfactor.report.facts.search import Searched
 from superfactor.report.facts.trusted import Trusted
 from superfactor.selection import Verdict
@@ -57,9 +57,9 @@ class Facts:
     view: FactorView
     plain: Matched  # the same number of factors of a plain SVD, beside those of the view
     factorized: Any  # X (n, p) as the estimator saw it, without covariate columns; dense or sparse
-    train: Samples  # those with a label
-    test: Samples | None  # those with a label
-    unlabeled: Samples | None = None  # training samples without one
+    train: ToldSamples  # those with a label
+    test: ToldSamples | None  # those with a label
+    unlabeled: ToldSamples | None = None  # training samples without one
     n_test_unlabeled: int = 0  # held-out samples without one, which judge nothing
     held_out: HeldOut | None = None  # the factors on samples of which they know nothing
     not_held_out: str = ""  # why there are none
@@ -138,7 +138,7 @@ class Facts:
         return self.held_out is not None and bool(self.held_out.predictive.any())
 
     @property
-    def samples(self) -> Samples:
+    def samples(self) -> ToldSamples:
         """Those the model is judged by: held out where there are any."""
         return self.train if self.test is None else self.test
 
@@ -169,7 +169,7 @@ class Facts:
             self.page.curves(*asked),
         )
 
-    def counts(self, samples: Samples | None = None) -> Any:
+    def counts(self, samples: ToldSamples | None = None) -> Any:
         """(c,) how many samples of each class there are, in training unless others are given."""
         return np.bincount((self.train if samples is None else samples).truth, minlength=len(self.classes))
 

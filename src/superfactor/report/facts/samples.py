@@ -17,7 +17,7 @@ from superfactor.report.formats import label
 
 
 @dataclass(frozen=True)
-class Samples:
+class ToldSamples:
     """Samples with what the model says about them."""
 
     ids: list[str]  # n names
@@ -50,15 +50,15 @@ def parts_of(
     ids: list[str],
     X: Any,
     covariates: Any,
-) -> tuple[Samples, Samples | None]:
+) -> tuple[ToldSamples, ToldSamples | None]:
     """The samples with a label, as `given` says, and those without; X (n, p) is as the estimator wants it."""
     classes, truth = outcome.recognised(estimator, given, name)
 
-    def told(ids: list[str], truth: Any, X: Any, covariates: Any) -> Samples:
+    def told(ids: list[str], truth: Any, X: Any, covariates: Any) -> ToldSamples:
         rows = outcome.rows(estimator, X, classes, covariates=covariates)
         rows = np.asarray(as_numpy(rows), dtype=np.float64)
         scores = view.scores_of(estimator.transform(X))
-        return Samples(ids, truth, rows / rows.sum(axis=1, keepdims=True), scores)
+        return ToldSamples(ids, truth, rows / rows.sum(axis=1, keepdims=True), scores)
 
     if given.known is None:
         return told(ids, truth, X, covariates), None

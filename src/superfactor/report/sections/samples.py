@@ -10,7 +10,7 @@ from scipy.stats import f
 
 from superfactor.interpretation.roles import BESIDE_NAME
 from superfactor.interpretation.tables import extremes
-from superfactor.report.facts import Facts, Samples
+from superfactor.report.facts import Facts, ToldSamples
 from superfactor.report.formats import compact, correlation, label, probability
 from superfactor.report.section import Section
 
@@ -73,7 +73,7 @@ def picture(facts: Facts) -> dict[str, Any]:
     }
 
 
-def positions(samples: Samples, blind: bool = True) -> Any:
+def positions(samples: ToldSamples, blind: bool = True) -> Any:
     """Scores (n, r), by models that had not seen the samples if there are any and they are asked for."""
     return samples.blind if blind and samples.blind is not None else samples.scores
 
@@ -129,7 +129,7 @@ def ranges(scores: Any, ellipses: list[Ellipse | None]) -> Any:
     return np.column_stack([np.maximum(least, low - room) - margin, np.minimum(most, high + room) + margin])
 
 
-def _points(facts: Facts, samples: Samples, kept: Any, held_out: int) -> list[list[Any]]:
+def _points(facts: Facts, samples: ToldSamples, kept: Any, held_out: int) -> list[list[Any]]:
     """Name, held out?, class, predicted class, its probability, that of the true class, places, by whom.
 
     Training samples have two places: by models that had not seen them, and by the one that has.
