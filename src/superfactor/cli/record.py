@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
 
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.summary import performance_facts
 from superfactor.cli.trained import fingerprints
+from superfactor.report.facts import Searched
 from superfactor.saving import versions
+from superfactor.selection import Scree, Verdict
 
 _PARAMETERS = ("n_components", "model", "xi", "lam")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
@@ -15,8 +22,6 @@ _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 def metadata(learned: Learned, command: str) -> dict[str, Any]:
     """All there is to know to use the model on another table, and to tell how it came about."""
-    import numpy as np
-
     samples, settings = learned.samples, learned.settings
     preprocess = "standardize" if settings.standardize else "center"
     return {
@@ -50,8 +55,6 @@ def _groups(learned: Learned) -> Any:
     """Numbers (n,) of the groups that training samples belong to, in their order; None without groups."""
     if learned.samples.groups is None:
         return None
-    import numpy as np
-
     return np.unique(learned.samples.groups[learned.train], return_inverse=True)[1]
 
 
@@ -62,11 +65,6 @@ def grade_of(about: dict[str, Any]) -> str | None:
 
 def checksum(X: Any, y: Any) -> str:
     """Of values (n, p) and labels (n,): are these the samples the model was fitted to?"""
-    import hashlib
-
-    import numpy as np
-    from scipy.sparse import issparse
-
     if issparse(X):
         found = hashlib.sha256(fingerprints(X).tobytes())
     else:
@@ -78,8 +76,6 @@ def checksum(X: Any, y: Any) -> str:
 
 def names(ids: Any) -> Any:
     """Names (n,) that tell the samples of a table apart; their numbers where `ids` do not."""
-    import numpy as np
-
     unique = len(set(ids.tolist())) == len(ids)
     return ids if unique else np.array([str(row) for row in range(1, len(ids) + 1)])
 
@@ -88,8 +84,6 @@ def _nested(nested: Any) -> dict[str, Any] | None:
     """What scripts and pages are told; predictions (n, c) are in the order of `training_ids`."""
     if nested is None:
         return None
-    import numpy as np
-
     return {
         **nested.as_dict(),
         "classes": nested.classes.tolist(),
@@ -100,8 +94,6 @@ def _nested(nested: Any) -> dict[str, Any] | None:
 
 
 def _search(search: Any) -> dict[str, Any]:
-    import numpy as np
-
     results, scree = search.cv_results_, search.scree_
     return {
         **{name: np.array([point[name] for point in results["params"]]) for name in _PARAMETERS},
@@ -120,10 +112,6 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
     """What a page says of nested cross-validation; model files of earlier versions have no predictions."""
     if record is None:
         return None
-    from types import SimpleNamespace
-
-    from superfactor.selection import Verdict
-
     told = Verdict.of_dict(record["verdict"])
     predictions = record.get("predictions")
     if predictions is not None:
@@ -136,9 +124,6 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
 
 def recorded_search(record: dict[str, Any]) -> Any:
     """What a page tells of the search, as a `Searched`."""
-    from superfactor.report.facts import Searched
-    from superfactor.selection import Scree
-
     columns = (record[name].tolist() for name in _PARAMETERS)
     scree = (record[name] for name in ("singular_values", "share", "total", "elbow"))
     return Searched(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
 
 from superfactor.tables.study import Study
 
@@ -13,11 +18,6 @@ TRAINED_ON = "trained_on"
 
 def fingerprints(X: Any) -> Any:
     """Eight bytes for each row of values (n, p), as whole numbers (n,)."""
-    import hashlib
-    from itertools import pairwise
-
-    import numpy as np
-    from scipy.sparse import issparse
 
     def digest(*parts: Any) -> bytes:
         return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=8).digest()
@@ -40,11 +40,6 @@ def trained_on(about: dict[str, Any], samples: Study) -> list[str]:
 
     NO_LABEL where it shaped the factors, by its values or its name, and its label was not known.
     Names count where both tables have some, in whatever column, and not mere numbers of rows.
-
-    Parameters
-    ----------
-    about : the metadata of a model
-    samples : in the columns of that model
     """
     rows = set(about["training_rows"].tolist())
     named = samples.roles.id is not None and about["id"] is not None

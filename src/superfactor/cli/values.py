@@ -24,14 +24,7 @@ def one_of(option: str, *words: str) -> Callable[[str], str]:
 def numbers(
     option: str, kind: Any, least: float, required: str, *, open_end: bool = False
 ) -> Callable[[str], Any]:
-    """A parser of ``auto``, one number, or several with commas between them as a list.
-
-    Parameters
-    ----------
-    kind : int or float
-    least : the smallest number that is allowed; not allowed itself with `open_end`
-    required : what is, in words
-    """
+    """A parser of ``auto``, one number, or several with commas between them as a list."""
 
     def allowed(value: float) -> bool:
         return (least < value if open_end else least <= value) and value < float("inf")

@@ -5,6 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
 from superfactor.cli.commands.fit import finish
 from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import UserError, as_user_error
@@ -12,6 +19,8 @@ from superfactor.cli.options import Looks, Outputs, Settings
 from superfactor.cli.told.findings import Findings
 from superfactor.cli.told.output import write_table
 from superfactor.cli.told.screen import Screen
+from superfactor.datasets import load_t_cells
+from superfactor.outcomes import outcome_named
 from superfactor.tables import read_study
 
 TARGET, POSITIVE = "type", "CD8"
@@ -45,8 +54,6 @@ def run(folder: Path, command: str, screen: Screen) -> None:
 
 
 def _write_table(path: Path) -> None:
-    from superfactor.datasets import load_t_cells
-
     data = load_t_cells()
     rows = zip(data.y.tolist(), data.X.tolist(), strict=True)
     write_table(path, [TARGET, *data.features], ([label, *row] for label, row in rows))
@@ -54,8 +61,6 @@ def _write_table(path: Path) -> None:
 
 def _in_three_sentences(learned: Learned, found: Findings) -> list[str]:
     """What was found, beside other methods, for somebody who has never heard of factors."""
-    from superfactor.outcomes import outcome_named
-
     nested, (first, *others) = learned.nested, found.factors()
     rank, metric = int(learned.estimator.n_components), nested.headline
     ours, ridge = (
@@ -89,15 +94,6 @@ def _names(factor: dict[str, Any], end: str) -> str:
 
 def _plain(learned: Learned, rank: int) -> float:
     """Accuracy of as many principal components + logistic regression, on the folds of the measurement."""
-    import numpy as np
-    from sklearn.decomposition import PCA
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import cross_val_score
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from superfactor.outcomes import outcome_named
-
     nested, (X, y) = learned.nested, learned.part(learned.train)
     seeds = [learned.settings.seed + repeat for repeat in range(nested.n_repeats)]
     folds = [

@@ -5,14 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from superfactor.cli.commands.learning import few_threads
 from superfactor.cli.commands.opening import open_with, read_for
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Labels
 from superfactor.cli.told.screen import Screen
-from superfactor.cli.told.summary import class_counts, counted, figure, headline_row, interval, show_verdict
+from superfactor.cli.told.summary import (
+    class_counts,
+    counted,
+    figure,
+    headline_row,
+    interval,
+    show_verdict,
+    verdict_facts,
+)
 from superfactor.cli.trained import NEW, NO_LABEL, trained_on
+from superfactor.outcomes import outcome_named
 from superfactor.saving import Saved, versions
+from superfactor.selection import external_scores
 from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
@@ -20,8 +32,6 @@ from superfactor.tables.study import Study
 
 def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
     """Figures, their intervals and a verdict."""
-    from superfactor.selection import external_scores
-
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
         where = {"target": labels.target, "unlabeled": labels.unlabeled}
@@ -36,13 +46,19 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
         [("model", str(model)), ("table", files.title), ("samples", f"{len(y):,} ({', '.join(counted(y))})")]
     )
     _show(found, screen)
-    screen.finish({"versions": versions(), "samples": len(y), "classes": class_counts(y), **found.as_dict()})
+    screen.finish(
+        {
+            "versions": versions(),
+            "samples": len(y),
+            "classes": class_counts(y),
+            **found.as_dict(),
+            "verdict": verdict_facts(found.verdict),
+        }
+    )
 
 
 def _new_ones(loaded: Saved, samples: Study, screen: Screen) -> Any:
     """Positions of the samples whose label the model was not shown: the others are no test of it."""
-    import numpy as np
-
     there = np.flatnonzero(samples.labeled)
     if not len(there):
         raise UserError(f"{samples.path}: no sample has a label; they are what a model is measured by")
@@ -71,8 +87,6 @@ def _new_ones(loaded: Saved, samples: Study, screen: Screen) -> Any:
 
 
 def _show(found: Any, screen: Screen) -> None:
-    from superfactor.outcomes import outcome_named
-
     outcome = outcome_named(found.outcome)
     rows = [
         [outcome.words(metric), figure(metric, value["mean"]), interval(metric, value)]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from superfactor.cli.commands.fit import read_markers
 from superfactor.cli.commands.opening import open_model
 from superfactor.cli.options import View
@@ -15,14 +18,13 @@ from superfactor.cli.told.output import check_paths, check_table, write_frame
 from superfactor.cli.told.returning import show_stable_facts
 from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import show_verdict
+from superfactor.interpretation import factor_view
 from superfactor.saving import versions
+from superfactor.selection import Verdict
 
 
 def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> None:
     """Print factors, with `n` features at each end, and the verdict."""
-    from superfactor.interpretation import factor_view
-    from superfactor.selection import Verdict
-
     check_paths({"--out": out}, model, looks.markers)
     check_table("--out", out)
     notes = read_markers(looks.markers)
@@ -66,13 +68,7 @@ def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> N
 
 
 def _stable(told: dict[str, Any] | None, view: Any, fitted: Any) -> dict[str, Any] | None:
-    """Stable features with the signs of a view; their correlations are with the factors as first shown.
-
-    Parameters
-    ----------
-    told : as in the model file
-    view, fitted : as shown now, and as shown when the model was fitted
-    """
+    """Stable features with the signs of a view; their correlations are with the factors as first shown."""
     if told is None or view.outputs == fitted.outputs:
         return told
     turned = [
@@ -84,9 +80,6 @@ def _stable(told: dict[str, Any] | None, view: Any, fitted: Any) -> dict[str, An
 
 def _all(view: Any) -> Any:
     """One row a feature and factor."""
-    import numpy as np
-    import pandas as pd
-
     r, p = view.correlations.shape
     return pd.DataFrame(
         {

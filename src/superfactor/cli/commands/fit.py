@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from superfactor import saving
 from superfactor.cli.commands.learning import Learned, few_threads, learn
@@ -12,17 +11,18 @@ from superfactor.cli.options import Looks, Outputs, Settings
 from superfactor.cli.record import metadata
 from superfactor.cli.told import summary
 from superfactor.cli.told.factor_table import check_positive, show_factors
-from superfactor.cli.told.features import write_features
 from superfactor.cli.told.findings import Findings, find
 from superfactor.cli.told.output import check_paths, check_table
+from superfactor.cli.told.page import write_features, write_page
 from superfactor.cli.told.parts import show_blocks, show_confounding, show_covariates
 from superfactor.cli.told.predictions import of_unlabeled, show_unlabeled
 from superfactor.cli.told.screen import Screen
+from superfactor.interpretation import read_markers as read
 from superfactor.tables import read_study
 from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.roles import Columns
-from superfactor.tables.study import Study, Wishes
+from superfactor.tables.study import Wishes
 
 
 def run(
@@ -69,7 +69,9 @@ def finish(
     files = {"model": str(outputs.out)}
     if outputs.report is not None:
         with screen.step("report"):
-            _write_page(outputs.report, learned, about, found, markers, screen)
+            parts = learned.train, learned.held_out
+            told = {"search": learned.search, "nested": learned.nested, "markers": markers}
+            write_page(outputs.report, found, about, learned.samples, *parts, screen, **told)
         files["report"] = str(outputs.report)
     unlabeled = of_unlabeled(learned)
     if outputs.predictions is not None:
@@ -152,69 +154,5 @@ def read_markers(path: Path | None) -> dict[str, str] | None:
     """Notes by feature, or None without a file."""
     if path is None:
         return None
-    from superfactor.interpretation import read_markers as read
-
     with as_user_error(f"--markers {path}: "):
         return read(path)
-
-
-def confounders_at(samples: Study, train: Any, held_out: Any) -> dict[str, Any]:
-    """What a page is told of the confounders of the samples at these positions."""
-    if samples.confounders is None:
-        return {}
-    return {
-        "confounders": samples.confounders.iloc[train],
-        "confounders_test": samples.confounders.iloc[held_out] if len(held_out) else None,
-    }
-
-
-def page_title(about: dict[str, Any]) -> str:
-    """What the page of a model with this metadata is called: by its blocks, or by its table."""
-    return f"Supervised factors of {' + '.join(about.get('blocks') or [about['table']])}"
-
-
-def page_notes(about: dict[str, Any], screen: Screen) -> list[str]:
-    """What was done to the table before the model saw it, and what was noted on the way.
-
-    Of gaps that were filled in the page speaks itself.
-
-    Parameters
-    ----------
-    about : the metadata of the model
-    """
-    said = ["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"]
-    return said + [note for note in screen.notes if screen.kinds[note] != "filled"]
-
-
-def _write_page(
-    path: Path,
-    learned: Learned,
-    about: dict[str, Any],
-    found: Findings,
-    markers: dict[str, str] | None,
-    screen: Screen,
-) -> None:
-    from superfactor.report import write_report
-
-    samples, held_out = learned.samples, learned.held_out
-    X, y = learned.part(learned.train)
-    X_test, y_test = learned.labeled_part(held_out) if len(held_out) else (None, None)
-    write_report(
-        path,
-        learned.model,
-        X,
-        y,
-        X_test=X_test,
-        y_test=y_test,
-        search=learned.search,
-        markers=markers,
-        nested=learned.nested,
-        **confounders_at(samples, learned.train, held_out),
-        title=page_title(about),
-        target=samples.roles.target,
-        ids=[*samples.ids[learned.train], *samples.ids[held_out]],
-        command=about["command"],
-        notes=page_notes(about, screen),
-        groups=None if samples.groups is None else samples.groups[learned.train],
-        **found.for_page,
-    )

@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
+
+from superfactor import _arrays
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Choice, Settings
 from superfactor.cli.told.screen import Screen
+from superfactor.outcomes import outcome_named, outcome_of
+from superfactor.selection import SMFClassifierCV, nested_scores
+from superfactor.selection.judging.verdict import too_few
 from superfactor.tables.columns.labels import is_labeled, known
 from superfactor.tables.study import Study
 
@@ -90,12 +98,6 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
 
 def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
     """Nested cross-validation of the samples learned from, and the verdict; None for too few samples."""
-    from sklearn.base import clone
-
-    from superfactor.outcomes import outcome_of
-    from superfactor.selection import nested_scores
-    from superfactor.selection.judging.verdict import too_few
-
     samples, settings = learned.samples, learned.settings
     X, y = learned.part(learned.train)
     groups = None if samples.groups is None else samples.groups[learned.train]
@@ -129,22 +131,16 @@ def fit_search(search: Any, X: Any, y: Any, progress: Any, groups: Any = None) -
 
 def few_threads(X: Any) -> Any:
     """One thread for the linear algebra of small X (n, p), as a context."""
-    from superfactor import _arrays
-
     return _arrays.few_threads(X.shape)
 
 
 def split(samples: Study, settings: Settings) -> tuple[Any, Any]:
     """Positions of the samples to learn from and of those held out, class by class."""
-    import numpy as np
-
     if not 0 <= settings.test_size < 1:
         raise UserError(f"--test-size {settings.test_size:g}: from 0 up to but without 1 is required")
     everyone = np.arange(len(samples.y))
     if settings.test_size == 0:
         return everyone, everyone[:0]
-    from sklearn.model_selection import train_test_split
-
     there = everyone[samples.labeled]
     y = known(samples.y)
     classes, counts = np.unique(y, return_counts=True)
@@ -167,11 +163,6 @@ def split(samples: Study, settings: Settings) -> tuple[Any, Any]:
 
 def _held_out_groups(samples: Study, y: Any, groups: Any, settings: Settings) -> Any:
     """Positions among the labels (n,) that are held out, whole groups: so many folds as make that share."""
-    import numpy as np
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    from superfactor.outcomes import outcome_named
-
     parts = min(PARTS, *outcome_named("classes").sizes(y, groups))
     held = round(parts * settings.test_size)
     if not 0 < held < parts:
@@ -188,12 +179,6 @@ def search_for(
     samples: Study, settings: Choice, y: Any, groups: Any = None, certify: str = "residual"
 ) -> Any:
     """The search with the folds these labels (n,) and groups allow, not yet fitted."""
-    import numpy as np
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-
-    from superfactor.outcomes import outcome_named
-    from superfactor.selection import SMFClassifierCV
-
     labels = known(y)
     units = outcome_named("classes").sizes(labels, None if groups is None else groups[is_labeled(y)])
     fewest = min(units)
@@ -230,10 +215,6 @@ def _check_ranks(rank: Any, n_samples: int, n_features: int) -> None:
 
 
 def _scores(learned: Learned) -> dict[str, Any]:
-    import numpy as np
-
-    from superfactor.outcomes import outcome_of
-
     outcome, classes = outcome_of(learned.model), learned.model.classes_
     counts = np.bincount(np.searchsorted(classes, learned.labeled_part(learned.known)[1]))
     frequent = classes[counts.argmax()]

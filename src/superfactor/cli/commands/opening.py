@@ -60,13 +60,7 @@ def read_for(
     target: str | None = None,
     unlabeled: str | None = None,
 ) -> Study:
-    """The samples of a table in the columns of a model, and their labels where they are needed.
-
-    Parameters
-    ----------
-    identifier, target, unlabeled : columns with names and labels of samples, and what stands for no label;
-        None for what the model was fitted with
-    """
+    """The samples of a table in the columns of a model, and their labels where they are needed."""
     about = loaded.about
     target = (target or about["target"]) if labels else None
     with as_user_error():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli.commands.fit import confounders_at, page_notes, page_title, read_markers
+from superfactor.cli.commands.fit import read_markers
 from superfactor.cli.commands.learning import few_threads
 from superfactor.cli.commands.opening import open_with, read_for
 from superfactor.cli.errors import UserError
@@ -13,20 +13,17 @@ from superfactor.cli.options import Looks
 from superfactor.cli.record import checksum, grade_of, names, recorded_scores, recorded_search
 from superfactor.cli.told import out_of_fold
 from superfactor.cli.told.factor_table import check_positive
-from superfactor.cli.told.features import write_features
 from superfactor.cli.told.findings import find, recorded_nearness
 from superfactor.cli.told.output import check_table
+from superfactor.cli.told.page import write_features, write_page
 from superfactor.cli.told.screen import Screen
 from superfactor.saving import Saved, versions
-from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
 
 
 def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -> None:
     """Write the page; samples that the model was not fitted to count as held out."""
-    from superfactor.report import write_report
-
     features = looks.features_out
     outputs = {"--out": out, "--features-out": features}
     loaded, files = open_with(model, source, outputs, screen, looks.markers)
@@ -62,25 +59,8 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
             write_features(features, found, X, y)
         written["features"] = str(features)
     with screen.step("report"):
-        write_report(
-            out,
-            loaded.model,
-            X,
-            y,
-            X_test=samples.design[others] if others else None,
-            y_test=known(samples.y[others]) if others else None,
-            search=recorded_search(about["search"]),
-            nested=recorded_scores(about.get("nested")),
-            markers=notes,
-            **confounders_at(samples, train, others),
-            title=page_title(about),
-            target=about["target"],
-            ids=[*samples.ids[train], *samples.ids[others]],
-            command=about["command"],
-            notes=page_notes(about, screen),
-            groups=about["groups"],
-            **found.for_page,
-        )
+        told = {"search": recorded_search(about["search"]), "nested": recorded_scores(about.get("nested"))}
+        write_page(out, found, about, samples, train, others, screen, markers=notes, **told)
     if looks.stability or found.stable is not None:
         screen.say()
     screen.fields(

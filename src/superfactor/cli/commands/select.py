@@ -12,6 +12,7 @@ from superfactor.cli.told import summary
 from superfactor.cli.told.output import check_paths, check_table, write_table
 from superfactor.cli.told.screen import Screen
 from superfactor.saving import versions
+from superfactor.selection.search.results import choose
 from superfactor.tables import read_study
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.roles import Columns
@@ -54,8 +55,6 @@ def run(
 
 def choices(search: Any) -> tuple[int, int]:
     """Positions of the setting that a fit would take, and of the simplest within an error of the best."""
-    from superfactor.selection.search.results import choose
-
     return search.best_index_, choose(search.cv_results_, "one_standard_error")
 
 

@@ -7,6 +7,9 @@ from typing import Any
 
 from superfactor.cli.errors import UserError
 from superfactor.cli.told.screen import Screen
+from superfactor.interpretation import supervised_factors, top_features
+from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE, beside, roles
+from superfactor.selection.judging.verdict import BETTER
 
 # Features shown at each end of a factor, and told to scripts.
 SHOWN, TOLD = 3, 5
@@ -30,21 +33,7 @@ def factor_facts(
     grade: str | None = None,
     n: int = TOLD,
 ) -> list[dict[str, Any]]:
-    """Everything about the factors of a view as plain values, those that predict first.
-
-    Parameters
-    ----------
-    view : FactorView
-    by : what features are ranked by
-    markers : dict from feature to note, or None
-    held : as `out_of_fold.facts` has it, of the same factors; None where nothing is known of other samples
-    grade : of the verdict on the model, None where there is none
-    n : features at each end
-    """
-    from superfactor.interpretation import supervised_factors, top_features
-    from superfactor.interpretation.roles import roles
-    from superfactor.selection.judging.verdict import BETTER
-
+    """Everything about the factors of a view as plain values, those that predict first."""
     table, top = supervised_factors(view), top_features(view, n, by=by, markers=markers)
     top["told_from_none"] = abs(top["correlation"]) * len(view.scores) ** 0.5 >= STANDARD_ERRORS
     found = roles(
@@ -92,17 +81,7 @@ def show_factors(
     covariates: bool = False,
     shown: int = SHOWN,
 ) -> None:
-    """Print what each factor is good for, then the features at its ends.
-
-    Parameters
-    ----------
-    factors : of `factor_facts`
-    target : what the labels are called
-    covariates : whether there are some, beside which the factors have to be of use
-    shown : features at each end
-    """
-    from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE
-
+    """Print what each factor is good for, then the features at its ends."""
     roles = {factor["role"] for factor in factors}
     if NOT_SHOWN in roles and PREDICTIVE not in roles:
         screen.say()
@@ -156,8 +135,6 @@ def _says(factor: dict[str, Any], outputs: list[str]) -> str:
 
 def _legend(factors: list[dict[str, Any]], outputs: list[str]) -> list[tuple[str, str]]:
     """What the words of the table mean, of those that are in it."""
-    from superfactor.interpretation.roles import NOT_SHOWN, beside
-
     roles = [factor["role"] for factor in factors]
     said = [("variance", "share of the variance of the features that goes with the factor")]
     if len(outputs) == 1:

@@ -16,6 +16,8 @@ from superfactor.cli.told.returning import (
     stable_in_halves,
 )
 from superfactor.cli.told.screen import Screen
+from superfactor.interpretation import Nearness, factor_view, nearness
+from superfactor.interpretation.refits import progress
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,6 @@ class Findings:
 
     def factors(self, markers: dict[str, str] | None = None) -> list[dict[str, Any]]:
         """As `factor_facts` has them."""
-        from superfactor.interpretation import factor_view
-
         return factor_facts(
             factor_view(self.model, **self.looks.shown),
             by=self.looks.ranked_by,
@@ -95,8 +95,6 @@ def nearness_facts(near: Any) -> dict[str, Any] | None:
 
 def recorded_nearness(about: dict[str, Any]) -> Any:
     """The Nearness in the metadata of a model, or None."""
-    from superfactor.interpretation import Nearness
-
     kept = about["nearness"]
     if kept is None:
         return None
@@ -117,15 +115,7 @@ def find(
     held: Any = None,
     near: Any = None,
 ) -> Findings:
-    """Look at a model and what it was fitted to.
-
-    Parameters
-    ----------
-    groups : (n,), or None
-    folds, seed : of the cross-validation that chose the model
-    grade : of the verdict, or None
-    held, near : HeldOut and Nearness where they are known already
-    """
+    """Look at a model and what it was fitted to."""
     if held is None:
         held = out_of_fold.measured(model, X, y, screen, groups=groups, folds=folds, seed=seed, **looks.shown)
     if near is None and grade is not None:  # what nobody has measured is not compared either
@@ -142,9 +132,6 @@ def find(
 
 
 def _nearness(model: Any, X: Any, y: Any, screen: Screen) -> Any:
-    from superfactor.interpretation import factor_view, nearness
-    from superfactor.interpretation.refits import progress
-
     if not progress.is_quick(X.shape, len(factor_view(model).outputs)):
         screen.note(
             "how near the model is to ridge regression and PCA is left out, since tuning ridge regression "

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from superfactor.cli.told.screen import Screen
+from superfactor.interpretation import HeldOut, held_out_scores
 
 
 def measured(
     model: Any, X: Any, y: Any, screen: Screen, *, groups: Any, folds: int, seed: int, **shown: Any
 ) -> Any:
-    """The HeldOut of a model on what it was fitted to; None, and a note, where folds are too small for it.
-
-    Parameters
-    ----------
-    groups : (n,), or None
-    folds : as many as the choice of the model had
-    shown : rotation and positive
-    """
-    from superfactor.interpretation import held_out_scores
-
+    """The HeldOut of a model on what it was fitted to; None, and a note, where folds are too small for it."""
     options = {"groups": groups, "cv": folds, "random_state": seed, **shown}
     with screen.step("out of fold"), screen.progress("fitting without each fold") as progress:
         try:
@@ -48,10 +42,6 @@ def record(held: Any) -> dict[str, Any]:
 
 def recorded(about: dict[str, Any], **shown: Any) -> Any:
     """The HeldOut in the metadata of a model; None where it is of factors that are shown otherwise."""
-    import numpy as np
-
-    from superfactor.interpretation import HeldOut
-
     kept = about["out_of_fold"]
     if kept is None or any(about[name] != value for name, value in shown.items()):
         return None

@@ -75,13 +75,7 @@ def _ending(path: Path) -> str:
 
 
 def check_paths(outputs: Mapping[str, Path | None], *inputs: Path | None) -> None:
-    """Say now, and not after the work, that an input is missing or a file could not be written.
-
-    Parameters
-    ----------
-    outputs : files to write by option, None where the option is not given
-    inputs : files to read, likewise
-    """
+    """Say now, and not after the work, that an input is missing or a file could not be written."""
     read = [path for path in inputs if path is not None]
     for path in read:
         path.stat()

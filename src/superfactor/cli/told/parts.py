@@ -7,6 +7,7 @@ from typing import Any
 
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.screen import Screen
+from superfactor.interpretation import block_shares, confounding, covariate_effects
 
 
 def show_covariates(
@@ -15,15 +16,7 @@ def show_covariates(
     """Print what each covariate does, class by class, if there are any; return it as plain values.
 
     One that never varies has a note in place of a row: its interval is that of the prior.
-
-    Parameters
-    ----------
-    model : fitted model
-    X, y : what it was fitted to
-    positive : with two classes the one whose odds are shown; None for the usual
     """
-    from superfactor.interpretation import covariate_effects
-
     with screen.step("covariates"):
         effects = covariate_effects(model, X, y, positive=positive)
     records: list[dict[str, Any]] = effects.to_dict("records")  # type: ignore[assignment]
@@ -71,18 +64,9 @@ def _ratio(value: float, decimals: int) -> str:
 
 
 def show_blocks(model: Any, X: Any, screen: Screen, **shown: Any) -> list[dict[str, Any]] | None:
-    """Print what each block has of every factor and of the prediction; None without blocks.
-
-    Parameters
-    ----------
-    model : fitted pipeline
-    X : what it was fitted to
-    shown : rotation and positive
-    """
+    """Print what each block has of every factor and of the prediction; None without blocks."""
     if "blocks" not in model.named_steps:
         return None
-    from superfactor.interpretation import block_shares
-
     table = block_shares(model, X, **shown)
     table = table[table["features"] > 0]
     records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
@@ -111,8 +95,6 @@ def show_confounding(learned: Learned, screen: Screen, **shown: Any) -> list[dic
     """Print how much of each factor confounders explain, before and after; None without any."""
     if not learned.samples.levels:
         return None
-    from superfactor.interpretation import confounding
-
     X, _ = learned.part(learned.train)
     given = learned.samples.confounders.iloc[learned.train]
     table = confounding(learned.model, X, given, **shown)

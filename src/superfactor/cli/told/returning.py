@@ -26,13 +26,7 @@ def resampled(model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Scr
 
 
 def show_stability(stability: Any, screen: Screen, roles: list[str]) -> list[dict[str, Any]] | None:
-    """Print how faithfully each factor returns, beside the same with shuffled labels; return plain values.
-
-    Parameters
-    ----------
-    stability : Stability, or None for nothing
-    roles : of the factors
-    """
+    """Print how faithfully each factor returns, beside the same with shuffled labels; return plain values."""
     if stability is None:
         return None
     import numpy as np

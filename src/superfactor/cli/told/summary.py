@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
+
+from superfactor._words import percent
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.screen import Screen
+from superfactor.outcomes import outcome_named
+from superfactor.selection import Verdict
+from superfactor.selection.judging.verdict import BETTER
 from superfactor.tables.columns.gaps import percent as share_in_percent
 from superfactor.tables.columns.labels import known
 from superfactor.tables.study import Study
@@ -23,8 +30,6 @@ ADVICE = {
 
 def describe(learned: Learned, screen: Screen) -> None:
     """What was read, and what was chosen."""
-    from scipy.sparse import issparse
-
     samples, search = learned.samples, learned.search
     held = len(learned.held_out)
     if issparse(samples.design):
@@ -86,8 +91,6 @@ def performance(learned: Learned, screen: Screen) -> None:
     nested = learned.nested
     if nested is None:
         return
-    from superfactor.outcomes import outcome_named
-
     outcome, others = outcome_named(nested.outcome), list(nested.rivals)
     rows = [
         [
@@ -114,9 +117,6 @@ def performance(learned: Learned, screen: Screen) -> None:
 
 def headline_row(rows: list[list[str]], found: Any) -> int | None:
     """The row of the figure that counts stands out, green only where there is something to be glad of."""
-    from superfactor.outcomes import outcome_named
-    from superfactor.selection.judging.verdict import BETTER
-
     if found.verdict.grade != BETTER:
         return None
     words = outcome_named(found.outcome).words(found.headline)
@@ -128,8 +128,6 @@ def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
 
     `near` says how near the model is to plain methods.
     """
-    from superfactor._words import percent
-
     found = learned.verdict
     if found is not None:
         show_verdict(found, screen, near)
@@ -158,8 +156,6 @@ def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
 
     How near a model is to others that predict is said of one that does.
     """
-    from superfactor.selection.judging.verdict import BETTER
-
     screen.say()
     screen.say(found.headline, style=STYLES[found.grade])
     for sentence in found.sentences:
@@ -188,8 +184,13 @@ def performance_facts(learned: Learned) -> dict[str, Any]:
     nested, found = learned.nested, learned.verdict
     return {
         "nested": None if nested is None else nested.as_dict(),
-        "verdict": None if found is None else found.as_dict(),
+        "verdict": None if found is None else verdict_facts(found),
     }
+
+
+def verdict_facts(found: Verdict) -> dict[str, Any]:
+    """A Verdict for scripts, its advice in options."""
+    return found.as_dict() | {"advice": list(found.advice_in(ADVICE))}
 
 
 def parameters(point: dict[str, Any]) -> str:
@@ -205,8 +206,6 @@ def counted(labels: Any) -> list[str]:
 
 def class_counts(labels: Any) -> dict[str, int]:
     """The number of samples of each class."""
-    import numpy as np
-
     classes, counts = np.unique(labels, return_counts=True)
     return {str(name): int(count) for name, count in zip(classes, counts, strict=True)}
 

@@ -1,0 +1,76 @@
+"""The page about a model, and all its features as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from superfactor.cli.told.findings import Findings
+from superfactor.cli.told.output import write_frame
+from superfactor.cli.told.screen import Screen
+from superfactor.interpretation import feature_effects
+from superfactor.report import write_report
+from superfactor.tables.columns.labels import known
+from superfactor.tables.study import Study
+
+
+def write_page(
+    path: Path,
+    found: Findings,
+    about: dict[str, Any],
+    samples: Study,
+    train: Any,
+    held_out: Any,
+    screen: Screen,
+    **more: Any,
+) -> None:
+    """Write what was found of a model, whose record is `about`, on the samples at these positions."""
+    some = len(held_out) > 0
+    write_report(
+        path,
+        found.model,
+        samples.design[train],
+        samples.y[train],
+        X_test=samples.design[held_out] if some else None,
+        y_test=known(samples.y[held_out]) if some else None,
+        **_confounders_at(samples, train, held_out),
+        title=f"Supervised factors of {' + '.join(about.get('blocks') or [about['table']])}",
+        target=about["target"],
+        ids=[*samples.ids[train], *samples.ids[held_out]],
+        command=about["command"],
+        notes=_notes(about, screen),
+        groups=about["groups"],
+        **found.for_page,
+        **more,
+    )
+
+
+def _confounders_at(samples: Study, train: Any, held_out: Any) -> dict[str, Any]:
+    """What a page is told of the confounders of the samples at these positions."""
+    if samples.confounders is None:
+        return {}
+    return {
+        "confounders": samples.confounders.iloc[train],
+        "confounders_test": samples.confounders.iloc[held_out] if len(held_out) else None,
+    }
+
+
+def _notes(about: dict[str, Any], screen: Screen) -> list[str]:
+    """What was done to the table before the model saw it, and what was noted on the way.
+
+    Of gaps that were filled in the page speaks itself.
+    """
+    said = ["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"]
+    return said + [note for note in screen.notes if screen.kinds[note] != "filled"]
+
+
+def write_features(path: Path, found: Findings, X: Any, y: Any) -> None:
+    """Write `feature_effects` of all features, and in how many halves of the samples each returned."""
+    table = feature_effects(found.model, X, y, positive=found.looks.positive)
+    if found.stable is not None:
+        columns = {"share": "half_samples", "share_shuffled": "half_samples_shuffled"}
+        own = found.stable.table.set_index("feature").rename(columns=columns | {"selected": "stable"})
+        # Names of features are unique in a table that the command line has read.
+        for name in (*columns.values(), "stable"):
+            table[name] = table["feature"].map(own[name])
+    write_frame(path, table)
