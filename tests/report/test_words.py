@@ -87,23 +87,22 @@ def test_terms_have_addresses_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("changed", "level", "said"),
+    ("changed", "badge", "said"),
     [
-        ({}, "proven", "It is proven that no other set of 2 factors"),
-        ({"exact": False}, "bounded", "A numerical check indicates that no other set of 2"),
-        ({"is_global": False, "relative_gap": 0.034}, "bounded", "by more than 3.4 %."),
-        ({"is_global": False, "relative_gap": 2e-5}, "bounded", "by more than 0.002 %."),
-        ({"is_global": False, "relative_gap": 1.0}, "open", "this is not proven"),
-        ({"is_global": False, "relative_gap": math.inf}, "open", "this is not proven"),
+        ({}, "Proven optimal", "It is proven that no other set of 2 factors"),
+        ({"exact": False}, "Optimal, by estimate", "A numerical check indicates that no other set of 2"),
+        ({"is_global": False, "relative_gap": 0.034}, "Within 3.4 %", "by more than 3.4 %."),
+        ({"is_global": False, "relative_gap": 2e-5}, "Within 0.002 %", "by more than 0.002 %."),
+        ({"is_global": False, "relative_gap": 1.0}, "Not proven", "this is not proven"),
+        ({"is_global": False, "relative_gap": math.inf}, "Not proven", "this is not proven"),
     ],
 )
-def test_a_certificate_claims_what_it_proves(changed, level, said):
+def test_a_certificate_claims_what_it_proves(changed, badge, said):
     X, y = table(40, 10, 2)
     proven = SMFClassifier(2, xi=1.0, lam=10.0).fit(X, y).certificate_
     assert proven.is_global
     proof = in_plain_words(replace(proven, **changed), 2)
-    assert proof.level == level and said in proof.sentence
-    assert level == "proven" or "It is proven" not in proof.sentence
+    assert proof.badge == badge and said in proof.sentence
     rows = dict(technical(proven))
     assert rows["Statement"] == proven.statement
     assert float(rows["Objective F"].replace(",", "")) == pytest.approx(proven.objective, rel=1e-6)
@@ -111,4 +110,4 @@ def test_a_certificate_claims_what_it_proves(changed, level, said):
 
 def test_no_certificate_is_no_claim():
     proof = in_plain_words(None, 1)
-    assert proof.level == "open" and "another single factor" in proof.sentence
+    assert proof.badge == "Not checked" and "another single factor" in proof.sentence

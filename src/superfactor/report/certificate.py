@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from superfactor.report.formats import gap, number, objective, plural
 
+OF_COMPLETED = "This is about the table with its gaps filled in."
 
-@dataclass(frozen=True)
-class Proof:
-    """badge: two or three words; level: "proven", "bounded" or "open"; sentence: what it means."""
+
+class Proof(NamedTuple):
+    """Two or three words, and a sentence that says what they mean."""
 
     badge: str
-    level: str
     sentence: str
 
 
@@ -22,50 +21,31 @@ def in_plain_words(certificate: Any, rank: int, *, completed: bool = False) -> P
 
     `completed` says that values were missing: what is proven is about the table with its gaps filled in.
     """
-    proof = _proof(certificate, rank)
-    if certificate is None or not completed:
-        return proof
-    return replace(proof, sentence=f"{proof.sentence} {OF_COMPLETED}")
-
-
-def _proof(certificate: Any, rank: int) -> Proof:
     factors = f"set of {plural(rank, 'factor')}" if rank > 1 else "single factor"
     if certificate is None:
-        return Proof(
-            "Not checked",
-            "open",
-            f"Whether another {factors} would fit these data better was not checked for this model.",
-        )
+        said = f"Whether another {factors} would fit these data better was not checked for this model."
+        return Proof("Not checked", said)
+    estimated = "" if certificate.exact else " (one quantity was estimated)"
     if certificate.is_global:
-        proof = "It is proven" if certificate.exact else "A numerical check indicates"
-        return Proof(
-            "Proven optimal" if certificate.exact else "Optimal, by estimate",
-            "proven" if certificate.exact else "bounded",
-            f"{proof} that no other {factors} of this kind fits these training data better: "
-            "the result is not an accident of where the search started.",
+        badge = "Optimal, by estimate" if estimated else "Proven optimal"
+        said = (
+            f"{'A numerical check indicates' if estimated else 'It is proven'} that no other {factors} of "
+            "this kind fits these training data better: the result is not an accident of where the search "
+            "started."
         )
-    if certificate.relative_gap < 1:
-        proof = "" if certificate.exact else " (one quantity was estimated)"
-        return Proof(
-            f"Within {gap(certificate.relative_gap)}",
-            "bounded",
+    elif certificate.relative_gap < 1:
+        badge = f"Within {gap(certificate.relative_gap)}"
+        said = (
             f"No other {factors} of this kind can improve the part of the fit that the class labels "
-            f"influence by more than {gap(certificate.relative_gap)}{proof}.",
+            f"influence by more than {gap(certificate.relative_gap)}{estimated}."
         )
-    return Proof(
-        "Not proven",
-        "open",
-        f"The fit may well be the best possible, but this is not proven: another {factors} that fits "
-        "these training data better cannot be ruled out.",
-    )
-
-
-OF_COMPLETED = "This is about the table with its gaps filled in."
-CAVEAT = (
-    "Better by the model's own measure, which weighs describing the features against telling the "
-    "classes apart, on the training data. How well it predicts new samples is another question; the "
-    "accuracy answers it."
-)
+    else:
+        badge = "Not proven"
+        said = (
+            f"The fit may well be the best possible, but this is not proven: another {factors} that fits "
+            "these training data better cannot be ruled out."
+        )
+    return Proof(badge, f"{said} {OF_COMPLETED}" if completed else said)
 
 
 def technical(certificate: Any) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.report.certificate import CAVEAT, in_plain_words, technical
+from superfactor.report.certificate import in_plain_words, technical
 from superfactor.report.facts import Facts, Searched
 from superfactor.report.formats import compact, metric, objective, parameter, seconds, share
 from superfactor.report.section import Section
@@ -79,7 +79,6 @@ def convergence(facts: Facts) -> Section:
     values, times = history["objective"], history["seconds"]
     told: dict[str, Any] = {
         "proof": in_plain_words(certificate, facts.rank, completed=facts.filled is not None),
-        "caveat": CAVEAT,
         "technical": [] if certificate is None else technical(certificate),
         "iterations": len(values),
         "rows": [(i + 1, values[i], times[i]) for i in _spread(len(values), MOST_ROWS)],
