@@ -2,14 +2,11 @@
 
 import math
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
-from tests.processes import INTERRUPTIBLE
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks, solution
 from superfactor.options import Options
@@ -146,48 +143,3 @@ def test_other_solvers(solver, at_iteration):
     assert fit.n_iter_ == 3
     assert fit.certificate_ is None
     assert fit.predict(X).shape == y.shape
-
-
-# --- the command line --------------------------------------------------------------------------------------
-
-PROGRAM = """
-import sys, time
-from superfactor.cli import main
-from superfactor import solution
-
-record = solution.Monitor.record
-
-def told(self, *args):
-    record(self, *args)
-    if len(self.history) == 2:
-        print("fitting", flush=True)
-        time.sleep(60)
-
-solution.Monitor.record = told
-main(sys.argv[1:])
-"""
-
-
-@pytest.mark.slow
-def test_the_command_line_ends_at_once_in_one_line_and_writes_nothing(tmp_path):
-    X, y = numbers()
-    table = np.column_stack([X[:, :6].round(3), y]).astype(str)
-    lines = [",".join([*"abcdef", "label"]), *map(",".join, table)]
-    (tmp_path / "table.csv").write_text("\n".join(lines))
-    words = ["fit", "table.csv", "--target", "label", "--rank", "2", "--xi", "1", "--lam", "1"]
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTIBLE + PROGRAM, *words, "--quiet", "--out", "model.skops"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    ) as process:
-        try:
-            assert process.stdout.readline() == "fitting\n"
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=30)
-        finally:
-            process.kill()
-    assert process.returncode == 130
-    assert err == "error: interrupted\n"
-    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]

@@ -98,6 +98,7 @@ def test_so_is_a_prediction_of_numbers_and_of_times(model):
     ],
 )
 def test_what_is_not_linear_has_none_and_says_why(options, reason):
+    assert not hasattr(SMFClassifier(2, **options), "coef_")  # before fit
     fitted = SMFClassifier(2, **options).fit(X, y)
     assert not hasattr(fitted, "coef_")
     with pytest.raises(AttributeError, match=reason):

@@ -35,7 +35,7 @@ def test_more_search_is_never_worse_and_finds_what_restarts_find(model):
     for seed in (0, 4):
         X, y, given = rugged(seed)
         P = naive.state(model, X, np.eye(3)[y][:, 1:], given["xi"], given["lam"])
-        best = best_of(P, 1, 20, seed, max_iter=100)
+        best = best_of(P, 1, 8, seed, max_iter=60)
         off, auto, thorough = (
             SMFClassifier(model=model, search=search, **given).fit(X, y).objective_ for search in SEARCHES
         )
@@ -76,7 +76,7 @@ def test_regressions_search_too():
     given = {"n_components": 1, "model": "feature", "xi": 0.02, "lam": 3e-4}
     P = naive.state("feature", X, Y, given["xi"], given["lam"], loss="squared")
     off, thorough = (SMFRegressor(search=search, **given).fit(X, Y) for search in SEARCHES[::2])
-    best = best_of(P, 1, 20, max_iter=100)
+    best = best_of(P, 1, 8, max_iter=60)
     assert thorough.objective_ <= min(off.objective_, best) + 1e-6 * (1 + abs(best))
     assert thorough.certificate_.is_global or starts_of(thorough)[0] >= 384
 

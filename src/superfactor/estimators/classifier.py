@@ -204,9 +204,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     ========================== ========================== =========================================
 
     All are fitted through sums over blocks of samples, on all cores where there are many.
-    docs/scaling.md has the costs; `superfactor.distributed` is for Dask collections.
-
-    For type checkers, arrays are ``Any``: which library's they are depends on X.
+    docs/scaling.md has the costs; `superfactor.distributed` is for Dask collections. For type checkers,
+    arrays are ``Any``: which library's they are depends on X.
 
     scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) see each iteration, and each
     further start a solver tries, as a task named "iteration" or "restart"; one that returns True
@@ -376,10 +375,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
             activations themselves for the logistic link, with 0 for ``classes_[0]``, and exact
             supervised coding the negative energies.
         """
-        return self._decision(self._scores(X, covariates, "decision_function"))
-
-    @staticmethod
-    def _decision(scores: Array) -> Array:
+        scores = self._scores(X, covariates, "decision_function")
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
