@@ -186,9 +186,9 @@ def test_what_is_shown():
 def test_rotation_reaches_both_rows():
     X, y, model = cancer()
     view = factor_view(model, rotation="varimax")
-    display = FactorsDisplay.from_estimator(model, X, y, rotation="varimax", n=30)
+    display = FactorsDisplay.from_estimator(model, X, y, rotation="varimax", n=30, max_factors=1)
     np.testing.assert_allclose(sorted(lengths(display.bars_[0, 0])), sorted(view.correlations[0]))
-    plain = FactorsDisplay.from_estimator(model, X, y, n=30)
+    plain = FactorsDisplay.from_estimator(model, X, y, n=30, max_factors=1)
     turned = [bar.get_width() for bar in display.bars_[1, 0]]
     assert not np.allclose(turned, [bar.get_width() for bar in plain.bars_[1, 0]])
 

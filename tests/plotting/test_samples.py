@@ -211,7 +211,7 @@ def test_regression_is_coloured_by_the_target():
     shuffled = np.random.default_rng(0).permutation(y)
     nothing = SamplesDisplay.from_estimator(SMFRegressor(2).fit(X, shuffled), X, shuffled)
     assert "not shown to predict y." in nothing.said
-    line = SamplesDisplay.from_estimator(model, X, y, factors=2)
+    line = SamplesDisplay.from_estimator(model, X, y, factors=2, samples="training")
     np.testing.assert_array_equal(line.points_["all"].get_offsets()[:, 1], y)
 
 
@@ -259,7 +259,7 @@ def test_an_ellipse_holds_95_percent_of_a_normal_class():
 
 
 def test_survival_times_are_colours_and_hollow_where_censored():
-    X, y, _ = patients()
+    X, y, _ = patients(n=80)
     model = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, y)
     display = SamplesDisplay.from_estimator(model, X, structured(y))
     assert list(display.points_) == ["event", "censored"]
@@ -274,7 +274,7 @@ def test_survival_times_are_colours_and_hollow_where_censored():
         hollow.get_edgecolor()[:, :3], hollow.cmap(hollow.norm(y[y[:, 0] == 0, 1]))[:, :3]
     )
     assert "concordance" in display.ax_.get_xlabel()
-    flat = SamplesDisplay.from_estimator(model, X, y, factors=1)
+    flat = SamplesDisplay.from_estimator(model, X, y, factors=1, samples="training")
     np.testing.assert_array_equal(places(flat)[:, 1], np.concatenate([y[y[:, 0] == e, 1] for e in (1, 0)]))
     shuffled = y[np.random.default_rng(0).permutation(len(y))]
     nothing = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, shuffled)
@@ -283,12 +283,12 @@ def test_survival_times_are_colours_and_hollow_where_censored():
     some[:5] = np.nan
     model = SMFSurvival(2, xi=0.1, lam=1.0, certify=None).fit(X, some)
     for factors in (1, (1, 2)):
-        display = SamplesDisplay.from_estimator(model, X, some, factors=factors)
+        display = SamplesDisplay.from_estimator(model, X, some, factors=factors, samples="training")
         assert len(display.points_["not known"].get_offsets()) == 5
     by_time = SamplesDisplay.from_estimator(model, X, y[:, 1])  # numbers are numbers
     assert list(by_time.points_) == ["all"] and by_time.said.startswith("Training")
     HeatmapDisplay.from_estimator(model, X, y)
-    BiplotDisplay.from_estimator(model, X, y)
+    BiplotDisplay.from_estimator(model, X, y, samples="training")
 
 
 def test_in_the_users_axes_the_caption_is_under_them():

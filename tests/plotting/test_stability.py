@@ -54,10 +54,10 @@ def test_without_shuffles_nothing_is_said_of_them():
 
 def test_from_a_model_as_from_its_stability():
     X, y, model = wine()
-    options = {"n": 3, "fraction": 0.7, "by": "weight", "shuffles": 2, "random_state": 1}
-    found = stability(model, X, y, 4, **options)
-    display = StabilityDisplay.from_estimator(model, X, y, 4, **options)
-    assert display.stability.n_resamples == 4
+    options = {"n": 3, "fraction": 0.7, "by": "weight", "shuffles": 1, "random_state": 1}
+    found = stability(model, X, y, 2, **options)
+    display = StabilityDisplay.from_estimator(model, X, y, 2, **options)
+    assert display.stability.n_resamples == 2
     np.testing.assert_array_equal(display.stability.similarity, found.similarity)
     shown = sorted(bar.get_width() for bars in display.bars_ for bar in bars)
     assert shown == sorted(found.table["frequency"])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.plotting.drawing.texts import assert_readable
-from tests.plotting.models import ODD_NAMES, cancer
+from tests.plotting.models import ODD_NAMES, wine
 
 from superfactor.interpretation import StableFeatures, stable_features
 from superfactor.plotting import StableFeaturesDisplay
@@ -57,8 +57,8 @@ def test_features_that_are_never_picked_are_not_shown():
 
 
 def test_from_a_model_as_from_its_features():
-    X, y, model = cancer()
-    options = {"n_pairs": 4, "random_state": 1, "expected_false": 2}
+    X, y, model = wine()
+    options = {"n_pairs": 2, "threshold": 1.0, "random_state": 1, "expected_false": 2}
     found = stable_features(model, X, y, **options)
     display = StableFeaturesDisplay.from_estimator(model, X, y, n=4, **options)
     pd.testing.assert_frame_equal(display.found.table, found.table)
@@ -73,7 +73,7 @@ def test_words_stay_apart(names, n):
 
 
 def test_bad_options():
-    X, y, model = cancer()
+    X, y, model = wine()
     with pytest.raises(ValueError, match="n=0: an integer >= 1"):
         StableFeaturesDisplay.from_estimator(model, X, y, n=0)
     with pytest.raises(ValueError, match="n=0: an integer >= 1"):

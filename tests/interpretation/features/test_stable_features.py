@@ -17,6 +17,7 @@ from tests.interpretation.data import LAM, classifier, pipeline, regressor, tabl
 from superfactor import SMFClassifierCV, SMFSurvival
 from superfactor.interpretation import factor_view, stable_features
 from superfactor.interpretation.features.complementary import complementary_halves
+from superfactor.interpretation.refits import progress
 from superfactor.interpretation.refits.refitting import Refit
 
 # As few halves as there can be.
@@ -92,7 +93,7 @@ def test_statements(found):
 def test_labels_that_mean_nothing_select_next_to_nothing(wide):
     X, y, fit = wide
     count = []
-    for seed in range(4):
+    for seed in range(3):
         shuffled = np.random.default_rng(seed).permutation(y)
         again = clone(fit).set_params(smfclassifier__certify=None).fit(X, shuffled)
         count.append(stable_features(again, X, shuffled, n_pairs=5, random_state=seed).n_selected)
@@ -164,7 +165,7 @@ def test_numbers_and_times():
     risk = X[:, :3] @ [1.0, -1.0, 1.0]
     Y = np.column_stack([X[:, 4] + 0.3 * risk, X[:, 5]])
     both = make_pipeline(StandardScaler(), regressor(rank=3, xi="auto", lam="auto")).fit(X, Y)
-    assert {"x4", "x5"} <= set(stable_features(both, X, Y, n_pairs=10).selected)
+    assert {"x4", "x5"} <= set(stable_features(both, X, Y, n_pairs=5).selected)
     times = np.column_stack([rng.uniform(size=90) < 0.8, rng.exponential(np.exp(-2 * risk))])
     cox = SMFSurvival(2).fit(X, times)
     assert set(stable_features(cox, X, times, n_pairs=10).selected) == {"x0", "x1", "x2"}
@@ -271,6 +272,25 @@ def test_steps_that_choose_features(small):
     by_labels = make_pipeline(SelectKBest(k=10), classifier(rank=2)).fit(X, y)
     with pytest.raises(ValueError, match="model: a step before it chose other features in a half"):
         stable_features(by_labels, X, y)
+
+
+def test_names_that_were_given_after_the_fit(small):
+    X, y, fit = small
+    named = pipeline(rank=2).fit(X.to_numpy(), y)
+    named[-1].set_feature_names(list(X.columns))
+    found = stable_features(named, X.to_numpy(), y, **QUICK)
+    pd.testing.assert_frame_equal(found.table, stable_features(fit, X, y, **QUICK).table)
+
+
+def test_nobody_waits_long_who_has_not_asked(small, monkeypatch):
+    X, y, fit = small
+    clock = iter(range(0, 1000, 5))  # each fit takes five seconds
+    monkeypatch.setattr(progress.time, "process_time", lambda: next(clock))
+    heard = []
+    with pytest.raises(progress.TooLong):
+        stable_features(fit, X, y, **QUICK, progress=progress.patient(lambda *at: heard.append(at)))
+    assert heard == [(0, 6), (1, 6), (2, 6)]  # three are timed
+    assert progress.is_quick((60, 40), 2) and not progress.is_quick((10_000, 9_000), 1)
 
 
 def test_random_state_jobs_and_progress(small):

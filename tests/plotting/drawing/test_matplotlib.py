@@ -1,6 +1,5 @@
 """A guest in other people's figures: nothing imported early, shown, or set for good."""
 
-import subprocess
 import sys
 
 import matplotlib
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from tests.plotting.models import made_view
 
-from superfactor import plotting
 from superfactor.interpretation import Stability, top_features
 from superfactor.plotting import (
     BiplotDisplay,
@@ -67,10 +65,3 @@ def test_without_matplotlib_one_line_says_what_to_install(name, monkeypatch):
     with pytest.raises(ImportError, match=r'pip install "superfactor\[plot\]"') as caught:
         display.plot()
     assert "\n" not in str(caught.value)
-
-
-def test_importing_the_room_imports_no_matplotlib():
-    code = "import sys, superfactor.plotting; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-    assert all(callable(getattr(plotting, name).from_estimator) for name in plotting.__all__)
