@@ -100,6 +100,9 @@ CASES = (
     *("two", "four", "weighted", "unlabelled", "balanced", "covariates", "targets", "survival"),
     *("float32", "sparse", "wide", "constant", "tiny", "huge"),
 )
+# Each with one of the models, and each outcome with both.
+PAIRS = [(name, MODELS[k % 2]) for k, name in enumerate(CASES)]
+PAIRS += [(name, MODELS[1 - CASES.index(name) % 2]) for name in ("two", "four", "targets", "survival")]
 
 
 @cache

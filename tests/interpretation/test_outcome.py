@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.utils.class_weight import compute_sample_weight
-from tests.interpretation.data import CASES, MODELS, case, classifier, loss, pipeline, regressor, table
+from tests.interpretation.data import PAIRS, case, classifier, loss, pipeline, regressor, table
 
 from superfactor import SMFRegressor
 from superfactor.interpretation import factor_view, supervised_factors, top_features, unsupervised
@@ -21,8 +21,7 @@ def deviance(c, outputs):
     return loss(c.fit, y, outputs[known], weight)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "model"), PAIRS)
 def test_contributions_are_the_deviance_lost_without_each_factor(name, model):
     """Each factor at its mean in turn, nothing refitted; if all are too sure, at their best power of ½."""
     c = case(name, model)

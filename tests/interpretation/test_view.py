@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from tests.interpretation.data import CASES, MODELS, case, classifier, pipeline, regressor, table
+from tests.interpretation.data import PAIRS, case, classifier, pipeline, regressor, table
 
 from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
 from superfactor.constraints import NonNegative
@@ -22,8 +22,7 @@ from superfactor.interpretation import factor_view, stability
 
 ROTATIONS = ("predictive", "variance", "varimax")
 ARRAYS = ("correlations", "patterns", "weights", "coef", "share", "contribution", "scores", "turn")
-every_case = pytest.mark.parametrize("name", CASES)
-every_model = pytest.mark.parametrize("model", MODELS)
+every_pair = pytest.mark.parametrize(("name", "model"), PAIRS)
 every_rotation = pytest.mark.parametrize("rotation", ROTATIONS)
 
 
@@ -42,8 +41,7 @@ def close(found, expected, name, **how):
 # --- the mathematics ------------------------------------------------------------------------------------
 
 
-@every_model
-@every_case
+@every_pair
 def test_what_is_shown_are_regressions_on_uncorrelated_scores(name, model):
     c = case(name, model)
     views = [view_of(c, rotation=rotation) for rotation in ROTATIONS]
@@ -95,8 +93,7 @@ def by_hand(c, rank):
     return np.hstack([first, rest @ axes]) / np.sqrt(D)[:, None], first.shape[1], kept, D
 
 
-@every_model
-@every_case
+@every_pair
 def test_predictive_scores_come_first_and_explain_the_activations(name, model):
     c, view = case(name, model), view_of(case(name, model))
     expected, k, kept, D = by_hand(c, len(view.share))
