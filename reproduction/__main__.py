@@ -85,7 +85,7 @@ def _run(given: argparse.Namespace) -> None:
     options = {} if given.markers is None else {"markers": _markers(given.markers, names)}
     missing = [name for name in ("matplotlib", "pandas") if find_spec(name) is None]
     if missing:
-        raise BadInput(f'{" and ".join(missing)} missing; pip install "superfactor[plot,data]" brings all')
+        raise BadInput(f'{" and ".join(missing)} missing; pip install "superfactor[plot]" brings all')
     for name in names:
         with _shown(name) as shown:
             setting = Setting(given.data_dir, given.quick, given.seed, options, **shown)

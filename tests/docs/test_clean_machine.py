@@ -1,4 +1,4 @@
-"""A clean machine: the wheel is installed, then what the built pages say is copied and run, in order."""
+"""A clean machine: the wheel is installed, then what the first page says is copied and run, in order."""
 
 import os
 import re
@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import venv
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -14,30 +13,6 @@ from sklearn.datasets import load_breast_cancer
 
 ROOT = Path(__file__).parents[2]
 NO_INDEX = r"Connection|No matching distribution found for (?!superfactor)"
-
-
-class _Blocks(HTMLParser):
-    """What a reader can copy from a page: pairs of language and text."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.blocks, self._language, self._text = [], None, None
-        self.feed(page.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag, attributes):
-        found = re.match(r"highlight-(\w+)", dict(attributes).get("class") or "")
-        self._language = found[1] if found else self._language
-        if tag == "pre":
-            self._text = ""
-
-    def handle_data(self, data):
-        if self._text is not None:
-            self._text += data
-
-    def handle_endtag(self, tag):
-        if tag == "pre":
-            self.blocks.append((self._language, self._text))
-            self._text = None
 
 
 class _Machine:
@@ -90,8 +65,9 @@ def wheel(tmp_path):
 
 
 @pytest.mark.slow
-def test_commands_of_the_first_page_work_in_order(site, wheel, tmp_path):
-    blocks = _Blocks(site / "start.html").blocks
+def test_commands_of_the_first_page_work_in_order(wheel, tmp_path):
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    blocks = re.findall("^```(\\w*)\n(.*?)^```", page, re.M | re.S)
     assert {language for language, _ in blocks} == {"sh", "python"}
     install, demo, fit = (text.strip() for language, text in blocks if language == "sh")
     machine = _Machine(tmp_path)
@@ -117,5 +93,5 @@ def test_commands_of_the_first_page_work_in_order(site, wheel, tmp_path):
     assert session.count(">>> ") > 10
     machine.does("python -m doctest -o ELLIPSIS -o NORMALIZE_WHITESPACE session.txt")
 
-    (tutorial,) = (site / "_downloads").glob("*/few_labels.py")
+    tutorial = ROOT / "examples" / "tutorials" / "few_labels.py"
     assert "predicted right" in machine.does(f'python "{tutorial}"')

@@ -71,7 +71,7 @@ def test_bad_words(words, says, refused, tmp_path, monkeypatch):
 
 def test_without_matplotlib(refused, monkeypatch, tmp_path):
     monkeypatch.setattr("reproduction.__main__.find_spec", lambda name: None)
-    assert 'pip install "superfactor[plot,data]"' in refused("statistical", "--out", tmp_path)
+    assert 'pip install "superfactor[plot]"' in refused("statistical", "--out", tmp_path)
 
 
 def test_missing_data_in_one_line(refused, tmp_path, monkeypatch):
