@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from superfactor import datasets, tables
 from superfactor.datasets import load_prostate, load_t_cells
 
 
@@ -59,7 +60,10 @@ def test_values_are_those_of_the_source():
     assert np.array_equal(data.y == "CD4", cells.obs["bulk_labels"][kept].str.startswith("CD4"))
 
 
-def test_importing_the_room_is_cheap():
+def test_names_of_tables_are_still_here_and_importing_the_room_is_cheap():
+    assert datasets.open_table is tables.open_table
+    with pytest.raises(AttributeError, match="no attribute 'load_mnist'"):
+        _ = datasets.load_mnist
     code = (
         "import sys, superfactor.datasets; "
         "print(*sorted({'pandas', 'sklearn', 'scipy.sparse'} & set(sys.modules)))"

@@ -1,8 +1,12 @@
 """Data to try things on, and made-up data with a known truth."""
 
+from typing import TYPE_CHECKING, Any
+
 from superfactor.datasets.bundled import Microarray, load_prostate, load_t_cells
 from superfactor.datasets.simulator import Simulation, simulate
-from superfactor.tables import TableFile, open_table, read_table
+
+if TYPE_CHECKING:
+    from superfactor.tables import TableFile, open_table, read_table
 
 __all__ = [
     "Microarray",
@@ -14,3 +18,12 @@ __all__ = [
     "read_table",
     "simulate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Names of 1.0 that live in `superfactor.tables`, which takes longer to import."""
+    if name not in ("TableFile", "open_table", "read_table"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from superfactor import tables
+
+    return getattr(tables, name)
