@@ -14,10 +14,28 @@ place         idea
 ============= ==================================================================================
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from superfactor.tables.files.opening import open_table, read_table
 from superfactor.tables.grids.grid import TableFile
 from superfactor.tables.notes import Note, TableError
-from superfactor.tables.reading import read_study
-from superfactor.tables.study import Study
+
+if TYPE_CHECKING:
+    from superfactor.tables.reading import read_study
+    from superfactor.tables.study import Study
 
 __all__ = ["Note", "Study", "TableError", "TableFile", "open_table", "read_study", "read_table"]
+
+# Loaded on first use: who reads one file should not pay for scikit-learn.
+_HOMES = {"Study": "superfactor.tables.study", "read_study": "superfactor.tables.reading"}
+
+
+if not TYPE_CHECKING:  # a checker knows the names from above, and should find misspelt ones
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
