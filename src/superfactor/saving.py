@@ -31,11 +31,31 @@ _KEYS = {"superfactor_model", "estimator", "metadata"}
 
 
 class ModelFileError(ValueError):
-    """A file that holds no model of superfactor, or things that do not belong into one."""
+    """A file that holds no model of superfactor, or things that do not belong into one.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import superfactor
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "notes.txt")
+    >>> _ = path.write_text("no model")
+    >>> try:
+    ...     superfactor.load(path)
+    ... except superfactor.saving.ModelFileError as error:
+    ...     print(str(error).removeprefix(f"{path}: "))
+    not a superfactor model (File is not a zip file)
+    """
 
 
 class OtherFormatError(ModelFileError):
-    """A model that another version of superfactor has saved in another way: it has to be fitted again."""
+    """A model that another version of superfactor has saved in another way: it has to be fitted again.
+
+    Examples
+    --------
+    >>> from superfactor.saving import ModelFileError, OtherFormatError
+    >>> issubclass(OtherFormatError, ModelFileError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -47,6 +67,13 @@ class Saved:
     model : the fitted model
     about : dict
         The record: ``versions``, ``date``, and whatever `save` was told about the model.
+
+    Examples
+    --------
+    >>> from superfactor import SMFClassifier
+    >>> from superfactor.saving import Saved
+    >>> Saved(SMFClassifier(2), {"table": "cells.csv"}).about["table"]
+    'cells.csv'
     """
 
     model: Any
@@ -113,8 +140,14 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Examples
     --------
+    >>> import tempfile, os
     >>> import superfactor
-    >>> model = superfactor.load("cells.skops")  # doctest: +SKIP
+    >>> from superfactor.datasets import load_t_cells
+    >>> data = load_t_cells()
+    >>> path = os.path.join(tempfile.mkdtemp(), "cells.skops")
+    >>> superfactor.save(superfactor.SMFClassifier(2).fit(data.X, data.y), path)
+    >>> superfactor.load(path)
+    SMFClassifier()
     """
     return read(path).model
 
