@@ -267,3 +267,32 @@ def test_sparse_values_that_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("superfactor.tables.columns.numbers.MOST_DENSE", 100)
     with pytest.raises(TableError, match="can only be adjusted once zeros are written out, and 40 x 20 of"):
         read_study(tmp_path / "t.npz", target="y", adjust=["batch"])
+
+
+def test_arrays_beside_a_table(tmp_path):
+    names = {"feature_names": np.array(["a", "b", "c"]), "obs_names": np.array([f"P{i}" for i in range(6)])}
+    people = pd.DataFrame({"patient": names["obs_names"], "status": list("xyxyxy"), "d": np.arange(6) / 4})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    X = np.arange(18.0).reshape(6, 3) / 8
+    roles = {"target": "status", "id": "patient"}
+    for values in (X, sp.csr_matrix(X)):
+        np.savez(tmp_path / "t.npz", **(_parts(values) | names))
+        one = read_study(tmp_path / "t.npz", phenotype=tmp_path / "people.csv", drop=["b", "d"], **roles)
+        assert one.names == ("a", "c")
+        assert sp.issparse(one.X) == sp.issparse(values)
+        np.testing.assert_array_equal(one.X.toarray() if sp.issparse(one.X) else one.X, X[:, [0, 2]])
+        blocks = {"arrays": tmp_path / "t.npz", "table": tmp_path / "people.csv"}
+        two = read_study(blocks, **roles)
+        assert two.names == ("a", "b", "c", "d")
+        assert any("put beside others" in line for line in said(two)) == sp.issparse(values)
+    X[3, 1] = np.inf
+    for values in (X, sp.csr_matrix(X)):
+        np.savez(tmp_path / "t.npz", **(_parts(values) | names))
+        with pytest.raises(TableError, match=r"a value out of range \(inf\) at sample P3, feature 'b'"):
+            read_study(tmp_path / "t.npz", phenotype=tmp_path / "people.csv", drop=["d"], **roles)
+
+
+def _parts(values):
+    if not sp.issparse(values):
+        return {"X": values}
+    return {name: getattr(values, name) for name in ("data", "indices", "indptr", "shape")}

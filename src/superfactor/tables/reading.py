@@ -233,7 +233,7 @@ def _features(source: Sources, combined: Combined) -> list[str]:
             raise error
         mend = ("; ", Setting("phenotype", "FILE"), " is for labels in a file of their own")
         raise TableError(*error.args, *mend, kind="roles", column=roles.target)
-    check_roles(source.phenotype or path, columns, combined.features or (), roles)
+    check_roles(source.phenotype or path, columns, {*(combined.features or ()), *combined.dropped}, roles)
     names = columns if combined.features is None else combined.features
     features = [str(name) for name in names if name not in roles.special]
     if not features:

@@ -94,6 +94,7 @@ def join(
         _ranges(parts),
         report,
         tuple(notes),
+        frozenset(name for table in tables.values() for name in table.features or () if name in roles.drop),
     )
 
 

@@ -156,6 +156,7 @@ class Combined:
     blocks : where the features of each block are; empty where there are none
     joined : who was lost in a join and why, as `superfactor.tables.joining.joining` counts them
     notes : what the user should know about how the files were read
+    dropped : features that a join has left out already
     """
 
     path: Path
@@ -167,6 +168,7 @@ class Combined:
     blocks: Ranges = field(default_factory=dict)
     joined: dict[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    dropped: frozenset[str] = frozenset()
 
     @property
     def said(self) -> str:
