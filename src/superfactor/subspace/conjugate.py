@@ -75,8 +75,10 @@ def conjugate_gradients(
         z = precondition(r)
         new = inner(r, z)
         met = inside & (new <= goal)
-        solved, going = solved | met, inside & ~met
-        ratio = new / xp.where(rz > 0, rz, one)
+        # A residual that grows so much is rounding: the curvature is as small as floats are.
+        solved, going = solved | met, inside & ~met & (1e-100 * new < rz)
+        # Of those that have ended nothing is needed, and their residuals may be as small as floats are.
+        ratio = xp.where(going, new, zero) / xp.where(going & (rz > 0), rz, one)
         xd = ratio * (xd + step * dd)
         d, rz = z + along(ratio, d), new
         dd = new + ratio**2 * dd
