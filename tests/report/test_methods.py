@@ -113,11 +113,10 @@ def test_columns_that_pass_and_empty_ones_are_no_gaps():
     assert (facts.filled.train.n_missing, facts.filled.train.n_values) == (gone.sum(), 1800)
 
 
-def test_an_imputer_without_gaps_says_nothing():
+def test_without_gaps_and_labels_of_all_nothing_is_said_of_them():
     X, y = table(60, 20, 2)
-    facts = gather(make_pipeline(SimpleImputer(), SMFClassifier(1)).fit(X, y), X, y)
-    assert facts.filled is None
-    assert "used as they were" in in_words(facts) and "missing" not in in_words(facts)
+    text = methods_paragraph(make_pipeline(SimpleImputer(), SMFClassifier(1)).fit(X, y), X, y)
+    assert "used as they were" in text and "missing" not in text and "without a label" not in text
 
 
 def test_samples_without_a_label_are_counted():
