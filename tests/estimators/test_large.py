@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
 from tests.estimators.data import MODELS
+from tests.estimators.stores import N, P, memmap, npy, numbers, parquet, task, torch, zarr
 
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
 from superfactor.estimators import base
@@ -20,57 +21,10 @@ from superfactor.samples import passes
 from superfactor.samples.block.store import InFiles
 from superfactor.selection import SMFClassifierCV
 
-N, P, RANK = 1100, 12, 3
+RANK = 3
 # Labels count, and nothing is left to other starts.
 LAM = {"filter": 100.0, "feature": 0.5}
 every_model = pytest.mark.parametrize("model", MODELS)
-
-
-def numbers(n=N, p=P, seed=0):
-    """X (n, p) whose last columns, the small ones, say most about the scores (n, 4); covariates (n, 2)."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, p)) * np.linspace(3, 0.5, p)
-    Z = rng.standard_normal((n, 2))
-    scores = X[:, -4:] + 0.5 * rng.standard_normal((n, 4))
-    scores[:, 0] += Z[:, 0]
-    return X, scores, Z
-
-
-def task(name, scores):
-    """An estimator and its y: two or four classes, or two targets."""
-    if name == "regressor":
-        return SMFRegressor, scores[:, :2]
-    if name == "binary":
-        return SMFClassifier, np.where(scores[:, 0] > scores[:, 1], "yes", "no")
-    return SMFClassifier, np.argmax(scores, axis=1)
-
-
-def npy(X, folder):
-    np.save(folder / "x.npy", X)
-    return row_blocks(folder / "x.npy")
-
-
-def memmap(X, folder):
-    np.save(folder / "x.npy", X)
-    return np.load(folder / "x.npy", mmap_mode="r")
-
-
-def zarr(X, folder):
-    zarr = pytest.importorskip("zarr")
-    array = zarr.create_array(folder / "x.zarr", shape=X.shape, dtype=X.dtype, chunks=(130, 5))
-    array[:] = X
-    return row_blocks(folder / "x.zarr")
-
-
-def parquet(X, folder):
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table({f"f{j}": X[:, j] for j in range(X.shape[1])})
-    pytest.importorskip("pyarrow.parquet").write_table(table, folder / "x.parquet", row_group_size=300)
-    return row_blocks(folder / "x.parquet")
-
-
-def torch(X, folder):
-    return pytest.importorskip("torch").asarray(X)
 
 
 SOURCES = {"npy": npy, "zarr": zarr, "parquet": parquet, "memmap": memmap}
