@@ -65,7 +65,7 @@ def test_commands_need_what_a_fit_records(table, tmp_path):
     model, y = MODELS["filter"]
     package.save(model.fit(np.eye(len(y)), y), tmp_path / "m")
     line = refused("factors", tmp_path / "m")
-    assert "not a complete superfactor model (its description is missing)" in line
+    assert "saved from Python, without what superfactor fit records besides" in line
 
 
 @pytest.mark.parametrize("command", ["predict", "factors"])

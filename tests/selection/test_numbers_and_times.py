@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -9,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.outcomes.test_kinds import survival
 
-from superfactor import SMFRegressor, SMFRegressorCV, SMFSurvival, SMFSurvivalCV
+from superfactor import SMFClassifierCV, SMFRegressor, SMFRegressorCV, SMFSurvival, SMFSurvivalCV
 from superfactor.outcomes import Numbers, Times
 from superfactor.selection import external_scores, nested_scores
 
@@ -133,3 +134,15 @@ def test_a_training_part_without_events_is_refused():
         SMFSurvivalCV(cv=[(np.flatnonzero(y[:, 0] == 0), np.flatnonzero(y[:, 0] == 1))]).fit(X, y)
     with pytest.raises(ValueError, match="more groups with events"):
         Times().splits(y, (y[:, 0] == 0).astype(int), 2, 0)
+
+
+def test_what_cannot_be_measured_is_refused():
+    X, y = doses()
+    with pytest.raises(ValueError, match="numbers that differ"):
+        nested_scores(SMFRegressorCV(), X, np.ones(60))
+    with pytest.raises(NotFittedError):
+        external_scores(SMFClassifierCV(), X, np.arange(60) % 2)
+    model = SMFRegressor().fit(X, y)
+    with pytest.raises(ValueError, match="too few samples to measure anything, 1: r2 is not defined"):
+        external_scores(model, X[:1], y[:1])
+    assert str(external_scores(model, X, y)).startswith("Better than the mean: R²")

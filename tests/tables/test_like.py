@@ -137,3 +137,9 @@ def test_gaps_are_the_means_of_the_training_samples(study, read):
     assert filled.missing[0] == 1 / 12
     complete = read(NEW, like=study)
     assert complete.filled_by(steps) is complete
+
+
+@pytest.mark.parametrize("like", [3, {}, {"covariates": None}], ids=str)
+def test_what_is_no_record_is_refused(like):
+    with pytest.raises(TypeError, match=r"like=\w+: a Study is required, or the record of a model"):
+        read_study("new.csv", like=like)

@@ -16,7 +16,7 @@ from superfactor.outcomes.metric import Metric
 from superfactor.outcomes.numbers import Numbers
 from superfactor.outcomes.times import Times
 
-#: One object for each kind.
+#: One object for each kind; one whose estimator is a subclass of another's comes after it.
 KINDS: list[Outcome] = [Classes(), Numbers(), Times()]
 
 __all__ = [

@@ -75,7 +75,11 @@ class Units:
 
 
 class Outcome(Reading):
-    """A kind of y. It has no state: methods take the truth, the rows or the fitted model."""
+    """A kind of y. It has no state: methods take the truth, the rows or the fitted model.
+
+    A kind that changes the `metrics` of another one also answers for these itself: `headline`, `chance`,
+    `guess_figures`, `least_intervals`; one that changes `decided` gives its metrics the same decision.
+    """
 
     #: Short name: "classes", "numbers", "times".
     name: ClassVar[str]

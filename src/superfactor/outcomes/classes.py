@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,7 +54,7 @@ class Classes(Outcome):
         xi={"filter": (0.01, 0.1), "feature": (0.1, 1.0, 10.0)},
         lam={"filter": (1e-5, 1e-4, 1e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
     )
-    metrics = (
+    metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("accuracy", "accuracy", probabilities.accuracy, "%", high=1.0),
         Metric("balanced_accuracy", "balanced accuracy", probabilities.balanced_accuracy, "%", high=1.0),
         Metric("roc_auc", "ROC area", probabilities.roc_auc, high=1.0),

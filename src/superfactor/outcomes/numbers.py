@@ -73,6 +73,12 @@ class Numbers(Outcome):
         k = 1 if truth.ndim == 1 else truth.shape[1]
         return np.array(["y"] if k == 1 else [f"y{j}" for j in range(k)]), truth
 
+    def target(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Target:
+        found = super().target(y, X, name, unlabeled)
+        if len(found.truth) > 1 and np.all(_columns(found.truth) == _columns(found.truth)[0]):
+            raise ValueError(f"y: {name} needs numbers that differ, but all of them are the same")
+        return found
+
     # --- search -------------------------------------------------------------------------------------
 
     def n_outputs(self, target: Target) -> int:

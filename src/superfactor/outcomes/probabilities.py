@@ -141,6 +141,9 @@ def chance_of(metric: str, truth: Any, predicted: Any, classes: int, draws: int 
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     drawn = random_table(rows, columns).rvs(draws, random_state=0)
 
+    if metric not in ("accuracy", "balanced_accuracy"):
+        raise ValueError(f"metric={metric!r}: 'accuracy' or 'balanced_accuracy' is required")
+
     def score(tables: Any) -> Any:
         diagonal = np.diagonal(tables, axis1=-2, axis2=-1)
         if metric == "accuracy":

@@ -234,4 +234,11 @@ def _imputer(impute: str, others: list[int]) -> Any:
 
 def record_of(like: Study | Mapping[str, Any]) -> Mapping[str, Any]:
     """That of a study, or of a model that was fitted to one."""
-    return like.record if isinstance(like, Study) else like
+    if isinstance(like, Study):
+        return like.record
+    if not isinstance(like, Mapping) or "features" not in like:
+        raise TypeError(
+            f"like={type(like).__name__}: a Study is required, or the record of a model that was saved with "
+            "about=study.record, superfactor.saving.read(path).about"
+        )
+    return like

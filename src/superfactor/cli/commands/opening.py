@@ -41,7 +41,8 @@ def open_model(path: Path, screen: Screen) -> Saved:
             raise UserError(f"{error}; a file that superfactor fit wrote is required") from error
     if not set(saved.about) >= _NEEDED:
         raise UserError(
-            f"{path}: not a complete superfactor model (its description is missing): fit it again"
+            f"{path}: saved from Python, without what superfactor fit records besides; use it there "
+            "(superfactor.load), or fit it with superfactor fit"
         )
     now = saving.versions()
     for name, version in saved.about["versions"].items():

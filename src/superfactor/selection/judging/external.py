@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
 from superfactor.estimators.inputs import as_numpy
 from superfactor.outcomes import Outcome, outcome_of
@@ -63,6 +64,9 @@ class ExternalScores:
     chance: float
     verdict: Verdict
 
+    def __str__(self) -> str:
+        return str(self.verdict)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as scripts get them; the verdict too."""
         return {
@@ -103,6 +107,7 @@ def external_scores(model: Any, X: Any, y: Any, covariates: Any = None) -> Exter
     ('accuracy', 'better', True)
     """
     outcome = outcome_of(model)
+    check_is_fitted(model)
     given = outcome.read(as_numpy(y), X, "external_scores", getattr(model, "unlabeled", None)).of_some()
     if given.known is not None:
         there = np.flatnonzero(given.known)
@@ -116,6 +121,8 @@ def external_scores(model: Any, X: Any, y: Any, covariates: Any = None) -> Exter
 def scores_of(outcome: Outcome, names: Any, truth: Any, rows: Any) -> ExternalScores:
     """Figures of predicted rows (n, k) of samples with this truth (n, …)."""
     headline = outcome.headline(truth)
+    if np.isnan(outcome.metric(headline).function(truth, rows)):
+        raise ValueError(f"y: too few samples to measure anything, {len(truth)}: {headline} is not defined")
     found, drawn = outcome.figures(truth, rows), _bootstrap(outcome, truth, rows)
     summary = {name: {"mean": found[name], **_middle(values)} for name, values in drawn.items()}
     # The bootstrap of samples that are all predicted right says that none can be wrong.

@@ -87,6 +87,9 @@ class NestedScores:
     permutation: PermutationTest | None
     verdict: Verdict
 
+    def __str__(self) -> str:
+        return str(self.verdict)
+
     @property
     def classes(self) -> Any:
         """Labels (c,)."""
