@@ -16,6 +16,8 @@ def replacing(path: Path) -> Iterator[Path]:
     A link stays one: what it points to is replaced.
     """
     path = path.resolve()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         yield part

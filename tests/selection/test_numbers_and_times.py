@@ -118,9 +118,9 @@ def test_new_samples_with_intervals():
 @pytest.mark.parametrize(
     ("model", "y", "message"),
     [
-        (SMFSurvivalCV(), np.column_stack([np.arange(80) < 2, np.arange(80.0)]), "the event has too few"),
-        (SMFSurvivalCV(), np.column_stack([np.zeros(80), np.arange(80.0)]), "the event has too few"),
-        (SMFRegressorCV(), np.r_[np.arange(4.0), np.full(76, np.nan)], "the outcome has too few samples, 4"),
+        (SMFSurvivalCV(), np.column_stack([np.arange(80) < 2, np.arange(80.0)]), "too few samples with"),
+        (SMFSurvivalCV(), np.column_stack([np.zeros(80), np.arange(80.0)]), "none of the 80 samples"),
+        (SMFRegressorCV(), np.r_[np.arange(4.0), np.full(76, np.nan)], "too few samples, 4; nested"),
     ],
 )  # fmt: skip
 def test_too_few_for_a_verdict(model, y, message):

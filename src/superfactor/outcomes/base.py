@@ -202,14 +202,17 @@ class Outcome(Reading):
         """Raise a ValueError where there are too few samples, or groups, for nested cross-validation."""
         sizes = self.sizes(target.truth, groups)
         if min(sizes) < self.fewest_units:
-            what = "samples" if groups is None else "groups"
+            what = self.scarce(target, int(np.argmin(sizes)), "samples" if groups is None else "groups")
             raise ValueError(
-                f"y: {self.stratum(target, int(np.argmin(sizes)))} has too few {what}, {min(sizes)}; nested "
-                f"cross-validation needs {self.fewest_units} of each {self.stratum_word}"
+                f"y: {what}, {min(sizes)}; nested cross-validation needs {self.fewest_units}{self.of_each}"
             )
 
-    #: What a stratum is called.
-    stratum_word: ClassVar[str] = "stratum"
+    #: After the fewest samples that are needed.
+    of_each: ClassVar[str] = ""
+
+    def scarce(self, target: Target, k: int, what: str) -> str:
+        """That there are too few samples, or groups, of stratum k."""
+        return f"{self.stratum(target, k)} has too few {what}"
 
     @abstractmethod
     def stratum(self, target: Target, k: int) -> str:

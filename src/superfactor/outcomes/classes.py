@@ -67,7 +67,7 @@ class Classes(Outcome):
     ridge_name = "ridge logistic regression"
     pca_short = "PCA+LR"
     rivals_words = "tuned logistic regressions"
-    stratum_word = "class"
+    of_each = " of each class"
     page = ClassPage()
 
     # --- y ------------------------------------------------------------------------------------------

@@ -61,7 +61,6 @@ class Numbers(Outcome):
     few_strengths = (1e-3, 0.1, 10.0, 1000.0)
     fewest_judged = 2
     fewest_units = 6
-    stratum_word = "outcome"
 
     # --- y ------------------------------------------------------------------------------------------
 
@@ -100,6 +99,9 @@ class Numbers(Outcome):
 
     def stratum(self, target: Target, k: int) -> str:
         return "the outcome"
+
+    def scarce(self, target: Target, k: int, what: str) -> str:
+        return f"too few {what}"
 
     # --- judging ------------------------------------------------------------------------------------
 

@@ -46,7 +46,6 @@ class Times(Outcome):
     rivals_words = "tuned Cox regressions"
     strengths = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0)
     few_strengths = (1e-3, 0.01, 0.1, 1.0)
-    stratum_word = "outcome"
 
     # --- y ------------------------------------------------------------------------------------------
 
@@ -55,6 +54,12 @@ class Times(Outcome):
 
     def coded(self, given: Given) -> tuple[Any, Any]:
         return np.array(["risk"]), given.labelled
+
+    def target(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Target:
+        found = super().target(y, X, name, unlabeled)
+        if not np.any(found.truth[:, 0]):
+            raise ValueError(f"y: none of the {len(found.truth)} samples has an event; some are required")
+        return found
 
     def informative(self, truth: Any) -> Any:
         """Those with an event: others are only in the risk sets."""
@@ -103,6 +108,9 @@ class Times(Outcome):
 
     def stratum(self, target: Target, k: int) -> str:
         return "the event"
+
+    def scarce(self, target: Target, k: int, what: str) -> str:
+        return f"too few {what} with an event"
 
     def check_fold(self, truth: Any) -> None:
         if np.isnan(_concordance(truth, np.zeros((len(truth), 1)))):
