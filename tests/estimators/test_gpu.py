@@ -15,7 +15,7 @@ from superfactor.options import Options
 N, P, RANK = 3000, 70, 3
 # Its optimum is proven: no time goes into other starts.
 LAM = {"filter": 300.0, "feature": 0.5}
-FITTED = ("components_", "codes_", "coef_", "covariate_coef_", "intercept_")
+FITTED = ("components_", "codes_", "factor_coef_", "covariate_coef_", "intercept_")
 
 
 def torch_cuda(X):
