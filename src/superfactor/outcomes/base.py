@@ -348,7 +348,7 @@ class Outcome(Reading):
 
     def enough(self, names: Any, truth: Any) -> bool:
         """Whether there are observations enough for a claim."""
-        return len(truth) >= FEWEST
+        return int(np.count_nonzero(self.informative(truth))) >= FEWEST
 
     def caveats(self, names: Any, truth: Any, predicted: Any, units: str) -> list[str]:
         """Sentences about what the figures do not show.

@@ -23,12 +23,6 @@ _FARTHEST_LOGIT = 30.0
 _STEEPEST = 100.0
 
 
-def headline_metric(counts: Any) -> str:
-    """Balanced accuracy for classes of unequal `counts` (c,), else accuracy."""
-    unequal = np.max(counts) > UNEQUAL * np.min(counts)
-    return "balanced_accuracy" if unequal else "accuracy"
-
-
 def accuracy(truth: Any, probabilities: Any) -> float:
     """The share of samples whose most probable class is the true one."""
     return float((probabilities.argmax(axis=1) == truth).mean())

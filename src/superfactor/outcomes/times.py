@@ -152,13 +152,10 @@ class Times(Outcome):
 
     # --- verdict ------------------------------------------------------------------------------------
 
-    def enough(self, names: Any, truth: Any) -> bool:
-        return int(np.sum(truth[:, 0])) >= FEWEST
-
     def caveats(self, names: Any, truth: Any, predicted: Any, units: str) -> list[str]:
-        events = int(np.sum(truth[:, 0]))
-        if events >= FEWEST:
+        if self.enough(names, truth):
             return []
+        events = int(np.sum(truth[:, 0]))
         return [f"Only {counted(events, 'events')}: too few for a claim, which needs about {FEWEST}."]
 
     # --- reading ------------------------------------------------------------------------------------

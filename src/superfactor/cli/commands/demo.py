@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from superfactor import saving
 from superfactor.cli.commands.fit import finish
 from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import UserError, as_user_error
@@ -41,6 +42,7 @@ def run(folder: Path, command: str, screen: Screen) -> None:
     table = folder / "t_cells.csv"
     _write_table(table)
     screen.note(SOURCE)
+    saving.import_skops()  # what saving needs, before anything is fitted
     with screen.step("read"), as_user_error():
         samples = read_study(table, target=TARGET, progress=screen.progress)
     learned = learn(samples, Settings(), screen)

@@ -162,7 +162,7 @@ def _verdict(
     headline = outcome.headline(truth)
     if outcome.one_sort(truth):
         metric = outcome.metrics[0]
-        return one_sort(outcome, names[truth[0]], metric, metric.function(truth, rows))
+        return one_sort(names[truth[0]], metric, metric.function(truth, rows))
     # A guess is that of these samples.
     blind = outcome.guess(truth, len(truth), rows.shape[1])
     guess = outcome.guess_figures(truth, blind, truth)[headline]

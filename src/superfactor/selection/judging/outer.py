@@ -9,6 +9,7 @@ the outer test part reaches a choice.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -53,7 +54,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class OuterFold:
+class OuterFold(ABC):
     """All that outer folds share.
 
     Attributes
@@ -106,15 +107,15 @@ class OuterFold:
         known, strange = inside[: len(train)], inside[len(train) :]
         return Seen(_in_place(known, train, outside, test), strange, others)
 
+    @abstractmethod
     def seen_with(self, truths: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
         """What `choice` needs of a fold for each of the shuffled truths, beside them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def choice(
         self, seen: Any, truth: Any, train: Any, test: Any, inner: list[Split] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """What is judged, learned at `train`: rows (n_test, k) at `test`, and what it chose."""
-        raise NotImplementedError
 
     def rows(self, train: Any, test: Any, *, with_rivals: bool) -> tuple[dict[str, Any], dict[str, Any]]:
         """Rows (n_test, k) of every method, and what the model's choice was."""

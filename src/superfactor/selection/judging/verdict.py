@@ -185,7 +185,7 @@ def too_few(outcome: Outcome, target: Target, groups: Any = None) -> Verdict:
     )
 
 
-def one_sort(outcome: Outcome, name: Any, metric: Metric, share: float) -> Verdict:
+def one_sort(name: Any, metric: Metric, share: float) -> Verdict:
     """Where all samples from elsewhere are of one class."""
     return Verdict(
         NOT_SHOWN,
