@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.estimators.scores import shown_factors
+from superfactor.estimators.fitted.scores import shown_factors
 from superfactor.options import Options
 from superfactor.problem import Problem
 from superfactor.solution import Monitor, Solution

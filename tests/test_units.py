@@ -10,7 +10,7 @@ from sklearn.base import clone
 from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor, SMFRegressorCV, SMFSurvival
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.models import model_named
-from superfactor.problem import state
+from superfactor.problem import estimated_ridge, state
 
 MODELS = ("filter", "feature")
 
@@ -158,7 +158,7 @@ def test_a_search_has_the_units_of_its_estimator(kind, intercept, weighted, shap
     fitted.fit(X, y, **given)
     options = {"preprocess": None, "fit_intercept": intercept, "refit": False, "cv": 3}
     tried = search(1, **options, **own).fit(X, y, **given).cv_results_
-    steps = search._outcome.steps
+    steps = search(**own)._outcome.steps
     for name, usual, at in (("xi", 0.1, fitted.xi_), ("lam", 1e-3, fitted.lam_)):
         lowest = getattr(steps, name)["filter"][0]
         assert tried[f"param_{name}"].min() / lowest == pytest.approx(at / usual, rel=2e-3)
@@ -175,7 +175,7 @@ def test_the_loss_of_no_model_of_numbers(model, intercept):
     assert fitted.xi_ == pytest.approx(model_named(model).usual_xi * unit, rel=1e-10)
 
 
-def test_times_have_the_loss_of_equal_hazards_and_their_events():
+def test_times_have_the_loss_of_equal_hazards():
     X, y, _ = weighing("numbers")
     events = np.arange(len(y)) % 3 > 0
     fitted = SMFSurvival(1, certify=None, search="off").fit(X, np.column_stack([events, y]))
@@ -183,6 +183,13 @@ def test_times_have_the_loss_of_equal_hazards_and_their_events():
     at_risk = np.arange(len(y), 0, -1)[np.argsort(order)]
     unit = np.sum(np.log(at_risk[events])) / np.sum(X**2)
     assert fitted.xi_ == pytest.approx(0.1 * unit, rel=1e-10)
+
+
+def test_without_an_estimate_only_events_count_for_the_ridge(monkeypatch):
+    X, y, _ = weighing("numbers")
+    events = np.arange(len(y)) % 3 > 0
+    monkeypatch.setattr(estimated_ridge, "_MOST_OPERATIONS", 0.0)
+    fitted = SMFSurvival(1, certify=None, search="off").fit(X, np.column_stack([events, y]))
     variation = np.linalg.norm(X - X.mean(axis=0), 2) ** 2
     assert fitted.lam_ == pytest.approx(1e-3 * variation * events.mean(), rel=2e-3)
 
@@ -190,15 +197,11 @@ def test_times_have_the_loss_of_equal_hazards_and_their_events():
 # --- every sample twice ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "model"), [("classes", "filter"), ("times", "filter"), ("numbers", "feature")]
-)
+@pytest.mark.parametrize(("kind", "model"), [("classes", "filter"), ("numbers", "feature")])
 def test_every_sample_twice_is_the_same_model(kind, model):
     """ξ stays, λ of the filter model doubles and so does F; without covariates the model is the same."""
-    X, y, _ = weighing("classes" if kind == "classes" else "numbers")
-    kinds = {"classes": SMFClassifier, "numbers": SMFRegressor, "times": SMFSurvival}
-    if kind == "times":
-        y = np.column_stack([np.arange(len(y)) % 3 > 0, y])
+    X, y, _ = weighing(kind)
+    kinds = {"classes": SMFClassifier, "numbers": SMFRegressor}
     fresh = kinds[kind](1, model=model, search="off", certify=None)  # the same start for both
     one = clone(fresh).fit(X, y)
     two = clone(fresh).fit(np.vstack([X, X]), np.concatenate([y, y]))

@@ -4,7 +4,8 @@ A sample lies between `<!-- sample -->` and `<!-- end -->`, as a code block in w
 with `$` is a command. The commands are those of the page: what they print is put below each of them. They
 run one after the other in one folder that has the table `superfactor demo` leaves, `typo.csv`, the same with
 a word among its numbers, `expression.tsv` and `patients.csv`, samples of prostate in two files as people have
-them, and `relapse.csv`, the table that docs/covariates.md draws.
+them, `relapse.csv`, the table that docs/covariates.md draws, and `times.csv`, `numbers.csv`, `counts.csv` and
+`labels.csv`, the tables that the pages of these names begin with.
 """
 
 import doctest
@@ -14,6 +15,7 @@ import shlex
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,7 +45,12 @@ def prepare(folder: Path) -> None:
     genes, people = _as_people_have_them(load_prostate())
     genes.to_csv(folder / "expression.tsv", sep="\t")
     people.to_csv(folder / "patients.csv", index=False)
-    _relapses().to_csv(folder / "relapse.csv", index=False)
+    names = _first_code("covariates")
+    relapses = names["genes"].join(names["people"]).assign(outcome=names["y"])
+    relapses.to_csv(folder / "relapse.csv", index=False)
+    for page in ("times", "numbers", "counts", "labels"):
+        if page == "numbers" or find_spec("sksurv"):  # it brings the patients of the others
+            _first_code(page)["table"].to_csv(folder / f"{page}.csv", index=False)
 
 
 def _as_people_have_them(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -60,13 +67,13 @@ def _as_people_have_them(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     return genes, people.drop(index=[3, 50])
 
 
-def _relapses() -> pd.DataFrame:
-    """The table that the first code on the page about covariates makes."""
-    page = (ROOT / "docs" / "covariates.md").read_text(encoding="utf-8")
+def _first_code(page: str) -> dict[str, Any]:
+    """What the first code on a page makes: its names."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
-    for example in doctest.DocTestParser().get_examples(page.split("```")[1]):
+    for example in doctest.DocTestParser().get_examples(text.split("```")[1]):
         exec(example.source, names)
-    return names["genes"].join(names["people"]).assign(outcome=names["y"])
+    return names
 
 
 def renewed(text: str, folder: Path, *more: str) -> str:

@@ -3,7 +3,8 @@
 `python -m benchmarks trust --problems 1000 --seed 0` draws them, fits them through the public estimators,
 and looks for wrong objectives, bounds above a point that the naive code finds, proven answers that are
 beaten, attributes that are not finite, equal problems with unequal answers, and folds that are not sealed.
-A violation prints a script of about ten lines that shows it.
+`--outcome mixed --problems 300` takes problems of one kind. A violation prints a script of about ten lines
+that shows it.
 
 draw, tables, outcomes    problem number i of a seed
 losses, naive, svd        F on the user's own numbers, in long double

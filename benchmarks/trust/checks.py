@@ -229,7 +229,13 @@ def not_finite(fitted: Any) -> list[str]:
         if not all(_finite(part) for part in values):
             found.append(name)
     certificate = fitted.certificate_
-    found += [f"certificate_.{name}" for name in NUMBERS if not _finite(getattr(certificate, name))]
+    # The curvature of counts has no bound.
+    bounded = {name for name in NUMBERS if name != "L" or getattr(fitted, "loss", None) != "poisson"}
+    found += [
+        f"certificate_.{name}"
+        for name in NUMBERS
+        if name in bounded and not _finite(getattr(certificate, name))
+    ]
     return found
 
 

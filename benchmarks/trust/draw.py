@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.trust import outcomes, tables
-from benchmarks.trust.losses import Labels, Numbers, Times
+from benchmarks.trust.losses import Counts, Flags, Labels, Numbers, Several, Times
 from benchmarks.trust.naive import Factors, Given
-from superfactor import SMFClassifier, SMFRegressor, SMFSurvival, row_blocks
+from superfactor import SMFClassifier, SMFMixed, SMFRegressor, SMFSurvival, row_blocks
 
 Array = Any
 
@@ -21,8 +21,13 @@ ESTIMATORS = {
     "two classes": SMFClassifier,
     "classes": SMFClassifier,
     "numbers": SMFRegressor,
-    "times": SMFSurvival,
+    "counts": SMFRegressor,
+    **dict.fromkeys(outcomes.TIMES, SMFSurvival),
+    "flags": SMFClassifier,
+    "mixed": SMFMixed,
 }
+#: The outcomes of `SMFMixed`, in the order of the columns of y.
+MIXED = {"class": "classes", "number": "number", ("time", "event"): "times"}
 STORES = ("dense", "dense", "dense", "dense", "csr", "csc", "rows", "mapped")
 
 
@@ -34,7 +39,8 @@ class Problem:
     ----------
     outcome : one of `outcomes.KINDS`
     X : (n, p), float64 or float32
-    y : (n,), or (n, κ) numbers, or (n, 2) events and times, complete
+    y : (n,), or (n, κ) numbers, or (n, 2) events and times, with strata (n, 3), complete; or, NaN for a gap,
+        (n, κ) flags, or class numbers, numbers, events and times (n, 4)
     absent : (n,) bool, whose y is not shown to the fit
     covariates : (n, q) or None
     sample_weight : (n,) or None
@@ -42,6 +48,7 @@ class Problem:
     store : how X is handed over, one of STORES
     told : in words
     scale : how columns and rows differ in size, one of `tables.SCALES`
+    exposures : (n,) or None, what counts are out of; the fit has them as the last column of X
     """
 
     outcome: str
@@ -54,6 +61,7 @@ class Problem:
     store: str
     told: str
     scale: str = "none"
+    exposures: Array = None
 
     @property
     def model(self) -> str:
@@ -67,11 +75,20 @@ class Problem:
 
     def estimator(self, **changed: Any) -> Any:
         """Not fitted."""
-        return ESTIMATORS[self.outcome](**{**self.parameters, **changed})
+        last = {} if self.exposures is None else {"exposure_column": self.X.shape[1]}
+        return ESTIMATORS[self.outcome](**{**self.parameters, **last, **changed})
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether an intercept is the last covariate."""
+        return bool(self.parameters.get("fit_intercept", self.outcome not in outcomes.TIMES))
 
     def data(self) -> dict[str, Any]:
         """What ``fit`` takes."""
-        given = {"X": stored(self.X, self.store), "y": self.shown_y()}
+        X = self.X
+        if self.exposures is not None:
+            X = np.column_stack([X, self.exposures]).astype(X.dtype)
+        given = {"X": stored(X, self.store), "y": self.shown_y()}
         if self.covariates is not None:
             given["covariates"] = self.covariates
         if self.sample_weight is not None:
@@ -79,15 +96,19 @@ class Problem:
         return given
 
     def shown_y(self) -> Array:
-        """y with None or NaN where it is absent."""
+        """y with None or NaN where it is absent; of mixed outcomes a column each."""
+        if self.outcome == "mixed":
+            columns = np.where(self.absent[:, None], np.nan, self.y).T
+            return dict(zip(("class", "number", "event", "time"), columns, strict=True))
         if not self.absent.any():
             return self.y
         if self.outcome in ("two classes", "classes"):
             return np.where(self.absent, None, self.y.astype(object))
         y = self.y.astype(float)
         y[self.absent] = np.nan
-        if self.outcome == "times":
+        if self.outcome in outcomes.TIMES:
             y[self.absent, 0] = 0.0
+            y[:, 2:] = self.y[:, 2:]
         return y
 
     def naive(self, fitted: Any) -> Given:
@@ -98,8 +119,19 @@ class Problem:
         loss: Any
         if self.outcome == "numbers":
             loss = Numbers(y.reshape(len(y), -1).astype(float), omega)
-        elif self.outcome == "times":
-            loss = Times(y[:, 0], y[:, 1], omega)
+        elif self.outcome == "counts":
+            y = y.reshape(len(y), -1).astype(float)
+            # Of a rate, weighed by the exposure.
+            out_of = np.ones(len(y)) if self.exposures is None else self.exposures[kept].astype(float)
+            loss = Counts(y / out_of[:, None], omega * out_of)
+        elif self.outcome in outcomes.TIMES:
+            stratum = y[:, 2] if y.shape[1] > 2 else None
+            loss = Times(y[:, 0], y[:, 1], omega, stratum, self.parameters.get("ties") == "efron")
+        elif self.outcome == "flags":
+            omega = np.where(np.isnan(y).all(axis=1), 0.0, omega)
+            loss = Flags(np.nan_to_num(y), ~np.isnan(y), omega)
+        elif self.outcome == "mixed":
+            loss = _several(y, omega, self.parameters.get("outcome_weight") or {})
         else:
             codes = np.searchsorted(np.unique(y[omega > 0]), y)
             if self.parameters.get("class_weight") == "balanced":
@@ -110,7 +142,7 @@ class Problem:
         if self.X.dtype == np.float32:  # covariates are taken in the type of X
             Z = Z.astype(np.float32).astype(float)
         ridge = np.asarray(fitted.lam_covariates_, dtype=float)
-        if self.parameters.get("fit_intercept", self.outcome != "times"):
+        if self.has_intercept:
             Z, ridge = np.hstack([Z, np.ones((len(kept), 1))]), np.append(ridge, 0.0)
         X = self.X[kept].astype(np.longdouble)
         rank = self.parameters["n_components"]
@@ -119,13 +151,33 @@ class Problem:
     def factors(self, fitted: Any) -> Factors:
         """Those that the fit returned."""
         beta, gamma = fitted.factor_coef_, fitted.covariate_coef_
-        if self.parameters.get("fit_intercept", self.outcome != "times"):
+        if self.has_intercept:
             gamma = np.hstack([gamma, fitted.intercept_[:, None]])
         if self.outcome == "classes":  # the row of the base class is zeros
             beta, gamma = beta[1:], gamma[1:]
         kept = self.weight > 0
         parts = (fitted.components_.T, fitted.codes_[kept], beta.T, gamma.T)
         return Factors(*(np.asarray(part, dtype=np.float64) for part in parts))
+
+
+def _several(y: Array, omega: Array, asked: Mapping[Any, float]) -> Several:
+    """The losses of a class, a number and a time (n, 4), weighed so that each costs log 2 without a model."""
+    known = ~np.isnan(y)
+    own = np.where(known, omega[:, None], 0.0)
+    y = np.nan_to_num(y)
+    codes = np.searchsorted(np.unique(y[own[:, 0] > 0, 0]), y[:, 0])
+    mean = np.average(y[:, 1], weights=own[:, 1])
+    size = np.sqrt(np.average((y[:, 1] - mean) ** 2, weights=own[:, 1]))
+    parts = (
+        Labels(codes, own[:, 0]),
+        Numbers((y[:, 1:2] - mean) / size, own[:, 1]),
+        Times(y[:, 2], y[:, 3], own[:, 3]),
+    )
+    weights = []
+    for key, part in zip(MIXED, parts, strict=True):
+        without = float(part(np.zeros((len(y), part.n_outputs)))[0])
+        weights.append(asked.get(key, 1.0) * np.log(2) * part.omega.sum() / without)
+    return Several(parts, tuple(weights))
 
 
 def stored(X: Array, store: str) -> Any:
@@ -140,6 +192,11 @@ def stored(X: Array, store: str) -> Any:
         mapped[:] = X
         return mapped
     return X
+
+
+def kind(seed: int, index: int) -> str:
+    """What the outcome of problem number `index` of this seed is."""
+    return str(np.random.default_rng([seed, index]).choice(outcomes.KINDS))
 
 
 def problem(seed: int, index: int) -> Problem:
@@ -162,7 +219,7 @@ def problem(seed: int, index: int) -> Problem:
     store = str(rng.choice(STORES))
     # Ascent takes seconds where it proves nothing.
     certify = "ascent" if rng.random() < (0.2 if n <= 12 else 0.02) else "residual"
-    if store in ("rows", "mapped") and (outcome == "times" or certify == "ascent"):
+    if store in ("rows", "mapped") and (outcome in (*outcomes.TIMES, "mixed") or certify == "ascent"):
         store = "dense"  # rows in passes are refused
     parameters: dict[str, Any] = {
         "n_components": int(rng.integers(1, min(4, kept, p) + 1)),
@@ -170,13 +227,25 @@ def problem(seed: int, index: int) -> Problem:
         **_penalties(rng, model, X, usual),
         "certify": certify,
     }
-    if outcome != "times" and rng.random() < 0.25:
+    if outcome.endswith("Efron"):
+        parameters["ties"] = "efron"
+    if outcome == "mixed":
+        parameters["outcomes"] = MIXED
+        if rng.random() < 0.3:
+            parameters["outcome_weight"] = {key: float(10 ** rng.uniform(-1, 1)) for key in MIXED}
+    elif outcome not in outcomes.TIMES and rng.random() < 0.25:
         parameters["fit_intercept"] = False
     if covariates is not None and rng.random() < 0.3:
         parameters["lam_covariates"] = float(10 ** rng.uniform(-3, 2))
+    if outcome == "counts":
+        parameters["loss"] = "poisson"
     if outcome in ("two classes", "classes") and rng.random() < 0.15:
         parameters["class_weight"] = "balanced"
     dtype = np.float32 if single else np.float64
+    exposures = None
+    if outcome == "counts" and rng.random() < 0.5:
+        exposures = (10 ** rng.uniform(-1, 2) * rng.uniform(0.3, 3, n)).astype(dtype)
+    marks = {"float32": single, "weights": weight is not None, "exposures": exposures is not None}
     told = f"{outcome}, {model}, {n} × {p}, entries: {entries}, defect: {defect}, scale: {scale}, {store}"
     return Problem(
         outcome,
@@ -187,16 +256,23 @@ def problem(seed: int, index: int) -> Problem:
         weight,
         parameters,
         store,
-        told + (", float32" if single else "") + (", weights" if weight is not None else ""),
+        told + "".join(f", {what}" for what, there in marks.items() if there),
         scale,
+        exposures,
     )
 
 
 def _outcome(rng: np.random.Generator, kind: str, X: Array) -> Array:
     if kind == "numbers":
         return outcomes.numbers(rng, X)
-    if kind == "times":
-        return outcomes.times(rng, X)
+    if kind == "counts":
+        return outcomes.counts(rng, X)
+    if kind in outcomes.TIMES:
+        return (outcomes.times_in_strata if "strata" in kind else outcomes.times)(rng, X)
+    if kind == "mixed":
+        return outcomes.mixed(rng, X)
+    if kind == "flags":
+        return outcomes.flags(rng, X)
     count = 2 if kind == "two classes" else int(rng.integers(3, min(6, len(X) // 2 + 1)))
     return outcomes.labels(rng, X, count)
 
@@ -209,8 +285,10 @@ def _weights(rng: np.random.Generator, kind: str, y: Array, absent: Array) -> Ar
     known = np.flatnonzero(~absent)
     if kind in ("two classes", "classes"):
         needed = known[np.unique(y[known], return_index=True)[1]]
-    elif kind == "times":
+    elif kind in outcomes.TIMES:
         needed = known[np.argsort(y[known, 1])[[0, 1, -1]]]
+    elif kind == "mixed":
+        needed = known[outcomes.needed_of_mixed(y[known])]
     else:
         needed = known[:2]
     weight[needed] = np.maximum(weight[needed], 1.0)

@@ -16,6 +16,8 @@ def repeated(p: Problem, rng: Generator) -> Problem | None:
     """Samples repeated instead of weighted, where weights are whole numbers."""
     if p.sample_weight is None or np.any(p.sample_weight % 1):
         return None
+    if p.parameters.get("ties") == "efron":  # twice is a tie, and a weight of 2 is none
+        return None
     rows = np.repeat(np.arange(len(p.X)), p.sample_weight.astype(int))
     return _rows(p, rows, "samples repeated instead of weighted", weight=None)
 
@@ -77,8 +79,8 @@ def same(p: Problem, rng: Generator) -> Problem:
 
 
 def _rows(p: Problem, rows: Any, told: str, weight: Any) -> Problem:
-    covariates = None if p.covariates is None else p.covariates[rows]
+    covariates, exposures = (None if part is None else part[rows] for part in (p.covariates, p.exposures))
     return changed(
         p, told, X=p.X[rows], y=p.y[rows], absent=p.absent[rows], covariates=covariates,
-        sample_weight=weight,
+        sample_weight=weight, exposures=exposures,
     )  # fmt: skip

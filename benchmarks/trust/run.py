@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import partial
-from itertools import product
+from itertools import count, islice, product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from benchmarks import measure
 from benchmarks.tables import show
 from benchmarks.trust.checks import KINDS, Result, check
+from benchmarks.trust.draw import kind
 from benchmarks.trust.outcomes import KINDS as OUTCOMES
 from benchmarks.trust.script import script
 from benchmarks.trust.tables import SCALES
@@ -38,10 +39,13 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
     parser.add_argument("--search", choices=("auto", "thorough"), default="auto")
+    parser.add_argument("--outcome", choices=OUTCOMES, help="the first problems of this kind only")
     parser.add_argument("--only", type=int, help="the one problem with this number")
     parser.add_argument("--out", type=Path, help="keep the figures as JSON")
     given = parser.parse_args(arguments)
-    indices = range(given.problems) if given.only is None else [given.only]
+    indices: Iterable[int] = range(given.problems) if given.only is None else [given.only]
+    if given.outcome is not None:
+        indices = islice((i for i in count() if kind(given.seed, i) == given.outcome), given.problems)
     begun = time.perf_counter()
     results = []
     printed: Counter[str] = Counter()

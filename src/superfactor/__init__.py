@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
+    from superfactor.estimators import SMFClassifier, SMFMixed, SMFRegressor, SMFSurvival
     from superfactor.saving import load, save
     from superfactor.selection import SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
     from superfactor.spectrum.rows import row_blocks
@@ -14,6 +14,7 @@ __version__ = "1.0.0"
 __all__ = [
     "SMFClassifier",
     "SMFClassifierCV",
+    "SMFMixed",
     "SMFRegressor",
     "SMFRegressorCV",
     "SMFSurvival",
@@ -28,6 +29,7 @@ __all__ = [
 _HOMES = {
     "SMFClassifier": "superfactor.estimators",
     "SMFClassifierCV": "superfactor.selection",
+    "SMFMixed": "superfactor.estimators",
     "SMFRegressor": "superfactor.estimators",
     "SMFRegressorCV": "superfactor.selection",
     "SMFSurvival": "superfactor.estimators",

@@ -4,18 +4,25 @@
 for genes shrinks the effect of an age, which shares it, to nothing. With t a number without unit:
 
     ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: Σω·log(c) with c classes; in regression Σω‖y − ȳ‖², but
-                           Σω‖y‖² without an intercept; that of equal hazards for survival times (§16)
-    λ = t·σ₁(X)²·Σω/Σw     filter model: activations of size 1 along the first factor cost about t·Σω, n where
-                           all samples have a label; Σω counts events only for survival times. σ₁ of X without
-                           its mean, which is the intercept's; of X itself where there is none
+                           Σω‖y‖² without an intercept; of counts half their deviance from the mean;
+                           that of equal hazards for survival times (§16)
+    λ = t·σ₁(X)²·Σω/Σw     filter model, classes: activations of size 1 along the first factor cost about
+                           t·Σω, n where all samples have a label. σ₁ of X without its mean, which is the
+                           intercept's; of X itself where there is none
+    λ from the data        filter model, other kinds of y (`superfactor.problem.estimated_ridge`), but no less
+                           than of classes where the loss is no parabola. Where X is too large for that as of
+                           classes, and Σω counts events only for survival times
     λ = t                  feature model: the price of the activations themselves, whatever the units of X
     ρ_j = 0.08·Var(x'_j)   a covariate: a normal prior with s.d. 2.5 on the log-odds per standard deviation
+
+In the feature model both t depend on the loss too (`Loss.feature_xi`, `Loss.feature_ridge`).
 
 ‖X‖² and σ₁ count a sample as often as it weighs, w; ω is its weight in the loss, class weights included.
 
 The unit of X does not matter, nor that of a covariate. Every sample twice, or with weight 2, leaves ξ and
-doubles λ of the filter model, so that F is twice what it was and the model the same. This holds without
-covariates: their prior ρ does not grow with the samples, and against twice the loss it weighs half as much.
+doubles λ of the filter model, so that F is twice what it was and the model the same. This holds for classes
+without covariates: the prior ρ of covariates does not grow with the samples, and a λ from the data shrinks
+less where there are more of them.
 """
 
 from __future__ import annotations
@@ -26,7 +33,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from superfactor._arrays import Array
+from superfactor._arrays import Array, to_numpy
 from superfactor.losses import Loss
 from superfactor.models import Model
 from superfactor.samples import Block, Design, Samples
@@ -35,6 +42,8 @@ from superfactor.samples import Block, Design, Samples
 _COVARIATE_RIDGE = 0.08
 # σ₁² is a unit, not a result: a block Krylov space of this width, grown until it changes by less than this.
 _WIDTH, _PASSES, _CHANGE = 16, 8, 1e-3
+# The best model without factors: so many Newton steps, or until one promises less than this share.
+_NULL_STEPS, _NULL_FALL = 12, 1e-8
 # A variance below this share of the mean square is rounding: the covariate is constant.
 _NO_VARIANCE = 1e-24
 
@@ -53,16 +62,14 @@ class Weights:
     lam_covariates: float | Auto | None = None
 
     def of_factors(
-        self, model: Model, squared_norm: float, null_loss: float, largest: Callable[[], float]
+        self, model: Model, squared_norm: float, null_loss: float, ridge: Callable[[], float]
     ) -> tuple[float, float]:
-        """ξ and λ, by ‖X‖², ℓ₀ and σ₁(X)²·Σω/Σw of the data; the last is computed only where needed."""
+        """ξ and λ, by ‖X‖² and ℓ₀ (or a multiple of it); `ridge` computes λ of "auto" where it is needed."""
         xi, lam = self.xi, self.lam
         if xi == "auto":
             unit = null_loss / squared_norm if squared_norm > 0 and null_loss > 0 else 1.0
             xi = model.usual_xi * unit
-        if lam == "auto":
-            lam = model.usual_lam * (model.natural_ridge(largest) or 1.0)
-        return float(xi), float(lam)
+        return float(xi), float(ridge() if lam == "auto" else lam)
 
     def of_covariates(self, samples: Samples, n_covariates: int, lam: float) -> Array:
         """ρ of every covariate but the intercept (q,), NumPy; λ is known by now."""
@@ -82,7 +89,7 @@ class Nothing:
 
 @dataclass(frozen=True)
 class WeightUnits:
-    """What t = 1 stands for: ξ = ℓ₀/‖X‖², and λ = σ₁(X)²·Σω/Σw of the filter model."""
+    """What t = 1 stands for: ξ = ℓ₀/‖X‖², and λ of the filter model, of which "auto" is t = 0.001."""
 
     xi: float
     lam: float
@@ -97,20 +104,53 @@ class WeightUnits:
 def null_loss(samples: Samples, loss: Loss, n_outputs: int, n_covariates: int, intercept: bool) -> Nothing:
     """ℓ₀, the loss of no model, and that of activations 0.
 
-    They differ only for numbers with an intercept, which have no zero of their own: then ℓ₀ is the loss of
-    the best constant. Of classes 0 is what knows nothing, and without an intercept no model says else.
+    They differ only for numbers and counts with an intercept, which have no zero of their own: then ℓ₀ is the
+    loss of the best constant. Of classes 0 is what knows nothing, and so it is without an intercept.
     """
     coef = np.zeros((n_covariates + int(intercept), n_outputs))
     at_zero, slope = samples.sum(Block.evaluate, Design(None), coef)
-    lowest, highest = loss.curvature_bounds(n_outputs)
-    if not intercept or not 0 < lowest == highest:
-        return Nothing(float(at_zero), float(at_zero))
     total = float(samples.sum(Block.total_weights)[0])
-    # The squared error is a parabola: one step from 0. Its value there is summed up anew, since Σy² − (Σy)²/n
-    # loses the digits of numbers that are far from 0.
-    coef[n_covariates:] = -slope[n_covariates:] / (highest * total)
+    constant = loss.best_constant(slope[-1, :] / total) if intercept and total > 0 else None
+    if constant is None:
+        return Nothing(float(at_zero), float(at_zero))
+    # Its value there is summed up anew, since Σy² − (Σy)²/n loses the digits of numbers that are far from 0.
+    coef[n_covariates:] = constant
     best, _ = samples.sum(Block.evaluate, Design(None), coef)
     return Nothing(float(at_zero), float(best))
+
+
+def null_model(samples: Samples, start: Array, ridge: Array) -> Array:
+    """The best coefficients (q, κ) of covariates and intercept without factors, from `start` on, about.
+
+    A few Newton steps, each halved until the loss falls; `ridge` (q,) is that of each covariate.
+    """
+    coef = np.asarray(start, dtype=float)
+    q, kappa = coef.shape
+    if not q:
+        return coef
+
+    def evaluate(c: Any) -> tuple[float, Any]:
+        value, slope = samples.sum(Block.evaluate, Design(None), c)
+        price = ridge[:, None] * c
+        return float(value) + float(np.sum(price * c)), to_numpy(slope) + 2 * price
+
+    value, slope = evaluate(coef)
+    for _ in range(_NULL_STEPS):
+        bend = to_numpy(samples.sum(Block.curvature, Design(None), coef)) + np.diag(2 * np.tile(ridge, kappa))
+        # A constant of all activations may change nothing: the shortest step counts.
+        step = np.linalg.lstsq(bend, -slope.T.reshape(-1), rcond=1e-12)[0].reshape(kappa, q).T
+        fall, size = -float(np.sum(step * slope)), 1.0
+        if not fall > _NULL_FALL * abs(value):
+            break
+        while size > 1e-6:
+            new, new_slope = evaluate(coef + size * step)
+            if new < value:
+                coef, value, slope = coef + size * step, new, new_slope
+                break
+            size /= 2
+        else:
+            break
+    return coef
 
 
 def covariate_ridges(samples: Samples) -> Array:

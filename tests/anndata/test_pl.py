@@ -161,3 +161,39 @@ def test_without_a_fit_it_says_so(adata):
         sfa.pl.factors(adata, key="other")
     with pytest.raises(ValueError, match=r"no obsm\['X_other'\]"):
         sfa.pl.samples(adata, key="other")
+
+
+def test_cells_are_coloured_by_a_gene(adata):
+    name = adata.var_names[4]
+    adata.layers["twice"] = 2 * adata.X
+    adata.raw = adata.copy()
+    adata.raw.X[:, 4] = np.arange(adata.n_obs)
+    for given, expected in (
+        ({}, np.arange(adata.n_obs)),
+        ({"use_raw": False}, adata.X[:, 4]),
+        ({"layer": "twice"}, 2 * adata.X[:, 4]),
+    ):
+        points = sfa.pl.samples(adata, color=name, **given).points_["all"]
+        order = np.argsort(expected, kind="stable")
+        np.testing.assert_allclose(points.get_array(), expected[order])
+        np.testing.assert_allclose(points.get_offsets(), adata.obsm["X_smf"][order][:, :2])
+    with pytest.raises(ValueError, match=r"color='gone': neither a column of adata.obs nor a gene"):
+        sfa.pl.samples(adata, color="gone")
+
+
+def test_the_colour_is_the_outcome_of_any_kind(adata):
+    rng = np.random.default_rng(0)
+    adata.obs["number"] = adata.X[:, 0] + 0.1 * rng.normal(size=adata.n_obs)
+    adata.obs["seen"] = rng.random(adata.n_obs) < 0.7
+    adata.obs["until"] = rng.exponential(np.exp(adata.X[:, 0]))
+    adata.obs["whole"] = np.arange(adata.n_obs)
+    sfa.tl.smf(adata, "number", n_components=2)
+    np.testing.assert_allclose(sfa.pl.samples(adata).points_["all"].get_array(), sorted(adata.obs["number"]))
+    assert drawn(sfa.pl.samples(adata, color="whole")) == {"all": adata.n_obs}
+    assert set(drawn(sfa.pl.samples(adata, color="seen"))) == {"False", "True"}
+    sfa.tl.smf(adata, time="until", event="seen", n_components=2)
+    seen = int(adata.obs["seen"].sum())
+    assert drawn(sfa.pl.samples(adata)) == {"event": seen, "censored": adata.n_obs - seen}
+    new = anndata.AnnData(adata.X)
+    sfa.tl.project(new, adata)
+    assert drawn(sfa.pl.samples(new)) == {"all": adata.n_obs}

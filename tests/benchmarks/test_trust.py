@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import mpmath
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.trust import checks, folds, run
 from benchmarks.trust.checks import KINDS, Result, Violation, check
-from benchmarks.trust.draw import Problem, problem
-from benchmarks.trust.losses import Labels, Numbers, Times
+from benchmarks.trust.draw import Problem, kind, problem
+from benchmarks.trust.losses import Counts, Flags, Labels, Numbers, Several, Times
 from benchmarks.trust.naive import Given, objective
+from benchmarks.trust.outcomes import KINDS as OUTCOMES
+from benchmarks.trust.outcomes import TIMES
 from benchmarks.trust.script import script
 from benchmarks.trust.search import Coordinates
 from benchmarks.trust.starts import starts
@@ -35,6 +38,14 @@ def test_nothing_is_wrong(part):
     assert not wrong, "\n\n".join(wrong)
 
 
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_nothing_is_wrong_with_a_few_of_each_kind(outcome):
+    small = (i for i in range(1000) if kind(SEED, i) == outcome and problem(SEED, i).X.size <= 300)
+    for index in islice(small, 3):
+        result = check(SEED, index)
+        assert not result.violations, script(result, result.violations[0], "auto")
+
+
 @pytest.mark.parametrize("shape", [(12, 30), (20, 24), (25, 7)])
 @pytest.mark.parametrize("scaled", ["columns", "rows"])
 def test_singular_vectors_of_badly_scaled_data_have_all_their_digits(shape, scaled):
@@ -55,14 +66,24 @@ def _loss(kind, n=14, seed=0):
         return Labels(np.arange(n) % 3, omega)
     if kind == "numbers":
         return Numbers(rng.standard_normal((n, 2)), omega)
-    return Times(np.arange(n) % 3 < 2, np.ceil(rng.uniform(0, 6, n)), omega)
+    if kind == "flags":
+        return Flags(rng.integers(0, 2, (n, 2)), rng.random((n, 2)) < 0.8, omega)
+    if kind == "counts":
+        return Counts(rng.poisson(3.0, (n, 2)).astype(float), omega)
+    if kind == "mixed":
+        parts = tuple(_loss(part, n, seed) for part in ("labels", "numbers", "times"))
+        return Several(parts, (0.7, 1.0, 2.0))
+    stratum = np.arange(n) % 2 if "strata" in kind else None
+    times = np.ceil(rng.uniform(0, 6, n))
+    return Times(np.arange(n) % 3 < 2, times, omega, stratum, efron="Efron" in kind)
 
 
 def _given(model, kind="labels", rank=2, n=14, p=6, seed=0):
     rng = np.random.default_rng(seed)
     weight = rng.uniform(0.5, 2, n)
     loss = _loss(kind, n)
-    loss = replace(loss, omega=weight if kind == "labels" else loss.omega)
+    if kind == "labels":
+        loss = replace(loss, omega=weight)
     Z = np.hstack([rng.standard_normal((n, 1)), np.ones((n, 1))])
     return Given(model, rng.standard_normal((n, p)), weight, loss, Z, np.array([0.3, 0.0]), 0.7, 0.3, rank)
 
@@ -115,7 +136,7 @@ def _sixty_digits(given, factors):
         return float(total)
 
 
-@pytest.mark.parametrize("kind", ["labels", "numbers", "times"])
+@pytest.mark.parametrize("kind", ["labels", "numbers", "counts", "flags", "mixed", *TIMES])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_objective_of_descents_is_that_of_their_factors(model, kind):
     given = _given(model, kind)
@@ -128,10 +149,35 @@ def test_the_objective_of_descents_is_that_of_their_factors(model, kind):
             objective(given, coordinates.factors(at, k))[0], rel=1e-10
         )
     size = coordinates.size
-    steps = 1e-6 * np.eye(rows.shape[1])[:size]
-    differences = (coordinates(rows[-1] + steps)[0] - coordinates(rows[-1] - steps)[0]) / 2e-6
+    steps = 2e-7 * np.eye(rows.shape[1])[:size]
+    differences = (coordinates(rows[-1] + steps)[0] - coordinates(rows[-1] - steps)[0]) / 4e-7
     np.testing.assert_allclose(slopes[-1, :size], differences, atol=1e-6 * np.abs(slopes[-1]).max())
     assert not slopes[:, size:].any()
+
+
+def test_the_loss_of_times_is_that_of_a_likelihood_written_event_by_event():
+    loss, a = _loss("times in strata, Efron"), np.linspace(-1, 1, 14)
+    size, total = loss.omega * np.exp(a), 0.0
+    for stratum in (0, 1):
+        inside = (loss.stratum == stratum) & (loss.omega > 0)
+        for t in np.unique(loss.time[inside & loss.event]):
+            dying = np.flatnonzero(inside & loss.event & (loss.time == t))
+            d, at_risk = loss.omega[dying], size[inside & (loss.time >= t)].sum()
+            for left in range(len(dying)):
+                out = left / len(dying)
+                certain = (1 - out) * d.sum()
+                total += d.mean() * np.log((at_risk - out * size[dying].sum()) / certain)
+            total -= d @ a[dying]
+    assert loss(a[:, None])[0] == pytest.approx(total, rel=1e-12)
+
+
+def test_the_command_takes_one_kind(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(run, "check", lambda seed, i, search: asked.append(i) or _as_found([])(seed, i))
+    main(["trust", "--problems", "4", "--seed", "5", "--outcome", "mixed"])
+    assert len(asked) == 4
+    assert {kind(5, i) for i in asked} == {problem(5, i).outcome for i in asked} == {"mixed"}
+    capsys.readouterr()
 
 
 def _ordinary(proven):

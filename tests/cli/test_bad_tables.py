@@ -18,8 +18,8 @@ from tests.cli.command import QUICK, SETTING, cohort, refused, roles, superfacto
         (
             lambda d: d.assign(status=["a"] * 38 + ["b"] * 2),
             (),
-            "class 'b' has 2 sample(s); 3 are required, or 2 with --test-size 0; --drop-rare leaves out "
-            "classes with fewer than 3 samples, --min-class N those with fewer than N",
+            "class 'b' has too few samples, 2; 3 are required of each class, 2 with --test-size 0; "
+            "--drop-rare leaves out classes with fewer than 3 samples, --min-class N those with fewer than N",
         ),
         (lambda d: d, ("--min-class", "21"), "two are required: --min-class with a smaller number"),
         (lambda d: d.drop(columns="status"), (), "--phenotype FILE is for labels in a file of their own"),

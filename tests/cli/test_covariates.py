@@ -29,7 +29,7 @@ from superfactor.cli.told.parts import _with_interval
     ids=str,
 )
 def test_as_many_digits_as_it_takes(estimate, low, high, shown):
-    row = {"estimate": estimate, "low": low, "high": high, "estimate_per_sd": 1.618}
+    row = {"estimate": estimate, "low": low, "high": high, "estimate_per_sd": 1.618, "kind": "odds ratio"}
     assert _with_interval(row) == (shown, "1.62")
 
 
@@ -47,11 +47,14 @@ def test_a_fit_with_empty_ages(tmp_path):
 
 
 def test_a_constant_is_noted_and_has_no_row(tmp_path):
-    cohort().assign(age=0.1).to_csv(tmp_path / "t.csv", index=False)
+    cohort(80).assign(age=0.1).to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     done = superfactor(*words)
-    assert done.err == "note: covariate 'age' is the same for every sample with a label: it says nothing\n"
-    assert "sex: F vs M" in done.out and "age (per unit)" not in done.out
+    assert (
+        done.err
+        == "note: covariate 'age' is the same for every sample that has an outcome: it says nothing\n"
+    )
+    assert "sex: M vs F" in done.out and "age (per unit)" not in done.out
     assert "with 95 % interval" in done.out
     # Where no table has an interval, no heading promises one.
     done = superfactor(*words, "--model", "feature")

@@ -35,7 +35,10 @@ def test_a_plain_table(tmp_path):
     search = search_of(cohort(), tmp_path, drop=("sex", "age"))
     assert differing(search) == {"cv", "random_state"}
     assert differing(search) < DIFFERENT
-    assert isinstance(search.cv, StratifiedKFold) and search.cv.shuffle
+    status = cohort()["status"].to_numpy()
+    theirs = StratifiedKFold(5, shuffle=True, random_state=0).split(status, status)
+    for (train, test), own in zip(search.cv, theirs, strict=True):
+        assert train.tolist() == own[0].tolist() and test.tolist() == own[1].tolist()
 
 
 def test_the_table_of_the_docs_is_complete_and_has_no_row_too_many(tmp_path):

@@ -8,6 +8,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from tests.cli.command import QUICK, cohort, refused, roles, superfactor
 
 from superfactor import SMFClassifierCV, saving
+from superfactor.cli.told.out_of_fold import recorded
+from superfactor.interpretation import covariate_effects
 
 
 def test_says_what_it_did(table, tmp_path):
@@ -237,15 +239,16 @@ def test_markers_that_are_no_features_are_noted(table, tmp_path):
     assert "note: --markers: 1 of 2 are features of this table\n" in done.err
 
 
-def test_odds_ratios_of_covariates(table, tmp_path):
-    out = tmp_path / "m.skops"
+def test_odds_ratios_of_covariates(tmp_path):
+    table, out = tmp_path / "t.csv", tmp_path / "m.skops"
+    data = cohort(80)
+    data.to_csv(table, index=False)
     words = ("fit", table, "--target", "status", "--id", "patient", "--covariates", "sex,age")
     found = superfactor(*words, *QUICK, "--out", out, "--json").json["covariates"]
-    assert [row["covariate"] for row in found] == ["sex: F vs M", "age (per unit)"]
+    assert [row["covariate"] for row in found] == ["sex: M vs F", "age (per unit)"]
     model = saving.read(out).model
     # One year more, and nothing else, as the model itself answers; the features are left as they are.
-    data = cohort()
-    X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
+    X = data.filter(like="gene").assign(M=data["sex"] == "M", age=data["age"]).to_numpy(dtype=float)
     for row, column in zip(found, (12, 13), strict=True):
         change = model.decision_function(X + np.eye(14)[column]) - model.decision_function(X)
         np.testing.assert_allclose(np.exp(change), row["estimate"], rtol=1e-8)
@@ -260,8 +263,23 @@ def test_odds_ratios_of_covariates(table, tmp_path):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_covariates_beside_many_features_are_estimated_out_of_fold(tmp_path):
+    data, out = cohort(), tmp_path / "m.skops"
+    data.to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", out)
+    found = superfactor(*words, "--json").json["covariates"]
+    read = saving.read(out)
+    data = data.set_index("patient").loc[list(read.about["training_ids"])]
+    X = data.filter(like="gene").assign(F=data["sex"] == "F", age=data["age"]).to_numpy(dtype=float)
+    held = recorded(read.about, rotation=None, positive=None)
+    table = covariate_effects(read.model, X, data["status"], out_of_fold=held)
+    np.testing.assert_allclose([row["estimate"] for row in found], table["estimate"])
+    shown = " ".join(superfactor(*words).out.split())
+    assert "of tumoral against normal beside out-of-fold factors, with 95 % interval" in shown
+
+
 def test_covariates_of_several_classes_and_of_the_feature_model(tmp_path):
-    cohort(60, classes=("a", "b", "c")).to_csv(tmp_path / "t.csv", index=False)
+    cohort(90, classes=("a", "b", "c")).to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     shown = superfactor(*words).out
     for name in "bc":

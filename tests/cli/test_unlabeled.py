@@ -123,7 +123,7 @@ def with_rare(tmp_path):
 def test_rare_classes_are_a_choice(with_rare, tmp_path):
     words = ("fit", with_rare, *ROLES, *ALL, "--out", tmp_path / "m.skops")
     line = refused(*words)
-    assert "class 'lone' has one sample to learn from" in line
+    assert "class 'lone' has too few samples, 1; cross-validation needs 2 of each class" in line
     assert "--drop-rare leaves out classes with fewer than 3 samples, --min-class N" in line
     done = superfactor(*words, "--drop-rare", "--json")
     assert done.json["table"]["classes_left_out"] == {"lone": 1, "odd": 2}

@@ -73,7 +73,8 @@ def test_contract(estimator, check):
 @pytest.mark.parametrize(
     ("estimator", "count", "telling"),
     [
-        (SMFClassifier(), 85, "check_class_weight_classifiers"),
+        (SMFClassifier(), 90, "check_class_weight_classifiers"),
+        (SMFClassifier(), 90, "check_classifiers_multilabel_output_format_predict_proba"),
         (SMFRegressor(), 85, "check_regressor_multioutput"),
         (SMFSurvival(), 65, "check_transformer_general"),
     ],

@@ -277,6 +277,8 @@ def test_bad_input_is_refused_in_one_line(client):
         with pytest.raises(kind, match=message) as caught:
             clf.fit(**{"X": LAZY, "y": LABELS, **given})
         assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="y: DaskSMFClassifier takes one column of labels"):
+        DaskSMFClassifier(client=client).fit(LAZY, np.column_stack([LABELS, LABELS]))
     with Client(client.scheduler.address, set_as_default=False) as closed:
         pass
     with pytest.raises(ValueError, match="client: it is closed; one that is connected"):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dask.array as da
 import numpy as np
 import pytest
-from sklearn.metrics import log_loss
+from sklearn.metrics import d2_tweedie_score, log_loss
 from tests.distributed.test_estimators import COVARIATES, DESCRIBING, LABELS, LAZY, MODELS, SCORES, WEIGHTS, X
 from tests.distributed.test_unlabelled import KNOWN, WORDS
 
-from superfactor import SMFClassifier
+from superfactor import SMFClassifier, SMFRegressor
 from superfactor.distributed import DaskSMFClassifier, DaskSMFRegressor
 from superfactor.interpretation import factor_view, top_features
 
@@ -95,3 +95,14 @@ def test_views_are_those_of_the_model_in_memory(client):
         # Both fits stop at their tolerance, and not at the same point.
         np.testing.assert_allclose(getattr(view, name), getattr(other, name), atol=1e-3)
     assert len(top_features(found.to_local(), 2)) == 12
+
+
+def test_counts_are_scored_by_their_deviance(client):
+    counts = np.random.default_rng(0).poisson(np.exp(0.3 * X[:, 0])).astype(float)
+    model = DaskSMFRegressor(client=client, loss="poisson").fit(LAZY, counts)
+    local = SMFRegressor(loss="poisson").fit(X, counts)
+    expected = d2_tweedie_score(counts, np.asarray(model.predict(LAZY)), power=1)
+    assert model.score(LAZY, counts) == pytest.approx(expected)
+    assert model.score(LAZY, counts) == pytest.approx(local.score(X, counts), rel=1e-4)
+    with pytest.raises(ValueError, match="exposure_column: DaskSMFRegressor knows no exposures"):
+        DaskSMFRegressor(client=client, loss="poisson", exposure_column=0).fit(LAZY, counts)

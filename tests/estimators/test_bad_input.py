@@ -65,8 +65,12 @@ def test_labels_must_be_labels_and_targets_numbers():
         SMFClassifier().fit(X, X[:, 0])
     with pytest.raises(TypeError, match=r"y: labels of one kind .* are required, got int, str; make"):
         SMFClassifier().fit(X, np.array(["a", 1] * 20, dtype=object))
-    with pytest.raises(ValueError, match=r"y should be a 1d array"):
-        SMFClassifier().fit(X, np.c_[y, y])
+    with pytest.raises(
+        ValueError, match=r"y: 2(\.0)? in column 1; each of several columns is a yes/no label"
+    ):
+        SMFClassifier().fit(X, np.c_[y, 2 * y])
+    with pytest.raises(ValueError, match="dim 3"):
+        SMFClassifier().fit(X, np.zeros((40, 2, 2)))
     for estimator in (SMFClassifier, SMFRegressor):
         with pytest.raises(ValueError, match="Input y contains infinity"):
             estimator().fit(X, changed(y, 0, np.inf))

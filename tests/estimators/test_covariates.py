@@ -1,5 +1,7 @@
 """Words and gaps in covariates: the same fit as with indicators made by hand, in X and beside it."""
 
+import warnings
+
 import array_api_strict as xp
 import numpy as np
 import pandas as pd
@@ -142,7 +144,7 @@ def test_gaps_that_fit_has_not_seen_take_the_median_and_are_said():
     within = SMFClassifier(2, covariate_columns=["age", "bmi"], **PARAMS).fit(inside, Y)
     gone = numbers.assign(bmi=numbers["bmi"].where(numbers.index != 7))
     full = numbers.assign(bmi=gone["bmi"].fillna(numbers["bmi"].median()))
-    said = r"column 'bmi' has 1 missing value\(s\), the first at position 7; none was missing at fit"
+    said = "column 'bmi': the median stands in for missing values; fewer than 5 were missing at fit"
     with pytest.warns(UserWarning, match=f"covariates: {said}"):
         found = beside.predict_proba(X, covariates=gone)
     np.testing.assert_allclose(found, beside.predict_proba(X, covariates=full), rtol=1e-12)
@@ -167,7 +169,9 @@ def test_numbers_are_what_they_were():
     [
         (("b", "a", "b"), ["b", "a"]),
         (("b", "a"), ["a", "b"]),
-        ((None, "b", float("nan"), "b", "a"), ["b", "a", EMPTY]),
+        ((None, "b", float("nan"), "b", "a", None, None, None), ["b", "a", EMPTY]),
+        ((None, "b", float("nan"), "b", "a", None, None), ["b", "a"]),
+        (("b", None), ["b", EMPTY]),
         (("unknown", "unknown", "unknown", "NA", "a", "b"), ["a", "b", "NA", "unknown"]),
         (("Missing", "Missing", "x"), ["x", "Missing"]),
         ((True, True, False), ["False", "True"]),
@@ -182,12 +186,37 @@ def test_the_reference_is_the_most_frequent_that_is_known(cells, expected):
     assert CovariateEncoder.learn(pd.DataFrame({"word": list(cells)})).levels[0] == expected
 
 
+def test_few_gaps_have_no_indicator():
+    """Four gaps among words are the reference, four among numbers the median; five have columns."""
+    n = np.arange(len(X))
+    for few, expected in ((4, ["age", "sex=M"]), (5, ["age", "age=missing", "sex=M", "sex=(empty)"])):
+        table = pd.DataFrame({"age": 50.0 + n % 7, "sex": np.where(n % 3, "F", "M")})
+        whole = table.copy()
+        table.loc[n < few, ["age", "sex"]] = None
+        model = SMFClassifier(2, **PARAMS)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X, Y, covariates=table)
+        assert list(model.covariate_names_) == expected
+        said = {str(one.message).split(";")[0] for one in caught}
+        if few == 5:
+            assert not said
+            continue
+        assert said == {
+            "covariates: column 'age': the median stands in for missing values",
+            "covariates: column 'sex': 'F' stands in for missing values",
+        }
+        whole.loc[n < few, "age"], whole.loc[n < few, "sex"] = table["age"].median(), "F"
+        other = SMFClassifier(2, **PARAMS).fit(X, Y, covariates=whole)
+        np.testing.assert_allclose(model.covariate_coef_, other.covariate_coef_, atol=1e-8)
+
+
 @pytest.mark.parametrize(
     "cells",
     [
         ["0", "1", "2", "unknown"],
         [*map(str, range(1, 23)), "X", "Y"],
-        pd.Categorical([*range(20), None]),
+        pd.Categorical(range(21)),
         [f"{i}_1" for i in range(20)],
     ],
     ids=["codes", "chromosomes", "declared", "names"],

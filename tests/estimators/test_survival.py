@@ -4,6 +4,7 @@ import warnings
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
@@ -13,6 +14,8 @@ from tests.estimators.data import MODELS, patients, structured
 from tests.losses.survival_data import naive_value
 
 from superfactor import SMFSurvival, row_blocks
+from superfactor.estimators.fitted.record import from_record, to_record
+from superfactor.estimators.targets import concordance
 from superfactor.losses import CoxPartialLikelihood
 from superfactor.solvers import newton
 
@@ -38,15 +41,17 @@ def objective(model, X, y, Z, weight=None):
 # --- against others -----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
 @pytest.mark.parametrize("covariates", [False, True])
-def test_with_all_factors_it_is_ridge_cox_regression(covariates):
+def test_with_all_factors_it_is_ridge_cox_regression(covariates, ties):
     linear = pytest.importorskip("sksurv.linear_model", reason=GPL)
     X, y, Z = patients(n=90, p=5)
+    y[:, 1] = np.ceil(4 * y[:, 1]) / 4  # many at one time
     Z = Z if covariates else Z[:, :0]
-    other = linear.CoxPHSurvivalAnalysis(alpha=2.0, ties="breslow", n_iter=200, tol=1e-12)
+    other = linear.CoxPHSurvivalAnalysis(alpha=2.0, ties=ties, n_iter=200, tol=1e-12)
     both = np.hstack([X, Z])
     other.fit(both, structured(y))
-    model = SMFSurvival(5, xi=0.1, lam=1.0, lam_covariates=None, tol=1e-12)
+    model = SMFSurvival(5, xi=1e-6, lam=1.0, lam_covariates=None, ties=ties, tol=1e-12)
     model.fit(X, y, covariates=Z if covariates else None)
     found = np.concatenate([every_coefficient(model), model.covariate_coef_[0]])
     np.testing.assert_allclose(found, other.coef_, atol=1e-6)
@@ -66,6 +71,41 @@ def test_with_all_factors_it_is_ridge_cox_regression(covariates):
     ):
         expected = theirs(both[:7], return_array=True)
         np.testing.assert_allclose(ours(X[:7], times=times, **new), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_strata_have_one_effect_and_baselines_of_their_own():
+    """Samples of all strata in one partial likelihood each, by a minimiser of its own."""
+    X, y, _ = patients(n=90, p=3)
+    strata = np.array(["b", "a", "a"])[np.arange(90) % 3]
+    frame = pd.DataFrame({"event": y[:, 0], "time": y[:, 1], "stratum": strata})
+    model = SMFSurvival(3, xi=1e-6, lam=1.0, tol=1e-12).fit(X, frame)
+
+    def total(w):
+        parts = [strata == s for s in ("a", "b")]
+        return w @ w + sum(naive_value(X[i] @ w, y[i, 1], y[i, 0], np.ones(i.sum())) for i in parts)
+
+    expected = minimize(total, np.zeros(3), method="BFGS", options={"gtol": 1e-8}).x
+    np.testing.assert_allclose(every_coefficient(model), expected, atol=1e-6)
+    assert model.certificate_.is_global and model.strata_.tolist() == ["a", "b"]
+    # Breslow's hazard of stratum b, written out.
+    own, risk = strata == "b", model.predict(X)
+    at = [t for t in np.unique(y[own & (y[:, 0] == 1), 1]) if t <= 1.0]
+    died = own & (y[:, 0] == 1)
+    hazard = sum((died & (y[:, 1] == t)).sum() / np.exp(risk[own & (y[:, 1] >= t)]).sum() for t in at)
+    found = model.predict_cumulative_hazard_function(X[:2], times=1.0, strata=["b", "b"])
+    np.testing.assert_allclose(found[:, 0], hazard * np.exp(risk[:2]), rtol=1e-10)
+    np.testing.assert_array_equal(
+        found, model.predict_cumulative_hazard_function(X[:2], times=1.0, strata="b")
+    )
+    pairs = [(y[strata == s], risk[strata == s]) for s in ("a", "b")]
+    shares = [concordance(*part.T, own) for part, own in pairs]
+    assert min(shares) <= model.score(X, frame) <= max(shares)
+    with pytest.raises(ValueError, match="strata=None: those of the samples are required"):
+        model.predict_survival_function(X[:2])
+    with pytest.raises(ValueError, match=r"strata: .*'c'.* was not at fit"):
+        model.predict_survival_function(X[:2], strata="c")
+    with pytest.raises(ValueError, match="strata=given: none were at fit"):
+        SMFSurvival(2).fit(X, y).predict_survival_function(X[:2], strata="a")
 
 
 def test_curves_between_and_beyond_the_events():
@@ -186,8 +226,8 @@ def test_units_do_not_matter(model):
         np.tile(X, (2, 1)), np.tile(y, (2, 1)), covariates=np.tile(Z, (2, 1))
     )
     assert twice.xi_ == pytest.approx(plain.xi_)
-    if model == "filter":  # its λ is of the size of a sum over samples, that of a covariate is a prior
-        assert twice.lam_ == pytest.approx(2 * plain.lam_, rel=1e-3)
+    # Each sample counts as one more observation: of twice as many a smaller share is noise.
+    assert twice.lam_ < 2 * plain.lam_ if model == "filter" else twice.lam_ == plain.lam_
 
 
 def test_the_mean_of_X_asks_for_no_ridge():
@@ -195,15 +235,6 @@ def test_the_mean_of_X_asks_for_no_ridge():
     X, y, _ = patients()
     centred = SMFSurvival(2).fit(X - X.mean(axis=0), y)
     assert SMFSurvival(2).fit(X + 50, y).lam_ == pytest.approx(centred.lam_, rel=1e-2)
-
-
-def test_censored_samples_do_not_count_for_the_ridge():
-    X, y, _ = patients(n=80)
-    later = np.column_stack([y[:, 0], y[:, 1]])
-    later[np.flatnonzero(y[:, 0])[::2], 0] = 0
-    half = later[:, 0].sum() / y[:, 0].sum()
-    found = SMFSurvival(2).fit(X, later).lam_ / SMFSurvival(2).fit(X, y).lam_
-    assert found == pytest.approx(half)
 
 
 @pytest.mark.filterwarnings("error")
@@ -302,3 +333,21 @@ def test_a_solution_can_be_adopted():
     stated = model.state(X, y, covariates=Z)
     model.adopt(stated, newton.solve(stated.problem, 2))
     np.testing.assert_allclose(model.baseline_, whole.baseline_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("strata", [["b", "a", "a"], [2, 10, 10], None])
+def test_a_record_of_plain_values_keeps_the_curves_of_every_stratum(strata):
+    X, y, _ = patients()
+    frame = pd.DataFrame({"event": y[:, 0], "time": y[:, 1]})
+    own = {}
+    if strata is not None:
+        frame["stratum"] = np.array(strata)[np.arange(len(y)) % 3]
+        own = {"strata": frame["stratum"].to_numpy()}
+    model = SMFSurvival(1).fit(X, frame)
+    again = from_record(to_record(model))
+    one, other = (m.predict_survival_function(X, **own) for m in (model, again))
+    np.testing.assert_allclose(other, one, rtol=1e-12)
+    if strata is not None:
+        assert again.strata_.tolist() == model.strata_.tolist() == sorted(set(strata))
+        with pytest.raises(ValueError, match="those of the samples are required"):
+            again.predict_survival_function(X)

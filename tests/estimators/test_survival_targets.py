@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.estimators.data import patients, structured
 
 from superfactor import SMFSurvival
-from superfactor.estimators.targets import check_survival, concordance
+from superfactor.estimators.targets import check_survival, concordance, survival_y
 
 
 def turned(y):
@@ -67,6 +67,106 @@ def test_times_of_zero_are_times():
     assert model.event_times_[0] == 0.0
 
 
+def no_order(y):
+    """Names and types that say nothing."""
+    return pd.DataFrame({"a": y[:, 1], "b": y[:, 0]})
+
+
+SAID = {
+    "times first": (lambda y: y[:, ::-1], "the column of events holds times"),
+    "times first, names that say nothing": (no_order, "the column of events holds times"),
+    "R's codes": (lambda y: np.c_[y[:, 0] + 1, y[:, 1]], "coded 1 and 2: 2 is taken as an event"),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_is_understood_and_said(case):
+    X, y, _ = patients()
+    form, said = SAID[case]
+    with pytest.warns(UserWarning, match=f"y: .*{said}") as found:
+        given = check_survival(form(y), X, "test")
+    np.testing.assert_allclose(given.values, y, rtol=1e-7)
+    assert len(found) == 1
+
+
+def test_strata_are_a_third_column():
+    X, y, _ = patients()
+    where = np.array(["Bern", "Aarhus", "Bern"])[np.arange(60) % 3]
+    frame = pd.DataFrame({"stratum": where, "days": y[:, 1], "died": y[:, 0]})
+    fields = np.array(
+        [(s, bool(e), t) for s, (e, t) in zip(where, y, strict=True)],
+        dtype=[("stratum", "U6"), ("died", "?"), ("days", "f8")],
+    )
+    expected = np.column_stack([y, where == "Bern"])
+    for form in (frame, fields, np.column_stack([y, where == "Bern"])):
+        np.testing.assert_allclose(check_survival(form, X, "test").values, expected)
+    assert check_survival(frame, X, "test").strata.tolist() == ["Aarhus", "Bern"]
+    assert check_survival(y, X, "test").strata is None
+
+
+# --- two columns of a table ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("event", "word"),
+    [
+        ([1, 0, 1], None),
+        ([True, False, True], None),
+        (["TRUE", "FALSE", "TRUE"], None),
+        (["1", "0", "1"], None),
+        (["Dead ", "alive", "dead"], "DEAD"),
+        (["dead of disease", "alive", "dead"], ["dead", "dead of disease"]),
+        ([3, 1, 3], "3"),
+        (pd.Categorical(["dead", "alive", "dead"]), "dead"),
+    ],
+)
+def test_events_as_tables_have_them(event, word):
+    y, notes = survival_y(event, ["3", "2.5", "4"], word)
+    assert y["event"].tolist() == [True, False, True] and y["time"].tolist() == [3.0, 2.5, 4.0]
+    assert notes == []
+    np.testing.assert_array_equal(check_survival(y, np.empty((3, 0)), "test").values[:, 0], [1, 0, 1])
+
+
+def test_two_columns_and_notes_on_them():
+    y, (note,) = survival_y([2, 1, 2], [3.0, 2.0, 4.0])
+    assert y["event"].tolist() == [True, False, True] and "as in R" in note
+    y, (note,) = survival_y([3.0, 2.0, 4.0], [1, 0, 1])
+    assert y["time"].tolist() == [3.0, 2.0, 4.0] and "the other way round" in note
+    # Both could be events: the names say it.
+    y, (note,) = survival_y(pd.Series([1, 0, 1], name="OS_months"), pd.Series([1, 1, 0], name="OS_status"))
+    assert y["event"].tolist() == [True, True, False] and "the other way round" in note
+    y, (note,) = survival_y([1, None, 0, 1], [1.0, 2.0, np.nan, 5.0])
+    assert np.isnan(y["time"]).tolist() == [False, True, True, False] and note.startswith("2 of 4 samples")
+    assert check_survival(y, np.empty((4, 0)), "test").known.tolist() == [True, False, False, True]
+
+
+def test_words_that_mean_no_event_are_named():
+    y, notes = survival_y(["Yes", "no", "yes", None], [1, 2, 3, 4])
+    assert y["event"].tolist() == [True, False, True, False] and "no event" not in notes[0]
+    y, (note,) = survival_y(["dead", "lost", "alive"], [1, 2, 3], "dead")
+    assert y["event"].tolist() == [True, False, False] and note == "no event: 'alive', 'lost'"
+    _, (note,) = survival_y(["dead", "alive", ""], [1, 2, 3], "dead")
+    assert note.endswith("where an empty cell means no event, write a word there")
+
+
+@pytest.mark.parametrize(
+    ("event", "time", "word", "message"),
+    [
+        (["alive", "dead"], [1, 2], None, r"event: 0 and 1, .* required, got 'alive', 'dead'; for words"),
+        ([0, 3], [1, 5], None, r"event: 0 and 1, .* got '0', '3'"),
+        (["alive", "dead"], [1, 2], "died", "event_word='died': no sample has it, .* 'alive', 'dead'"),
+        ([0, 1], ["soon", "late"], None, "time: numbers are required, got 'late', 'soon'"),
+        ([0, 1], ["12", ">2000"], None, "time: numbers are required, got '>2000'$"),
+        ([0, 1], [1, -2], None, "time: finite numbers >= 0 are required, got -2.0"),
+        ([0, 1], np.array(["2026-01-01"] * 2, dtype="M8[D]"), None, "time: numbers .* got dates"),
+    ],
+)
+def test_columns_that_are_none(event, time, word, message):
+    with pytest.raises(ValueError, match=message) as error:
+        survival_y(event, time, word)
+    assert "\n" not in str(error.value)
+
+
 def changed(position, value):
     def change(y):
         y = y.copy()
@@ -78,12 +178,11 @@ def changed(position, value):
 
 WRONG = {
     "one column": (lambda y: y[:, 1], r"y: an array of shape \(60,\); event \(0 or 1\) and time"),
-    "three columns": (lambda y: np.c_[y, y[:, 1]], r"y: an array of shape \(60, 3\); event"),
+    "four columns": (lambda y: np.c_[y, y], r"y: an array of shape \(60, 4\); event"),
     "three fields": (
         lambda y: np.array([(True, 1.0, 2.0)] * 60, dtype="?,f8,f8"),
         "y: fields .*; event .* and time are required",
     ),
-    "times first": (lambda y: y[:, ::-1], "y: events of 0 and 1 are required, but sample 0 has"),
     "events of 2": (changed((3, 0), 2), "y: events of 0 and 1 are required, but sample 3 has 2.0"),
     "no event known": (changed((3, 0), np.nan), "y: events of 0 and 1 .* sample 3 has nan"),
     "negative times": (changed((5, 1), -0.5), "y: finite times >= 0 .* sample 5 has -0.5"),
@@ -93,10 +192,18 @@ WRONG = {
         "y: times of all events are required",
     ),
     "words": (
-        lambda y: np.array([["yes", t] for t in y[:, 1]], dtype=object),
-        "y: numbers are required for events, got 'yes'; event",
+        lambda y: np.array([["dead", t] for t in y[:, 1]], dtype=object),
+        "y: numbers are required for events, got 'dead'; event",
     ),
-    "words alone": (lambda y: y.astype(str), "y: numbers are required for events, got '"),
+    "words alone": (lambda y: y.astype(str), "y: numbers are required for times, got '"),
+    "late entry": (
+        lambda y: pd.DataFrame({"event": y[:, 0], "time": y[:, 1], "entry": 0.0}),
+        r"y: a field 'entry': .* \(left truncation\) are not supported",
+    ),
+    "no stratum": (
+        lambda y: pd.DataFrame({"event": y[:, 0], "time": y[:, 1], "stratum": [None] + ["a"] * 59}),
+        "y: a stratum of every sample is required, but sample 0 has none",
+    ),
     "dates": (
         lambda y: pd.DataFrame({"event": y[:, 0], "time": pd.to_datetime("2026-01-01")}),
         "y: numbers are required for times, got dates",

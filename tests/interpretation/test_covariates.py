@@ -276,8 +276,9 @@ TRUTH = np.array([0.8, -0.7])
         (SMFClassifier, 120, 0.0, {}, 100),
         (SMFRegressor, 60, 0.0, {}, 100),
         (SMFClassifier, 250, -2.0, {"class_weight": "balanced"}, 60),  # weights are no further samples
+        (SMFRegressor, 120, 0.0, {"loss": "poisson"}, 100),  # of counts that vary three times as much
     ],
-    ids=["odds", "slopes", "balanced"],
+    ids=["odds", "slopes", "balanced", "rates"],
 )
 def test_the_truth_is_inside_about_as_often_as_promised(kind, n, base, params, times):
     """Genes that know nothing, two covariates that do."""
@@ -286,17 +287,40 @@ def test_the_truth_is_inside_about_as_often_as_promised(kind, n, base, params, t
     for _ in range(times):
         extra = np.c_[rng.normal(size=n), rng.random(n) < 0.5]
         a, X = base + extra @ TRUTH, rng.normal(size=(n, 6))
-        if kind is SMFRegressor:
+        if "loss" in params:
+            y = rng.negative_binomial(np.exp(a + 1) / 2, 1 / 3)
+        elif kind is SMFRegressor:
             y = a + 2.0 * rng.normal(size=n)
         else:
             y = (rng.random(n) < 1 / (1 + np.exp(-a))).astype(int)
         found = covariate_effects(fit.fit(X, y, covariates=extra), X, y, extra)
         reach = (found["high_per_sd"] - found["low_per_sd"]).to_numpy()
         ends = found[["low", "high"]].to_numpy().T
-        ends = ends if kind is SMFRegressor else np.log(ends)
+        ends = np.log(ends) if found["kind"][0].endswith("ratio") else ends
         assert np.all(reach > 0)
         hits.append((ends[0] <= TRUTH) & (ends[1] >= TRUTH))
     assert 0.90 <= np.mean(hits) <= 0.985
+
+
+def test_rates_out_of_unequal_exposures_have_the_errors_of_quasi_poisson_regression():
+    rng = np.random.default_rng(3)
+    n = 200
+    extra, hours = rng.normal(size=(n, 1)), rng.uniform(0.5, 40, n)
+    mean = hours * np.exp(0.5 * extra[:, 0] - 1)
+    y = rng.negative_binomial(mean / 3, 1 / 4)  # varies four times as much as Poisson's
+    X = np.c_[1e-3 * rng.normal(size=(n, 3)), hours]  # a factor of next to nothing
+    fit = SMFRegressor(1, loss="poisson", exposure_column=3, lam_covariates=1e-9, lam=1.0, tol=1e-9)
+    row = covariate_effects(fit.fit(X, y, covariates=extra), X, y, extra).iloc[0]
+
+    D, theta = np.c_[np.ones(n), extra], np.zeros(2)
+    for _ in range(50):
+        mu = hours * np.exp(D @ theta)
+        theta = theta + np.linalg.solve((D.T * mu) @ D, D.T @ (y - mu))
+    phi = np.sum((y - mu) ** 2 / mu) / (n - 2)
+    error = np.sqrt(phi * np.linalg.inv((D.T * mu) @ D)[1, 1])
+    assert phi > 2.5
+    assert row["coef"] == pytest.approx(theta[1], rel=2e-2)
+    assert row["standard_error"] == pytest.approx(error, rel=2e-2)
 
 
 # --- what there is no answer to --------------------------------------------------------------------------

@@ -7,7 +7,16 @@ import math
 import numpy as np
 from array_api_compat import array_namespace
 
-from superfactor.losses import CustomLink, Loss, Multinomial, Probit, SquaredError, resolve_link
+from superfactor.losses import (
+    CustomLink,
+    FlagsLoss,
+    Loss,
+    Multinomial,
+    PoissonLoss,
+    Probit,
+    SquaredError,
+    resolve_link,
+)
 from superfactor.losses.base import BALANCING_STEPS
 
 
@@ -78,6 +87,8 @@ def all_losses() -> list[tuple[str, Loss, int]]:
         # As a public choice probit stops at two classes; its formulas are general.
         cases.append((f"probit-{kappa}", Multinomial(Probit(), kappa), kappa))
         cases.append((f"squared-{kappa}", SquaredError(), kappa))
+        cases.append((f"flags-{kappa}", FlagsLoss(), kappa))
+        cases.append((f"poisson-{kappa}", PoissonLoss(), kappa))
     cases.append(("cloglog-1", resolve_link(CLOGLOG, 1), 1))
     return cases
 
@@ -98,6 +109,10 @@ def draw(loss, kappa, n, seed, scale=2.0):
     a = scale * rng.standard_normal((n, kappa))
     if isinstance(loss, SquaredError):
         return a, rng.standard_normal((n, kappa))
+    if isinstance(loss, FlagsLoss):
+        return a, rng.choice([0.0, 1.0, np.nan], (n, kappa), p=[0.4, 0.4, 0.2])
+    if isinstance(loss, PoissonLoss):
+        return a, rng.poisson(np.exp(rng.standard_normal((n, kappa)))).astype(float)
     return a, one_hot(rng.integers(0, kappa + 1, n), kappa)
 
 

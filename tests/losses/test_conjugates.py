@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.losses.examples import CLOGLOG, SOFTPLUS, balance, draw, dual_losses, one_hot
 
 from superfactor.losses import SquaredError, resolve_link
-from superfactor.losses.inversion import solve_residual
+from superfactor.losses.classes.inversion import solve_residual
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 from tests.losses.examples import CLOGLOG, SOFTPLUS, one_hot
 
 from superfactor.losses import resolve_link
-from superfactor.losses.hazard import erfcx
+from superfactor.losses.classes.hazard import erfcx
 
 # a, −log Φ(a), its first and second derivative, computed with mpmath in 700 digits.
 PROBIT_ONE = np.array(

@@ -17,7 +17,7 @@ import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from superfactor import SMFClassifier
+from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.interpretation import stability, top_features
 from superfactor.preprocessing import Adjuster, BlockScaler
 from superfactor.report import write_report
@@ -199,14 +199,74 @@ def blocks_and_batches() -> Case:
     return Case(Pipeline(steps).fit(X[:60], y[:60]), X[:60], y[:60], X[60:], y[60:])
 
 
+def features(n=90, p=30, seed=0):
+    rng = np.random.default_rng(seed)
+    F = rng.standard_normal((n, 2))
+    X = F @ rng.standard_normal((2, p)) + rng.standard_normal((n, p))
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(p)], index=[f"sample {i}" for i in range(n)])
+    return frame, F, rng
+
+
+def numbers(shuffle=False):
+    X, F, rng = features()
+    y = 150 + 30 * F[:, 0] + 10 * rng.standard_normal(len(F))
+    return X, rng.permutation(y) if shuffle else y
+
+
+def times(shuffle=False):
+    X, F, rng = features(150)
+    time, end = rng.exponential(10 * np.exp(-F[:, 0])), rng.exponential(20, len(F))
+    y = np.column_stack([time <= end, np.minimum(time, end)]).astype(float)
+    return X, rng.permutation(y) if shuffle else y
+
+
+def flags():
+    X, F, rng = features(120)
+    Y = (F @ [[2, -1, 0], [0, 1, 2]] + rng.standard_normal((120, 3)) > 0).astype(float)
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    return X, pd.DataFrame(Y, columns=["ill", "relapse", "smoker"])
+
+
+def survival(y):
+    """As `SMFSurvival` takes it: a structured array is never taken the wrong way round."""
+    return np.array([(e > 0, t) for e, t in y], dtype=[("event", bool), ("time", float)])
+
+
+@pytest.fixture(scope="session")
+def of_numbers() -> Case:
+    X, y = numbers()
+    return Case(SMFRegressor(2).fit(X, y), X, y)
+
+
+@pytest.fixture(scope="session")
+def of_several_numbers() -> Case:
+    """Two targets, one of which has a name that tries to be code, and held-out samples."""
+    X, y = numbers()
+    Y = pd.DataFrame({HOSTILE[0]: y, "age": 2 * X["gene 3"].to_numpy()})
+    return Case(SMFRegressor(2).fit(X[:60], Y[:60]), X[:60], Y[:60], X[60:], Y[60:])
+
+
+@pytest.fixture(scope="session")
+def of_times() -> Case:
+    X, y = times()
+    return Case(SMFSurvival(2).fit(X, survival(y)), X, survival(y))
+
+
+@pytest.fixture(scope="session")
+def of_flags() -> Case:
+    X, Y = flags()
+    return Case(SMFClassifier(2).fit(X, Y), X, Y)
+
+
 CASES = ("two_classes", "many", "hostile", "training_only", "blocks_and_batches")
+KINDS = ("of_numbers", "of_several_numbers", "of_times", "of_flags")
 
 
 @pytest.fixture(scope="session")
 def pages(request, tmp_path_factory) -> dict[str, Path]:
     """A page of each case, by its name."""
     folder = tmp_path_factory.mktemp("pages")
-    return {name: request.getfixturevalue(name).write(folder / f"{name}.html") for name in CASES}
+    return {name: request.getfixturevalue(name).write(folder / f"{name}.html") for name in CASES + KINDS}
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
+from tests.report.conftest import KINDS
 
 CSS = (files("superfactor.report") / "assets" / "page.css").read_text(encoding="utf-8")
 FOUND = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", CSS)
@@ -116,7 +117,7 @@ AUDIT = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["two_classes", "many"])
+@pytest.mark.parametrize("name", ["two_classes", "many", *KINDS])
 def test_everything_has_a_name_and_a_place(opened, name):
     window = opened(name)
     for tab in window.tabs:

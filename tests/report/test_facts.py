@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -31,9 +30,7 @@ from superfactor.selection.judging.external import external_verdict
 def test_predictions_and_factors_are_those_of_the_model(name, request):
     case = request.getfixturevalue(name)
     facts, view = case.facts, factor_view(case.model)
-    np.testing.assert_allclose(
-        facts.test.probabilities, case.model.predict_proba(case.X_test), rtol=1e-9, atol=1e-12
-    )
+    np.testing.assert_allclose(facts.test.rows, case.model.predict_proba(case.X_test), rtol=1e-9, atol=1e-12)
     assert facts.evaluation.figures["accuracy"] == case.model.score(case.X_test, case.y_test)
     np.testing.assert_allclose(facts.view.weights, view.weights)
     for samples, X in ((facts.train, case.X), (facts.test, case.X_test)):
@@ -56,7 +53,7 @@ def test_rotation_positive_class_and_names_are_the_callers_choice():
     assert turned.test.ids == list(X.index[40:])
     for positive in ("class 0", "class 1"):
         facts = gather(model, **parts, positive=positive, ids=range(40))
-        assert facts.classes[facts.up] == positive and facts.plain.view.outputs == (positive,)
+        assert facts.names[facts.up] == positive and facts.plain.view.outputs == (positive,)
         assert directions(facts, facts.view)[0] == (positive, "")
         assert facts.train.ids[:2] == ["0", "1"] and facts.test.ids == list(X.index[40:])
     both = gather(model, **parts, ids=[f"s{i}" for i in range(60)])
@@ -91,7 +88,7 @@ class TestVerdict:
         """Facts whose held-out samples have these classes and predictions."""
         probabilities = np.eye(2)[predicted] * 0.8 + 0.1
         ids = [str(i) for i in range(len(truth))]
-        test = replace(case.facts.test, ids=ids, truth=truth, probabilities=probabilities)
+        test = replace(case.facts.test, ids=ids, truth=truth, rows=probabilities)
         return replace(case.facts, test=test)
 
     @pytest.mark.parametrize(
@@ -107,16 +104,14 @@ class TestVerdict:
     def test_held_out_samples_are_judged_as_in_the_terminal(self, two_classes, predicted, grade, predicts):
         for truth in (self.truth, (np.arange(80) % 10 == 0).astype(int)):
             facts = self.judged(two_classes, truth, predicted)
-            found = external_verdict(
-                facts.outcome, np.array(facts.classes), facts.test.truth, facts.test.probabilities
-            )
+            found = external_verdict(facts.outcome, np.array(facts.names), facts.test.truth, facts.test.rows)
             assert facts.verdict == found
             assert truth is not self.truth or (found.grade, facts.predicts) == (grade, predicts)
 
     def test_classes_that_the_page_shortens_to_the_same_stay_apart(self, two_classes):
         long = np.array(["a" * 500 + "b" + "a" * 500, "a" * 500 + "c" + "a" * 500])
         facts = self.judged(two_classes, self.truth, self.truth)
-        same = replace(facts, classes=["a…a", "a…a"], estimator=SimpleNamespace(classes_=long))
+        same = replace(facts, names=["a…a", "a…a"], columns=long)
         assert same.verdict.grade == "better"
 
     def test_training_samples_show_nothing_and_nested_scores_come_first(self, two_classes):
@@ -173,8 +168,9 @@ class TestFactors:
                 assert judged_alone(told) == where
                 scores = facts.train.blind if where == "out of fold" else facts.train.scores
                 for j, one in enumerate(alone(told)):
-                    assert one.area == pytest.approx(roc_auc_score(case.y == one.of, scores[:, j]))
-                    assert one.area >= 0.5 or (where == "out of fold" and facts.view.coef[:, j].any())
+                    area = float(one.own)
+                    assert area == pytest.approx(roc_auc_score(case.y == one.of, scores[:, j]), abs=6e-4)
+                    assert area >= 0.5 or (where == "out of fold" and facts.view.coef[:, j].any())
 
     def test_of_shuffled_labels_none_is_called_predictive(self, shuffled):
         assert shuffled.facts.roles == ["not shown", "background"] and shuffled.facts.view.predictive[0]

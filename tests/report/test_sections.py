@@ -24,6 +24,7 @@ from superfactor.interpretation import (
     stable_features,
 )
 from superfactor.interpretation.refits import progress
+from superfactor.outcomes import Times
 from superfactor.report import write_report
 from superfactor.report.certificate import OF_COMPLETED
 from superfactor.report.facts import gather, trusted
@@ -289,6 +290,15 @@ def test_the_table_of_nested_scores_has_every_method_and_measure():
     assert rows["balanced_accuracy"][0]["mean"] == nested.summary["balanced_accuracy"]["mean"]
     assert rows["calibration_slope"][-1] is None  # always one class: nothing to calibrate
     assert found["compared"] == "balanced_accuracy" and len(found["differences"]) == 2
+
+
+def test_the_table_of_nested_scores_says_who_has_the_covariates():
+    nested = nested_like("better")
+    nested.rivals = {**nested.rivals, "covariates alone": nested.summary}
+    found = result.nested_table(nested)
+    assert found["methods"] == ["This model: covariates + factors", *nested.rivals]
+    said = Times().legend(["tuned PCA + Cox regression", "covariates alone"], [], [])
+    assert said.startswith("model: covariates + factors; PCA+Cox, ridge: tuned Cox regressions with the cov")
 
 
 class TestFeatures:

@@ -5,6 +5,7 @@ import math
 import re
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
@@ -72,7 +73,7 @@ def test_only_our_own_files_and_the_payload_go_unescaped():
     folder = files("superfactor.report") / "templates"
     found = {
         (f.name, name)
-        for f in folder.iterdir()
+        for f in Path(str(folder)).rglob("*.html")
         for name in re.findall(r"\{\{ ([^}]*)\|safe", f.read_text(encoding="utf-8"))
     }
     assert found == {("page.html", name) for name in ("style", "early", "script", "payload")}

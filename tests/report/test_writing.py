@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from tests.report.conftest import CASES, nested_like, scaled, table
 
-from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressor
+from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.interpretation import covariate_effects, held_out_scores
 from superfactor.report import methods_paragraph, page, write_report, writing
 from superfactor.selection import nested_scores
@@ -23,7 +23,7 @@ def test_pages_are_small_and_every_section_and_script_is_on_one(pages):
     assert all(20_000 < pages[name].stat().st_size < 3_000_000 for name in CASES)
     text = "".join(path.read_text(encoding="utf-8") for path in pages.values())
     folder = files("superfactor.report")
-    found = {f.name.removesuffix(".html") for f in (folder / "templates").iterdir()}
+    found = {f.name.removesuffix(".html") for f in (folder / "templates").iterdir() if f.is_file()}
     assert found == {"page", "macros", *re.findall(r'class="panel" id="(\w+)"', text)}
     scripts = {f.name.removesuffix(".js") for f in (folder / "assets").iterdir() if f.name.endswith(".js")}
     assert scripts == set(page.SCRIPTS)
@@ -103,14 +103,9 @@ X, y = table(40, 12, 2)
 @pytest.mark.parametrize(
     ("changed", "error", "said"),
     [
-        (
-            {"model": SMFRegressor(1).fit(X, np.arange(40.0))},
-            TypeError,
-            "model=SMFRegressor: the report shows",
-        ),
         ({"model": "model"}, TypeError, "model=str"),
-        ({"search": 3}, TypeError, "search=int: a fitted SMFClassifierCV"),
-        ({"search": SMFClassifierCV()}, TypeError, "search=SMFClassifierCV: a fitted SMFClassifierCV"),
+        ({"search": 3}, TypeError, "search=int: a fitted search, such as SMFClassifierCV"),
+        ({"search": SMFClassifierCV()}, TypeError, "search=SMFClassifierCV: a fitted search"),
         ({"X_test": X, "y_test": ["new"] * 40}, ValueError, "y_test: 'new' is no class of the model"),
         ({"X_test": X}, ValueError, "y_test=None: X_test and y_test are required together"),
         ({"y": y[:39]}, ValueError, "y: 39 labels for 40 samples"),

@@ -31,6 +31,7 @@ SUMS = {
     "rotation_curvature": (*AT, np.eye(M), COEF[:2]),
     "squared_norm": (),
     "total_weights": (),
+    "working": AT,
 }
 MADE = {
     "bent": (DESIGN, COEF + _rng.standard_normal((4, M, KAPPA))),
@@ -56,5 +57,5 @@ ROWS = {
     "weighted_dual": (DUAL,),
 }
 #: What depends on how the samples are cut, and is gathered block by block.
-OTHERS = {"noise": (1, 2), "some_rows": (0.5,), "triangle": (TALL,), "weight_range": ()}
+OTHERS = {"noise": (1, 2), "some_rows": (0.5,), "steepest": (None,), "triangle": (TALL,), "weight_range": ()}
 QUESTIONS = SUMS | MADE | ROWS | OTHERS

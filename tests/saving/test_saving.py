@@ -24,6 +24,10 @@ LABELS = np.where(X[:, 0] > 0, "a", "b")
 TIMES = np.array(
     [(i % 3 > 0, 1.0 + abs(x)) for i, x in enumerate(X[:, 1])], [("event", bool), ("time", float)]
 )
+STRATA = np.array(
+    [(e, t, "ab"[i % 2]) for i, (e, t) in enumerate(TIMES.tolist())],
+    [("event", bool), ("time", float), ("stratum", "U1")],
+)
 OLD = Path(__file__).parent / "model-1.0.skops"
 ONE = {"xi": [0.1], "lam": [1.0], "cv": 2}
 MODELS = {
@@ -31,6 +35,7 @@ MODELS = {
     "feature": (superfactor.SMFClassifier(2, model="feature", link="probit"), LABELS),
     "numbers": (superfactor.SMFRegressor(2), X[:, :2]),
     "times": (superfactor.SMFSurvival(2), TIMES),
+    "strata": (superfactor.SMFSurvival(2, ties="efron"), STRATA),
     "classifier-search": (superfactor.SMFClassifierCV([1, 2], **ONE), LABELS),
     "regressor-search": (superfactor.SMFRegressorCV([1, 2], **ONE), X[:, 0]),
     "survival-search": (superfactor.SMFSurvivalCV([1, 2], **ONE), TIMES),
@@ -55,6 +60,9 @@ def test_the_same_predictions_to_the_last_bit(kind, tmp_path):
     assert type(loaded) is type(model)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+    if kind == "strata":
+        curves = [m.predict_survival_function(X, strata=STRATA["stratum"]) for m in (loaded, model)]
+        np.testing.assert_array_equal(*curves)
 
 
 def test_the_record_is_what_was_told_and_what_it_was_made_with(path):

@@ -87,6 +87,14 @@ def test_classes_never_predicted_and_what_to_try():
     assert str(found).startswith(found.headline)
 
 
+def test_few_folds_are_told_from_few_samples():
+    """Labels at random never agree as well: the interval is wide because three parts are few."""
+    assert "folds" in verdict(0.1, 0.2, 0.001, n_folds=3).advice_keys
+    assert "samples" not in verdict(0.1, 0.2, 0.001, n_folds=3).advice_keys
+    assert "samples" in verdict(0.1, 0.2, 0.3, n_folds=3).advice_keys
+    assert "samples" in verdict(0.1, 0.2, 0.001, n_folds=25).advice_keys
+
+
 def test_a_good_result_needs_no_advice():
     assert verdict().advice == ()
     assert verdict().sentences == ()

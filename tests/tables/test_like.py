@@ -63,10 +63,10 @@ def test_empty_cells_that_the_study_did_not_have(study, read):
     assert new.design[:2, 12].tolist() == [0, 0]
     assert new.design[0, 13] == middle
     assert said(new) == [
-        "covariate 'sex' is empty for 2 sample(s), the first at sample Q0 (line 2); none was when the model "
-        f"was fitted, so that its most frequent level {frequent!r} stands in",
-        "covariate 'age' is empty for 1 sample(s), the first at sample Q0 (line 2); none was when the model "
-        f"was fitted, so that its median {middle:g} stands in",
+        "covariate 'sex' is empty for 2 sample(s), the first at sample Q0 (line 2): too few of the samples "
+        f"fitted are for an indicator (5 are required), so the most frequent level {frequent!r} stands in",
+        "covariate 'age' is empty for 1 sample(s), the first at sample Q0 (line 2): too few of the samples "
+        f"fitted are for an indicator (5 are required), so the median {middle:g} stands in",
     ]
 
 

@@ -61,8 +61,21 @@ def test_a_table_becomes_a_study(read):
         ),
         (lambda d: d.assign(status="normal"), "labels", "column 'status' has one class only, 'normal'"),
         (lambda d: d.assign(status=None), "labels", "column 'status' is empty for all 40 samples"),
-        (lambda d: d.assign(status=d["gene0"]), "labels", "column 'status' holds numbers such as"),
-        (lambda d: d.loc[[*range(40)] * 2].assign(status=range(80)), "labels", "has 80 different values"),
+        (
+            lambda d: d.assign(status=d["gene0"]),
+            "target",
+            "task='regression' predicts them as numbers, task='classes' takes each for a class; times until",
+        ),
+        (
+            lambda d: d.loc[[*range(40)] * 2].assign(status=range(80)),
+            "target",
+            "column 'status' has 80 different numbers; task='regression' predicts them as numbers; times",
+        ),
+        (
+            lambda d: cohort(n=60).assign(status=[f"s{i}" for i in range(60)]),
+            "labels",
+            "has 60 different values",
+        ),
         (
             lambda d: d.assign(status=["TUMOR", "tumor ", "Tumor", "normal"] * 10),
             "labels",
@@ -95,7 +108,7 @@ def test_refusals(change, kind, message, read):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({}, "target is required, the column with the labels; the columns are 'patient',"),
+        ({}, "target is required, the column with the labels, or time and event; the columns are 'patient',"),
         ({**LABELS, "covariates": "sex"}, "column 'sex' is given both as covariates and as drop"),
         ({**LABELS, "adjust": "site"}, "adjust: there is no column 'site'"),
         ({**LABELS, "adjust": "status"}, "given both as target and as adjust"),
@@ -198,7 +211,7 @@ def by_hand(X, y, *steps, covariates):
 def test_empty_covariates(read):
     data = cohort()
     data["age"] = data["age"].where(data.index % 5 > 0)
-    data["sex"] = data["sex"].where(data.index > 3, "NA")
+    data["sex"] = data["sex"].where(data.index > 4, "NA")
     study = read(data, **ROLES)
     middle = data["age"].median()
     assert study.encoding["age"] == [middle, "missing"]
@@ -209,7 +222,7 @@ def test_empty_covariates(read):
     ]
     np.testing.assert_array_equal(study.design[:, -1], data.index % 5 == 0)
     np.testing.assert_array_equal(study.design[:, -2], data["age"].fillna(middle))
-    np.testing.assert_array_equal(study.design[:, 13], data.index < 4)
+    np.testing.assert_array_equal(study.design[:, 13], data.index < 5)
 
 
 def batches(words=("May", "June", "July"), **more):

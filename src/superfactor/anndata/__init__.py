@@ -3,11 +3,13 @@
 =========== ======================================================================================
 file        idea
 =========== ======================================================================================
-``tl``      ``smf`` fits and writes to an AnnData, ``project`` scores new cells, ``rank_genes_smf``
-            ranks markers
+``tl``      ``smf`` fits and writes to an AnnData, ``project`` scores new cells; the other tools
 ``pl``      ``factors`` and ``samples`` draw what was written
-``matrix``  the numbers of an AnnData: X or a layer, some genes, scaled, in memory or on disk
-``cells``   what of an AnnData is asked for and where it is: labels, covariates, modalities
+``reading`` what is asked of an AnnData: its numbers and how they look, genes, covariates, outcome
+``fitting`` the estimator or search for a kind of outcome, and a fit once more
+``again``   ``report`` and ``stable_features``: what takes further fits
+``writing`` what is written of cells and genes, by the kind of outcome
+``colors``  what cells are coloured by: a column, a gene, the outcome
 ``ranking`` markers of each class in the form of scanpy's ``rank_genes_groups``
 ``record``  a fitted model as a plain dictionary that an .h5ad file holds, and back
 =========== ======================================================================================

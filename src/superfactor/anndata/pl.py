@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.anndata import cells, record
+from superfactor.anndata import colors, record
+from superfactor.anndata.fitting import asked_of
+from superfactor.anndata.reading import cells
 from superfactor.interpretation import FactorView
 from superfactor.plotting import FactorsDisplay, SamplesDisplay
 from superfactor.plotting.samples import axis_names, check_factors
@@ -83,6 +85,8 @@ def samples(
     adata: Any,
     *,
     color: str | None = None,
+    layer: str | None = None,
+    use_raw: bool | None = None,
     factors: int | Sequence[int] = (1, 2),
     ellipses: str | bool = "auto",
     mod: str | None = None,
@@ -99,9 +103,15 @@ def samples(
     ----------
     adata : AnnData or MuData
         What ``tl.smf`` or ``tl.project`` has written to.
-    color : column of ``adata.obs``, optional
-        By default the label of the fit, or of projected cells without one what was predicted. Cells without
-        a value, or with that of ``unlabeled=``, are grey.
+    color : column of ``adata.obs``, or gene, optional
+        Categories and words are classes, numbers are shades with a colour bar, and so is the expression of a
+        gene of ``adata.var_names``. By default the outcome of the fit (of several columns the first, of
+        survival the time, hollow where censored), or of projected cells what was predicted. Cells without a
+        value, or with that of ``unlabeled=``, are grey.
+    layer : str, optional
+        The layer of a gene's expression.
+    use_raw : bool, optional
+        Whether it is that of ``adata.raw``; None takes it where there is one and no layer is named.
     factors : int or one or two of them, default=(1, 2)
         Numbers of the factors, from 1: columns of ``adata.obsm["X_smf"]``.
     ellipses : "auto" or bool, default="auto"
@@ -138,27 +148,32 @@ def samples(
     names = [f"factor {j}" for j in chosen]
     if fitted:
         names = axis_names(factor_view(given, mod=mod, key=key), chosen)
-    if color is None:
-        label = str(adata.uns[key]["params"]["label"]) if fitted else None
-        color = f"{key}_predicted" if label is None else label
-    column = cells.column(given, adata, color, "color")
-    fit = adata.uns[key] if fitted and color == adata.uns[key]["params"]["label"] else None
+    fit = adata.uns[key] if fitted else None
+    own = [] if fit is None else asked_of(fit).columns
+    color = colors.default(adata, key, own) if color is None else color
+    column = colors.column(given, adata, color, layer, use_raw)
+    fit = fit if color in own else None
     values = column.astype(object).to_numpy()
-    known = _known(column, fit)
-    classes, labels = _classes(column, values, known, fit)
+    known = colors.known(column, fit)
+    classes, labels = colors.classes(column, values, known, fit)
+    events = None if fit is None else colors.events(given, adata, asked_of(fit))
     points = scores[:, [j - 1 for j in chosen]]
-    shown, colors = known, _colors(adata, color, column) if classes else None
+    shown, palette = known, colors.palette(adata, color, column) if classes else None
     if classes and len(chosen) == 1 and not known.all():  # a row of their own
-        classes, colors = [*classes, _UNLABELLED], {**(colors or {}), _UNLABELLED: _GREY}
+        classes, palette = [*classes, _UNLABELLED], {**(palette or {}), _UNLABELLED: _GREY}
         labels = np.where(known, labels, _UNLABELLED)
         shown = np.ones_like(known)
+    order = np.flatnonzero(shown)
+    if not classes:  # the largest on top: where most cells have none of a gene, they would hide the others
+        order = order[np.argsort(labels[order].astype(float), kind="stable")]
     display = SamplesDisplay(
-        points[shown],
-        labels[shown],
+        points[order],
+        labels[order],
+        events=None if events is None else events[order],
         factors=names,
         classes=classes,
         target=color,
-        colors=colors,
+        colors=palette,
         said=_TRAINING if fitted else "",
         outlined=not fitted,
     )
@@ -221,40 +236,3 @@ def factor_view(
 
 def _nothing_there(place: str) -> str:
     return f"adata: there is no {place}; superfactor.anndata.tl.smf writes it, and key= says its name"
-
-
-def _known(column: Any, fit: Any) -> Any:
-    """Which cells (n,) have a value; of the label of a fit, one that is a label."""
-    known = column.notna().to_numpy()
-    mark = None if fit is None else fit["params"].get("unlabeled")
-    return known if mark is None else known & (column.astype(object) != mark).to_numpy()
-
-
-def _classes(column: Any, values: Any, known: Any, fit: Any) -> tuple[list[str] | None, Any]:
-    """The classes in the order of the legend, and that of each cell; of numbers None, and themselves.
-
-    Numbers that a fit has taken for classes are classes: 1 and, beside cells without a label, 1.0.
-    """
-    from pandas.api.types import is_float_dtype
-
-    if fit is not None:
-        names = {label: str(label) for label in np.asarray(fit["categories"]).tolist()}
-    elif is_float_dtype(column):
-        return None, column.to_numpy()
-    elif hasattr(column, "cat"):
-        names = {label: str(label) for label in column.cat.categories}
-    else:
-        names = {}
-    found = values[known].tolist()
-    names |= {label: str(label) for label in sorted(set(found) - set(names))}
-    labels = np.full(len(values), "", dtype=object)
-    labels[known] = [names[label] for label in found]
-    return list(dict.fromkeys(names.values())), labels
-
-
-def _colors(adata: Any, color: str, column: Any) -> dict[str, str]:
-    """What scanpy has chosen, if it has."""
-    chosen = adata.uns.get(f"{color}_colors")
-    if chosen is None or not hasattr(column, "cat"):
-        return {}
-    return dict(zip(map(str, column.cat.categories), map(str, chosen), strict=False))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
 from numbers import Real
@@ -10,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from superfactor import __version__
-from superfactor.estimators import SMFClassifier
-from superfactor.estimators.record import from_record, to_record
+from superfactor.estimators.fitted.record import from_record, to_record
 from superfactor.interpretation import FactorView, factor_view
 from superfactor.interpretation.roles import roles
 
+# Parts of the record that are for people to read, too.
+_OF_CLASSES = ("classes", "class_count")
 
-def write_model(estimator: SMFClassifier, view: FactorView, genes: Any, scales: Any) -> dict[str, Any]:
+
+def write_model(estimator: Any, view: FactorView, genes: Any, scales: Any) -> dict[str, Any]:
     """What is to be read, and under "model" what predicting needs; arrays, numbers and words only."""
     model = to_record(estimator)
     found: dict[str, Any] = {
-        "classes": model.pop("classes"),
-        "class_count": model.pop("class_count"),
+        **{name: model.pop(name) for name in _OF_CLASSES if name in model},
         "effects": {"outputs": _words(view.outputs), "coef": view.coef},
         "intercept": np.asarray(estimator.intercept_),
         "variance_ratio": view.share,
@@ -46,10 +49,10 @@ def write_model(estimator: SMFClassifier, view: FactorView, genes: Any, scales: 
     return found | {"model": own | model}
 
 
-def read_model(found: dict[str, Any]) -> SMFClassifier:
+def read_model(found: dict[str, Any]) -> Any:
     """The estimator that `write_model` wrote, without the codes of the cells it was fitted to."""
     kept = found["model"]
-    whole = {**kept, "features": kept["genes"]} | {name: found[name] for name in ("classes", "class_count")}
+    whole = {**kept, "features": kept["genes"]} | {name: found[name] for name in _OF_CLASSES if name in found}
     return from_record(whole, found["params"].get("unlabeled"))
 
 
@@ -79,6 +82,19 @@ def storable_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
         for name, value in parameters.items()
         if value is not None
     }
+
+
+def given_parameters(found: dict[str, Any]) -> dict[str, Any]:
+    """Those of `storable_parameters` as they were given, as far as Python reads what it writes."""
+    given = {}
+    for name, value in found["params"].items():
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, str):
+            with suppress(ValueError, SyntaxError):  # a word
+                value = literal_eval(value)
+        given[name] = value
+    return given
 
 
 def _words(values: Any) -> np.ndarray:

@@ -118,7 +118,7 @@ def fit(
     looks: Looks,
     voice: Voice,
 ) -> None:
-    """Fit factors and classifier to a table and save the model.
+    """Fit factors, and what they predict, to a table and save the model.
 
     Rank and weights are chosen by cross-validation, and the model that is saved is fitted to all
     samples. How well this predicts is measured by nested cross-validation: the whole choice is made

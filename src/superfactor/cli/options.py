@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Samples of a class that --drop-rare keeps.
 FEWEST = 3
+# Roles that several columns can have.
+_SEVERAL = ("target", "covariates", "drop", "adjust")
 
 
 @dataclass(frozen=True)
@@ -95,22 +97,61 @@ class Unlabeled:
     """Samples without a label."""
 
     unlabeled: str | None = option(
-        metavar="VALUE", help="What stands for no label, besides an empty cell: -1, unknown.", shown=False
+        metavar="VALUE",
+        help="What stands for no label or value, besides an empty cell: -1, unknown.",
+        shown=False,
     )
+
+
+def _time() -> Any:
+    return option(metavar="COL", help="Survival: column with the time observed.", shown=False)
+
+
+def _event() -> Any:
+    help = "Survival: column that says whether an event was seen: 0/1, TRUE/FALSE, R's 1/2, or words."
+    return option(metavar="COL", help=help, shown=False)
+
+
+def _event_word() -> Any:
+    return option(metavar="WORD", help="The word in --event that means one: deceased.", shown=False)
 
 
 @dataclass(frozen=True)
 class Labels(Unlabeled, Names):
-    """Where the labels of new samples stand."""
+    """Where the outcome of new samples stands."""
 
-    target: str | None = option(metavar="COL", help="Column with the labels.", shown=AS_FITTED)
+    target: list[str] | None = option(metavar="COL,…", help="Column with the outcome.", shown=AS_FITTED)
+    time: str | None = _time()
+    event: str | None = _event()
+    event_word: str | None = _event_word()
+
+    def columns(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Parameters of `read_study`, as in the record of a model where nobody says otherwise."""
+        known = about.get("y") or {"target": [about["target"]]}
+        given = {"target": values.names(self.target), "time": self.time, "event": self.event}
+        for name, value in given.items():
+            if value and name not in known:
+                names = " and ".join(f"--{own}" for own in known)
+                raise UserError(f"--{name}: the model predicts {about['target']}, which {names} can name")
+        found = {name: given[name] or value for name, value in known.items()}
+        return {**found, "unlabeled": self.unlabeled, "event_word": self.event_word}
 
 
 @dataclass(frozen=True)
 class Roles:
     """Which column is what."""
 
-    target: str | None = option(metavar="COL", help="Column with the labels. A CuMiDa table: type.")
+    target: list[str] | None = option(
+        metavar="COL,…",
+        help="Column with the labels, the numbers or the counts; several of 0/1, or of numbers. A CuMiDa "
+        "table: type.",
+        shown=False,
+    )
+    time: str | None = _time()
+    event: str | None = _event()
+    exposure: str | None = option(
+        metavar="COL", help="What counts are out of: hours, area, library size.", shown=False
+    )
     id: str | None = _id()
     covariates: list[str] | None = option(
         metavar="COL,…",
@@ -132,14 +173,24 @@ class Roles:
         """The same for `superfactor.tables`."""
         from superfactor.tables.roles import Columns
 
-        several = {name: values.names(getattr(self, name)) for name in ("covariates", "drop", "adjust")}
-        return Columns(target=self.target, id=self.id, group=self.group, **several)
+        several: dict[str, Any] = {name: values.names(getattr(self, name)) for name in _SEVERAL}
+        single: dict[str, Any] = {
+            name: getattr(self, name) for name in ("id", "group", "time", "event", "exposure")
+        }
+        return Columns(**single, **several)
 
 
 @dataclass(frozen=True)
 class TableReading(Unlabeled):
     """What is done to a table before anything is learned from it."""
 
+    task: str | None = option(
+        metavar="classes|regression|counts|labels",
+        help="What the target is: classes, numbers, counts, or several labels of 0/1.",
+        shown="found out",
+        parser=values.one_of("--task", "classes", "regression", "counts", "labels"),
+    )
+    event_word: str | None = _event_word()
     impute: str = option(
         default="lowrank",
         metavar="lowrank|mean|none",
@@ -162,7 +213,8 @@ class TableReading(Unlabeled):
         from superfactor.tables.study import Wishes
 
         fewest = self.min_class or (FEWEST if self.drop_rare else 0)
-        return Wishes(log2=self.log2, impute=self.impute, unlabeled=self.unlabeled, min_class=fewest)
+        names = ("log2", "impute", "unlabeled", "task", "event_word")
+        return Wishes(**{name: getattr(self, name) for name in names}, min_class=fewest)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.summary import performance_facts
 from superfactor.cli.trained import fingerprints
+from superfactor.outcomes.telling import telling_of
 from superfactor.report.facts import Searched
 from superfactor.saving import versions
 from superfactor.selection import Scree, Verdict
@@ -29,12 +30,11 @@ def metadata(learned: Learned, command: str) -> dict[str, Any]:
         "command": command,
         **samples.record,
         "columns": np.array(samples.column_names),
-        "classes": learned.model.classes_.tolist(),
         "params": {
             **learned.search.best_params_,
             "preprocess": preprocess,
             "log2": samples.wishes.log2,
-            "class_weight": learned.search.class_weight,
+            "class_weight": getattr(learned.search, "class_weight", None),
         },
         "scores": learned.scores,
         **performance_facts(learned),
@@ -64,7 +64,7 @@ def grade_of(about: dict[str, Any]) -> str | None:
 
 
 def checksum(X: Any, y: Any) -> str:
-    """Of values (n, p) and labels (n,): are these the samples the model was fitted to?"""
+    """Of values (n, p) and y (n, …): are these the samples the model was fitted to?"""
     if issparse(X):
         found = hashlib.sha256(fingerprints(X).tobytes())
     else:
@@ -116,8 +116,7 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
     predictions = record.get("predictions")
     if predictions is not None:
         predictions = predictions.astype(float)
-        # Rounded as they are stored, probabilities do not quite add up to one.
-        predictions /= predictions.sum(axis=1, keepdims=True)
+        predictions = telling_of(record["outcome"]).restored(predictions)
     # Of this model's own procedure, which its file does not keep.
     return SimpleNamespace(**{**record, "verdict": told, "predictions": predictions, "procedure": None})
 

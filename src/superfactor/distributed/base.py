@@ -45,7 +45,6 @@ class DaskFactorization:
 
     #: The estimator in memory, and what its ``score`` is.
     plain: ClassVar[Any]
-    metric: ClassVar[Any]
 
     def __init__(self, n_components: int = 2, *, client: Client | None = None, **options: Any):
         super().__init__(n_components, **options)  # type: ignore[call-arg]
@@ -124,6 +123,14 @@ class DaskFactorization:
             )
         if y is None:
             targets.check_labels(None, X, name)  # says so
+        if self.plain is SMFClassifier and targets.has_several_columns(y):
+            raise ValueError(
+                f"y: {name} takes one column of labels; several are for SMFClassifier, in memory"
+            )
+        if self._exposure_column is not None:
+            raise ValueError(
+                f"exposure_column: {name} knows no exposures; {self.plain.__name__}, in memory, does"
+            )
         table = outline(X)
         validate_data(self, table, reset=True, skip_check_array=True)
         names = inputs.column_names(table)
@@ -167,7 +174,7 @@ class DaskFactorization:
         if self.plain is SMFClassifier:
             classes, weights = _labels(samples, type(self).__name__)
         # What is said of one sample of each class, or of one row of targets, holds for all.
-        some = np.zeros((1, *y.shape[1:])) if classes is None else classes
+        some = np.ones((1, *y.shape[1:])) if classes is None else classes
         values, self._loss, class_weight = self._targets(some, some, weights, None)
         self.n_labeled_ = n_labelled
         n_outputs = len(classes) - 1 if classes is not None else int(values.shape[1])
@@ -261,7 +268,7 @@ class DaskFactorization:
         return lazily(self._small(), "inverse_transform", X)
 
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """Accuracy, or R², of the samples that have a label, or targets; computed at once."""
+        """Accuracy, R² or, of counts, D² of the samples that have a label, or targets; computed at once."""
         if not is_lazy(X):
             return float(self.plain.score(self, X, y, sample_weight, covariates))
         given = [y, self.predict(X, covariates), sample_weight]
@@ -269,7 +276,7 @@ class DaskFactorization:
         y, *others = self._connected().gather(self._connected().compute(lazy))
         given = self._check_targets(y, others[0], type(self).__name__, self.unlabeled)
         predicted, sample_weight = map(given.of_labelled, others)
-        return float(type(self).metric(given.labelled, predicted, sample_weight=sample_weight))
+        return float(self._metric(given.labelled, predicted, sample_weight))
 
 
 def _labels(samples: RemoteSamples, name: str) -> tuple[Array, Array]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from sklearn.metrics import accuracy_score, r2_score
 
 from superfactor.distributed.base import DaskFactorization
 from superfactor.estimators import SMFClassifier, SMFRegressor
+from superfactor.estimators.targets import deviance_explained
 
 
 class DaskSMFClassifier(DaskFactorization, SMFClassifier):
@@ -66,7 +67,9 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
     """
 
     plain = SMFClassifier
-    metric: ClassVar[Any] = staticmethod(accuracy_score)
+
+    def _metric(self, y: Any, predicted: Any, weight: Any) -> float:
+        return float(accuracy_score(y, predicted, sample_weight=weight))
 
     def decision_function(self, X: Any, covariates: Any = None) -> Any:
         """Scores whose softmax is ``predict_proba``, a Dask array of a Dask collection."""
@@ -111,4 +114,8 @@ class DaskSMFRegressor(DaskFactorization, SMFRegressor):
     """
 
     plain = SMFRegressor
-    metric: ClassVar[Any] = staticmethod(r2_score)
+
+    def _metric(self, y: Any, predicted: Any, weight: Any) -> float:
+        if self.loss == "poisson":
+            return deviance_explained(y, predicted, weight)
+        return float(r2_score(y, predicted, sample_weight=weight))

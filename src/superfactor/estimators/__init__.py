@@ -20,7 +20,8 @@ file            idea
 """
 
 from superfactor.estimators.classifier import SMFClassifier
+from superfactor.estimators.mixed import SMFMixed
 from superfactor.estimators.regressor import SMFRegressor
 from superfactor.estimators.survival import SMFSurvival
 
-__all__ = ["SMFClassifier", "SMFRegressor", "SMFSurvival"]
+__all__ = ["SMFClassifier", "SMFMixed", "SMFRegressor", "SMFSurvival"]

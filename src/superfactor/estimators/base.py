@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from superfactor._arrays import Array, NumpyArray, cast, eps, moved, namespace
-from superfactor.estimators import fitting, inputs, parameters, scores
+from superfactor.estimators import fitting, inputs, parameters
 from superfactor.estimators.covariates import ColumnRoles, CovariateEncoder, as_table, learn_inside
 from superfactor.estimators.covariates.naming import NamedColumns
+from superfactor.estimators.fitted import scores
+from superfactor.estimators.fitted.linear import LinearPredictions
+from superfactor.estimators.fitted.new_samples import NewSamples
 from superfactor.estimators.inputs import by_blocks, placing
-from superfactor.estimators.linear import LinearPredictions
-from superfactor.estimators.new_samples import NewSamples
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, has_callbacks
 from superfactor.estimators.targets import Given
 from superfactor.losses import Loss
@@ -74,6 +75,8 @@ class SupervisedFactorization(
     _parameter_constraints: ClassVar = parameters.CONSTRAINTS
     #: What a prediction is called.
     _predicted: ClassVar[str] = "y"
+    #: The column of X that holds exposures; counts may have one.
+    _exposure_column: Any = None
     #: When which method runs: the sizes at which one takes over from another.
     options: ClassVar[Options] = Options()
 
@@ -168,11 +171,12 @@ class SupervisedFactorization(
         extra = inputs.check_covariates(words_beside.codes(covariates), data, None, "fit")
         weight = inputs.check_weights(sample_weight, data)
         kept = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight)
+        n_beside = 0 if extra is None else int(extra.shape[1])
+        exposure = inputs.exposure_index(self._exposure_column, columns, data.shape[1], names)
+        self._roles = ColumnRoles(columns, n_beside, beside_names, words_inside, words_beside, exposure)
+        self.component_names_ = names and inputs.names_without(self._roles.apart, data.shape[1], names)
         targets, loss, class_weight = self._targets(y, data, weight, kept)
         self._loss: Any = loss
-        n_beside = 0 if extra is None else int(extra.shape[1])
-        self._roles = ColumnRoles(columns, n_beside, beside_names, words_inside, words_beside)
-        self.component_names_ = names and inputs.names_without(columns, data.shape[1], names)
         everyone, inside = self._roles.split(data)
         data, regressors = everyone, self._roles.regressors(inside, extra)
         n_kept = data.shape[0] if kept is None else len(kept)

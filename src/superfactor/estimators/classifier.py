@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 
-from superfactor._arrays import Array, NumpyArray, device, namespace
+from superfactor._arrays import Array, NumpyArray, namespace
 from superfactor.constraints import ConvexSet
-from superfactor.estimators import inputs, targets
+from superfactor.estimators import targets
 from superfactor.estimators.base import SupervisedFactorization
-from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
-from superfactor.losses import Link, Loss, resolve_link
+from superfactor.losses import Link, Loss
 
 
 class SMFClassifier(ClassifierMixin, SupervisedFactorization):
@@ -29,6 +26,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     over matrices of rank at most ``n_components``. The activations are ``a_i = Aᵀx_i + γᵀx'_i``
     with ``A = Wβ`` in the filter model (SMF-W), and ``a_i = A_i + γᵀx'_i`` with ``A_i = βᵀh_i`` in
     the feature model (SMF-H), where ``h_i`` is the sample's code and ``x'_i`` its covariates.
+
+    y with several columns is several yes/no labels at once, over the same factors: ℓ is the sum of their
+    logistic losses, and there is one certificate. See the Notes.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         Columns of X that enter the classifier as they are and are not factorized. Names need a
         DataFrame, Parquet or Arrow.
     class_weight : None, "balanced" or dict, default=None
-        Factors of the loss by class; the reconstruction is not weighted by them.
+        Factors of the loss by class; the reconstruction is not weighted by them. Of several labels None only.
     constraint : ConvexSet, default=None
         A convex set Θ from `superfactor.constraints`. It acts on the lifted variables (A, B, γ),
         B = codes @ components, and not on the factors; the one exception is ``NonNegative()`` with
@@ -182,6 +182,13 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     that another comes first changes the fit (scikit-learn's multinomial ridge is symmetric and not
     comparable).
 
+    Several labels: y has a column for each, of 0, 1, True, False and gaps (None, NaN, NA, `unlabeled`); a
+    gap has no part in the loss. ``classes_`` are the names of the columns, or 0, 1, …; ``coef_`` and the
+    like have a row for each label, ``decision_function``, ``predict_proba`` and ``predict`` a column:
+    log-odds, probabilities, and 0 or 1. ``class_count_`` counts those with the label. In the feature model
+    ``prediction="exact"`` compares both answers to a label while the others are not known. As many factors
+    as labels are never too few.
+
     ``xi``, ``lam`` and ``objective_`` are those of a sum over samples: twice the data with the same
     ``lam`` is half the regularisation. ``sample_weight`` multiplies every term of a sample, so that
     weight 2 is the sample twice and weight 0 no sample at all.
@@ -289,9 +296,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         Parameters
         ----------
         X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of any sortable kind, two classes or more. None, NaN, NA and `unlabeled` mean that a
-            sample has none: it takes part in the reconstruction alone.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Labels of any sortable kind, two classes or more; or several columns of yes/no labels. None, NaN,
+            NA and `unlabeled` mean that a sample has none: it takes part in the reconstruction alone.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
             Enter the classifier as they are, words (strings, categories, booleans) as indicators
             against their most frequent level. Given here, they are needed for prediction too.
@@ -304,52 +311,44 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
+    @property
+    def _answers(self) -> targets.Answers:
+        """One of several classes, or yes and no to several labels: as it was fitted."""
+        return targets.answers_with(getattr(self, "_loss", None))
+
     def _given(self, y: Any, X: Any) -> targets.Given:
-        return targets.check_labels(y, X, type(self).__name__, self.unlabeled)
+        classes = getattr(self, "classes_", None)
+        return self._answers.given(y, X, type(self).__name__, self.unlabeled, classes)
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        name = type(self).__name__
-        given = self._given(y, X).among(kept).of_some()
-        weight = given.of_labelled(weight if kept is None else weight[kept])
-        classes, codes = targets.classes_of(given.labelled)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y: {name} needs samples of at least 2 classes in the data, but "
-                f"the data (with positive weight) contains one class only: {shown(classes[0])}"
-            )
-        loss = resolve_link(self.link, len(classes) - 1)
-        factor = targets.check_class_weight(self.class_weight, classes, codes, weight)
-        self.classes_ = classes
-        counts = np.bincount(codes, weights=weight, minlength=len(classes))
-        self.class_count_ = [float(count) for count in counts]
-        self.n_labeled_ = len(codes)
-        factor = given.loss_factor if factor is None else given.spread(factor, 0.0)
-        return given.spread(codes, targets.UNLABELLED), loss, factor
+        name, answers = type(self).__name__, targets.answers_to(y)
+        given = answers.given(y, X, name, self.unlabeled).among(kept).of_some()
+        weight = weight if kept is None else weight[kept]
+        posed = answers.posed(given, weight, self.link, self.class_weight, name)
+        self.classes_ = posed.classes
+        self.class_count_ = [float(count) for count in posed.counts]
+        self.n_labeled_ = len(given.labelled)
+        return posed.targets, posed.loss, posed.factor
 
     def _shortcomings(self, solution: Any) -> list[Warning]:
-        return [*targets.doubts_of_labels(self.classes_), *super()._shortcomings(solution)]
+        return [*targets.doubts_of_labels(self.classes_, self.class_count_), *super()._shortcomings(solution)]
 
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
-        """Logarithms of unnormalised class probabilities (n, κ+1)."""
+        """What the answers make scores, probabilities and predictions of."""
         signal, offset = self._activations(X, covariates, method)
-        return self._coding.scores(signal, offset, self._loss, self.prediction)
+        return self._answers.scores(self._coding, signal, offset, self._loss, self.prediction)
 
     def _by_output(self, coef: Array) -> Array:
-        # Of several classes the first has the activation 0.
-        if coef.shape[0] == 1:
-            return coef
-        xp = namespace(coef)
-        return xp.concat([xp.zeros_like(coef[:1, :]), coef], axis=0)
+        return self._answers.by_output(coef)
 
     def _by_activation(self, coef: Array) -> Array:
-        return coef if coef.shape[0] == 1 else coef[1:, ...]
+        return self._answers.by_activation(coef)
 
     def _symmetric(self, effect: Any) -> Any:
-        every = self._by_output(effect)
-        return every if len(every) == 1 else every - every.mean(axis=0)
+        return self._answers.symmetric(effect)
 
     def _linear(self, signal: Array) -> Array:
-        if not self._loss.link.linear:
+        if self.link != "logistic" and not self._loss.link.linear:
             raise AttributeError(f"link={self.link!r}: decision_function is not linear in X")
         if self.model == "feature" and self.prediction == "exact":
             raise AttributeError(
@@ -370,13 +369,13 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         Returns
         -------
         scores : array of shape (n_samples,) or (n_samples, n_classes)
+            Several labels: the log-odds of each.
             Two classes: the log-odds of ``classes_[1]``. More: one column per class; the filter
             model (and ``prediction="fast"``) gives log h of the activations, which is the
             activations themselves for the logistic link, with 0 for ``classes_[0]``, and exact
             supervised coding the negative energies.
         """
-        scores = self._scores(X, covariates, "decision_function")
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return self._answers.decisions(self._scores(X, covariates, "decision_function"))
 
     def predict_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Class probabilities.
@@ -388,7 +387,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         probabilities : array of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        log_p = self._log_proba(self._scores(X, covariates, "predict_proba"))
+        log_p = self._answers.log_proba(self._scores(X, covariates, "predict_proba"))
         return namespace(log_p).exp(log_p)
 
     def predict_log_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
@@ -400,13 +399,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         -------
         log_probabilities : array of shape (n_samples, n_classes)
         """
-        return self._log_proba(self._scores(X, covariates, "predict_log_proba"))
-
-    @staticmethod
-    def _log_proba(scores: Array) -> Array:
-        xp = namespace(scores)
-        scores = scores - xp.max(scores, axis=1, keepdims=True)
-        return scores - xp.log(xp.sum(xp.exp(scores), axis=1, keepdims=True))
+        return self._answers.log_proba(self._scores(X, covariates, "predict_log_proba"))
 
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """The most probable class.
@@ -417,20 +410,17 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         -------
         labels : array of shape (n_samples,)
         """
-        scores = self._scores(X, covariates, "predict")
-        xp = namespace(scores)
-        index = xp.argmax(scores, axis=1)
-        if inputs.is_foreign(scores) and self.classes_.dtype.kind in "biuf":
-            return xp.take(xp.asarray(self.classes_, device=device(scores)), index)
-        return self.classes_[inputs.as_numpy(index)]
+        return self._answers.predicted(self._scores(X, covariates, "predict"), self.classes_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Accuracy of ``predict``, among the samples that have a label.
 
+        Of several labels: the share of samples of which all are right, among those of which all are known.
+
         Parameters
         ----------
         X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
         sample_weight : array-like of shape (n_samples,), optional
         covariates : array-like of shape (n_samples, n_covariates), optional
 
@@ -439,8 +429,10 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         accuracy : float
         """
         predicted = self.predict(X, covariates=covariates)
-        given = self._given(y, predicted)
-        y, predicted, sample_weight = (
-            given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight)
-        )
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return self._answers.accuracy(self._given(y, predicted), predicted, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -27,6 +27,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0, None, closed="left")],
     "prediction": [StrOptions({"exact", "fast"})],
+    "ties": [StrOptions({"breslow", "efron"})],
     "certify": [StrOptions(set(METHOD_IN_PASSES)), None],
     "checkpoint": [str, os.PathLike, None],
     "verbose": ["verbose"],

@@ -1,23 +1,24 @@
-"""`SMFRegressor`: real targets, one or several."""
+"""`SMFRegressor`: real targets or counts, one or several."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
+from sklearn.utils._param_validation import StrOptions
 
 from superfactor._arrays import Array, NumpyArray
 from superfactor.constraints import ConvexSet
-from superfactor.estimators import inputs, targets
+from superfactor.estimators import inputs, parameters, targets
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.progress import with_callbacks
-from superfactor.losses import Loss, SquaredError
+from superfactor.losses import Loss, PoissonLoss, SquaredError
 
 
 class SMFRegressor(RegressorMixin, SupervisedFactorization):
-    """Supervised matrix factorization for regression.
+    """Supervised matrix factorization for regression, of numbers or of counts.
 
     Finds ``n_components`` factors that reconstruct X *and* predict y, and says how far from the
     global optimum the answer can be. With κ targets it minimises
@@ -26,7 +27,9 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
 
     over matrices of rank at most ``n_components``. The activations are ``a_i = Aᵀx_i + γᵀx'_i``
     with ``A = Wβ`` in the filter model (SMF-W), and ``a_i = A_i + γᵀx'_i`` with ``A_i = βᵀh_i`` in
-    the feature model (SMF-H), where ``h_i`` is the sample's code and ``x'_i`` its covariates.
+    the feature model (SMF-H), where ``h_i`` is the sample's code and ``x'_i`` its covariates. With
+    ``loss="poisson"`` activations are logarithms of expected counts, and half the Poisson deviance,
+    ``Σ_i e^{a_i} − y_i a_i + y_i log y_i − y_i``, stands in place of the squared error.
 
     Parameters
     ----------
@@ -34,6 +37,11 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         r, from 1 to min(n_samples, n_features).
     model : {"filter", "feature"}, default="filter"
         "filter" predicts from projections of X, "feature" from the codes.
+    loss : {"squared", "poisson"}, default="squared"
+        "squared" is for measurements, "poisson" for counts: y >= 0, whole numbers or rates.
+    exposure_column : column name or index, default=None
+        With ``loss="poisson"`` the column of X that says how long, or how much, of each sample was observed:
+        positive numbers, to which expected counts are proportional. It is neither factorized nor a covariate.
     xi : "auto" or float, default="auto"
         ξ > 0, weight of the reconstruction against the regression. "auto" is in the units of the data
         (`superfactor.units`); a number is the paper's. ``xi_`` says what it was.
@@ -72,7 +80,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     factor_coef_ : array of shape (n_targets, n_components)
         β transposed, what one unit of each code adds to the prediction.
     coef_ : array of shape ``(n_targets, n_features_in_)``
-        Weights of the columns of X, covariate columns included: predictions are ``X @ coef_.T + intercept_``.
+        Weights of the columns of X, covariate columns included: predictions are ``X @ coef_.T + intercept_``;
+        of counts this is the logarithm of a prediction, less that of the exposure.
     covariate_coef_ : array of shape (n_targets, n_covariates)
         γ transposed; `covariate_columns` first, then the columns of `covariates`.
     intercept_ : array of shape (n_targets,)
@@ -110,8 +119,22 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     >>> reg = SMFRegressor(n_components=3).fit(X, y)
     >>> reg.components_.shape, reg.factor_coef_.shape, reg.predict(X).shape
     ((3, 10), (1, 3), (442,))
+
+    Counts in samples that were observed for different times:
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.column_stack([rng.standard_normal((200, 5)), rng.uniform(1, 4, 200)])
+    >>> y = rng.poisson(X[:, 5] * np.exp(X[:, 0]))
+    >>> reg = SMFRegressor(loss="poisson", exposure_column=5).fit(X, y)
+    >>> bool(reg.predict(X).min() > 0), bool(reg.score(X, y) > 0.5)
+    (True, True)
     """
 
+    _parameter_constraints: ClassVar = {
+        **parameters.CONSTRAINTS,
+        "loss": [StrOptions({"squared", "poisson"})],
+    }
     n_labeled_: int
 
     def __init__(
@@ -119,6 +142,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         n_components: int = 2,
         *,
         model: str = "filter",
+        loss: str = "squared",
+        exposure_column: Any = None,
         xi: float | str = "auto",
         lam: float | str = "auto",
         lam_covariates: float | str | None = "auto",
@@ -140,6 +165,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     ):
         self.n_components = n_components
         self.model = model
+        self.loss = loss
+        self.exposure_column = exposure_column
         self.xi = xi
         self.lam = lam
         self.lam_covariates = lam_covariates
@@ -180,18 +207,39 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
+    @property
+    def _counts(self) -> bool:
+        return bool(self.loss == "poisson")
+
+    @property
+    def _exposure_column(self) -> Any:
+        return targets.exposure_of(self.exposure_column, self.loss)
+
     def _given(self, y: Any, X: Any) -> targets.Given:
-        return targets.check_real_targets(y, X, type(self).__name__, self.unlabeled)
+        given = targets.check_real_targets(y, X, type(self).__name__, self.unlabeled)
+        return targets.check_counts(given) if self._counts else given
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         given = self._given(y, X).among(kept).of_some()
         self._flat = given.values.ndim == 1
         self.n_labeled_ = len(given.labelled)
+        if given.names is not None:
+            self._names["targets"] = list(given.names)
         values = given.values[:, None] if self._flat else given.values
-        return values, SquaredError(), given.loss_factor
+        if not self._counts:
+            return values, SquaredError(), given.loss_factor
+        targets.check_some_counted(given)
+        exposures = self._roles.exposures(X)
+        if exposures is None:
+            return values, PoissonLoss(), given.loss_factor
+        # e·ℓ(y/e, a) is ℓ(y, a + log e): a rate that weighs as much as there is exposure.
+        exposure = inputs.as_numpy(exposures).astype(float)
+        exposure = exposure if kept is None else exposure[kept]
+        factor = exposure[:, 0] if given.loss_factor is None else exposure[:, 0] * given.loss_factor
+        return values / exposure, PoissonLoss(), factor
 
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """Predicted targets.
+        """Predicted targets; of counts the expected ones, for the exposures in X.
 
         Parameters
         ----------
@@ -205,10 +253,13 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         """
         signal, offset = self._activations(X, covariates, "predict")
         a = self._coding.targets(signal, offset, self.prediction)
+        a = targets.expected_counts(a) if self._counts else a
         return a[:, 0] if self._flat else a
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """R², the coefficient of determination, averaged over targets, of the samples that have them.
+
+        Of counts it is D², the share of the Poisson deviance that is explained, against one rate for all.
 
         Parameters
         ----------
@@ -219,10 +270,17 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
 
         Returns
         -------
-        r2 : float
+        score : float
         """
         predicted = self.predict(X, covariates=covariates)
         given = self._given(y, predicted)
+        if self._counts:
+            exposures = self._roles.exposures(self._new_samples(X, "score"))
+            counts, predicted, sample_weight, exposures = (
+                given.of_labelled(inputs.as_numpy(x))
+                for x in (given.values, predicted, sample_weight, exposures)
+            )
+            return targets.deviance_explained(counts, predicted, sample_weight, exposures)
         y, predicted, sample_weight = (
             given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight)
         )

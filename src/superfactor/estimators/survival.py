@@ -11,8 +11,15 @@ from superfactor._arrays import Array, NumpyArray, cast, moved, to_numpy
 from superfactor.constraints import ConvexSet
 from superfactor.estimators import inputs
 from superfactor.estimators.base import Stated, SupervisedFactorization
+from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
-from superfactor.estimators.targets import Given, check_survival, check_tells_something, concordance
+from superfactor.estimators.targets import (
+    Given,
+    check_survival,
+    check_tells_something,
+    concordance,
+    strata_of,
+)
 from superfactor.losses import CoxPartialLikelihood, Loss
 from superfactor.solution import Solution
 
@@ -26,7 +33,8 @@ class SMFSurvival(SupervisedFactorization):
         ``F = Σ_i δ_i (log Σ_{t_j≥t_i} e^{a_j} − log D_i − a_i)``
         ``    + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
 
-    is minimised over matrices of rank at most ``n_components``: Cox's partial likelihood with Breslow's ties.
+    is minimised over matrices of rank at most ``n_components``: Cox's partial likelihood with Breslow's ties,
+    or Efron's (``ties``).
     The activations ``a_i``, log hazards, are those of `SMFRegressor`: ``a_i = Aᵀx_i + γᵀx'_i`` in the filter
     model, ``x'_i`` being covariates such as age or stage.
 
@@ -46,6 +54,9 @@ class SMFSurvival(SupervisedFactorization):
         Ridge on the coefficients of the covariates. "auto" is 0.08 times the variance of each: a normal prior
         with a standard deviation of 2.5 on the log hazard ratio per standard deviation. None is the same λ.
         ``lam_covariates_`` says what it was.
+    ties : {"breslow", "efron"}, default="breslow"
+        How several events at one time are counted. Efron's is nearer to what distinct times would give; they
+        agree where no two events are at the same time.
     covariate_columns : column name(s), index(es) or boolean mask, default=None
         Columns of X that enter the hazard as they are and are not factorized.
     constraint, solver, search, step_size, max_iter, tol
@@ -77,10 +88,12 @@ class SMFSurvival(SupervisedFactorization):
         likelihood knows no intercept.
     event_times_ : NumPy array of shape (n_times,)
         The distinct times of events in the training samples, from the first on.
-    baseline_ : NumPy array of shape (n_times,)
+    strata_ : NumPy array of shape (n_strata,) or None
+        The strata in order; None where y had none.
+    baseline_ : NumPy array of shape (n_times,), with strata (n_strata, n_times)
         Breslow's cumulative hazard at these times of a sample whose risk is 0; the largest float where it
         is larger than any.
-    log_baseline_ : NumPy array of shape (n_times,)
+    log_baseline_ : NumPy array of the same shape
         Its logarithm, which is in range however widely risks differ: curves are computed from it.
     xi_, lam_ : float
         ξ and λ of the fit.
@@ -110,7 +123,8 @@ class SMFSurvival(SupervisedFactorization):
     What all samples share changes no comparison. X is nevertheless reconstructed as it is: centre it, or its
     mean takes a factor.
 
-    ``sample_weight`` counts samples: a weight of 2 is the sample twice, among events and among those at risk.
+    ``sample_weight`` counts samples: a weight of 2 is the sample twice, among events and among those at risk
+    (with Efron's ties it is one event of weight 2).
     A sample without a time, NaN or None, takes part in the reconstruction only. Times may be 0, and
     their unit is of no importance: their order alone enters the fit.
 
@@ -136,6 +150,7 @@ class SMFSurvival(SupervisedFactorization):
     n_events_: int
     # Times and log baseline: NumPy's, whatever library X is of, so that scikit-learn sees no attributes.
     _curve: tuple[NumpyArray, NumpyArray]
+    _strata: NumpyArray | None = None
 
     def __init__(
         self,
@@ -145,6 +160,7 @@ class SMFSurvival(SupervisedFactorization):
         xi: float | str = "auto",
         lam: float | str = "auto",
         lam_covariates: float | str | None = "auto",
+        ties: str = "breslow",
         covariate_columns: Any = None,
         constraint: ConvexSet | None = None,
         solver: str = "auto",
@@ -164,6 +180,7 @@ class SMFSurvival(SupervisedFactorization):
         self.xi = xi
         self.lam = lam
         self.lam_covariates = lam_covariates
+        self.ties = ties
         self.covariate_columns = covariate_columns
         self.constraint = constraint
         self.solver = solver
@@ -188,8 +205,10 @@ class SMFSurvival(SupervisedFactorization):
         y : structured array of shape (n_samples,), or array-like or DataFrame of shape (n_samples, 2)
             Whether an event was seen, and until when the sample was observed. scikit-survival's structured
             array has a boolean field and a field of times; a DataFrame columns named "event" and "time";
-            otherwise the first of two columns is the event, 0 or 1, the second the time. NaN or None for the
-            time, without an event: not known.
+            otherwise the first of two columns is the event, 0 or 1, the second the time. Names such as
+            "status" and "days" are understood, and columns that are clearly the other way round. NaN or None
+            for the time, without an event: not known. A further column or field "stratum", or a third column:
+            samples are compared within their stratum only, and each stratum has a baseline of its own.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
             Enter the hazard as they are, words as indicators against their most frequent level. Given here,
             they are needed for prediction too.
@@ -214,10 +233,15 @@ class SMFSurvival(SupervisedFactorization):
         if given.known is not None:
             counted = counted * given.known
         check_tells_something(given, counted)
-        event, time = given.values.T
+        event, time = given.values[:, :2].T
         self.n_labeled_ = len(given.labelled)
         self.n_events_ = int(given.labelled[:, 0].sum())
-        return event[:, None], CoxPartialLikelihood(time, event, counted), given.loss_factor
+        names, strata = given.strata, strata_of(given.values)
+        if names is not None and strata is not None:  # of those that count: others have no hazard
+            names = names[np.unique(strata[counted > 0]).astype(int)]
+        self._strata = names
+        loss = CoxPartialLikelihood(time, event, counted, self.ties, strata)
+        return event[:, None], loss, given.loss_factor
 
     def adopt(self, stated: Stated, solution: Solution) -> Self:
         super().adopt(stated, solution)
@@ -232,6 +256,10 @@ class SMFSurvival(SupervisedFactorization):
         self.intercept_ = cast(moved(-mean, self.components_), self.components_)
         self._curve = loss.log_cumulative_hazard(risk - mean)
         return self
+
+    @property
+    def strata_(self) -> NumpyArray | None:
+        return self._strata
 
     @property
     def event_times_(self) -> NumpyArray:
@@ -263,7 +291,7 @@ class SMFSurvival(SupervisedFactorization):
         return self._coding.targets(signal, offset, self.prediction)[:, 0]
 
     def predict_cumulative_hazard_function(
-        self, X: Any, covariates: Any = None, times: Any = None
+        self, X: Any, covariates: Any = None, times: Any = None, strata: Any = None
     ) -> NumpyArray:
         """Cumulative hazards by Breslow's estimate: ``exp(log_baseline_ + predict(X))``.
 
@@ -274,6 +302,8 @@ class SMFSurvival(SupervisedFactorization):
             Required if they were given to ``fit``.
         times : float or array-like of shape (n_times,), optional
             When; None is ``event_times_``. After the last event of the training samples it stays as it is.
+        strata : one of ``strata_``, or array-like of shape (n_samples,) of them
+            Required if y had strata at ``fit``, and only then.
 
         Returns
         -------
@@ -281,16 +311,33 @@ class SMFSurvival(SupervisedFactorization):
             The largest float where it is larger than any.
         """
         risk = np.asarray(to_numpy(self.predict(X, covariates=covariates)), dtype=np.float64)
-        baseline = self.log_baseline_
+        baseline = np.atleast_2d(self.log_baseline_)[self._strata_at(strata, len(risk))]
         if times is not None:
             times = inputs.check_numbers("times", np.atleast_1d(times), ensure_2d=False, ensure_min_samples=0)
             if times.ndim != 1:
                 raise ValueError(f"times: a number or a list of them is required, got shape {times.shape}")
             before = np.searchsorted(self.event_times_, times, side="right")
-            baseline = np.concatenate([[-np.inf], baseline])[before]
+            baseline = np.insert(baseline, 0, -np.inf, axis=1)[:, before]
         return _exp(risk[:, None] + baseline)
 
-    def predict_survival_function(self, X: Any, covariates: Any = None, times: Any = None) -> NumpyArray:
+    def _strata_at(self, strata: Any, n: int) -> Any:
+        """The row of the baseline of each of n samples."""
+        if self.strata_ is None or strata is None:
+            if self.strata_ is None and strata is None:
+                return np.zeros(n, dtype=int)
+            required = "none were at fit" if self.strata_ is None else "those of the samples are required"
+            raise ValueError(f"strata={'None' if strata is None else 'given'}: {required}")
+        strata = np.broadcast_to(np.asarray(strata), (n,)).astype(self.strata_.dtype)
+        unknown = ~np.isin(strata, self.strata_)
+        if unknown.any():
+            raise ValueError(
+                f"strata: {shown(strata[unknown][0])} was not at fit; {shown(list(self.strata_))} were"
+            )
+        return np.searchsorted(self.strata_, strata)
+
+    def predict_survival_function(
+        self, X: Any, covariates: Any = None, times: Any = None, strata: Any = None
+    ) -> NumpyArray:
         """The chance to have had no event: ``exp(−cumulative hazard)``.
 
         Parameters are those of ``predict_cumulative_hazard_function``.
@@ -299,10 +346,12 @@ class SMFSurvival(SupervisedFactorization):
         -------
         survival : NumPy array of shape (n_samples, n_times)
         """
-        return np.exp(-self.predict_cumulative_hazard_function(X, covariates, times))
+        return np.exp(-self.predict_cumulative_hazard_function(X, covariates, times, strata))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Harrell's concordance: the share of comparable pairs whose order the risks tell; 0.5 is chance.
+
+        Pairs are those within a stratum where y has strata.
 
         Parameters
         ----------
@@ -320,8 +369,9 @@ class SMFSurvival(SupervisedFactorization):
         risk = inputs.as_numpy(self.predict(X, covariates=covariates))
         given = self._given(y, risk)
         weight = inputs.check_weights(sample_weight, risk)
-        event, time = given.labelled.T
-        return concordance(event, time, given.of_labelled(risk), given.of_labelled(weight))
+        truth = given.labelled
+        event, time = truth[:, :2].T
+        return concordance(event, time, given.of_labelled(risk), given.of_labelled(weight), strata_of(truth))
 
 
 def _exp(x: NumpyArray) -> NumpyArray:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor._extras import needed_for
+from superfactor.estimators.fitted.scores import whitening
 from superfactor.estimators.inputs import as_numpy
-from superfactor.estimators.scores import whitening
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.view import FactorView, factor_view
 from superfactor.preprocessing import BlockScaler
@@ -151,7 +151,7 @@ def _factorized(fitted: FittedModel, blocks: Any) -> dict[str, Any]:
         )
     estimator = fitted.estimator
     p = estimator.n_features_in_
-    own = np.delete(np.arange(p), estimator.covariate_columns_)
+    own = np.delete(np.arange(p), estimator._roles.apart)
     place = np.full(p, -1)
     place[own] = np.arange(len(own))
     inside = {name: place[columns] for name, columns in found.items()}

@@ -20,22 +20,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from superfactor._extras import needed_for
 from superfactor.estimators import inputs
-from superfactor.estimators.covariates import IndicatorColumns, labelled
+from superfactor.estimators.covariates import labelled
 from superfactor.estimators.parameters import shown
+from superfactor.interpretation.covariate_units import covariate_units
 from superfactor.interpretation.models import FittedModel, fitted_model, model_data, numbers
+from superfactor.interpretation.recalibrated import dispersion, inverse_of, recalibrated
+from superfactor.interpretation.refits.held_out import HeldOut, held_out_scores
 from superfactor.losses import Loss
-from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Steps before a model that leave numbers among covariates as they are.
-_KEEPS_UNITS = (IndicatorColumns, Adjuster, LowRankImputer, SimpleImputer)
+# Features a sample (or event) from which on training samples are fitted too well. Measured with a true log
+# odds ratio of 1 and 100 or 300 samples: the mean estimate is 1.1 at 0.2, 1.3 at 0.33, 2 at 0.5.
+_MANY_FEATURES = 0.25
+#: What the table says of itself in ``attrs["note"]`` where there are that many.
+TOO_SURE = (
+    "There are many features for so few samples. Factors fit the samples they have seen too well, and "
+    "estimates beside them tend to be too far from no effect; out_of_fold=True gives estimates beside "
+    "factors fitted without each sample."
+)
+#: And where the estimates are beside out-of-fold scores.
+OUT_OF_FOLD = (
+    "Each estimate is beside factors that were fitted without the sample, since factors fit the samples they "
+    "have seen too well."
+)
 
 
 def covariate_effects(
@@ -47,6 +59,7 @@ def covariate_effects(
     *,
     positive: Any = None,
     level: float = 0.95,
+    out_of_fold: bool | HeldOut = False,
 ) -> DataFrame:
     """One row per covariate and output: what the covariate adds to the outcome beside the factors.
 
@@ -62,6 +75,10 @@ def covariate_effects(
         With two classes: the one whose odds are shown, by default the rarer one, as for `factor_view`.
     level : float, default=0.95
         Of the intervals.
+    out_of_fold : bool or HeldOut, default=False
+        True takes what the factors say of each sample from a fit without it (`held_out_scores`, five fits)
+        and estimates the covariates anew beside that; a HeldOut of the same data (of groups, other folds)
+        costs no fit. To be preferred where there are many features for so few samples.
 
     Returns
     -------
@@ -71,10 +88,10 @@ def covariate_effects(
         - ``covariate``: what is compared, ``age (per unit)`` or ``sex: M vs F``, the reference last;
         - ``column``: its name in ``covariate_names_``, ``age`` or ``sex=M``;
         - ``output``, ``against``: the class and the one it is compared with, or the target and None;
-        - ``kind``: "odds ratio", "hazard ratio" of survival times, or "slope" in regression; "coefficient"
-          where the link is not logistic;
-        - ``coef``: what one unit adds to the log-odds, the log hazard, the target or the score, the factors
-          being held fixed;
+        - ``kind``: "odds ratio", "hazard ratio" of survival times, "rate ratio" of counts, or "slope" in
+          regression; "coefficient" where the link is not logistic;
+        - ``coef``: what one unit adds to the log-odds, the log hazard, the log rate, the target or the score,
+          the factors being held fixed;
         - ``estimate``: of that kind, exp(coef) for ratios and else coef.
 
         And with the training data:
@@ -84,19 +101,31 @@ def covariate_effects(
         - ``sd``: standard deviation of the covariate in the training samples, weighted;
         - ``estimate_per_sd``, ``low_per_sd``, ``high_per_sd``: the same for one ``sd`` more, not one unit.
 
-        No rows for a model without covariates.
+        No rows for a model without covariates. ``table.attrs["note"]`` is a sentence or two for whoever
+        shows the table: that the estimates are too far from no effect, or out of fold; "" where there is
+        nothing to say.
 
     Notes
     -----
     A unit is the user's: the scalers of scikit-learn in a Pipeline are undone, and covariates given to
     ``fit`` pass none. After any other transformer it is a unit of what that hands on, and the name says so.
 
-    The intervals are approximate: normal, from the curvature of the objective at the fit in the
-    coefficients of factors and covariates together. The factors themselves are held fixed, as if they had
-    been known before, and the ridges count as a prior that shrinks towards no effect. Where factors had to be
-    searched among many more features than samples, the truth is less certain than the interval says:
-    resample (bootstrap) to see that. Class weights are allowed for. The feature model has no intervals,
-    since the codes of its samples have seen their labels.
+    The intervals are approximate: normal, from the curvature of the objective at the fit in the coefficients
+    of factors and covariates together. The factors themselves are held fixed, as if they had been known
+    before, and the ridges count as a prior that shrinks towards no effect. Class weights are allowed for, and
+    so are counts that vary more than Poisson's, by Pearson's χ² of the residuals. The feature model has no
+    intervals, since the codes of its samples have seen their labels.
+
+    Where there are more than a quarter as many features as samples (as events, of times), factors fit the
+    training samples too well, and the coefficient of a covariate grows with theirs. ``out_of_fold=True``
+    minimises the same loss in the covariates, an intercept and a slope of the out-of-fold signal of the
+    factors, for each output; errors come from the curvature there, for the feature model too, and class
+    weights play no part. Measured with 100 samples, 2,000 features, a planted factor and a true
+    coefficient of 1, 40 times each, the mean in the fit and out of fold is 1.43 and 1.04 of two classes,
+    1.33 and 0.98 of three, 0.93 and 0.99 of numbers, 2.04 and 0.90 of times; of the feature model 1.08 and
+    1.03, 1.38 and 0.91, 0.97 and 0.99, 0.87 and 0.95. The intervals out of fold cover the truth in 92 to
+    98 %. The estimate stays somewhat below the truth of odds and hazards where factors are hard to
+    find: what nobody can predict makes both smaller.
 
     Examples
     --------
@@ -118,9 +147,10 @@ def covariate_effects(
 
     if not isinstance(level, Real) or not 0 < level < 1:
         raise ValueError(f"level={shown(level)}: a number between 0 and 1 is required")
+    _check_out_of_fold(out_of_fold, X, y)
     fitted = fitted_model(model)
     estimator = fitted.estimator
-    units, scaled_by = _units(fitted)
+    units, scaled_by = covariate_units(fitted)
     sign, outputs, against = fitted.outcome.shown_outputs(estimator, positive).compared()
     kind = fitted.outcome.effect_kind(estimator)
     names = fitted.covariate_names
@@ -129,7 +159,21 @@ def covariate_effects(
         with np.errstate(over="ignore"):  # a ratio may be infinite
             return (np.exp(values) if kind.endswith("ratio") else values).ravel()
 
-    coef = sign * _activation(estimator, "covariate_coef_") * units  # (κ, q)
+    coef = _activation(estimator, "covariate_coef_")  # (κ, q)
+    data, note = None, ""
+    if X is not None or y is not None or covariates is not None:
+        data = _training_data(fitted, X, y, covariates, sample_weight)
+        probability = (1 + float(level)) / 2
+        if not coef.size:
+            error, quantile = coef, 0.0
+        elif out_of_fold is False:
+            error, quantile = _errors(fitted, data, probability)
+            note = TOO_SURE if _has_many_features(fitted, data) else ""
+        else:
+            signal = _signal(model, out_of_fold, X, y, covariates, sample_weight)
+            coef, error, quantile = _beside_unseen(fitted, data, signal, probability)
+            note = OUT_OF_FOLD
+    coef = sign * coef * units
     label = labelled(fitted.covariate_levels)
     q, kappa = len(names), len(outputs)
     columns = {
@@ -141,9 +185,7 @@ def covariate_effects(
         "coef": coef.ravel(),
         "estimate": estimates(coef),
     }
-    if X is not None or y is not None or covariates is not None:
-        data = _training_data(fitted, X, y, covariates, sample_weight)
-        error, quantile = _errors(fitted, data, (1 + float(level)) / 2) if q else (coef, 0.0)
+    if data is not None:
         error, spread = error * units, data.spread / units
         reach = quantile * error
         columns |= {
@@ -155,40 +197,36 @@ def covariate_effects(
             "low_per_sd": estimates((coef - reach) * spread),
             "high_per_sd": estimates((coef + reach) * spread),
         }
-    return pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
+    table.attrs["note"] = note
+    return table
 
 
-def _units(fitted: FittedModel) -> tuple[Any, str]:
-    """One unit of the user's as the estimator sees it, (q,); and what to say where that is not known."""
-    estimator = fitted.estimator
-    columns = estimator.covariate_columns_
-    units = np.ones(len(fitted.covariate_names))
-    if not columns:
-        return units, ""
-    # Words pass no scaler, so that these are numbers; the indicator of a gap stands behind its own.
-    places = estimator._roles.words_inside.starts(len(columns))
-    for step, own in zip(fitted.steps, _columns_at(fitted), strict=True):
-        if isinstance(step, _KEEPS_UNITS):
-            continue
-        if isinstance(step, BlockScaler):
-            units[places] *= step.column_scales[own]
-            continue
-        if not isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler | MinMaxScaler):
-            return np.ones_like(units), f" after {type(step).__name__}"
-        if step.scale_ is not None:
-            scale = numbers(step.scale_)[own]
-            units[places] *= scale if isinstance(step, MinMaxScaler) else 1 / scale
-    return units, ""
+def trusted_effects(
+    model: Any, X: Any, y: Any, covariates: Any = None, *, positive: Any = None, held_out: Any = None
+) -> DataFrame:
+    """`covariate_effects` of the fit; beside a HeldOut, if there is one, where features are many."""
+    fitted = fitted_model(model)
+    beside: bool | HeldOut = False
+    if fitted.covariate_names and getattr(held_out, "signal", None) is not None:
+        many = _has_many_features(fitted, _training_data(fitted, X, y, covariates, None))
+        beside = held_out if many else False
+    return covariate_effects(model, X, y, covariates, positive=positive, out_of_fold=beside)
 
 
-def _columns_at(fitted: FittedModel) -> list[list[int]]:
-    """Where the covariate columns of the estimator stand in what each step is given."""
-    columns, found = list(fitted.estimator.covariate_columns_), []
-    for step in reversed(fitted.steps):
-        if isinstance(step, Adjuster):
-            columns = [step.kept_[j] for j in columns]
-        found.append(columns)
-    return found[::-1]
+def _check_out_of_fold(out_of_fold: Any, X: Any, y: Any) -> None:
+    if not isinstance(out_of_fold, bool | HeldOut):
+        raise ValueError(f"out_of_fold={shown(out_of_fold)}: True, False or a HeldOut is required")
+    if out_of_fold is True and (X is None or y is None):
+        missing = "X" if X is None else "y"
+        raise ValueError(f"{missing}=None: out_of_fold=True fits again and needs X and y")
+    if isinstance(out_of_fold, HeldOut):
+        if y is None:
+            raise ValueError("y=None: out_of_fold needs y, and the covariates")
+        if out_of_fold.signal is None:
+            raise ValueError(
+                "out_of_fold: a HeldOut of an earlier version, without signal; True finds it anew"
+            )
 
 
 # --- the curvature at the fit ----------------------------------------------------------------------------
@@ -204,7 +242,10 @@ class _Training:
     covariates : (n, q)
     targets : (n, κ), one-hot without class 0, real, or events
     loss : that of the fit, of these samples
-    weight, class_weight : (n,)
+    weight, class_weight : (n,); a rate weighs as much as there is exposure
+    size : the sum of the sample weights
+    kept : which of the samples given these are, bool
+    informative : how many of them tell something: of times, those with an event
     """
 
     codes: Any
@@ -213,6 +254,9 @@ class _Training:
     loss: Loss
     weight: Any
     class_weight: Any
+    size: float
+    kept: Any
+    informative: int
 
     @property
     def spread(self) -> Any:
@@ -224,15 +268,19 @@ class _Training:
 
 def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_weight: Any) -> _Training:
     estimator, codes = fitted.estimator, numbers(fitted.estimator.codes_)
+    exposures = None
     if y is None:
         raise ValueError("y=None: intervals need y beside X or covariates; give all or none")
     if X is not None:
         data = model_data(fitted, X, y, covariates, "covariate_effects")
         given, beside = data.given, data.covariates
+        exposures = data.exposures
         if estimator.model == "filter":
             codes = data.X @ numbers(estimator.components_).T
-    elif estimator.covariate_columns_ or estimator.constraint is not None:
-        raise ValueError("X=None: the model has covariate columns in X, or a constraint; intervals need X")
+    elif estimator._roles.apart or estimator.constraint is not None:
+        raise ValueError(
+            "X=None: the model has covariate columns or exposures in X, or a constraint; intervals need X"
+        )
     else:
         extra = estimator._roles.check_covariates(covariates, codes, "covariate_effects")
         beside = inputs.as_numpy(estimator._roles.regressors(None, extra))
@@ -252,8 +300,57 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
     weight, y = weight[kept], y[kept]
     targets, loss = fitted.outcome.loss_of(estimator, y, weight)
     factor = fitted.outcome.class_weights(estimator, y, weight)
+    size = float(np.sum(weight))
+    if exposures is not None:
+        targets, weight = targets / exposures[kept], weight * exposures[kept, 0]
     beside = np.empty((len(codes), 0)) if beside is None else numbers(beside)
-    return _Training(codes[kept], beside[kept], targets, loss, weight, factor)
+    informative = int(np.count_nonzero(fitted.outcome.informative(y)))
+    return _Training(codes[kept], beside[kept], targets, loss, weight, factor, size, kept, informative)
+
+
+def _has_many_features(fitted: FittedModel, data: _Training) -> bool:
+    return bool(fitted.estimator.components_.shape[1] > _MANY_FEATURES * data.informative)
+
+
+# --- beside factors that have not seen the sample --------------------------------------------------------
+
+
+def _signal(model: Any, held: Any, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Any:
+    """What the factors add to the prediction of each sample by a model without it, (n, outputs)."""
+    if held is True:
+        held = held_out_scores(model, X, y, covariates=covariates, sample_weight=sample_weight)
+    return numbers(held.signal)
+
+
+def _beside_unseen(
+    fitted: FittedModel, data: _Training, signal: Any, probability: float
+) -> tuple[Any, Any, float]:
+    """γ (κ, q) as the estimator sees covariates, its standard errors (κ, q), and the quantile."""
+    estimator, outcome = fitted.estimator, fitted.outcome
+    wanted = (len(data.kept), len(estimator.factor_coef_))
+    if signal.shape != wanted or not np.isfinite(signal[data.kept]).all():
+        raise ValueError(
+            f"out_of_fold: signal of shape {signal.shape} with {int(np.isfinite(signal).all(axis=1).sum())} "
+            f"samples held out; {wanted} is required, and all {int(data.kept.sum())} samples with a label"
+        )
+    signal = signal[data.kept].T
+    signal = _against_first(estimator, signal).T
+    found = recalibrated(
+        *(data.loss, data.targets, data.covariates, signal),
+        weight=data.weight,
+        ridge=_covariate_ridge(estimator),
+        intercept=bool(estimator.fit_intercept) and not data.loss.ignores_constants,
+        least_dispersion=outcome.least_dispersion,
+        size=data.size,
+    )
+    quantile = ndtri(probability) if found.free is None else stdtrit(found.free, probability)
+    return found.coef, found.error, float(quantile)
+
+
+def _against_first(estimator: Any, signal: Any) -> Any:
+    """Of outputs (outputs, n) the activations (κ, n): of several classes the first may move, too."""
+    kept = numbers(estimator._by_activation(signal))
+    return kept - signal[:1] if len(kept) < len(signal) else kept
 
 
 def _check_order(codes: Any, kept: Any) -> None:
@@ -298,27 +395,27 @@ def _errors(fitted: FittedModel, data: _Training, probability: float) -> tuple[A
     loss_weight = data.weight * data.class_weight
     H = curvature(loss_weight) + ridge
     try:
-        inverse = _inverse(H)
+        inverse = inverse_of(H)
     except np.linalg.LinAlgError:  # something about γ is not determined at all
         return np.full((kappa, q), np.nan), 0.0
     covariance = inverse
     if np.ptp(data.class_weight) > 0:
         covariance = inverse @ (curvature(loss_weight * data.class_weight) + ridge) @ inverse
     variance = np.diag(covariance).reshape(kappa, -1)
-    if not fitted.outcome.unknown_variance:  # minus a log-likelihood: it has its unit
+    least = fitted.outcome.least_dispersion
+    if least is None:  # minus a log-likelihood: it has its unit
         return np.sqrt(variance[:, r : r + q]), float(ndtri(probability))
     fitted_numbers = np.sum(inverse * (H - ridge)) / kappa  # of parameters, shrunk ones in part
-    free = max(float(np.sum(data.weight)) - fitted_numbers, 1.0)
-    sigma2 = data.weight @ (data.targets - activations) ** 2 / free  # (κ,)
-    variance = 2 * sigma2[:, None] * variance
+    free = max(data.size - float(fitted_numbers), 1.0)
+    phi = dispersion(data.loss, activations, data.targets, data.weight, free)
+    variance = np.maximum(phi, least)[:, None] * variance
     return np.sqrt(variance[:, r : r + q]), float(stdtrit(free, probability))
 
 
 def _ridge(estimator: Any, size: int) -> Any:
     """The curvature (d, d) of λ‖Wβ‖² + Σ_j ρ_j γ_j² for one output; the intercept is free."""
     W = numbers(estimator.components_)
-    lam = float(getattr(estimator, "lam_", estimator.lam))
-    rho = np.asarray(getattr(estimator, "lam_covariates_", lam), dtype=np.float64)
+    lam, rho = float(getattr(estimator, "lam_", estimator.lam)), _covariate_ridge(estimator)
     r, q = len(W), estimator.covariate_coef_.shape[1]
     P = np.zeros((size, size))
     P[:r, :r] = 2 * lam * (W @ W.T)
@@ -327,16 +424,10 @@ def _ridge(estimator: Any, size: int) -> Any:
     return P
 
 
-def _inverse(H: Any) -> Any:
-    """H⁻¹ of a positive definite matrix in coordinates of any unit; LinAlgError where it is not."""
-    scale = np.sqrt(np.diag(H))
-    if not np.all(scale > 0):
-        raise np.linalg.LinAlgError
-    scaled = H / np.outer(scale, scale)
-    # Not a condition number but how much of any one coordinate the others leave: exact collinearity is none.
-    if np.linalg.eigvalsh(scaled)[0] < 1e-12:
-        raise np.linalg.LinAlgError
-    return np.linalg.inv(scaled) / np.outer(scale, scale)
+def _covariate_ridge(estimator: Any) -> Any:
+    """ρ of the covariates (q,), or one number for all of them."""
+    lam = float(getattr(estimator, "lam_", estimator.lam))
+    return np.asarray(getattr(estimator, "lam_covariates_", lam), dtype=np.float64)
 
 
 def _activation(estimator: Any, name: str) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
@@ -50,7 +51,7 @@ class FittedModel:
         names = self.column_names
         if names is None:
             return self.estimator.component_names_
-        return np.delete(names, self.estimator.covariate_columns_)
+        return np.delete(names, self.estimator._roles.apart)
 
     @property
     def covariate_names(self) -> list[str]:
@@ -137,26 +138,38 @@ class ModelData:
     X : (n, p), the columns that are factorized; dense or sparse
     given : labels or targets, and who has one
     covariates : (n, q) or None: covariate columns of X first, then the covariates given
+    exposures : (n, 1) or None, of counts
     """
 
     X: Any
     given: Given
     covariates: Any
+    exposures: Any = None
 
     @property
     def y(self) -> Any:
         """As ``fit`` takes it, None or NaN where a sample has no label."""
         return self.given.marked
 
+    def refit(self, estimator: Any, X: Any, y: Any, at: Any = slice(None), **beside: Any) -> Any:
+        """A `refittable` estimator fitted to X, other rows of the samples at `at`, and to their exposures."""
+        if self.exposures is not None:
+            estimator.set_params(exposure_column=int(X.shape[1]))
+            stack = sp.hstack if sp.issparse(X) else np.hstack
+            X = stack([X, self.exposures[at]])
+        return estimator.fit(X, y, **beside)
+
 
 def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str) -> ModelData:
     """Checked as ``fit`` checks, and against what the model was fitted to."""
     estimator = fitted.estimator
-    X, regressors = estimator.split_columns(fitted.preprocess(X), covariates)
+    whole = fitted.preprocess(X)
+    X, regressors = estimator.split_columns(whole, covariates)
     if covariates is None:  # which may be an error
         inputs.check_covariates(None, X, estimator.n_covariates_in_, where)
     given = estimator._given(y, X)
-    return ModelData(inputs.as_numpy(X), given, inputs.as_numpy(regressors))
+    exposures = inputs.exposures_in(whole, estimator._exposure_column)
+    return ModelData(inputs.as_numpy(X), given, inputs.as_numpy(regressors), exposures)
 
 
 def refittable(estimator: Any, **params: Any) -> Any:

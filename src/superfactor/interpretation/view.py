@@ -4,9 +4,9 @@ A factor is a new variable: its score on every sample. What a fit determines is 
 factors reconstruct and predict exactly as well. Fixed are here:
 
 rotation  "predictive" puts the whole prediction into as few scores as can be; the others are uncorrelated
-          with them, principal axes of what else varies (`superfactor.estimators.scores`). "variance" are
-          principal axes of all that the scores explain. "varimax" turns those so that each factor goes with
-          few features.
+          with them, principal axes of what else varies (`superfactor.estimators.fitted.scores`). "variance"
+          are principal axes of all that the scores explain. "varimax" turns those so that each factor goes
+          with few features.
 order     by their effect on the prediction, then by share of variance.
 sign      the coefficient of the positive class is positive, so that "high" means "more of that class";
           without one (several classes, regression) the coefficient that is largest in size; without any
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import to_numpy
-from superfactor.estimators.scores import (
+from superfactor.estimators.fitted.scores import (
     are_parts,
     effects_of,
     parts_turn,

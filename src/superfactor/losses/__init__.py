@@ -11,28 +11,41 @@ file                  idea
 ``entropy``           the dual side of the logistic loss
 ``inversion``         the dual side of any other convex loss of one activation
 ``squared``           the regression loss
+``flags``             several yes/no labels at once, with gaps
+``poisson``           the loss of counts
 ``cox``               the partial likelihood of survival times, which couples the samples
+``anchored``          a loss that ignores constants, for problems that have an intercept
+``side_by_side``      several losses over columns of their own: mixed outcomes
 ``risk_sets``         sums over the samples at risk, for it
 ===================== ==========================================================================
 """
 
 from superfactor.losses.base import Loss
-from superfactor.losses.cox import CoxPartialLikelihood
+from superfactor.losses.classes.links import CustomLink, Link, Logistic, Probit
+from superfactor.losses.classes.multinomial import Multinomial, resolve_link
 from superfactor.losses.curvature import AnyCurvature, Curvature
-from superfactor.losses.links import CustomLink, Link, Logistic, Probit
-from superfactor.losses.multinomial import Multinomial, resolve_link
+from superfactor.losses.flags import FlagsLoss
+from superfactor.losses.poisson import PoissonLoss
+from superfactor.losses.side_by_side import Part, SideBySide
 from superfactor.losses.squared import SquaredError
+from superfactor.losses.survival.anchored import Anchored
+from superfactor.losses.survival.cox import CoxPartialLikelihood
 
 __all__ = [
+    "Anchored",
     "AnyCurvature",
     "CoxPartialLikelihood",
     "Curvature",
     "CustomLink",
+    "FlagsLoss",
     "Link",
     "Logistic",
     "Loss",
     "Multinomial",
+    "Part",
+    "PoissonLoss",
     "Probit",
+    "SideBySide",
     "SquaredError",
     "resolve_link",
 ]

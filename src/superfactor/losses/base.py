@@ -6,7 +6,8 @@ Notation, used in every file of this folder:
 symbol shape        meaning
 ====== ============ ==========================================================================
 ``a``  ``(n, κ)``   activations, one row a sample
-``Y``  ``(n, κ)``   targets: one-hot without class 0 (classification), real (regression)
+``Y``  ``(n, κ)``   targets: one-hot without class 0 (classification), real (regression), 0 or 1 (flags);
+                    NaN is a gap, of losses that know gaps
 ``G``  ``(n, κ)``   dual points, one ``g`` a sample; ``G = ∇ℓ(y, a)`` is the residual
 ``v``  ``(n, κ)``   a direction in activation space
 ====== ============ ==========================================================================
@@ -28,7 +29,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from superfactor._arrays import Array
+from superfactor._arrays import Array, namespace
 from superfactor.losses.curvature import AnyCurvature, Curvature
 
 #: How many steps of `Loss.rebalanced` put weighted dual points in balance, rounding included.
@@ -60,6 +61,19 @@ class Loss(ABC):
     couples_samples: bool = False
     #: Does a constant added to all activations change nothing? Then there is no intercept.
     ignores_constants: bool = False
+    #: Is λ = "auto" of the filter model estimated from the data? Otherwise it is a fixed share of σ₁(X)².
+    estimates_ridge: bool = True
+    #: Variance of the residuals in units of the curvature, where it is known: 1 of a likelihood without a
+    #: scale of its own. None: it is estimated with λ.
+    dispersion: float | None = None
+    #: ξ and λ = "auto" of the feature model, in those of classes: how much reconstruction weighs against this
+    #: loss, and what activations cost.
+    feature_xi: float = 1.0
+    feature_ridge: float = 1.0
+
+    def dispersions(self, n_outputs: int) -> list[float | None]:
+        """`dispersion` of each output."""
+        return [self.dispersion] * n_outputs
 
     @abstractmethod
     def value(self, a: Array, Y: Array) -> Array:
@@ -93,9 +107,23 @@ class Loss(ABC):
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
         """``(α⁻, α⁺)`` with ``α⁻ I ≼ ∇²ℓ(y, a) ≼ α⁺ I`` for every ``y`` and ``‖a‖ ≤ radius``."""
 
+    def steepest(self, G: Array, Y: Array) -> float:
+        """No eigenvalue of ``∇²ℓ`` is larger within 1 of the activations whose residuals are ``G``.
+
+        ``α⁺``; of use where that is infinite, and infinite too where nothing is known.
+        """
+        return self.curvature_bounds(int(Y.shape[-1]))[1]
+
+    def best_constant(self, slope: Array) -> Array | None:
+        """Activations (κ,) of the best constant, by the mean residual at 0 (κ,).
+
+        None where 0 itself is what knows nothing, as of classes.
+        """
+        return None
+
     def informative(self, Y: Array) -> Array:
         """The share of each sample's weight that tells something, shape ``(n, 1)``: all of it."""
-        return 0.0 * Y[:, :1] + 1.0
+        return namespace(Y).ones_like(Y[:, :1])
 
     def digest(self, n_outputs: int) -> list[float]:
         """Some of its values, which tell it from others: a link of the user's has no name."""

@@ -1,7 +1,7 @@
 """The second derivative of a loss in the activations, and the sums that solvers ask of it.
 
 Of most losses every sample has one of its own, κ × κ: `Curvature`. A loss that couples samples has one of
-all of them together (`superfactor.losses.cox`). Whoever asks need not know which.
+all of them together (`superfactor.losses.survival.cox`). Whoever asks need not know which.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ class SquaredError(Loss):
 
     convex = True
     has_conjugate = True
+    # Measured on fourteen tables: it bends eight times as much as the logistic loss, and noise is larger.
+    feature_ridge = 100.0
 
     def __repr__(self) -> str:
         return "SquaredError()"
@@ -45,6 +47,10 @@ class SquaredError(Loss):
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
         check_radius(radius)
         return 2.0, 2.0
+
+    def best_constant(self, slope: Array) -> Array:
+        """The mean."""
+        return -0.5 * slope
 
     def conjugate(self, G: Array, Y: Array) -> Array:
         xp = namespace(G, Y)

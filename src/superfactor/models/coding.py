@@ -14,6 +14,9 @@ Only e in the range of C = P·diag(m)·Rᵀ matters: at most κ unknowns. Comple
     E_y = Σ_j λ(1−s_j)(Rᵀb)_j² + min_t ℓ(y, c + R·diag(m̂)t + γᵀx') + ½‖t‖²,
     m̂_j² = m_j²/(2ξ + 2λm_j²),   s_j = 2λm̂_j²,   c = R·diag(1−s)·Rᵀb.
 
+Of several yes/no labels the two answers to one are compared while the others are not known: its odds are
+exp(E_0 − E_1) with ℓ that of this label alone. That is a problem of one unknown, of width ‖row of R·diag(m̂)‖.
+
 In regression y is free and the loss vanishes: the prediction is c + γᵀx'.
 """
 
@@ -24,7 +27,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from superfactor._arrays import Array, cast, device, eps, eye_like, namespace, wide, zeros_like_of
-from superfactor.losses import Loss, Multinomial
+from superfactor.losses import Loss, Multinomial, resolve_link
 
 # Entries of the temporary arrays, κ × (samples × labels): they stay in the cache of a core, and keep an
 # accelerator busy.
@@ -56,6 +59,10 @@ class Coding(ABC):
         """Logarithms of unnormalised class probabilities (n, κ + 1), of b = codes·β and γᵀx' (n, κ)."""
 
     @abstractmethod
+    def log_odds(self, b: Array, offset: Array, prediction: str) -> Array:
+        """Log-odds (n, κ) of κ yes/no labels, of the same."""
+
+    @abstractmethod
     def targets(self, b: Array, offset: Array, prediction: str) -> Array:
         """Predicted targets (n, κ), of the same."""
 
@@ -80,6 +87,9 @@ class FilterCoding(Coding):
 
     def scores(self, b: Array, offset: Array, loss: Multinomial, prediction: str) -> Array:
         return _linear_scores(b + offset, loss)
+
+    def log_odds(self, b: Array, offset: Array, prediction: str) -> Array:
+        return b + offset
 
     def targets(self, b: Array, offset: Array, prediction: str) -> Array:
         return b + offset
@@ -128,6 +138,19 @@ class FeatureCoding(Coding):
         energies = self.energies(wide(b), wide(offset), loss)
         return cast(-energies, b)
 
+    def log_odds(self, b: Array, offset: Array, prediction: str) -> Array:
+        if prediction != "exact":
+            return b + offset
+        xp, loss = namespace(b), resolve_link("logistic", 1)
+        R, width, _ = self._prior(wide(b))
+        centre = self.centre(wide(b)) + wide(offset)
+        reach = xp.sqrt(xp.sum((R * width) ** 2, axis=1))  # (κ,)
+        odds = []
+        for c in range(int(b.shape[1])):
+            energies = _in_chunks(loss, centre[:, c : c + 1], reach[c : c + 1, None])
+            odds.append(energies[:, :1] - energies[:, 1:])
+        return cast(xp.concat(odds, axis=1), b)
+
     def targets(self, b: Array, offset: Array, prediction: str) -> Array:
         return (cast(self.centre(wide(b)), b) if prediction == "exact" else b) + offset
 
@@ -138,18 +161,10 @@ class FeatureCoding(Coding):
 
     def energies(self, b: Array, offset: Array, loss: Loss) -> Array:
         """E_y (n, κ+1) for every sample and label; b = codes·β (n, κ), offset = γᵀx' (n, κ)."""
-        xp, (n, kappa) = namespace(b), b.shape
         R, width, shrink = self._prior(b)
-        entries = _CHUNK if str(device(b)) == "cpu" else _LARGE_CHUNK
-        rows = max(entries // ((kappa + 1) * kappa), 1)
-        parts = []
-        for a in range(0, max(n, 1), rows):
-            z = min(a + rows, n)
-            inside = b[a:z, :] @ R
-            centre = (inside * shrink) @ R.T + offset[a:z, :]
-            fixed = self.lam * xp.sum(inside * inside * shrink, axis=1)
-            parts.append(fixed[:, None] + _least_energies(loss, centre, R * width))
-        return xp.concat(parts, axis=0)
+        inside = b @ R
+        fixed = self.lam * namespace(b).sum(inside * inside * shrink, axis=1)
+        return fixed[:, None] + _in_chunks(loss, (inside * shrink) @ R.T + offset, R * width)
 
     def _prior(self, like: Array) -> tuple[Array, Array, Array]:
         """R (κ, ρ), m̂ (ρ,) and 1 − s (ρ,) in the floating type of `like`."""
@@ -171,6 +186,15 @@ def _right_singular(C: Array) -> tuple[Array, Array]:
     kept = m > m[0] * eps(m) * max(C.shape)
     m = m[kept]
     return Rt[: m.shape[0], :].T, m
+
+
+def _in_chunks(loss: Loss, centre: Array, basis: Array) -> Array:
+    """`_least_energies` of some samples at a time."""
+    n, kappa = centre.shape
+    entries = _CHUNK if str(device(centre)) == "cpu" else _LARGE_CHUNK
+    rows = max(entries // ((kappa + 1) * kappa), 1)
+    parts = [_least_energies(loss, centre[a : min(a + rows, n), :], basis) for a in range(0, max(n, 1), rows)]
+    return namespace(centre).concat(parts, axis=0)
 
 
 def _least_energies(loss: Loss, centre: Array, basis: Array) -> Array:

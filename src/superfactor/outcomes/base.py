@@ -19,8 +19,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from superfactor._words import counted
 from superfactor.estimators.targets import Given
-from superfactor.outcomes.class_page import ClassPage
-from superfactor.outcomes.metric import Metric
+from superfactor.outcomes.figures.metric import Metric
+from superfactor.outcomes.pages import Page
 from superfactor.outcomes.reading import Reading
 
 Split = tuple[Any, Any]
@@ -81,7 +81,7 @@ class Outcome(Reading):
     `guess_figures`, `least_intervals`; one that changes `decided` gives its metrics the same decision.
     """
 
-    #: Short name: "classes", "numbers", "times".
+    #: Short name: "classes", "flags", "numbers", "counts", "times".
     name: ClassVar[str]
     #: Whose y it is.
     estimator: ClassVar[type[Any]]
@@ -106,9 +106,17 @@ class Outcome(Reading):
     #: Of each stratum, samples or groups: one to judge by, two to choose by.
     fewest_units: ClassVar[int] = 3
     #: What a page of `superfactor.report` shows of this kind; None where there is no page for it.
-    page: ClassVar[ClassPage | None] = None
+    page: ClassVar[Page | None] = None
 
     # --- y ------------------------------------------------------------------------------------------
+
+    def is_of(self, model: Any, y: Any) -> bool:
+        """Whether it is the kind of this model, among the kinds that have the same `estimator`.
+
+        By y where it is given, a user's y that the model is for; where it is None, by the model, which may be
+        fitted. The kinds in `KINDS` are asked from the last to the first, which says yes.
+        """
+        return True
 
     @abstractmethod
     def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
@@ -127,9 +135,29 @@ class Outcome(Reading):
         """Names (k,) and truth (m, …) of new samples, as a fitted model knows them; `name` in messages."""
         return self.coded(given)
 
-    def decoded(self, truth: Any, names: Any) -> Any:
-        """The truth as an estimator's ``fit`` takes it."""
+    def refitted(self, y: Any, given: Given) -> Any:
+        """A user's y as a search fits its choice to it, once it has been read as `given`."""
+        return y if given.known is None or given.names is not None else given.marked
+
+    def out_of(self, truth: Any, exposures: Any) -> Any:
+        """The truth (m, …) of samples whose exposures (m, 1) stand in X; None: no exposures."""
         return truth
+
+    def observed(self, truth: Any, model: Any, X: Any) -> Any:
+        """The same, by a fitted model that knows where exposures stand in X, the samples' own."""
+        return truth
+
+    def exposures(self, truth: Any) -> Any:
+        """Exposures (m, 1) that are part of the truth; None where there are none."""
+        return None
+
+    def values(self, truth: Any) -> Any:
+        """The truth without exposures, as an estimator's ``fit`` takes it where X has them."""
+        return truth
+
+    def decoded(self, truth: Any, names: Any) -> Any:
+        """The truth as an estimator's ``fit`` takes it from the user."""
+        return self.values(truth)
 
     def informative(self, truth: Any) -> Any:
         """Which samples of the truth tell something (m,), bool: all of them."""
@@ -236,6 +264,14 @@ class Outcome(Reading):
 
     # --- judging ------------------------------------------------------------------------------------
 
+    def settled(self, truth: Any) -> Outcome:
+        """The kind for judging samples of this truth (m, …): some figures have to know all of them."""
+        return self
+
+    def within_folds(self, rows: Any, folds: Any) -> Any:
+        """Rows (n, k) as they can be looked at together, from folds (n,) that had a model each."""
+        return rows
+
     def check_judged(self, model: Any) -> None:
         """Raise a TypeError for a model that does not say what is judged."""
 
@@ -245,7 +281,11 @@ class Outcome(Reading):
 
     @abstractmethod
     def guess(self, truth: Any, n: int, k: int) -> Any:
-        """Rows (n, k) of a prediction that knows only this truth."""
+        """Rows (n, k) of a prediction that knows only this truth; of counts for one unit of exposure."""
+
+    def guessed(self, truth: Any, others: Any, k: int) -> Any:
+        """The same rows of the samples whose truth is `others`, of which only exposures are looked at."""
+        return self.guess(truth, len(others), k)
 
     def headline(self, truth: Any) -> str:
         """The name of the metric that counts."""
@@ -329,8 +369,11 @@ class Outcome(Reading):
 
     def legend(self, methods: Sequence[str], names: Any, counts: Any) -> str:
         """What the short names mean, where the counts are those of `counts`."""
+        beside = COVARIATES in methods
         said = {
-            self.pca_name: f"{self.pca_short}, ridge: {self.rivals_words}",
+            self.pca_name: ("model: covariates + factors; " if beside else "")
+            + f"{self.pca_short}, ridge: {self.rivals_words}"
+            + (" with the covariates" if beside else ""),
             COVARIATES: "covar.: covariates alone",
             self.guess_name: f"guess: {self.guess_words(names, counts)}",
         }

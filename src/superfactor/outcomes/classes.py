@@ -19,12 +19,12 @@ from superfactor.estimators import SMFClassifier, targets
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given
 from superfactor.losses import Loss, resolve_link
-from superfactor.outcomes import absent, probabilities
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
-from superfactor.outcomes.class_page import ClassPage
-from superfactor.outcomes.metric import Metric
-from superfactor.outcomes.probabilities import SMALLEST, UNEQUAL
-from superfactor.outcomes.proportions import balanced_interval, wilson
+from superfactor.outcomes.figures import absent, probabilities
+from superfactor.outcomes.figures.metric import Metric
+from superfactor.outcomes.figures.probabilities import SMALLEST, UNEQUAL
+from superfactor.outcomes.figures.proportions import balanced_interval, wilson
+from superfactor.outcomes.pages import ClassPage
 from superfactor.outcomes.reading import (
     ShownClasses,
     ShownOutputs,

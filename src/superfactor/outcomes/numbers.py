@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import rankdata
@@ -17,7 +17,8 @@ from superfactor.estimators import SMFRegressor, targets
 from superfactor.estimators.targets import Given
 from superfactor.losses import Loss, SquaredError
 from superfactor.outcomes.base import Outcome, Steps, Target
-from superfactor.outcomes.metric import Metric
+from superfactor.outcomes.figures.metric import Metric
+from superfactor.outcomes.pages import NumberPage, Page
 from superfactor.outcomes.reading import Statistics, by_columns, of_leading, with_numbers
 from superfactor.outcomes.ridge import ridge_activations
 
@@ -40,14 +41,13 @@ class Numbers(Outcome):
     """Rows are predicted values (n, κ); the truth has the same shape, or (n,)."""
 
     name = "numbers"
-    estimator = SMFRegressor
-    # The squared error bends eight times as much as the logistic loss at its steepest: the ridge of the
-    # filter model weighs that much less against it.
+    estimator: ClassVar[type[Any]] = SMFRegressor
+    # λ of the filter model is found from the data: the grid has .1 to 10 times as much.
     steps = Steps(
-        xi={"filter": (0.1, 1.0), "feature": (0.1, 1.0, 10.0)},
-        lam={"filter": (1e-4, 1e-3, 1e-2, 1e-1), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
+        xi={"filter": (0.1, 1.0), "feature": (1.0, 10.0, 100.0)},
+        lam={"filter": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2), "feature": (1e-2, 1e-1, 1.0)},
     )
-    metrics = (
+    metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("r2", "R²", _r2, low=float("-inf"), high=1.0),
         Metric("mean_absolute_error", "mean absolute error", _mean_absolute_error, higher_is_better=False),
     )
@@ -59,6 +59,7 @@ class Numbers(Outcome):
     rivals_words = "tuned regressions"
     strengths = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     few_strengths = (1e-3, 0.1, 10.0, 1000.0)
+    page: ClassVar[Page | None] = NumberPage()
     fewest_judged = 2
     fewest_units = 6
 
@@ -69,6 +70,8 @@ class Numbers(Outcome):
 
     def coded(self, given: Given) -> tuple[Any, Any]:
         truth = given.labelled
+        if given.names is not None:
+            return np.array(given.names), truth
         k = 1 if truth.ndim == 1 else truth.shape[1]
         return np.array(["y"] if k == 1 else [f"y{j}" for j in range(k)]), truth
 
@@ -115,13 +118,7 @@ class Numbers(Outcome):
         """By shuffled values: R² falls with Σ(y − ŷ)², and that with Σ y·ŷ/Σ(y − ȳ)²."""
         y = _columns(truth) - _columns(truth).mean(axis=0)
         size = (y**2).sum(axis=0)
-        y = y / np.where(size > 0, size, 1.0)
-        rng, reached = np.random.default_rng(0), 0
-        draws = int(min(_DRAWS, max(99, _MOST_NUMBERS // y.size)))
-        own = np.sum(y * rows)
-        for _ in range(draws):
-            reached += bool(np.sum(rng.permutation(y) * rows) >= own - 1e-12)
-        return (1 + reached) / (1 + draws)
+        return shuffled_as_well(y / np.where(size > 0, size, 1.0), rows)
 
     # --- rivals -------------------------------------------------------------------------------------
 
@@ -140,7 +137,7 @@ class Numbers(Outcome):
     # --- reading ------------------------------------------------------------------------------------
 
     alone_name = "correlation"
-    unknown_variance = True
+    least_dispersion = 0.0
 
     def is_own(self, estimator: Any, given: Given) -> bool:
         return bool(given.values[0].size == len(estimator.factor_coef_))
@@ -156,7 +153,7 @@ class Numbers(Outcome):
         return n * math.log(none / max(best, sys.float_info.min))
 
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
-        table = np.array([[_correlation(v, t, weight) for t in scores.T] for v in _columns(values).T])
+        table = np.array([[correlation(v, t, weight) for t in scores.T] for v in _columns(values).T])
         return of_leading(np.abs(view.coef), table, np.abs(table), view.outputs)
 
     def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
@@ -170,7 +167,18 @@ class Numbers(Outcome):
         return np.atleast_2d(RidgeCV(alphas).fit(Z, values).coef_).T
 
 
-def _correlation(a: Any, b: Any, weight: Any) -> float:
+def shuffled_as_well(y: Any, rows: Any) -> float:
+    """p-value of Σ y·rows, both (n, κ), among those of shuffled samples of y."""
+    rng, reached = np.random.default_rng(0), 0
+    draws = int(min(_DRAWS, max(99, _MOST_NUMBERS // y.size)))
+    own = np.sum(y * rows)
+    for _ in range(draws):
+        reached += bool(np.sum(rng.permutation(y) * rows) >= own - 1e-12)
+    return (1 + reached) / (1 + draws)
+
+
+def correlation(a: Any, b: Any, weight: Any) -> float:
+    """Weighted, of a and b (n,); 0 where one of them does not vary."""
     centred = [x - np.average(x, weights=weight) for x in (a, b)]
     size = np.sqrt(np.prod([weight @ x**2 for x in centred]))
     return float(weight @ (centred[0] * centred[1]) / size) if size > 0 else 0.0

@@ -3,41 +3,133 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.stats import norm
+from sklearn.pipeline import Pipeline
 
 from superfactor._words import counted
 from superfactor.estimators import SMFSurvival
-from superfactor.estimators.targets import Given, check_survival, concordance
+from superfactor.estimators.targets import Given, check_survival, concordance, is_comparable, strata_of
 from superfactor.losses import CoxPartialLikelihood, Loss
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
-from superfactor.outcomes.metric import Metric
+from superfactor.outcomes.figures.kaplan_meier import SurvivalCurve, kaplan_meier
+from superfactor.outcomes.figures.metric import Metric
+from superfactor.outcomes.figures.survival_metrics import (
+    calibration_slope,
+    curve_times,
+    integrated_brier,
+    uno_concordance,
+)
+from superfactor.outcomes.pages import TimePage
 from superfactor.outcomes.reading import ShownSamples, Statistics, by_columns, with_times
 from superfactor.outcomes.ridge import ridge_activations
+
+# Of a log hazard: the exponential of more is no number.
+_LARGEST = 700.0
+
+
+def _curves(model: Any, X: Any, beside: dict[str, Any], times: Any) -> Any:
+    """Survival chances (n, m) at the times, by a model of ours or of scikit-survival's kind."""
+    if isinstance(model, Pipeline):  # which knows scikit-learn's methods only
+        return _curves(model[-1], model[:-1].transform(X), beside, times)
+    if not hasattr(model, "predict_survival_function"):
+        return np.full((np.shape(X)[0], len(times)), np.nan)
+    if hasattr(model, "_outcome") or isinstance(model, SMFSurvival):
+        return model.predict_survival_function(X, times=times, **beside)
+    steps = model.predict_survival_function(X, **beside)
+    return np.array([step(np.clip(times, *step.domain)) for step in steps])
 
 
 def _concordance(truth: Any, rows: Any) -> float:
     """Harrell's; NaN where no two samples can be compared."""
-    event, time = truth.T
-    first = np.min(time[event > 0], initial=np.inf)
-    if not np.any((time > first) | ((time == first) & (event == 0))):
+    if not is_comparable(truth):
         return float("nan")
-    return concordance(event, time, rows[:, 0])
+    return concordance(truth[:, 0], truth[:, 1], rows[:, 0], strata=strata_of(truth))
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """What figures must know of all samples: when curves are looked at, and who is lost from sight.
+
+    The censoring is that of all samples that are judged, in whichever fold: it is the same for all methods
+    and folds, knows nothing of X, and is known better than from one training part. Strata have baselines of
+    their own, which rows do not tell apart: there are no curves then.
+    """
+
+    times: Any  # (m,)
+    censoring: SurvivalCurve
+
+    @classmethod
+    def of(cls, truth: Any) -> FollowUp:
+        times = np.zeros(0) if truth.shape[1] > 2 else curve_times(truth)
+        return cls(times, kaplan_meier(truth[:, 0], truth[:, 1], censoring=True))
+
+    @property
+    def names(self) -> Any:
+        """Of the columns of rows."""
+        return np.array(["risk", *(f"S({t:.6g})" for t in self.times)])
+
+    def rows(self, risk: Any, curves: Any) -> Any:
+        """Risks (n,) and what `curves` says at the times."""
+        return np.column_stack([risk, curves(self.times)]) if len(self.times) else np.reshape(risk, (-1, 1))
+
+    @property
+    def middle(self) -> int:
+        """Which of the times is the median of those of events, nearly."""
+        return len(self.times) // 2
+
+    def uno(self, truth: Any, rows: Any) -> float:
+        """Until the last of the times; with strata until the last event."""
+        until = self.times[-1] if len(self.times) else np.inf
+        return uno_concordance(truth, rows[:, 0], self.censoring, until)
+
+    def brier(self, truth: Any, rows: Any) -> float:
+        """NaN where rows have no curves."""
+        if rows.shape[1] != 1 + len(self.times):
+            return float("nan")
+        return integrated_brier(truth, rows[:, 1:], self.times, self.censoring)
+
+
+def _uno(truth: Any, rows: Any) -> float:
+    return FollowUp.of(truth).uno(truth, rows)
+
+
+def _brier(truth: Any, rows: Any) -> float:
+    return FollowUp.of(truth).brier(truth, rows)
+
+
+def _metrics(uno: Any, brier: Any) -> tuple[Metric, ...]:
+    return (
+        Metric("concordance", "concordance", _concordance, high=1.0),
+        Metric("uno_concordance", "Uno's concordance", uno, high=1.0),
+        Metric("brier", "integrated Brier score", brier, higher_is_better=False, high=1.0),
+    )
 
 
 class Times(Outcome):
-    """Rows are risks (n, 1); the truth are events and times (n, 2)."""
+    """Rows are risks and survival chances (n, 1 + m); the truth are events, times and perhaps strata.
+
+    Chances are those at m times of the samples judged (`FollowUp`), by the baseline that the model had in its
+    own fold. Where nobody has said which samples are judged, `settled`, rows are the risks alone, (n, 1), and
+    metrics take the samples that they get for all.
+
+    Risks of different folds have different zeros. Concordances are those of one fold, averaged. What is
+    computed of all samples together, the test against chance and the calibration, takes the risks less their
+    mean in the fold (`within_folds`).
+    """
 
     name = "times"
     estimator = SMFSurvival
     steps = Steps(
-        xi={"filter": (0.1, 1.0), "feature": (0.1, 1.0, 10.0)},
-        lam={"filter": (1e-4, 1e-3, 1e-2, 1e-1), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
+        xi={"filter": (0.01, 1.0), "feature": (0.03, 0.1, 1.0, 10.0)},
+        lam={"filter": (1e-4, 1e-3, 1e-2, 1e-1), "feature": (0.01, 0.1, 0.3, 1.0)},
     )
-    metrics = (Metric("concordance", "concordance", _concordance, high=1.0),)
+    metrics = _metrics(_uno, _brier)
     guess_name = "no order"
     guessing = "no order"
     pca_name = "tuned PCA + Cox regression"
@@ -46,6 +138,16 @@ class Times(Outcome):
     rivals_words = "tuned Cox regressions"
     strengths = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0)
     few_strengths = (1e-3, 0.01, 0.1, 1.0)
+    page = TimePage()
+
+    def __init__(self, follow_up: FollowUp | None = None):
+        self.follow_up = follow_up
+        if follow_up is not None:
+            metrics = _metrics(follow_up.uno, follow_up.brier)
+            self.metrics = metrics if len(follow_up.times) else metrics[:-1]  # type: ignore[misc]
+
+    def settled(self, truth: Any) -> Times:
+        return Times(FollowUp.of(truth))
 
     # --- y ------------------------------------------------------------------------------------------
 
@@ -53,7 +155,7 @@ class Times(Outcome):
         return check_survival(y, X, name)
 
     def coded(self, given: Given) -> tuple[Any, Any]:
-        return np.array(["risk"]), given.labelled
+        return FollowUp.of(given.labelled).names, given.labelled
 
     def target(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Target:
         found = super().target(y, X, name, unlabeled)
@@ -79,22 +181,31 @@ class Times(Outcome):
 
     def check_training(self, target: Target, k: int, train: Any) -> None:
         super().check_training(target, k, train)
-        if np.isnan(_concordance(target.given.among(train).labelled, np.zeros((len(train), 1)))):
+        if not is_comparable(target.given.among(train).labelled):
             raise ValueError(
                 f"cv: in the training part of split {k} no two samples can be compared: an event while "
                 "another sample is still under observation is required (fewer splits, or stratified by event)"
             )
 
     def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Concordance; NaN where no two samples of a test part can be compared."""
-        return self.measure(y, model.predict(X), sample_weight)
+        """The log partial likelihood per event; NaN where no two samples of a test part can be compared.
+
+        With few events concordances are too coarse to choose by: they do not see how large risks are.
+        """
+        truth = np.asarray(y, dtype=float)
+        if not is_comparable(truth):
+            return float("nan")
+        event, time = truth[:, :2].T
+        loss = CoxPartialLikelihood(time, event, sample_weight, strata=strata_of(truth))
+        risk = np.asarray(model.predict(X), dtype=float).reshape(-1, 1)
+        return -float(loss.weights @ loss.value(risk, event[:, None]) / loss.deaths.sum())
 
     def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
         truth = np.asarray(y, dtype=float)
-        if np.isnan(_concordance(truth, np.zeros((len(truth), 1)))):
+        if not is_comparable(truth):
             return float("nan")
-        event, time = truth.T
-        return concordance(event, time, np.asarray(predicted), sample_weight)
+        event, time = truth[:, :2].T
+        return concordance(event, time, np.asarray(predicted), sample_weight, strata_of(truth))
 
     # --- folds --------------------------------------------------------------------------------------
 
@@ -113,7 +224,7 @@ class Times(Outcome):
         return f"too few {what} with an event"
 
     def check_fold(self, truth: Any) -> None:
-        if np.isnan(_concordance(truth, np.zeros((len(truth), 1)))):
+        if not is_comparable(truth):
             raise ValueError(
                 "groups: without the groups of one fold no two samples can be compared; more groups with "
                 "events are required"
@@ -122,33 +233,78 @@ class Times(Outcome):
     # --- judging ------------------------------------------------------------------------------------
 
     def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
-        return np.asarray(model.predict(X, **beside), dtype=float).reshape(-1, 1)
+        risk = np.asarray(model.predict(X, **beside), dtype=float)
+        if self.follow_up is None:
+            return risk.reshape(-1, 1)
+        return self.follow_up.rows(risk, partial(_curves, model, X, beside))
 
     def guess(self, truth: Any, n: int, k: int) -> Any:
-        return np.zeros((n, 1))
+        """No order; the Kaplan–Meier curve of this truth."""
+        if self.follow_up is None or k == 1:
+            return np.zeros((n, k))
+        curve = kaplan_meier(*truth[:, :2].T)
+        return self.follow_up.rows(np.zeros(n), lambda times: np.tile(curve.at(times), (n, 1)))
+
+    def decided(self, rows: Any) -> Any:
+        return rows[:, 0]
+
+    def within_folds(self, rows: Any, folds: Any) -> Any:
+        """Risks less their mean in the fold."""
+        rows = rows.copy()
+        for k in np.unique(folds):
+            rows[folds == k, 0] -= rows[folds == k, 0].mean()
+        return rows
 
     def chance(self, metric: str, truth: Any, rows: Any) -> float:
         """The score test of Cox regression on the risks, one-sided: are those with events riskier?"""
-        event, time = truth.T
+        event, time = truth[:, :2].T
+        strata = np.zeros(len(truth)) if strata_of(truth) is None else strata_of(truth)
         score = variance = 0.0
         for i in np.flatnonzero(event > 0):
-            at_risk = rows[time >= time[i], 0]
+            at_risk = rows[(time >= time[i]) & (strata == strata[i]), 0]
             score += rows[i, 0] - at_risk.mean()
             variance += at_risk.var()
         return float(norm.sf(score / np.sqrt(variance))) if variance > 0 else 1.0
 
+    def calibrations(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
+        """The slope, 1 where risks have the right size; and by how much too many survived the median time.
+
+        The latter is the share without an event at the median time of events, by Kaplan–Meier, less the mean
+        chance that was predicted.
+        """
+        found = {"calibration_slope": calibration_slope(truth, rows[:, 0], strata_of(truth))}
+        if self.follow_up is not None and len(self.follow_up.times) == rows.shape[1] - 1 > 0:
+            k = self.follow_up.middle
+            curve, when = kaplan_meier(*truth[:, :2].T), self.follow_up.times[k]
+            far = float(curve.at(when)) - float(rows[:, 1 + k].mean())
+            found["calibration_at_median"] = far, float(curve.error_at(when))
+        return found
+
     # --- rivals -------------------------------------------------------------------------------------
 
     def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
-        event, time = truth.T
-        loss = CoxPartialLikelihood(time, event, weight)
-        return ridge_activations(loss, event[:, None], A, B, penalties, weight)
+        event, time = truth[:, :2].T
+        loss = CoxPartialLikelihood(time, event, weight, strata=strata_of(truth))
+        both = sp.vstack([A, B], "csr") if sp.issparse(A) else np.vstack([A, B])
+        found = ridge_activations(loss, event[:, None], A, both, penalties, weight)
+        n = len(truth)
+        if self.follow_up is None or k == 1:
+            return [a[n:] for a in found]
+
+        def curves(a: Any, times: Any) -> Any:
+            """By Breslow's baseline of the samples that were fitted."""
+            when, hazard = loss.log_cumulative_hazard(a[:n])
+            hazard = np.insert(hazard, 0, -np.inf)[np.searchsorted(when, times, side="right")]
+            return np.exp(-np.exp(np.minimum(a[n:] + hazard, _LARGEST)))
+
+        return [self.follow_up.rows(a[n:, 0], partial(curves, a)) for a in found]
 
     def likelihood(self, truth: Any, rows: Any) -> float:
-        event, time = truth.T
+        event, time = truth[:, :2].T
         if not np.any(event):
             return 0.0
-        return -float(np.sum(CoxPartialLikelihood(time, event).value(rows, event[:, None])))
+        loss = CoxPartialLikelihood(time, event, strata=strata_of(truth))
+        return -float(np.sum(loss.value(rows[:, :1], event[:, None])))
 
     # --- verdict ------------------------------------------------------------------------------------
 
@@ -178,16 +334,17 @@ class Times(Outcome):
         return values[:, 0].astype(int)
 
     def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
-        event, time = values.T
-        return event[:, None], CoxPartialLikelihood(time, event, weight)
+        event, time = values[:, :2].T
+        ties = getattr(estimator, "ties", "breslow")
+        return event[:, None], CoxPartialLikelihood(time, event, weight, ties, strata_of(values))
 
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
-        event, time = values.T
-        own = [concordance(event, time, t, weight) for t in scores.T]
+        event, time = values[:, :2].T
+        own = [concordance(event, time, t, weight, strata_of(values)) for t in scores.T]
         return np.array(own), view.outputs * len(own)
 
     def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
-        event, time = values.T
+        event, time = values[:, :2].T
         return by_columns(X, partial(with_times, event=event, time=time))
 
     def effect_kind(self, estimator: Any) -> str:

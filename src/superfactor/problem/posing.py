@@ -14,11 +14,12 @@ from superfactor._arrays import Array, namespace, to_numpy
 from superfactor.losses import Loss
 from superfactor.models import Model, model_named
 from superfactor.options import Options
+from superfactor.problem.estimated_ridge import estimated_ridge
 from superfactor.problem.problem import Problem
 from superfactor.problem.whole import Whole
 from superfactor.samples import Block, Samples, SampleTable, in_memory, in_passes
 from superfactor.spectrum import DataMatrix, RowSource, power_of_two, top_eigenpairs
-from superfactor.units import Auto, Weights, largest_square, null_loss
+from superfactor.units import Auto, Weights, covariate_ridges, largest_square, null_loss
 
 # Between these a loss can be squared without leaving the range of floats.
 _LOSSES = 1e-150, 1e150
@@ -217,7 +218,24 @@ def pose(
         # Only what tells something of y weighs against λ: labels, or events, may be few.
         return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
 
-    xi, lam = weights.of_factors(model, squared, nothing.at_best, largest)
+    def ridge_from_data() -> float | None:
+        start = np.zeros((n_covariates + int(fit_intercept), n_outputs))
+        ridge = np.append(covariate_ridges(samples)[:n_covariates], np.zeros(int(fit_intercept)))
+        found = estimated_ridge(samples, whole, shape, shared, start, ridge, loss.dispersions(n_outputs))
+        return None if found is None else found * scale**2
+
+    def usual_ridge() -> float:
+        if model.searches_samples:
+            return model.usual_lam * loss.feature_ridge
+        found = ridge_from_data() if loss.estimates_ridge else None
+        lowest, highest = loss.curvature_bounds(n_outputs)
+        if found is not None and 0 < lowest == highest:
+            return found
+        # Of a loss that is no parabola the estimate holds near no effect: larger ones cost as of classes.
+        return max(model.usual_lam * (model.natural_ridge(largest) or 1.0), found or 0.0)
+
+    against = nothing.at_best * (loss.feature_xi if model.searches_samples else 1.0)
+    xi, lam = weights.of_factors(model, squared, against, usual_ridge)
     own_xi, own_lam = model.own_weights(xi, lam, scale)
     _refuse_what_leaves_floats(nothing.at_zero, xi=(xi, own_xi), lam=(lam, own_lam))
     ridge = np.zeros(n_covariates + int(fit_intercept))

@@ -12,7 +12,7 @@ from superfactor.losses import Loss
 from superfactor.models import LiftedArrays, Model, Side
 from superfactor.options import Options
 from superfactor.problem.whole import Short, Whole
-from superfactor.samples import Samples, in_memory, subsample
+from superfactor.samples import Block, Samples, in_memory, subsample
 from superfactor.spectrum import working_memory
 
 
@@ -115,6 +115,12 @@ class Problem:
     def users_weights(self) -> tuple[float, float]:
         """ξ and λ in the user's units."""
         return self.model.users_weights(self.xi, self.lam, self.scale)
+
+    @cached_property
+    def steepest(self) -> float:
+        """α⁺ of the loss; where that is infinite, how much the loss bends where it fits the targets."""
+        bound = self.loss.curvature_bounds(self.n_outputs)[1]
+        return bound if bound < math.inf else max(self.samples.gather(Block.steepest, None))
 
     @property
     def can_be_bounded(self) -> bool:

@@ -1,4 +1,4 @@
-"""One self-contained HTML page about a fitted classifier, and its paragraph for a paper.
+"""One self-contained HTML page about a fitted model, and its paragraph for a paper.
 
 ===================== ==========================================================================
 file                  idea

@@ -16,10 +16,13 @@ class Proof(NamedTuple):
     sentence: str
 
 
-def in_plain_words(certificate: Any, rank: int, *, completed: bool = False) -> Proof:
+def in_plain_words(
+    certificate: Any, rank: int, *, influence: str = "the class labels influence", completed: bool = False
+) -> Proof:
     """What the certificate (a `Certificate` or None) proves about `rank` factors.
 
-    `completed` says that values were missing: what is proven is about the table with its gaps filled in.
+    `influence` says what the supervised part is of, `completed` that values were missing: what is proven is
+    about the table with its gaps filled in.
     """
     factors = f"set of {plural(rank, 'factor')}" if rank > 1 else "single factor"
     if certificate is None:
@@ -36,8 +39,8 @@ def in_plain_words(certificate: Any, rank: int, *, completed: bool = False) -> P
     elif certificate.relative_gap < 1:
         badge = f"Within {gap(certificate.relative_gap)}"
         said = (
-            f"No other {factors} of this kind can improve the part of the fit that the class labels "
-            f"influence by more than {gap(certificate.relative_gap)}{estimated}."
+            f"No other {factors} of this kind can improve the part of the fit that {influence} "
+            f"by more than {gap(certificate.relative_gap)}{estimated}."
         )
     else:
         badge = "Not proven"

@@ -93,6 +93,11 @@ def count(value: int) -> str:
     return f"{int(value):,}"
 
 
+def amount(value: float) -> str:
+    """A number in a table of the outcome; one that is infinite was not reached."""
+    return "not reached" if math.isinf(value) else number(value)
+
+
 def share(value: float | None) -> str:
     """A share of samples or of variance: 0.1234 is 12.3 %, – where there is none."""
     return NONE if value is None or not math.isfinite(value) else f"{fixed(100 * value, 1)} %"
@@ -158,8 +163,15 @@ def ratio(value: float | None) -> str:
 # --- measures of prediction -----------------------------------------------------------------------
 
 _SHARES = ("accuracy", "balanced_accuracy", "balanced accuracy")
+# In units of the outcome.
+_UNITS = ("mean_absolute_error",)
 _TITLES = {"roc_auc": "ROC area", "brier": "Brier score"}
-_TERMS = {"balanced_accuracy": "balanced accuracy", "log_loss": "log loss"} | _TITLES
+_TERMS = {
+    "balanced_accuracy": "balanced accuracy", "log_loss": "log loss", "r2": "R²",
+    "concordance": "concordance", "mean_absolute_error": "mean absolute error",
+    "d2": "deviance explained",
+} | _TITLES  # fmt: skip
+_TITLES |= {"r2": "R²", "d2": "Deviance explained", "uno_concordance": "Uno’s concordance"}
 
 
 def metric_title(name: str) -> str:
@@ -175,11 +187,16 @@ def metric_term(name: str) -> str:
 
 def metric(value: float | None, name: str) -> str:
     """A value of the measure of that name."""
+    if name in _UNITS:
+        return number(value)
     return share(value) if name in _SHARES else loss(value)
 
 
 def metric_difference(value: float | None, name: str) -> str:
     """A difference of two values of that measure."""
+    if name in _UNITS:
+        text = number(value)
+        return f"+{text}" if value is not None and value > 0 else text
     return points(value) if name in _SHARES else signed(value, 3)
 
 
@@ -189,5 +206,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "area": area, "loss": loss, "coefficient": coefficient, "correlation": correlation, "weight": weight,
     "raw_weight": raw_weight, "similarity": similarity, "deviations": deviations, "parameter": parameter,
     "objective": objective, "seconds": seconds, "metric": metric, "metric_title": metric_title,
-    "metric_term": metric_term, "metric_difference": metric_difference,
+    "amount": amount, "p_value": p_value, "ratio": ratio, "metric_term": metric_term,
+    "metric_difference": metric_difference,
 }  # fmt: skip

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import superfactor
 from superfactor._words import listed
 from superfactor.report.facts import Facts
 from superfactor.report.facts.gaps import IMPUTERS
-from superfactor.report.formats import count, gap, metric, metric_difference, metric_title, parameter, plural
+from superfactor.report.formats import (
+    count,
+    gap,
+    metric,
+    metric_difference,
+    metric_title,
+    number,
+    parameter,
+    plural,
+)
 
 _STEPS = {
     "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",
@@ -19,26 +28,27 @@ _STEPS = {
     "MinMaxScaler": "scaled to the range 0 to 1 of the training samples",
 }
 _MODELS = {
-    "filter": "the filter model (SMF-W), in which the classifier reads projections of the features on "
-    "the factors",
-    "feature": "the feature model (SMF-H), in which the classifier reads the factor values that describe "
-    "each sample",
+    "filter": "the filter model (SMF-W), in which the {} reads projections of the features on the factors",
+    "feature": "the feature model (SMF-H), in which the {} reads the factor values that describe each sample",
 }
 # In the order in which they are reported.
 _REPORTED = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
+# Of held-out samples, measures of probabilities that are not reported.
+_LEFT_OUT = ("log_loss", "brier")
+# Measures that begin with a name.
+_NAMES = ("ROC", "Brier", "R²", "Harrell", "Uno", "D²")
 
 
 def in_words(facts: Facts) -> str:
     """Plain text, one line: data, preprocessing, model, choice, performance, proof, software."""
     parts = [_data(facts), _preprocessing(facts), _model(facts), _choice(facts)]
-    parts += ["" if facts.nested is None else _nested(facts.nested), _held_out(facts)]
+    parts += ["" if facts.nested is None else _nested(facts), _held_out(facts)]
     parts += [_certificate(facts), f"Analyses used superfactor {superfactor.__version__} for Python."]
     return " ".join(part for part in parts if part)
 
 
 def _data(facts: Facts) -> str:
-    counts = facts.counts().tolist()
-    groups = ", ".join(f"{count(n)} {name}" for name, n in zip(facts.classes, counts, strict=True))
+    told = facts.page.told(facts.train.truth, facts.names)
     beside = more = ""
     if facts.covariates:
         role = "covariates" if len(facts.covariates) > 1 else "covariate"
@@ -46,11 +56,12 @@ def _data(facts: Facts) -> str:
     if facts.unlabeled is not None:
         more = (
             f" Beside them {plural(len(facts.unlabeled), 'sample')} without a label took part in finding the "
-            "factors, and not in the classifier."
+            f"factors, and not in the {facts.page.predictor}."
         )
     return (
-        f"We predicted {facts.target or 'the class'} from {plural(len(facts.view.features), 'feature')} in "
-        f"{plural(sum(counts), 'sample')} ({groups}){beside}.{more}"
+        f"We predicted {facts.target or facts.page.target} from "
+        f"{plural(len(facts.view.features), 'feature')} in {plural(len(facts.train), 'sample')} "
+        f"({outcome_in_words(told)}){beside}.{more}"
     )
 
 
@@ -70,11 +81,14 @@ def _preprocessing(facts: Facts) -> str:
 
 def _model(facts: Facts) -> str:
     kind = facts.estimator.model
-    covariates = "; covariates entered the classifier beside the factors" if facts.covariates else ""
+    reader = facts.page.predictor
+    covariates = f"; covariates entered the {reader} beside the factors" if facts.covariates else ""
+    ties = getattr(facts.estimator, "ties", None)
     balanced = getattr(facts.estimator, "class_weight", None) == "balanced"
     return (
         f"Supervised matrix factorization (Lee, Lyu and Yao 2023) was fitted with "
-        f"{plural(facts.rank, 'factor')} by {_MODELS.get(kind, f'the {kind} model')}{covariates}. The "
+        f"{plural(facts.rank, 'factor')} by {_MODELS.get(kind, f'the {kind} model').format(reader)}"
+        f"{covariates}.{f' Tied times were treated after {ties.capitalize()}.' if ties else ''} The "
         f"reconstruction of the features had weight ξ = {parameter(facts.fitted('xi'))} and the ridge "
         f"penalty was λ = {parameter(facts.fitted('lam'))}."
         f"{' Classes were weighted equally.' if balanced else ''} Factors were read by the correlations of "
@@ -95,9 +109,10 @@ def _choice(facts: Facts) -> str:
     )
 
 
-def _nested(nested: Any) -> str:
+def _nested(facts: Facts) -> str:
+    nested, words = facts.nested, facts.outcome.words
     values = {m: (v["mean"], v.get("low"), v.get("high")) for m, v in nested.summary.items()}
-    said = _measures(values, getattr(nested, "headline", None))
+    said = _measures(values, words, getattr(nested, "headline", None))
     splits, repeats = (getattr(nested, name, None) for name in ("n_splits", "n_repeats"))
     folds = f"{splits}-fold " if splits else ""
     times = f", repeated {repeats} times," if repeats and repeats > 1 else ","
@@ -112,8 +127,9 @@ def _nested(nested: Any) -> str:
     if differences:
         metric_name = next(iter(nested.differences.values()))["metric"]
         text += (
-            f" On the same folds the differences in {_called(metric_name)} were {listed(differences)}, with "
-            "95 % intervals corrected for overlapping training sets after Nadeau and Bengio."
+            f" On the same folds the differences in {_called(metric_name, words)} were "
+            f"{listed(differences)}, with 95 % intervals corrected for overlapping training sets after "
+            "Nadeau and Bengio."
         )
     return text
 
@@ -129,13 +145,16 @@ def _held_out(facts: Facts) -> str:
     if facts.test is None:
         return ""
     figures, intervals = facts.evaluation.figures, facts.evaluation.intervals
-    told = ("balanced_accuracy", "accuracy", "roc_auc")
+    told = [metric.name for metric in facts.outcome.metrics if metric.name in figures]
+    told = [name for name in told if name not in _LEFT_OUT]
     measures = {name: (figures[name], *intervals.get(name, (None, None))) for name in told}
     samples = plural(len(facts.test), "held-out sample")
-    return f"On {samples} that took no part in the fit: {_measures(measures)}."
+    return f"On {samples} that took no part in the fit: {_measures(measures, facts.outcome.words)}."
 
 
-def _measures(values: Mapping[str, tuple[Any, ...]], first: str | None = None) -> str:
+def _measures(
+    values: Mapping[str, tuple[Any, ...]], words: Callable[[str], str], first: str | None = None
+) -> str:
     """Balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), accuracy …; the one that counts first."""
     order = sorted(values, key=lambda m: (m != first, [*_REPORTED, m].index(m)))
     said, called = [], "95 % interval "
@@ -145,13 +164,25 @@ def _measures(values: Mapping[str, tuple[Any, ...]], first: str | None = None) -
         if low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
             interval = f" ({called}{metric(low, name)} to {metric(high, name)})"
             called = ""  # said once
-        said.append(f"{_called(name)} {metric(mean, name)}{interval}")
+        said.append(f"{_called(name, words)} {metric(mean, name)}{interval}")
     return ", ".join(said)
 
 
-def _called(name: str) -> str:
-    title = metric_title(name)
-    return title if title.startswith(("ROC", "Brier")) else title[:1].lower() + title[1:]
+def _called(name: str, words: Callable[[str], str]) -> str:
+    """A measure in a sentence: classes have names of the page, others those of their kind."""
+    title = metric_title(name) if name in _REPORTED or name.startswith("calibration") else words(name)
+    return title if title.startswith(_NAMES) else title[:1].lower() + title[1:]
+
+
+def outcome_in_words(told: Sequence[tuple[str, float]]) -> str:
+    """30 ill, 12 well; mean 152, s.d. 77; 51 events, median follow-up 7.1."""
+    said = []
+    for name, value in told:
+        if isinstance(value, int):
+            said.append(f"{count(value)} {name}")
+        elif not math.isnan(value):
+            said.append(f"{name} {'not reached' if math.isinf(value) else number(value)}")
+    return ", ".join(said)
 
 
 def _certificate(facts: Facts) -> str:

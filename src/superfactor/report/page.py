@@ -18,8 +18,9 @@ from superfactor.report.sections import SECTIONS
 
 # In the order in which they build on each other; start.js sets them to work.
 SCRIPTS = (
-    "dom", "tooltip", "scales", "figures", "classes", "download", "roc", "factors", "samples",
-    "biplot", "heatmap", "scree", "surface", "convergence", "stability", "features", "tabs", "start",
+    "dom", "tooltip", "scales", "figures", "classes", "download", "roc", "curves", "panels", "factors",
+    "samples", "biplot", "heatmap", "scree", "surface", "convergence", "stability", "features",
+    "tabs", "start",
 )  # fmt: skip
 # Runs before the body is drawn, so that nothing flashes by that a script would hide.
 _EARLY = 'document.documentElement.classList.add("js");'
@@ -33,13 +34,14 @@ def render(facts: Facts) -> str:
     page: str = template.render(
         facts=facts,
         sections=sections,
+        glossary=glossary(facts.page.folder),
         version=superfactor.__version__,
         written=f"{now.day} {now:%B %Y, %H:%M} UTC",
         policy=_policy(_EARLY, script),
         style=_style(),
         early=_EARLY,
         script=script,
-        payload=embedded({"classes": facts.classes} | {s.id: s.payload for s in sections if s.payload}),
+        payload=embedded({"classes": facts.groups} | {s.id: s.payload for s in sections if s.payload}),
     )
     return page
 
@@ -61,20 +63,29 @@ def templates() -> Any:
         lstrip_blocks=True,
     )
     environment.filters |= FILTERS
-    environment.globals |= {"plural": plural, "glossary": glossary(), "term_id": term_id}
+    environment.globals |= {"plural": plural, "term_id": term_id}
     return environment
 
 
 @cache
-def glossary() -> dict[str, str]:
-    """What words mean that a biostatistician may not use every day: said on hover, focus and in a tab."""
+def glossary(kind: str = "classes") -> dict[str, str]:
+    """What words mean that a biostatistician may not use every day: said on hover, focus and in a tab.
+
+    Kinds of y other than classes have words of their own, other meanings of some, and no use for a few.
+    """
     terms: dict[str, str] = json.loads(_asset("glossary.json"))
-    return terms
+    own: dict[str, str | None] = json.loads(_asset("glossary_of_kinds.json")).get(kind, {})
+    return {term: text for term, text in (terms | own).items() if text is not None}
+
+
+@cache
+def _known_terms() -> set[str]:
+    return set(glossary()).union(*map(glossary, json.loads(_asset("glossary_of_kinds.json"))))
 
 
 def term_id(term: str) -> str:
     """The address of a term in the glossary."""
-    if term not in glossary():
+    if term not in _known_terms():
         raise KeyError(f"term={term!r}: not in the glossary")
     return "term-" + re.sub(r"[^\w]+", "-", term)
 

@@ -44,7 +44,11 @@ def write_report(
     command: str | None = None,
     notes: Iterable[str] = (),
 ) -> Path:
-    """Write a page about a fitted classifier: one HTML file that loads nothing from anywhere.
+    """Write a page about a fitted model: one HTML file that loads nothing from anywhere.
+
+    Classes have ROC curves and a confusion matrix, several yes/no labels a ROC curve each, numbers and counts
+    their predicted against their true values, survival times Kaplan–Meier curves by risk group with hazard
+    ratios of the factors; wherever possible of samples that the model had not seen.
 
     The file appears complete or not at all: it is written under another name in the same folder and
     renamed. It holds names, correlations and weights of the top features, means by class of up to 300
@@ -54,19 +58,20 @@ def write_report(
     Parameters
     ----------
     path : path of the HTML file
-    model : SMFClassifier, a Pipeline that ends in one, or SMFClassifierCV
+    model : SMFClassifier, SMFRegressor, SMFSurvival, a Pipeline that ends in one, or a search for one
         Fitted.
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         The training samples, in the form ``model.fit`` took.
-    y : array-like of shape (n_samples,)
-        Their labels; samples without one (None, NaN, NA, `unlabeled` of the model) are counted and
-        predicted, and judge nothing.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Their labels, numbers or times, as ``model.fit`` took them; samples without one (None, NaN, NA,
+        `unlabeled` of the model) are counted and predicted, and judge nothing.
     X_test, y_test : samples the model has not seen and their labels, optional
-        Accuracy, ROC and confusion are measured on those with a label; without X_test on the training
-        samples, and the page says that this is optimistic.
+        Figures and curves are of those with a label. Without X_test they are of the training samples, by
+        models that had not seen them where `nested` has such predictions (or, but for classes, `held_out`);
+        otherwise the page says that they are optimistic.
     covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
         As given to ``model.fit``.
-    search : SMFClassifierCV, optional
+    search : SMFClassifierCV, SMFRegressorCV or SMFSurvivalCV, optional
         The fitted search that chose the model, for its scree and scores; `model` itself where it is
         one. What is recorded of a search will do, as a `Searched` of ``superfactor.report.facts``.
     nested : NestedScores, optional
@@ -82,6 +87,7 @@ def write_report(
     markers : path of a CSV file, DataFrame or dict, optional
         Known features and a note on each, as `superfactor.interpretation.read_markers` takes them.
     baselines : dict from name to accuracy on the held-out samples, optional
+        Of other kinds than classes: R², concordance, or whatever their first metric is.
     confounders, confounders_test : DataFrames of the confounders of the samples, optional
         What a page about a model with an `Adjuster` shows; by default its own columns of X.
     groups : array-like of shape (n_samples,), optional
@@ -99,7 +105,8 @@ def write_report(
         principal components. Computed by default where that takes less than ten seconds or so. False
         does without.
     title, target : str, optional
-        What the page is called, and what the labels are called.
+        What the page is called, and what the labels, numbers or times are called. Several targets have the
+        names of the columns of y where it is a DataFrame.
     ids : sequence of n_samples names, or of n_samples + n_test, optional
         Names of the training samples, then of the held-out ones. Default: the index of a DataFrame,
         or numbers.
@@ -173,24 +180,24 @@ def methods_paragraph(
     nested: Any = None,
     target: str | None = None,
 ) -> str:
-    """Describe a fitted classifier in a paragraph for the methods section of a paper.
+    """Describe a fitted model in a paragraph for the methods section of a paper.
 
     It says what was predicted from what, how the model was chosen, how well it predicts and whether it is
     proven optimal: only what the arguments show. The page of `write_report` has the same paragraph.
 
     Parameters
     ----------
-    model : SMFClassifier, a Pipeline that ends in one, or SMFClassifierCV
+    model : SMFClassifier, SMFRegressor, SMFSurvival, a Pipeline that ends in one, or a search for one
         Fitted.
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         The training samples, in the form ``model.fit`` took.
-    y : array-like of shape (n_samples,)
-        Their labels.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Their labels, numbers or times.
     X_test, y_test : samples the model has not seen and their labels, optional
         Their figures are told too.
     covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
         As given to ``model.fit``.
-    search : SMFClassifierCV, optional
+    search : SMFClassifierCV, SMFRegressorCV or SMFSurvivalCV, optional
         The fitted search that chose the model; `model` itself where it is one.
     nested : NestedScores, optional
         From ``nested_scores(search, X, y)`` of `superfactor.selection`, of the same search (or `model`),

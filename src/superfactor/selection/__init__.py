@@ -6,6 +6,7 @@ from superfactor.selection.judging.nested import nested_scores
 from superfactor.selection.judging.verdict import Verdict
 from superfactor.selection.rank import Scree, elbow, scree
 from superfactor.selection.search.classifier import SMFClassifierCV
+from superfactor.selection.search.kinds import search_for
 from superfactor.selection.search.regressor import SMFRegressorCV
 from superfactor.selection.search.survival import SMFSurvivalCV
 
@@ -21,4 +22,5 @@ __all__ = [
     "external_scores",
     "nested_scores",
     "scree",
+    "search_for",
 ]

@@ -311,9 +311,8 @@ class _NonNegativeBlocks(_Blocks):
     """The same with L ≥ 0 and P ≥ 0."""
 
     def __init__(self, problem: Problem, arrays: LiftedArrays, factors: Factors) -> None:
-        _, alpha = problem.loss.curvature_bounds(problem.n_outputs)
         # A guess at the curvature of the loss in A, corrected by what the steps find.
-        self.bend = alpha if 0 < alpha < math.inf else 1.0
+        self.bend = problem.steepest if 0 < problem.steepest < math.inf else 1.0
         super().__init__(problem, arrays, _map(_positive, factors))
 
     def update_P(self) -> None:

@@ -106,11 +106,10 @@ class LossOn:
         """
         problem = self.problem
         info = problem.xp.finfo(problem.covariate_ridge.dtype)  # float64: sums and systems are
-        alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
         # No more than Σ_i ω_i‖j_i‖², for the price of no question.
         rows = problem.model.feature_bound(problem.squared_norm) * problem.largest_weight
         mass = rows + problem.total_weight
-        return float(info.eps) * mass * min(alpha, 1e3) + float(info.smallest_normal)
+        return float(info.eps) * mass * min(problem.steepest, 1e3) + float(info.smallest_normal)
 
 
 @dataclass(frozen=True)

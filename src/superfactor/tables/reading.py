@@ -13,13 +13,12 @@ import scipy.sparse as sp
 from superfactor.tables.columns import confounders as confounders_of
 from superfactor.tables.columns import covariates as covariates_of
 from superfactor.tables.columns import gaps as gaps_of
-from superfactor.tables.columns import labels as labels_of_study
 from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
-from superfactor.tables.columns.labels import is_labeled, known, labels_among, labels_of, rare
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
 from superfactor.tables.columns.numbers import as_dense, zeros_written_out
-from superfactor.tables.columns.suspicion import about_identifiers, about_intensities
+from superfactor.tables.columns.suspicion import about_copies, about_identifiers, about_intensities
+from superfactor.tables.expected import check_blocks, with_outcome
 from superfactor.tables.joining.reading import naming_sheet, read
 from superfactor.tables.joining.source import (
     Combined,
@@ -33,6 +32,8 @@ from superfactor.tables.joining.source import (
 from superfactor.tables.notes import Setting, TableError, note, shortened
 from superfactor.tables.roles import Columns, check_roles, no_such_column
 from superfactor.tables.study import Study, Wishes, record_of
+from superfactor.tables.targets import kinds, labels, measured
+from superfactor.tables.targets.columns import TargetColumns, has_value, known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,12 @@ if TYPE_CHECKING:
 def read_study(
     files: Any = None,
     *,
-    target: str | None = None,
+    target: str | Sequence[str] = (),
+    time: str | None = None,
+    event: str | None = None,
+    event_word: str | None = None,
+    task: str | None = None,
+    exposure: str | None = None,
     id: str | None = None,
     covariates: Sequence[str] = (),
     group: str | None = None,
@@ -59,15 +65,26 @@ def read_study(
     like: Study | Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> Study:
-    """Read files about some samples: features, labels, and what else is known of them.
+    """Read files about some samples: features, the outcome, and what else is known of them.
 
     Parameters
     ----------
     files : path, or dict from the name of a block to its path
         As `open_table` takes them; ``book.xlsx:clinical`` is a sheet of a workbook.
-    target : str, optional
-        The column with the labels; of a CuMiDa table ``type``. Required, unless samples are read `like`
-        others.
+    target : str or sequence of str, optional
+        The column with the outcome; of a CuMiDa table ``type``. Several columns are several labels where all
+        hold 0/1, no/yes or FALSE/TRUE, and several targets where all hold numbers. Required, or `time` and
+        `event`, unless samples are read `like` others.
+    time, event : str, optional
+        Survival: the column with the time until which a sample was observed, and the one that says whether
+        an event was seen then: 0/1, FALSE/TRUE, R's 1/2, or words.
+    event_word : str, optional
+        The word in `event` that means one.
+    task : "classes", "regression", "counts" or "labels", optional
+        What the target is. By default words and few whole numbers are classes; a column of other numbers has
+        to be asked for: "regression" predicts numbers, "counts" whole numbers from 0.
+    exposure : str, optional
+        What counts are out of: hours, area, library size.
     id : str, optional
         The column with names of samples, by which files are joined; by default found out.
     covariates : sequence of str
@@ -87,7 +104,7 @@ def read_study(
     sheet, layer : str, optional
         Of Excel files, and of ``.h5ad`` files.
     unlabeled : str, optional
-        What stands for no label, besides an empty cell.
+        What stands for no label or value, besides an empty cell.
     min_class : int, default=0
         Leave out classes with fewer samples (or groups, where there are some).
     log2 : bool, default=False
@@ -96,7 +113,8 @@ def read_study(
         What `Study.search_options` does about missing values; "none" refuses them.
     like : Study or mapping, optional
         Another study, or the record of one that a saved model has: its features, covariates and confounders
-        are read, in its columns, and all else is left alone. y is read only where `target` names a column.
+        are read, in its columns, and all else is left alone. y is read only where `target`, or `time` and
+        `event`, name its columns.
     progress : callable, optional
         Called with what is being read, as in ``reading a.csv``; gives a context with a callable of bytes
         done and in all, or with None.
@@ -136,10 +154,12 @@ def read_study(
     True
     """
     source = sources_of(files, blocks, phenotype, layout, sheet, layer)
-    roles = Columns(target, id, _named(covariates), _named(drop), group, _named(adjust))
-    wishes = Wishes(log2, impute, unlabeled, min_class)
+    named = (_named(target), id, _named(covariates), _named(drop), group, _named(adjust))
+    roles = Columns(*named, time, event, exposure)
+    wishes = Wishes(log2, impute, unlabeled, min_class, task, event_word)
     if like is not None:
         return _read_like(record_of(like), source, roles, wishes, progress)
+    kinds.check_asked(roles, task, event_word, min_class)
     combined = read(source, roles, progress)
     with naming_sheet(combined.notes):
         return _for_fitting(source, combined, wishes)
@@ -154,19 +174,23 @@ def _named(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
-    """Samples with labels, everything about their columns found out from the table itself."""
+    """Samples with an outcome, everything about their columns found out from the table itself."""
     roles, frame = combined.roles, combined.frame
     features = _features(source, combined)
-    where, y = _target(source, combined, wishes)
-    groups = None if roles.group is None else _groups(combined.said, frame, roles.group)
     ids, named = _sample_ids(frame, roles.id)
+    columns = _target(source, combined, wishes, named)
+    outcome, chosen = kinds.kind_of(columns, roles, wishes.task)
+    kind = kinds.KINDS[outcome]
+    y = kind.read(columns)
+    chosen += kind.notes(columns, y)
+    groups = None if roles.group is None else _groups(combined.said, frame, roles.group)
     values, positions = features_of(combined, features, named, gaps=wishes.impute != "none")
     blocks, sparse = ranges_of_kept(combined.blocks, positions), sp.issparse(values)
-    few = rare(where, y, groups, wishes.min_class) if wishes.min_class else {}
+    few = labels.rare(columns, y, groups, wishes.min_class) if wishes.min_class else {}
     if few:
         keep = [label not in few for label in y.tolist()]
         values, y, ids, frame = values[keep], y[keep], ids[keep], frame[keep]
-        y = y if y.dtype.kind == "O" and not is_labeled(y).all() else known(y)
+        y = y if y.dtype.kind == "O" and not has_value(y).all() else known(y)
         groups, named = (None if x is None else x[keep] for x in (groups, named))
     values, features, blocks, gaps = without_empty(
         combined.path, values, features, blocks, wishes.impute, ids
@@ -176,16 +200,20 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     why = "filled in" if gaps is not None else "adjusted"
     if gaps is not None or levels:
         values = as_dense(combined.path, values, why)
+    out_of = _exposure(combined.said, frame, roles.exposure, named)
     design, beside, said = assembled(
-        combined.said, frame, values, features, encoding, levels, wishes.log2, named
+        combined.said, frame, values, features, encoding, levels, wishes.log2, named, out_of
     )
-    notes = list(combined.notes)
+    notes = [*combined.notes, *chosen]
     notes += [zeros_written_out(values, why)] if sparse and not sp.issparse(values) else []
-    notes += labels_of_study.notes(y, few, wishes.min_class, wishes.unlabeled)
+    notes += labels.notes_on_rare(few, wishes.min_class)
+    notes += kinds.notes_on_missing(outcome, y, wishes.unlabeled)
     notes += [*covariates_of.notes(encoding), *said, *gaps_of.notes(gaps, len(y))]
-    notes += confounders_of.notes(frame, levels, y)
-    notes += confounders_of.unknown(levels, design[:, len(features) + len(beside) :]) if levels else []
+    notes += confounders_of.notes(frame, levels, kind.as_labels(y))
+    seen = len(features) + len(beside) + (out_of is not None)
+    notes += confounders_of.unknown(levels, design[:, seen:]) if levels else []
     if not sp.issparse(values):
+        notes += about_copies(features, values, kind.as_numbers(y), columns.names)
         notes += about_identifiers(features, values, roles.id is not None)
         notes += [] if wishes.log2 else about_intensities(values)
     return Study(
@@ -193,6 +221,8 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
         tuple(features),
         y,
         ids,
+        outcome,
+        columns.names,
         groups=groups,
         notes=tuple(notes),
         blocks=blocks,
@@ -224,15 +254,18 @@ def _known(
 def _features(source: Sources, combined: Combined) -> list[str]:
     """Names of the columns without a role, once all roles are checked."""
     roles, columns, path = combined.roles, combined.frame.columns, combined.path
-    if roles.target is None:
-        said = f" is required, the column with the labels; the columns are {shortened(list(columns))}"
-        raise TableError(f"{path}: ", Setting("target"), said, kind="roles")
-    if roles.target not in columns and source.phenotype is None:
-        error = no_such_column(path, "target", roles.target, columns)
+    if not roles.outcome:
+        said = (" is required, the column with the labels, or ", Setting("time"), " and ", Setting("event"))
+        there = f"; the columns are {shortened(list(columns))}"
+        raise TableError(f"{path}: ", Setting("target"), *said, there, kind="roles")
+    wrong = [name for name in roles.outcome if name not in columns]
+    if wrong and source.phenotype is None:
+        role = "target" if roles.target else "time" if wrong[0] == roles.time else "event"
+        error = no_such_column(path, role, wrong[0], columns)
         if error.fields["close"]:
             raise error
         mend = ("; ", Setting("phenotype", "FILE"), " is for labels in a file of their own")
-        raise TableError(*error.args, *mend, kind="roles", column=roles.target)
+        raise TableError(*error.args, *mend, kind="roles", column=wrong[0])
     check_roles(source.phenotype or path, columns, {*(combined.features or ()), *combined.dropped}, roles)
     names = columns if combined.features is None else combined.features
     features = [str(name) for name in names if name not in roles.special]
@@ -242,11 +275,15 @@ def _features(source: Sources, combined: Combined) -> list[str]:
     return features
 
 
-def _target(source: Sources, combined: Combined, wishes: Wishes) -> tuple[str, Any]:
-    """What messages call the target, and y (n,): the one place that knows that it is labels."""
-    target = combined.roles.target
-    where = f"{source.phenotype or combined.path}: column {target!r}"
-    return where, labels_of(combined.frame[target], where, wishes.unlabeled)
+def _target(source: Sources, combined: Combined, wishes: Wishes, ids: Any) -> TargetColumns:
+    """The columns of the outcome, before anybody says what kind of outcome it is."""
+    path, names = source.phenotype or combined.path, combined.roles.outcome
+    return TargetColumns(path, combined.frame, names, wishes.unlabeled, wishes.event_word, ids)
+
+
+def _exposure(path: Any, frame: pd.DataFrame, name: str | None, ids: Any) -> Any:
+    """What counts are out of (n, 1); None where nobody says."""
+    return None if name is None else measured.exposure(TargetColumns(path, frame, (name,), ids=ids))
 
 
 def _sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:
@@ -277,24 +314,33 @@ def _read_like(
     source = source.like(about)
     levels = about.get("confounders", {})
     covariates, adjust = tuple(about["covariates"]), tuple(levels)
-    roles = Columns(asked.target, asked.id or about["id"], covariates=covariates, adjust=adjust)
+    roles = replace(
+        asked,
+        id=asked.id or about["id"],
+        covariates=covariates,
+        adjust=adjust,
+        exposure=about.get("exposure"),
+    )
     # As written, also where all levels of this table look like numbers.
     words = [*covariates_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     combined = read(source, roles, progress, words=words, wanted=set(about["features"].tolist()))
     with naming_sheet(combined.notes):
-        _check_blocks(source, combined, about)
+        check_blocks(source, combined, about)
         if asked.id is None and combined.roles.id not in combined.frame.columns:
             combined = _by_own_names(combined, about["id"])
         where = source.phenotype or combined.path
-        if asked.target is not None:
-            combined = _with_labels(combined, where, asked.target, about)
+        if not asked.outcome:
+            return _in_columns_of(about, source, combined, wishes)
+        combined = with_outcome(combined, where, asked.outcome, about)
         study = _in_columns_of(about, source, combined, wishes)
-        if asked.target is None:
-            return study
-        said = f"{where}: column {asked.target!r}"
+        kind = kinds.KINDS[about.get("outcome", "classes")]
         unlabeled = wishes.unlabeled or about.get("unlabeled")
-        y = labels_among(combined.frame[asked.target], about["classes"], said, unlabeled)
-        return replace(study, y=y)
+        event_word = wishes.event_word or about.get("event_word")
+        ids = None if study.roles.id is None else study.ids
+        columns = TargetColumns(where, combined.frame, asked.outcome, unlabeled, event_word, ids)
+        y = kind.again(columns, about)
+        notes = (*study.notes, *kind.notes_again(columns, y))
+        return replace(study, y=y, notes=notes, targets=asked.outcome)
 
 
 def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined, wishes: Wishes) -> Study:
@@ -308,7 +354,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     if len(gone) < len(blocks):  # a sample may be without a block, and all of them may
         of_blocks = {name for block in gone for name in features[slice(*blocks[block])]}
         absent = [name for name in absent if name not in of_blocks]
-    absent += [name for name in encoding if name not in present]
+    absent += [name for name in (*encoding, roles.exposure) if name is not None and name not in present]
     if absent:
         raise TableError(
             f"{path}: {len(absent)} of the model's {len(features) + len(encoding)} columns are "
@@ -328,11 +374,12 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     without = [name for name in levels if name not in present]
     frame = frame.assign(**dict.fromkeys(without))
     values = as_model_takes(path, values, about)
+    out_of = _exposure(combined.said, frame, roles.exposure, named)
     design, beside, said = assembled(
-        combined.said, frame, values, features, encoding, levels, about["log2"], named
+        combined.said, frame, values, features, encoding, levels, about["log2"], named, out_of
     )
     notes += said
-    seen = len(features) + len(beside)
+    seen = len(features) + len(beside) + (out_of is not None)
     notes += confounders_of.unknown(levels, design[:, seen:], without) if levels else []
     missing = gaps_of.shares_missing(design, len(features))
     gaps = gaps_of.missing_in_new(missing, ids, about)
@@ -341,6 +388,8 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
         tuple(features),
         None,
         ids,
+        about.get("outcome", "classes"),
+        tuple(about.get("targets") or [about["target"]]),
         notes=(*notes, *gaps_of.notes(gaps, len(ids))),
         blocks={name: (start, stop) for name, (start, stop) in blocks.items()},
         gaps=gaps,
@@ -358,46 +407,3 @@ def _by_own_names(combined: Combined, missed: str | None) -> Combined:
         line = f"no column {missed!r} with names of samples: rows are numbered, and "
         notes += (note("names", line, Setting("id"), " names another"),)
     return replace(combined, roles=replace(combined.roles, id=own), notes=notes)
-
-
-def _with_labels(combined: Combined, where: Path, target: str, about: Mapping[str, Any]) -> Combined:
-    """Only samples of classes that were not left out of the fit for being rare; the labels are there."""
-    if target not in combined.frame.columns:
-        other = (" with ", Setting("target")) if target == about["target"] else ()
-        line = (
-            f"{where}: the column {target!r} with the labels is missing; add it, or name the one that holds"
-        )
-        raise TableError(f"{line} them", *other, kind="roles", column=target)
-    few = about.get("rare", [])
-    keep = ~combined.frame[target].isin(few).to_numpy()
-    if keep.all():
-        return combined
-    line = f"{int((~keep).sum())} samples left out, of classes that the fit left out: {shortened(few)}"
-    return combined.rows(keep, note("rare", line))
-
-
-def _check_blocks(source: Sources, combined: Combined, about: Mapping[str, Any]) -> None:
-    """Files that are called by the name of a block hold features of that block."""
-    blocks, features = about.get("blocks") or {}, about["features"].tolist()
-    for name, path in source.blocks if blocks else ():
-        if path.suffix.lower() == ".h5mu":  # has blocks of its own
-            continue
-        given = Setting("blocks", {name: str(path)})
-        if name not in blocks:
-            line = f": the model has no block {name!r}; it has {shortened(list(blocks))}"
-            raise TableError(given, line, kind="model")
-        if combined.features is None:
-            there = set(combined.frame.columns)
-        else:
-            ends = combined.blocks.get(name, (0, 0)) if combined.blocks else (0, None)
-            there = set(combined.features[slice(*ends)])
-        own = {other: features[slice(*blocks[other])] for other in blocks}
-        if not there.intersection(own[name]):
-            others = [other for other in blocks if there.intersection(own[other])]
-            found = f", but those of {shortened(others)}" if others else ""
-            raise TableError(
-                given,
-                f": none of the columns of the model's block {name!r} is in it{found}; "
-                f"{shortened(own[name], 2)} are required",
-                kind="model",
-            )

@@ -16,23 +16,36 @@ class Columns:
 
     Attributes
     ----------
-    target, id, group : labels, names of samples, what belongs together
+    target : the outcome, one column or several
+    time, event : a survival time, and whether it ends with an event
+    exposure : what a count is out of: hours, area, library size
+    id, group : names of samples, what belongs together
     covariates : help to predict and are not factorized
     drop : left out
     adjust : confounders, whose share is taken out of the features
     """
 
-    target: str | None = None
+    target: tuple[str, ...] = ()
     id: str | None = None
     covariates: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     group: str | None = None
     adjust: tuple[str, ...] = ()
+    time: str | None = None
+    event: str | None = None
+    exposure: str | None = None
+
+    @property
+    def outcome(self) -> tuple[str, ...]:
+        """The columns of the outcome: targets, or time and event."""
+        timed = (self.time, self.event)
+        return (*self.target, *(name for name in timed if name is not None))
 
     @property
     def special(self) -> set[str]:
         """All of them."""
-        named = {self.target, self.id, self.group, *self.covariates, *self.drop, *self.adjust}
+        named = {*self.outcome, self.exposure, self.id, self.group}
+        named |= {*self.covariates, *self.drop, *self.adjust}
         return {name for name in named if name is not None}
 
     @property
@@ -45,7 +58,8 @@ def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], roles:
     """Every column that is named is there, and is named once."""
     names = [str(name) for name in names]
     present, droppable = set(names), set(features)
-    asked = [("target", roles.target), ("id", roles.id)]
+    asked: list[tuple[str, str | None]] = [("target", name) for name in roles.target]
+    asked += [(role, getattr(roles, role)) for role in ("time", "event", "exposure", "id")]
     asked += [("covariates", name) for name in roles.covariates]
     asked += [("drop", name) for name in roles.drop]
     # Samples may be called by the name of their group.

@@ -11,17 +11,18 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
+from superfactor._words import listed
 from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
+from superfactor.preprocessing.scaling import ColumnScaler
 from superfactor.tables.columns import covariates as covariates_of
 from superfactor.tables.columns.confounders import ConfounderLevels, coding
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.gaps import WAYS, Missing
-from superfactor.tables.columns.labels import is_labeled, known
 from superfactor.tables.joining.source import Ranges, Sources
 from superfactor.tables.notes import Note, Setting, TableError
 from superfactor.tables.roles import Columns
+from superfactor.tables.targets.columns import has_value, known
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,16 @@ class Wishes:
     impute : "lowrank", "mean" or "none", what becomes of missing values
     unlabeled : what is written where there is no label, besides nothing
     min_class : leave out classes with fewer samples, or groups; 0 leaves out none
+    task : what the target is, "classes", "regression", "counts" or "labels"; None finds out
+    event_word : what stands for an event
     """
 
     log2: bool = False
     impute: str = "lowrank"
     unlabeled: str | None = None
     min_class: int = 0
+    task: str | None = None
+    event_word: str | None = None
 
     def __post_init__(self) -> None:
         if self.impute not in WAYS:
@@ -55,12 +60,18 @@ class Study:
     Attributes
     ----------
     design : ndarray or CSR matrix of shape (n, p + q + k)
-        All columns that a model takes: features, then covariates as numbers, then confounders as numbers.
-        NaN where a feature is missing or a confounder unknown.
+        All columns that a model takes: features, then covariates as numbers, then the exposure, then
+        confounders as numbers. NaN where a feature is missing or a confounder unknown.
     names : tuple of p str
         Of the features.
-    y : ndarray of shape (n,), or None
-        Labels: whole numbers, words, or objects with None for samples without a label.
+    y : ndarray of shape (n,) or (n, k), or None
+        In the form that estimators take. Labels: whole numbers, words, or objects with None for samples
+        without a label. Numbers, counts and flags: floats, NaN where there is none. Survival times:
+        scikit-survival's structured array of events and times, NaN for a time that is not known.
+    outcome : str
+        The kind of y, as `superfactor.outcomes` calls it: "classes", "numbers", "counts", "flags", "times".
+    targets : tuple of str
+        Its columns; of times, that of the time and that of the event.
     ids : ndarray of n str
         Names of the samples; their numbers from 1 where the files have none.
     groups : ndarray of n str, or None
@@ -100,6 +111,8 @@ class Study:
     names: tuple[str, ...]
     y: Any
     ids: Any
+    outcome: str = "classes"
+    targets: tuple[str, ...] = ()
     groups: Any = None
     covariates: Any = None
     confounders: Any = None
@@ -134,8 +147,14 @@ class Study:
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """Of the p + q columns that a model sees, once confounders have left."""
-        return (*self.names, *self.covariate_names)
+        """Of the columns that a model sees, once confounders have left: features, covariates, exposure."""
+        exposure = () if self.roles.exposure is None else (self.roles.exposure,)
+        return (*self.names, *self.covariate_names, *exposure)
+
+    @property
+    def target(self) -> str:
+        """The outcome in a few words, as in "what predicts …": the names of its columns."""
+        return listed(self.targets)
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -144,8 +163,8 @@ class Study:
 
     @property
     def labeled(self) -> Any:
-        """Which samples have a label (n,), as bool."""
-        return is_labeled(self.y)
+        """Which samples have a value (n,), as bool."""
+        return has_value(self.y)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -153,7 +172,12 @@ class Study:
         roles, wishes, source = self.roles, self.wishes, self.source
         return {
             "table": self.path.name,
-            "target": roles.target,
+            "target": self.target,
+            "outcome": self.outcome,
+            "targets": list(self.targets),
+            "y": {"time": roles.time, "event": roles.event} if roles.time else {"target": list(self.targets)},
+            "exposure": roles.exposure,
+            "event_word": wishes.event_word,
             "id": roles.id,
             "group": roles.group,
             "log2": wishes.log2,
@@ -169,8 +193,23 @@ class Study:
             "sparse": sp.issparse(self.design),
             "gaps": None if self.gaps is None else self.gaps.as_dict(),
             "join": self.joined,
-            "classes": [] if self.y is None else np.unique(known(self.y)).tolist(),
+            "classes": self._classes,
         }
+
+    def named(self, y: Any) -> Any:
+        """y of some samples; several targets (n, k) as a DataFrame, so that a fit learns their names."""
+        if y.ndim == 1:
+            return y
+        import pandas as pd
+
+        return pd.DataFrame(y, columns=list(self.targets))
+
+    @property
+    def _classes(self) -> list[Any]:
+        """Labels, sorted; none where y is no column of labels."""
+        if self.y is None or self.y.dtype.names or self.y.dtype.kind == "f":
+            return []
+        return list(np.unique(known(self.y)).tolist())
 
     def search_options(self, *, standardize: bool = True) -> dict[str, Any]:
         """Parameters of a search for `design`: fill in, adjust, scale, as much as is needed; and covariates.
@@ -183,10 +222,13 @@ class Study:
         Returns
         -------
         options : dict
-            ``impute``, ``preprocess`` and ``covariate_columns`` of `SMFClassifierCV`.
+            ``impute``, ``preprocess`` and ``covariate_columns`` of `SMFClassifierCV` and other searches, and
+            ``exposure_column`` where there is an exposure.
         """
-        p, seen = self.n_features, len(self.model_names)
-        return {**self._preprocessing(standardize), "covariate_columns": list(range(p, seen)) or None}
+        p, beside = self.n_features, len(self.covariate_names)
+        exposure = {} if self.roles.exposure is None else {"exposure_column": p + beside}
+        columns = list(range(p, p + beside)) or None
+        return {**self._preprocessing(standardize), "covariate_columns": columns, **exposure}
 
     def _preprocessing(self, standardize: bool) -> dict[str, Any]:
         """The parameters `impute` and `preprocess`: words that a search knows where they are enough."""
@@ -202,7 +244,8 @@ class Study:
             steps.append(("adjuster", Adjuster(list(range(seen, width)), keep=list(range(p, seen)))))
         if standardize or not sparse:
             # Means of sparse columns stay: without them zeros would be written out.
-            steps.append(("scaler", StandardScaler(with_mean=not sparse, with_std=standardize)))
+            passed = None if self.roles.exposure is None else [seen - 1]
+            steps.append(("scaler", ColumnScaler(passed, with_mean=not sparse, with_std=standardize)))
         if self.blocks:
             slices = {name: slice(*ends) for name, ends in self.blocks.items()}
             steps.append(("blocks", BlockScaler(slices)))

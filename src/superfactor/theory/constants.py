@@ -117,7 +117,12 @@ class TheoremConstants:
 
 
 def theorem_constants(
-    problem: Problem, *, profiled: bool = False, radius: float = math.inf, largest: float | None = None
+    problem: Problem,
+    *,
+    profiled: bool = False,
+    radius: float = math.inf,
+    largest: float | None = None,
+    steepest: float | None = None,
 ) -> TheoremConstants:
     """Bounds μ and L of the curvature of the paper's F, in the user's units.
 
@@ -137,6 +142,8 @@ def theorem_constants(
     largest : float, optional
         (About) σ₁² of X̃, where X is not in memory. Both ends are then safe but not the best: nδ⁻ counts as
         0, and of X and X' together nδ⁺ is at most the sum.
+    steepest : float, optional
+        In place of α⁺, for a loss that has none: then L holds only where the loss bends no more than this.
 
     Returns
     -------
@@ -156,7 +163,7 @@ def theorem_constants(
     >>> theorem_constants(problem, profiled=True)
     TheoremConstants(mu=1.0, L=1.25)
     """
-    low, high = loss_bends(problem, profiled=profiled, radius=radius, largest=largest)
+    low, high = loss_bends(problem, profiled=profiled, radius=radius, largest=largest, steepest=steepest)
     xi, lam = problem.users_weights
     if profiled:
         return TheoremConstants(mu=2 * lam + low, L=2 * lam + high)
@@ -171,6 +178,7 @@ def loss_bends(
     radius: float = math.inf,
     any_lam: bool = False,
     largest: float | None = None,
+    steepest: float | None = None,
 ) -> tuple[float, float]:
     """What the loss adds to the curvature 2λ of the coefficients, at least and at most.
 
@@ -178,6 +186,7 @@ def loss_bends(
     for the problem's own: a ridge on the covariates leaves more of the features to A.
     """
     low, high = problem.loss.curvature_bounds(problem.n_outputs, radius)
+    high = high if steepest is None else steepest
     alone = problem.n_covariates == 0
 
     def beside() -> float:

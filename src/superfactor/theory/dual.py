@@ -31,6 +31,7 @@ class Sizes:
     terms: float  # Σ_i ω_i(|ℓ*(y_i, g_i)| + |g_i||y_i|)
     covariates: Array  # |X'|ᵀ(ω∘|g|) (q, κ)
     slope: float  # ‖ω∘g/√w‖
+    steepest: float  # how much the loss bends near the activations whose residuals they are
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ class Dual:
         top = self.spectrum.with_labels(weighted, pull)
         value = problem.dual_bound(float(conjugate), pulled, top.value)
         terms, covariates = samples.sum(Block.dual_sizes, points.place)
-        sizes = Sizes(float(terms), covariates, pull.size / pull.scale)
+        steepest = problem.loss.curvature_bounds(problem.n_outputs)[1]
+        if steepest == math.inf:
+            steepest = max(samples.gather(Block.steepest, points.place))
+        sizes = Sizes(float(terms), covariates, pull.size / pull.scale, steepest)
         rounding = self._of_reconstruction(top) + self._of_sums(sizes, pulled)
         return Bound(value - rounding, rounding, sizes)
 
@@ -147,7 +151,7 @@ class Evaluated:
             lambda: product_rounding(problem.n_outputs, epsilon),
         )
         off = 2 * length * each
-        bend = problem.loss.curvature_bounds(problem.n_outputs)[1] * problem.largest_weight
+        bend = sizes.steepest * problem.largest_weight
         # Rounding the factors to the type of X moves a stationary point: F changes by the square of that.
         moved = 2 * precision * length * problem.model.phi(lambda: size, lambda: 1.0)
         gamma = abs(wide(to_numpy(solution.factors.gamma)))

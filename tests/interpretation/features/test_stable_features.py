@@ -168,7 +168,7 @@ def test_numbers_and_times():
     assert {"x4", "x5"} <= set(stable_features(both, X, Y, n_pairs=5).selected)
     times = np.column_stack([rng.uniform(size=90) < 0.8, rng.exponential(np.exp(-2 * risk))])
     cox = SMFSurvival(2).fit(X, times)
-    assert set(stable_features(cox, X, times, n_pairs=10).selected) == {"x0", "x1", "x2"}
+    assert set(stable_features(cox, X, times, n_pairs=25).selected) == {"x0", "x1", "x2"}
 
 
 def test_sparse_covariates_unlabelled_and_a_constant():

@@ -98,8 +98,6 @@ def _plain(learned: Learned, rank: int) -> float:
     """Accuracy of as many principal components + logistic regression, on the folds of the measurement."""
     nested, (X, y) = learned.nested, learned.part(learned.train)
     seeds = [learned.settings.seed + repeat for repeat in range(nested.n_repeats)]
-    folds = [
-        fold for seed in seeds for fold in outcome_named("classes").splits(y, None, nested.n_splits, seed)
-    ]
+    folds = [fold for seed in seeds for fold in learned.outcome.splits(y, None, nested.n_splits, seed)]
     steps = make_pipeline(StandardScaler(), PCA(rank, random_state=0), LogisticRegression())
     return float(np.mean(cross_val_score(steps, X, y, cv=folds)))

@@ -12,45 +12,37 @@ from superfactor.cli.commands.opening import open_with, read_for
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Labels
 from superfactor.cli.told.screen import Screen
-from superfactor.cli.told.summary import (
-    class_counts,
-    counted,
-    figure,
-    headline_row,
-    interval,
-    show_verdict,
-    verdict_facts,
-)
+from superfactor.cli.told.summary import figure, headline_row, interval, show_verdict, verdict_facts
 from superfactor.cli.trained import NEW, NO_LABEL, trained_on
 from superfactor.outcomes import outcome_named
+from superfactor.outcomes.telling import telling_of
 from superfactor.saving import Saved, versions
 from superfactor.selection import external_scores
-from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
+from superfactor.tables.targets.columns import known
 
 
 def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
     """Figures, their intervals and a verdict."""
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
-        where = {"target": labels.target, "unlabeled": labels.unlabeled}
-        samples = read_for(loaded, files, labels.id, screen, labels=True, **where)
+        samples = read_for(loaded, files, labels.id, screen, outcome=labels)
     for note in samples.notes:
         screen.note(note)
     new = _new_ones(loaded, samples, screen)
     X, y = samples.design[new], known(samples.y[new])
     with screen.step("evaluate"), as_user_error(), few_threads(X):
         found = external_scores(loaded.model, X, y)
-    screen.fields(
-        [("model", str(model)), ("table", files.title), ("samples", f"{len(y):,} ({', '.join(counted(y))})")]
-    )
+    telling = telling_of(samples.outcome)
+    who = f"{len(y):,} ({', '.join(telling.samples(y, samples.targets))})"
+    screen.fields([("model", str(model)), ("table", files.title), ("samples", who)])
     _show(found, screen)
     screen.finish(
         {
             "versions": versions(),
             "samples": len(y),
-            "classes": class_counts(y),
+            **telling.sample_facts(y, samples.targets),
             **found.as_dict(),
             "verdict": verdict_facts(found.verdict),
         }
@@ -58,13 +50,13 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
 
 
 def _new_ones(loaded: Saved, samples: Study, screen: Screen) -> Any:
-    """Positions of the samples whose label the model was not shown: the others are no test of it."""
-    there = np.flatnonzero(samples.labeled)
+    """Positions of the samples whose outcome the model was not shown: the others are no test of it."""
+    there, lacking = np.flatnonzero(samples.labeled), telling_of(samples.outcome).lacking
     if not len(there):
-        raise UserError(f"{samples.path}: no sample has a label; they are what a model is measured by")
+        raise UserError(f"{samples.path}: no sample has a {lacking}; they are what a model is measured by")
     if len(there) < len(samples.y):
         screen.note(
-            f"{len(samples.y) - len(there)} of {len(samples.y)} samples have no label; they are left out"
+            f"{len(samples.y) - len(there)} of {len(samples.y)} samples have no {lacking}; they are left out"
         )
     marks = np.array(trained_on(loaded.about, samples))[there]
     new = there[np.isin(marks, (NEW, NO_LABEL))]
@@ -80,8 +72,8 @@ def _new_ones(loaded: Saved, samples: Study, screen: Screen) -> Any:
         )
     if unlabeled:
         screen.note(
-            f"{unlabeled} of these {len(new)} samples shaped the factors, without their labels; strangers "
-            "may be harder to predict"
+            f"{unlabeled} of these {len(new)} samples shaped the factors, without their {lacking}s; "
+            "strangers may be harder to predict"
         )
     return new
 
@@ -89,7 +81,7 @@ def _new_ones(loaded: Saved, samples: Study, screen: Screen) -> Any:
 def _show(found: Any, screen: Screen) -> None:
     outcome = outcome_named(found.outcome)
     rows = [
-        [outcome.words(metric), figure(metric, value["mean"]), interval(metric, value)]
+        [outcome.words(metric), figure(outcome, metric, value["mean"]), interval(outcome, metric, value)]
         for metric, value in found.summary.items()
         if metric != "calibration_intercept"
     ]

@@ -31,7 +31,7 @@ def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> N
     loaded = open_model(model, screen)
     about = loaded.about
     looks = looks.like(about)
-    check_positive(looks.positive, about["classes"])
+    check_positive(looks.positive, about)
     view = factor_view(loaded.model, **looks.shown)
     factors = factor_facts(
         view,
@@ -45,7 +45,7 @@ def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> N
         write_frame(out, _all(view))
     screen.fields([("model", str(model)), ("table", about["table"])])
     covariates = bool(about["covariates"])
-    show_factors(factors, screen, target=about["target"], by=looks.ranked_by, covariates=covariates, shown=n)
+    show_factors(factors, screen, about, by=looks.ranked_by, covariates=covariates, shown=n)
     fitted = factor_view(loaded.model, **View().like(about).shown)
     stable = _stable(about["stable_features"], view, fitted)
     show_stable_facts(stable, screen)

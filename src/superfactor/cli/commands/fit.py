@@ -13,13 +13,12 @@ from superfactor.cli.told import summary
 from superfactor.cli.told.factor_table import check_positive, show_factors
 from superfactor.cli.told.findings import Findings, find
 from superfactor.cli.told.output import check_paths, check_table
-from superfactor.cli.told.page import write_features, write_page
+from superfactor.cli.told.page import check_page, write_features, write_page
 from superfactor.cli.told.parts import show_blocks, show_confounding, show_covariates
 from superfactor.cli.told.predictions import of_unlabeled, show_unlabeled
 from superfactor.cli.told.screen import Screen
 from superfactor.interpretation import read_markers as read
 from superfactor.tables import read_study
-from superfactor.tables.columns.labels import known
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.roles import Columns
 from superfactor.tables.study import Wishes
@@ -45,7 +44,9 @@ def run(
     saving.import_skops()
     with screen.step("read"), as_user_error():
         samples = read_study(source, **vars(columns), **vars(wishes), progress=screen.progress)
-    check_positive(looks.positive, sorted(set(known(samples.y).tolist())))
+    check_positive(looks.positive, samples.record)
+    if outputs.report is not None:
+        check_page(samples.outcome)
     learned = learn(samples, settings, screen)
     with few_threads(samples.design):
         finish(learned, looks, outputs, command, screen, markers=markers)
@@ -76,7 +77,9 @@ def finish(
     unlabeled = of_unlabeled(learned)
     if outputs.predictions is not None:
         if unlabeled is None:
-            screen.note(f"{outputs.predictions}: not written, since every sample has a label")
+            screen.note(
+                f"{outputs.predictions}: not written, since every sample has a {learned.telling.lacking}"
+            )
         else:
             unlabeled.write(outputs.predictions)
             files["predictions"] = str(outputs.predictions)
@@ -87,18 +90,12 @@ def finish(
         files["features"] = str(looks.features_out)
     summary.describe(learned, screen)
     factors = found.factors(markers)
-    show_factors(
-        factors,
-        screen,
-        target=learned.samples.roles.target,
-        by=looks.ranked_by,
-        covariates=bool(learned.samples.encoding),
-    )
-    covariates = show_covariates(learned.model, X, y, screen, looks.positive)
+    show_factors(factors, screen, about, by=looks.ranked_by, covariates=bool(learned.samples.encoding))
+    covariates = show_covariates(learned.model, X, y, learned.outcome, screen, looks.positive, found.held)
     blocks = show_blocks(learned.model, X, screen, **looks.shown)
     confounding = show_confounding(learned, screen, **looks.shown)
     returns = found.show(factors, screen)
-    predictions = show_unlabeled(unlabeled, screen)
+    predictions = show_unlabeled(unlabeled, learned.telling.lacking, screen)
     summary.performance(learned, screen)
     summary.verdict(learned, screen, None if found.near is None else found.near.statement)
     screen.say()
@@ -109,7 +106,7 @@ def finish(
             "versions": about["versions"],
             "table": summary.table_facts(learned.samples),
             "params": about["params"],
-            "selection": summary.selection_facts(learned.search),
+            "selection": summary.selection_facts(learned.search, learned.samples.outcome),
             "scores": learned.scores,
             **summary.performance_facts(learned),
             "factors": factors,

@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
 from superfactor import _arrays
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Choice, Settings
 from superfactor.cli.told.screen import Screen
-from superfactor.outcomes import outcome_named, outcome_of
-from superfactor.selection import SMFClassifierCV, nested_scores
+from superfactor.outcomes import Outcome, Target, outcome_named
+from superfactor.outcomes.telling import Telling, telling_of
+from superfactor.selection import nested_scores
+from superfactor.selection import search_for as search_for_kind
 from superfactor.selection.judging.verdict import too_few
-from superfactor.tables.columns.labels import is_labeled, known
 from superfactor.tables.study import Study
+from superfactor.tables.targets.columns import are_numbers, has_value, known
 
 FOLDS = 5
 # Into so many parts groups are cut at most, to hold out some of them.
@@ -32,8 +34,8 @@ class Learned:
 
     Attributes
     ----------
-    search : SMFClassifierCV, fitted to the training samples
-    train, held_out : positions of the samples in the table; those without a label are in `train`
+    search : SMFClassifierCV or that of another kind of y, fitted to the training samples
+    train, held_out : positions of the samples in the table; those without a value are in `train`
     scores : "held_out" and "training", each a dict of figures or None where there are no samples
     nested : NestedScores of the training samples, or None where nothing was measured
     verdict : on the nested scores, or on what is missing for them; None where nobody asked
@@ -55,12 +57,22 @@ class Learned:
 
     @property
     def estimator(self) -> Any:
-        """The SMFClassifier at its end."""
+        """The estimator at its end."""
         return self.model[-1]
 
     @property
+    def outcome(self) -> Outcome:
+        """The kind of y."""
+        return outcome_named(self.samples.outcome)
+
+    @property
+    def telling(self) -> Telling:
+        """What is said of it."""
+        return telling_of(self.samples.outcome)
+
+    @property
     def known(self) -> Any:
-        """Positions of the training samples with a label."""
+        """Positions of the training samples with a value."""
         return self.train[self.samples.labeled[self.train]]
 
     @property
@@ -69,11 +81,11 @@ class Learned:
         return self.train[~self.samples.labeled[self.train]]
 
     def part(self, positions: Any) -> tuple[Any, Any]:
-        """X and labels of some of the samples."""
+        """X and y of some of the samples."""
         return self.samples.design[positions], self.samples.y[positions]
 
     def labeled_part(self, positions: Any) -> tuple[Any, Any]:
-        """X and labels of samples that have one."""
+        """X and y of samples that have a value."""
         return self.samples.design[positions], known(self.samples.y[positions])
 
 
@@ -84,8 +96,9 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
         X, y = samples.design[train], samples.y[train]
         groups = None if samples.groups is None else samples.groups[train]
         search = search_for(samples, settings, y, groups, settings.certify)
-        fit_search(search, X, y, progress, groups)
-    search.best_estimator_[-1].set_feature_names(samples.model_names, samples.encoding)
+        fit_search(search, X, samples.named(y), progress, groups)
+    estimator = search.best_estimator_[-1]
+    estimator.set_feature_names(samples.model_names, samples.encoding).set_target_names(samples.targets)
     learned = Learned(samples, settings, search, train, held_out, {})
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
@@ -101,9 +114,9 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
     samples, settings = learned.samples, learned.settings
     X, y = learned.part(learned.train)
     groups = None if samples.groups is None else samples.groups[learned.train]
-    outcome = outcome_of(learned.search)
-    target = outcome.target(y, X, "nested_scores", learned.search.unlabeled)
-    own = None if groups is None else groups[is_labeled(y)]
+    outcome = learned.outcome
+    target = outcome.target(y, X, "nested_scores")
+    own = None if groups is None else groups[has_value(y)]
     if min(outcome.sizes(target.truth, own)) < outcome.fewest_units:
         return None, too_few(outcome, target, own)
     with as_user_error(), few_threads(X):
@@ -111,7 +124,7 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
             # The folds inside are drawn for each part, and fewer.
             clone(learned.search).set_params(cv=None),
             X,
-            y,
+            samples.named(y),
             groups=groups,
             covariate_names=tuple(samples.encoding),
             n_splits=settings.cv or FOLDS,
@@ -124,7 +137,7 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
 
 
 def fit_search(search: Any, X: Any, y: Any, progress: Any, groups: Any = None) -> None:
-    """Fit an SMFClassifierCV to X (n, p) and labels (n,), calling ``progress(done, total)``."""
+    """Fit a search to X (n, p) and y (n, …), calling ``progress(done, total)``."""
     with as_user_error(), few_threads(X):
         search.on_progress(progress).fit(X, y, groups=groups)
 
@@ -135,72 +148,102 @@ def few_threads(X: Any) -> Any:
 
 
 def split(samples: Study, settings: Settings) -> tuple[Any, Any]:
-    """Positions of the samples to learn from and of those held out, class by class."""
+    """Positions of the samples to learn from and of those held out, with their share of each stratum."""
     if not 0 <= settings.test_size < 1:
         raise UserError(f"--test-size {settings.test_size:g}: from 0 up to but without 1 is required")
     everyone = np.arange(len(samples.y))
     if settings.test_size == 0:
         return everyone, everyone[:0]
     there = everyone[samples.labeled]
-    y = known(samples.y)
-    classes, counts = np.unique(y, return_counts=True)
+    outcome, target = _target(samples, samples.y)
+    groups = None if samples.groups is None else samples.groups[there]
     # Two for the cross-validation, one to hold out.
-    if counts.min() < 3:
-        raise UserError(
-            f"{samples.path}: class {str(classes[counts.argmin()])!r} has {counts.min()} sample(s); 3 are "
-            f"required, or 2 with --test-size 0; {LEAVE_OUT}"
-        )
-    if samples.groups is not None:
-        held_out = there[_held_out_groups(samples, y, samples.groups[there], settings)]
+    _check_sizes(
+        samples, outcome, target, groups, 3, f"3 are required{outcome.of_each}, 2 with --test-size 0"
+    )
+    strata = outcome.strata(target.truth)
+    if groups is not None:
+        held_out = there[_held_out_groups(samples, outcome, target, groups, settings)]
     else:
         with as_user_error(f"--test-size {settings.test_size:g}: "):
             _, held_out = train_test_split(
-                there, test_size=settings.test_size, stratify=y, random_state=settings.seed
+                there, test_size=settings.test_size, stratify=strata, random_state=settings.seed
             )
     held_out = np.sort(held_out)
     return np.setdiff1d(everyone, held_out), held_out
 
 
-def _held_out_groups(samples: Study, y: Any, groups: Any, settings: Settings) -> Any:
-    """Positions among the labels (n,) that are held out, whole groups: so many folds as make that share."""
-    parts = min(PARTS, *outcome_named("classes").sizes(y, groups))
+def _target(samples: Study, y: Any) -> tuple[Outcome, Target]:
+    """The kind of y (n, …), and y as it has it."""
+    outcome = outcome_named(samples.outcome)
+    with as_user_error(f"{samples.path}: "):
+        return outcome, outcome.target(y, np.empty((len(y), 0)), "superfactor")
+
+
+def _check_sizes(
+    samples: Study, outcome: Outcome, target: Target, groups: Any, fewest: int, required: str
+) -> int:
+    """How many samples, or groups (m,), the smallest stratum has; at least `fewest`."""
+    sizes = outcome.sizes(target.truth, groups)
+    if min(sizes) < fewest:
+        what = outcome.scarce(target, int(np.argmin(sizes)), "samples" if groups is None else "groups")
+        # Of what there are several sorts, one can be left out.
+        mend = f"; {LEAVE_OUT}" if outcome.of_each else ""
+        if outcome.name == "classes" and are_numbers([str(name) for name in target.names]):
+            mend += "; --task counts takes the numbers as counts, --task regression as measurements"
+        raise UserError(f"{samples.path}: {what}, {min(sizes)}; {required}{mend}")
+    return min(sizes)
+
+
+def _held_out_groups(
+    samples: Study, outcome: Outcome, target: Target, groups: Any, settings: Settings
+) -> Any:
+    """Positions among the samples with a value that are held out, whole groups: folds that make the share."""
+    parts = min(PARTS, *outcome.sizes(target.truth, groups))
     held = round(parts * settings.test_size)
     if not 0 < held < parts:
         raise UserError(
             f"--test-size {settings.test_size:g}: no such share can be made of the groups of "
-            f"{samples.roles.group!r}; another one, or more groups of each class, are required"
+            f"{samples.roles.group!r}; another one, or more groups{outcome.of_each}, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
-    folds = [test for _, test in splitter.split(np.zeros(len(y)), y, groups)]
+    strata = outcome.strata(target.truth)
+    folds = [test for _, test in splitter.split(np.zeros(len(strata)), strata, groups)]
     return np.concatenate(folds[:held])
 
 
 def search_for(
     samples: Study, settings: Choice, y: Any, groups: Any = None, certify: str = "residual"
 ) -> Any:
-    """The search with the folds these labels (n,) and groups allow, not yet fitted."""
-    labels = known(y)
-    units = outcome_named("classes").sizes(labels, None if groups is None else groups[is_labeled(y)])
-    fewest = min(units)
-    if fewest < 2:
+    """The search with the folds that this y (n, …) and groups allow, not yet fitted."""
+    weights = {"class_weight": "balanced"} if settings.balance else {}
+    if weights and not telling_of(samples.outcome).has_classes:
         raise UserError(
-            f"{samples.path}: class {str(np.unique(labels)[int(np.argmin(units))])!r} has one "
-            f"{'sample' if groups is None else 'group'} to learn from; cross-validation needs 2 of each: "
-            f"{LEAVE_OUT}"
+            f"--balance: {samples.target!r} has no classes that could weigh the same; leave it out"
         )
-    folds = min(settings.cv or FOLDS, fewest)
-    _check_ranks(settings.rank, len(y) - -(-len(labels) // folds), samples.n_features)
-    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    return SMFClassifierCV(
-        settings.rank,
+    outcome, target = _target(samples, y)
+    there = has_value(y)
+    own = None if groups is None else groups[there]
+    needed = 2 * outcome.fewest_judged
+    required = f"cross-validation needs {needed}{outcome.of_each}"
+    fewest = _check_sizes(samples, outcome, target, own, needed, required)
+    folds = min(settings.cv or FOLDS, fewest // outcome.fewest_judged)
+    _check_ranks(settings.rank, len(y) - -(-len(target.truth) // folds), samples.n_features)
+    positions = np.flatnonzero(there)
+    with as_user_error():
+        splits = outcome.splits(target.truth, own, folds, settings.seed)
+    search = search_for_kind(samples.outcome)()
+    options = samples.search_options(standardize=settings.standardize)
+    return search.set_params(
+        n_components=settings.rank,
         model=settings.model,
         xi=settings.xi,
         lam=settings.lam,
-        **samples.search_options(standardize=settings.standardize),
-        cv=splitter(folds, shuffle=True, random_state=settings.seed),
-        class_weight="balanced" if settings.balance else None,
+        **options,
+        cv=[(positions[train], positions[test]) for train, test in splits],
         certify=certify,
         random_state=settings.seed,
+        **weights,
     )
 
 
@@ -215,25 +258,17 @@ def _check_ranks(rank: Any, n_samples: int, n_features: int) -> None:
 
 
 def _scores(learned: Learned) -> dict[str, Any]:
-    outcome, classes = outcome_of(learned.model), learned.model.classes_
-    counts = np.bincount(np.searchsorted(classes, learned.labeled_part(learned.known)[1]))
-    frequent = classes[counts.argmax()]
+    outcome, telling = learned.outcome, learned.telling
+    model = learned.model
+    _, everyone = _target(learned.samples, learned.part(learned.train)[1])
+    everyone_truth = outcome.observed(everyone.truth, model, learned.labeled_part(learned.train)[0])
 
     def figures(positions: Any) -> dict[str, Any] | None:
         if not len(positions):
             return None
         X, y = learned.labeled_part(positions)
-        truth = np.searchsorted(classes, y)  # classes are sorted
-        rows = outcome.rows(learned.model, X, classes)
-        found = outcome.figures(truth, rows)
-        return {
-            "samples": len(y),
-            "accuracy": found["accuracy"],
-            "accuracy_interval_95": list(outcome.least_intervals(truth, rows)["accuracy"]),
-            "balanced_accuracy": found["balanced_accuracy"],
-            "roc_auc": found["roc_auc"],
-            "confusion": outcome.confusion(truth, rows).tolist(),
-            "most_frequent_class": {"label": str(frequent), "accuracy": float(np.mean(y == frequent))},
-        }
+        names, truth = outcome.recognised(model, outcome.read(y, X, "superfactor"))
+        truth, rows = outcome.observed(truth, model, X), outcome.rows(model, X, names)
+        return telling.score_facts(outcome, names, truth, rows, everyone_truth)
 
     return {"held_out": figures(learned.held_out), "training": figures(learned.known)}

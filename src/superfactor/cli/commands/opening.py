@@ -6,6 +6,7 @@ from pathlib import Path
 
 from superfactor import saving
 from superfactor.cli.errors import UserError, as_user_error
+from superfactor.cli.options import Labels
 from superfactor.cli.told.output import check_paths
 from superfactor.cli.told.screen import Screen
 from superfactor.saving import Saved
@@ -52,20 +53,14 @@ def open_model(path: Path, screen: Screen) -> Saved:
 
 
 def read_for(
-    loaded: Saved,
-    source: Sources,
-    identifier: str | None,
-    screen: Screen,
-    *,
-    labels: bool = False,
-    target: str | None = None,
-    unlabeled: str | None = None,
+    loaded: Saved, source: Sources, identifier: str | None, screen: Screen, *, outcome: Labels | None = None
 ) -> Study:
-    """The samples of a table in the columns of a model, and their labels where they are needed."""
+    """The samples of a table in the columns of a model; y too where `outcome` says where that stands.
+
+    What it does not say is as it was when the model was fitted.
+    """
     about = loaded.about
-    target = (target or about["target"]) if labels else None
+    where = {} if outcome is None else outcome.columns(about)
     with as_user_error():
-        samples = read_study(
-            source, like=about, id=identifier, target=target, unlabeled=unlabeled, progress=screen.progress
-        )
+        samples = read_study(source, like=about, id=identifier, progress=screen.progress, **where)
         return samples.filled_by(loaded.model)

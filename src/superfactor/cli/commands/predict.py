@@ -1,4 +1,4 @@
-"""`superfactor predict`: labels and probabilities of new samples."""
+"""`superfactor predict`: what a model says of new samples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from superfactor.cli.errors import as_user_error
 from superfactor.cli.told.output import check_table
 from superfactor.cli.told.predictions import predicted
 from superfactor.cli.told.screen import Screen
-from superfactor.cli.told.summary import class_counts, counted
 from superfactor.cli.trained import NEW, TRAINED_ON, notes, trained_on
 from superfactor.saving import versions
 from superfactor.tables.joining.source import Sources
@@ -35,7 +34,7 @@ def run(model: Path, source: Sources, identifier: str | None, out: Path, screen:
             ("model", str(model)),
             ("table", files.title),
             ("samples", f"{len(found):,}"),
-            ("predicted", ", ".join(counted(found.labels))),
+            ("predicted", found.told.words),
             ("predictions", str(out)),
         ]
     )
@@ -43,7 +42,7 @@ def run(model: Path, source: Sources, identifier: str | None, out: Path, screen:
         {
             "versions": versions(),
             "samples": len(found),
-            "predicted": class_counts(found.labels),
+            "predicted": found.told.facts,
             TRAINED_ON: {mark: marks.count(mark) for mark in sorted({*marks} - {NEW})},
             "missing": None if samples.gaps is None else samples.gaps.as_dict(),
             "join": samples.joined or None,

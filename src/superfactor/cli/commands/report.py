@@ -9,13 +9,13 @@ from superfactor.cli.commands.fit import read_markers
 from superfactor.cli.commands.learning import few_threads
 from superfactor.cli.commands.opening import open_with, read_for
 from superfactor.cli.errors import UserError
-from superfactor.cli.options import Looks
+from superfactor.cli.options import Labels, Looks
 from superfactor.cli.record import checksum, grade_of, names, recorded_scores, recorded_search
 from superfactor.cli.told import out_of_fold
 from superfactor.cli.told.factor_table import check_positive
 from superfactor.cli.told.findings import find, recorded_nearness
 from superfactor.cli.told.output import check_table
-from superfactor.cli.told.page import write_features, write_page
+from superfactor.cli.told.page import check_page, write_features, write_page
 from superfactor.cli.told.screen import Screen
 from superfactor.saving import Saved, versions
 from superfactor.tables.joining.source import Sources
@@ -31,9 +31,10 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
     notes = read_markers(looks.markers)
     about = loaded.about
     looks = looks.like(about)
-    check_positive(looks.positive, about["classes"])
+    check_positive(looks.positive, about)
+    check_page(about.get("outcome", "classes"))
     with screen.step("read"):
-        samples = read_for(loaded, files, None, screen, labels=True)
+        samples = read_for(loaded, files, None, screen, outcome=Labels())
     for note in samples.notes:
         screen.note(note)
     train, others = _parts(loaded, samples)

@@ -11,6 +11,7 @@ from superfactor.cli.options import Choice
 from superfactor.cli.told import summary
 from superfactor.cli.told.output import check_paths, check_table, write_table
 from superfactor.cli.told.screen import Screen
+from superfactor.outcomes.telling import telling_of
 from superfactor.saving import versions
 from superfactor.selection.search.results import choose
 from superfactor.tables import read_study
@@ -32,7 +33,7 @@ def run(
         samples = read_study(source, **vars(columns), **vars(wishes), progress=screen.progress)
     with screen.step("select"), screen.progress("scoring settings") as progress:
         search = search_for(samples, settings, samples.y, samples.groups).set_params(refit=False)
-        fit_search(search, samples.design, samples.y, progress, samples.groups)
+        fit_search(search, samples.design, samples.named(samples.y), progress, samples.groups)
     for note in samples.notes:
         screen.note(note)
     best, simple = choices(search)
@@ -44,9 +45,9 @@ def run(
         {
             "versions": versions(),
             "table": summary.table_facts(samples),
-            "selection": summary.selection_facts(search),
-            "best": _point(search, best),
-            "one_standard_error": _point(search, simple),
+            "selection": summary.selection_facts(search, samples.outcome),
+            "best": _point(search, best, samples.outcome),
+            "one_standard_error": _point(search, simple, samples.outcome),
             "share_of_variance": search.scree_.share,
             "files": {} if out is None else {"settings": str(out)},
         }
@@ -78,9 +79,11 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
 
     order = sorted(range(len(results["params"])), key=lambda i: (results["rank_test_score"][i], i))
     shown = order[:SHOWN] + [i for i in (simple,) if i not in order[:SHOWN]]
-    columns = [(name, "right") for name in ("place", "model", "rank", "xi", "lam", "log-lik.", "s.d.")]
+    words, short, _ = telling_of(samples.outcome).score
+    columns = [(name, "right") for name in ("place", "model", "rank", "xi", "lam", short, "s.d.")]
     rows = [_row(results, i, best, simple) for i in shown]
-    title = f"Log-likelihood a sample over {search.n_splits_} folds, {len(shown)} of {len(order)} settings"
+    settings = f"{len(shown)} of {len(order)} settings"
+    title = f"{words[0].upper()}{words[1:]} over {search.n_splits_} folds, {settings}"
     screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))
     point = results["params"][simple]
     screen.say(f"\nchosen, as a fit would: {summary.parameters(results['params'][best])}")
@@ -109,11 +112,11 @@ def bar(share: float, width: int = 24) -> str:
     return "█" * round(share * width)
 
 
-def _point(search: Any, i: int) -> dict[str, Any]:
+def _point(search: Any, i: int, kind: str) -> dict[str, Any]:
     results = search.cv_results_
     return {
         **results["params"][i],
-        "log_likelihood": results["mean_test_score"][i],
+        telling_of(kind).score[2]: results["mean_test_score"][i],
         "standard_deviation": results["std_test_score"][i],
     }
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from superfactor.cli.errors import UserError
 from superfactor.cli.told.screen import Screen
 from superfactor.interpretation import supervised_factors, top_features
 from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE, beside, roles
+from superfactor.outcomes.telling import Telling, telling_of
 from superfactor.selection.judging.verdict import BETTER
 
 # Features shown at each end of a factor, and told to scripts.
@@ -17,9 +18,14 @@ SHOWN, TOLD = 3, 5
 STANDARD_ERRORS = 2
 
 
-def check_positive(positive: str | None, classes: Any) -> None:
-    """`--positive` is one of the labels."""
-    known = [str(label) for label in classes]
+def check_positive(positive: str | None, about: Mapping[str, Any]) -> None:
+    """`--positive` is one of the labels, where there are some in the record of a model or study."""
+    known = [str(label) for label in about["classes"]]
+    if positive is not None and not known:
+        target = about["target"]
+        raise UserError(
+            f"--positive {positive}: {target!r} has no classes, one of which could be up; leave it out"
+        )
     if positive is not None and positive not in known:
         raise UserError(f"--positive {positive}: one of the labels {', '.join(known)} is required")
 
@@ -75,35 +81,35 @@ def _alone(j: int, held: dict[str, Any] | None) -> dict[str, Any] | None:
 def show_factors(
     factors: list[dict[str, Any]],
     screen: Screen,
+    about: Mapping[str, Any],
     *,
-    target: str | None = None,
     by: str = "correlation",
     covariates: bool = False,
     shown: int = SHOWN,
 ) -> None:
-    """Print what each factor is good for, then the features at its ends."""
+    """Print what each factor is good for, then the features at its ends; `about` is the model's record."""
+    telling = telling_of(about.get("outcome", "classes"))
     roles = {factor["role"] for factor in factors}
     if NOT_SHOWN in roles and PREDICTIVE not in roles:
         screen.say()
-        screen.say(_nothing(target, covariates), style="bold yellow")
-    _show_roles(factors, screen)
+        screen.say(_nothing(about["target"], covariates, telling), style="bold yellow")
+    _show_roles(factors, screen, telling)
     _show_features(factors, screen, by, shown)
 
 
-def _nothing(target: str | None, covariates: bool) -> str:
-    what = repr(target) if target else "the labels"
+def _nothing(target: str, covariates: bool, telling: Telling) -> str:
     if covariates:
         return (
-            f"The factors were not shown to say more of {what} than the covariates do, on samples not seen: "
-            "read none of them, and no feature, as what tells the labels apart."
+            f"The factors were not shown to say more of {target!r} than the covariates do, on samples not "
+            f"seen: read none of them, and no feature, as {telling.not_to_be_read}."
         )
     return (
-        f"Nothing was shown to predict {what} on samples not seen: read no factor, and no feature, as what "
-        "tells the labels apart."
+        f"Nothing was shown to predict {target!r} on samples not seen: read no factor, and no feature, as "
+        f"{telling.not_to_be_read}."
     )
 
 
-def _show_roles(factors: list[dict[str, Any]], screen: Screen) -> None:
+def _show_roles(factors: list[dict[str, Any]], screen: Screen, telling: Telling) -> None:
     # With two classes every factor speaks for the same one: its sign is chosen so.
     outputs = list(factors[0]["coef"])
     alone = factors[0]["alone_out_of_fold"]
@@ -121,7 +127,7 @@ def _show_roles(factors: list[dict[str, Any]], screen: Screen) -> None:
             columns += [("of", "left")]
             rows = [[*row, own["of"]] for row, own in zip(rows, figures, strict=True)]
     screen.table("Factors", columns, rows)
-    screen.legend(_legend(factors, outputs))
+    screen.legend(_legend(factors, outputs, telling))
 
 
 def _says(factor: dict[str, Any], outputs: list[str]) -> str:
@@ -133,17 +139,17 @@ def _says(factor: dict[str, Any], outputs: list[str]) -> str:
     return str(factor["direction"]).replace(", ", "\n")
 
 
-def _legend(factors: list[dict[str, Any]], outputs: list[str]) -> list[tuple[str, str]]:
+def _legend(factors: list[dict[str, Any]], outputs: list[str], telling: Telling) -> list[tuple[str, str]]:
     """What the words of the table mean, of those that are in it."""
     roles = [factor["role"] for factor in factors]
     said = [("variance", "share of the variance of the features that goes with the factor")]
     if len(outputs) == 1:
-        said.append(("coef.", f"log-odds of {outputs[0]} per standard deviation of the factor"))
+        said.append(("coef.", f"{telling.coefficient(outputs)} per standard deviation of the factor"))
     elif set(roles) != {"background"}:
-        said.append(("direction", "the class that gains most as the factor goes up, and down"))
+        said.append(("direction", telling.direction))
     alone = factors[0]["alone_out_of_fold"]
     if alone is not None:
-        words = "of the factor alone, on samples not seen; 0.50 tells nothing apart"
+        words = f"of the factor alone, on samples not seen; {telling.alone_of_nothing}"
         said.append((alone["name"], words))
     if NOT_SHOWN in roles:
         words = "carries the prediction of the samples fitted, not shown to hold for others"

@@ -36,8 +36,8 @@ def facts(held: Any) -> dict[str, Any]:
 
 
 def record(held: Any) -> dict[str, Any]:
-    """The same with scores (n, r) and folds (n,), in the order of `training_ids`, for a model file."""
-    return {**facts(held), "scores": held.scores, "fold": held.fold}
+    """The same with scores (n, r), folds (n,), signal (n, outputs), as `training_ids`, for a model file."""
+    return {**facts(held), "scores": held.scores, "fold": held.fold, "signal": held.signal}
 
 
 def recorded(about: dict[str, Any], **shown: Any) -> Any:
@@ -57,5 +57,5 @@ def recorded_facts(about: dict[str, Any], **shown: Any) -> dict[str, Any] | None
     kept = about["out_of_fold"]
     if kept is None or about["rotation"] != shown["rotation"]:
         return None
-    told = {name: value for name, value in kept.items() if name not in ("scores", "fold")}
+    told = {name: value for name, value in kept.items() if name not in ("scores", "fold", "signal")}
     return told if about["positive"] == shown["positive"] else {**told, "own": None}

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from superfactor.cli.errors import UserError
 from superfactor.cli.told.findings import Findings
 from superfactor.cli.told.output import write_frame
 from superfactor.cli.told.screen import Screen
 from superfactor.interpretation import feature_effects
+from superfactor.outcomes import outcome_named
 from superfactor.report import write_report
-from superfactor.tables.columns.labels import known
 from superfactor.tables.study import Study
+from superfactor.tables.targets.columns import known
 
 
 def write_page(
@@ -30,9 +32,9 @@ def write_page(
         path,
         found.model,
         samples.design[train],
-        samples.y[train],
+        _named(samples.y[train], about),
         X_test=samples.design[held_out] if some else None,
-        y_test=known(samples.y[held_out]) if some else None,
+        y_test=known(_named(samples.y[held_out], about)) if some else None,
         **_confounders_at(samples, train, held_out),
         title=f"Supervised factors of {' + '.join(about.get('blocks') or [about['table']])}",
         target=about["target"],
@@ -43,6 +45,20 @@ def write_page(
         **found.for_page,
         **more,
     )
+
+
+def _named(y: Any, about: dict[str, Any]) -> Any:
+    """y; its times under the name of their column, which the page writes below its curves."""
+    column = (about.get("y") or {}).get("time")
+    if column is None or column in ("event", "stratum", "entry"):
+        return y
+    return y.astype([("event", bool), (column, float)])
+
+
+def check_page(kind: str) -> None:
+    """Say before the work that there is no page about models of this kind of y."""
+    if outcome_named(kind).page is None:
+        raise UserError(f"--report: no page is written about models of {kind} yet; leave it out")
 
 
 def _confounders_at(samples: Study, train: Any, held_out: Any) -> dict[str, Any]:

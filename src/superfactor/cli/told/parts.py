@@ -7,39 +7,53 @@ from typing import Any
 
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.screen import Screen
-from superfactor.interpretation import block_shares, confounding, covariate_effects
+from superfactor.interpretation import block_shares, confounding
+from superfactor.interpretation.covariates import OUT_OF_FOLD, trusted_effects
+from superfactor.outcomes import Outcome
 
 
 def show_covariates(
-    model: Any, X: Any, y: Any, screen: Screen, positive: str | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    outcome: Outcome,
+    screen: Screen,
+    positive: str | None = None,
+    held: Any = None,
 ) -> list[dict[str, Any]]:
-    """Print what each covariate does, class by class, if there are any; return it as plain values.
+    """Print what each covariate does, output by output, if there are any; return it as plain values.
 
-    One that never varies has a note in place of a row: its interval is that of the prior.
+    Where features are many, they are the effects beside factors fitted without each sample (`held`). A
+    covariate that never varies has a note in place of a row: its interval is that of the prior.
     """
     with screen.step("covariates"):
-        effects = covariate_effects(model, X, y, positive=positive)
+        effects = trusted_effects(model, X, y, positive=positive, held_out=held)
     records: list[dict[str, Any]] = effects.to_dict("records")  # type: ignore[assignment]
     for output in dict.fromkeys(row["output"] for row in records):
         rows = [row for row in records if row["output"] == output and row["sd"] > 0]
         if not rows:
             continue
         kind, against = rows[0]["kind"], rows[0]["against"]
+        of = "" if outcome.output_column is None else f" of {output}"
         # The feature model has none.
+        beside = " beside out-of-fold factors" if effects.attrs["note"] == OUT_OF_FOLD else ""
         interval = "" if all(math.isnan(row["low"]) for row in rows) else ", with 95 % interval"
         screen.table(
-            f"Covariates: {kind} of {output} against {against}{interval}",
+            f"Covariates: {kind}{of}{f' against {against}' if against else ''}{beside}{interval}",
             [("covariate", "left"), (kind, "right"), ("per s.d.", "right")],
             [[row["covariate"], *_with_interval(row)] for row in rows],
         )
     for name in (row["column"] for row in records if row["sd"] == 0):
-        screen.note(f"covariate {name!r} is the same for every sample with a label: it says nothing")
+        screen.note(f"covariate {name!r} is the same for every sample that has an outcome: it says nothing")
     return records
 
 
 def _with_interval(row: dict[str, Any]) -> tuple[str, str]:
     """``1.04 (1.01 to 1.08)``, and the estimate per standard deviation."""
     estimate, low, high = (row[name] for name in ("estimate", "low", "high"))
+    if not row["kind"].endswith("ratio"):
+        interval = "" if math.isnan(low) else f" ({low:+.3g} to {high:+.3g})"
+        return f"{estimate:+.3g}{interval}", f"{row['estimate_per_sd']:+.3g}"
     # Both the distance and a small estimate itself are to be seen.
     digits = _decimals(min(abs(estimate - 1) if math.isnan(low) else high - low, estimate))
     shown = _ratio(estimate, digits)

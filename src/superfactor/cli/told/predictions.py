@@ -10,7 +10,8 @@ from typing import Any
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.output import write_table
 from superfactor.cli.told.screen import Screen
-from superfactor.cli.told.summary import class_counts
+from superfactor.outcomes import outcome_named
+from superfactor.outcomes.telling import Predicted, telling_of
 from superfactor.tables.study import Study
 
 # Samples shown.
@@ -25,17 +26,13 @@ class Predictions:
     ----------
     id : the column with their names, or None where they have numbers only
     ids : names of the samples (n,)
-    classes : of the model
-    labels : the predicted ones (n,)
-    probabilities : (n, c)
+    told : what is predicted of them
     missing : (n,) share of the features that a sample missed, and that were filled in
     """
 
     id: str | None
     ids: Any
-    classes: Sequence[Any]
-    labels: Any
-    probabilities: Any
+    told: Predicted
     missing: Any
 
     def __len__(self) -> int:
@@ -44,47 +41,39 @@ class Predictions:
     def write(self, path: Path, **more: Sequence[Any]) -> None:
         """One row a sample; `more` are further columns."""
         more = {**more, "missing": [round(share, 4) for share in self.missing.tolist()]}
-        header = [self.id or "row", "predicted", *(f"probability[{name}]" for name in self.classes)]
-        columns = zip(
-            self.ids, self.labels.tolist(), self.probabilities.tolist(), *more.values(), strict=True
-        )
-        rows = ([name, label, *shares, *rest] for name, label, shares, *rest in columns)
-        write_table(path, [*header, *more], rows)
+        columns = {self.id or "row": self.ids, **self.told.columns, **more}
+        write_table(path, list(columns), zip(*columns.values(), strict=True))
 
 
 def predicted(model: Any, samples: Study, chosen: Any = slice(None)) -> Predictions:
     """Of the samples at the positions `chosen` by a fitted pipeline."""
-    X = samples.design[chosen]
-    labels, probabilities = model.predict(X), model.predict_proba(X)
-    classes = model.classes_.tolist()
-    ids, missing = samples.ids[chosen], samples.missing[chosen]
-    return Predictions(samples.roles.id, ids, classes, labels, probabilities, missing)
+    kind, X = samples.outcome, samples.design[chosen]
+    told = telling_of(kind).predictions(outcome_named(kind), model, X, samples.targets)
+    return Predictions(samples.roles.id, samples.ids[chosen], told, samples.missing[chosen])
 
 
 def of_unlabeled(learned: Learned) -> Predictions | None:
-    """Of the samples without a label; None where all have one."""
+    """Of the samples without a value; None where all have one."""
     if not len(learned.unlabeled):
         return None
     return predicted(learned.model, learned.samples, learned.unlabeled)
 
 
-def show_unlabeled(found: Predictions | None, screen: Screen) -> dict[str, Any] | None:
-    """Print the first few, and return what scripts are told."""
+def show_unlabeled(found: Predictions | None, lacking: str, screen: Screen) -> dict[str, Any] | None:
+    """Print the first few, and return what scripts are told; `lacking` is what they have none of."""
     if found is None:
         return None
-    columns = (found.ids, found.labels.tolist(), found.probabilities, found.missing.tolist())
-    first = [
-        {"sample": str(name), "predicted": label, "probability": float(max(shares)), "missing": gone}
-        for name, label, shares, gone in zip(*(column[:_FIRST] for column in columns), strict=True)
-    ]
-    counts = class_counts(found.labels)
-    words = ", ".join(f"{name}: {count:,}" for name, count in counts.items())
+    told, names = found.told, [str(name) for name in found.ids[:_FIRST]]
+    shown = {head: texts[:_FIRST] for head, texts in told.shown.items()}
     more = f", the first {_FIRST}" * (len(found) > _FIRST)
-    header = [("sample", "left"), ("predicted", "left"), ("probability", "right")]
-    rows = [[row["sample"], str(row["predicted"]), f"{row['probability']:.3f}"] for row in first]
+    header = [("sample", "left"), *((head, "left" if head == "predicted" else "right") for head in shown)]
+    rows = [list(row) for row in zip(names, *shown.values(), strict=True)]
     if found.missing.any():
         # A confident guess about a sample that is mostly guessed is none.
         header.append(("missing", "right"))
         rows = [[*row, f"{gone:.0%}"] for row, gone in zip(rows, found.missing, strict=False)]
-    screen.table(f"Samples without a label: {len(found):,} (predicted {words}){more}", header, rows)
-    return {"samples": len(found), "predicted": counts, "first": first}
+    title = f"Samples without a {lacking}: {len(found):,} (predicted {told.words}){more}"
+    screen.table(title, header, rows)
+    columns = {"sample": names, **told.facts_of(_FIRST), "missing": found.missing[:_FIRST].tolist()}
+    first = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return {"samples": len(found), "predicted": told.facts, "first": first}

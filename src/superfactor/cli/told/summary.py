@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 
-from superfactor._words import percent
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.told.screen import Screen
-from superfactor.outcomes import outcome_named
+from superfactor.outcomes import Outcome, outcome_named
+from superfactor.outcomes.telling import telling_of
 from superfactor.selection import Verdict
 from superfactor.selection.judging.verdict import BETTER
 from superfactor.tables.columns.gaps import percent as share_in_percent
-from superfactor.tables.columns.labels import known
 from superfactor.tables.study import Study
+from superfactor.tables.targets.columns import known
 
 # By the grade of a verdict.
 STYLES = {"better": "bold green", "not shown": "bold yellow", "worse": "bold red"}
@@ -24,6 +23,7 @@ NONE = {"mean": float("nan")}
 ADVICE = {
     "balance": "Let every class weigh the same: --balance.",
     "rank": "Another number of factors, --rank 2,4,8; or other features.",
+    "folds": "More folds: so few leave a wide interval; --cv 5 and --repeats 5 narrow it.",
     "groups": "Look for labels that are mixed up, or groups of samples that belong together: --group.",
 }
 
@@ -53,7 +53,7 @@ def describe(learned: Learned, screen: Screen) -> None:
             (
                 "chosen by",
                 f"{search.n_splits_}-fold cross-validation of {tried} setting{'s' * (tried > 1)}: "
-                f"log-likelihood {search.best_score_:.3f} (s.d. {spread:.3f})",
+                f"{learned.telling.score[0]} {search.best_score_:.3f} (s.d. {spread:.3f})",
             ),
         ]
     )
@@ -61,13 +61,13 @@ def describe(learned: Learned, screen: Screen) -> None:
 
 def read_fields(samples: Study) -> list[tuple[str, str]]:
     """Files and samples, in words."""
-    labels = known(samples.y)
-    without = len(samples.y) - len(labels)
-    who = f"{len(labels):,} ({', '.join(counted(labels))})"
+    y, telling = known(samples.y), telling_of(samples.outcome)
+    without = len(samples.y) - len(y)
+    who = f"{len(y):,} ({', '.join(telling.samples(y, samples.targets))})"
     return [
         ("table", samples.title or str(samples.path)),
         *([("joined by", samples.joined["by"])] if samples.joined else []),
-        ("samples", who + f" + {without:,} without a label" * (without > 0)),
+        ("samples", who + f" + {without:,} without a {telling.lacking}" * (without > 0)),
     ]
 
 
@@ -95,9 +95,9 @@ def performance(learned: Learned, screen: Screen) -> None:
     rows = [
         [
             outcome.words(metric),
-            figure(metric, found["mean"]),
-            interval(metric, found),
-            *(figure(metric, nested.rivals[name].get(metric, NONE)["mean"]) for name in others),
+            figure(outcome, metric, found["mean"]),
+            interval(outcome, metric, found),
+            *(figure(outcome, metric, nested.rivals[name].get(metric, NONE)["mean"]) for name in others),
         ]
         for metric, found in nested.summary.items()
         if metric != "calibration_intercept"
@@ -133,18 +133,15 @@ def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
         show_verdict(found, screen, near)
     held, training = learned.scores["held_out"], learned.scores["training"]
     screen.say()
+    outcome = learned.outcome
     if held is not None:
-        low, high = held["accuracy_interval_95"]
-        always = held["most_frequent_class"]
-        screen.say(
-            f"On {held['samples']} held-out samples: accuracy {percent(held['accuracy'])} (95 % interval "
-            f"{percent(low)} to {percent(high)}), always {always['label']!r} {percent(always['accuracy'])}; "
-            f"balanced accuracy {percent(held['balanced_accuracy'])}."
-        )
+        said = learned.telling.score_sentence(outcome, held)
+        screen.say(f"On {held['samples']} held-out samples: {said}.")
     elif found is None:
+        first = outcome.metrics[0]
+        said = f"{first.words[0].upper()}{first.words[1:]} {first.text(training[first.name])}"
         screen.say(
-            f"Accuracy {percent(training['accuracy'])} on the samples it was fitted to: optimistic, and "
-            "nothing was measured (--repeats 0)"
+            f"{said} on the samples it was fitted to: optimistic, and nothing was measured (--repeats 0)"
         )
     gaps = learned.samples.gaps
     of = " (of the table with its gaps filled in)" if gaps is not None and gaps.share else ""
@@ -166,17 +163,20 @@ def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
         screen.say(f"Try: {advice[0].lower()}{advice[1:]}")
 
 
-def figure(metric: str, value: float) -> str:
+def figure(outcome: Outcome, metric: str, value: float) -> str:
     """One number, with the digits that mean something."""
     if value != value:
         return "–"
-    return f"{value:.1%}" if metric.endswith("accuracy") else f"{value:.3f}"
+    if any(own.name == metric and own.unit == "%" for own in outcome.metrics):
+        return f"{value:.1%}"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
-def interval(metric: str, found: dict[str, float]) -> str:
+def interval(outcome: Outcome, metric: str, found: dict[str, float]) -> str:
     """From low to high, the unit once."""
-    low, high = figure(metric, found["low"]), figure(metric, found["high"])
-    return f"{low.removesuffix('%')}–{high}" if low != "–" else "–"
+    low, high = (figure(outcome, metric, found[end]) for end in ("low", "high"))
+    between = " to " if low.startswith("-") else "–"
+    return f"{low.removesuffix('%')}{between}{high}" if low != "–" else "–"
 
 
 def performance_facts(learned: Learned) -> dict[str, Any]:
@@ -198,43 +198,33 @@ def parameters(point: dict[str, Any]) -> str:
     return f"rank {point['n_components']}, xi {point['xi']:.3g}, lam {point['lam']:.3g}"
 
 
-def counted(labels: Any) -> list[str]:
-    """Classes and how many samples they have, as words."""
-    words = [f"{name}: {count:,}" for name, count in class_counts(labels).items()]
-    return words if len(words) <= 10 else [*words[:9], f"{len(words) - 9} more classes"]
-
-
-def class_counts(labels: Any) -> dict[str, int]:
-    """The number of samples of each class."""
-    classes, counts = np.unique(labels, return_counts=True)
-    return {str(name): int(count) for name, count in zip(classes, counts, strict=True)}
-
-
 def table_facts(samples: Study) -> dict[str, Any]:
     """What was read, for scripts."""
-    labels = known(samples.y)
+    y = known(samples.y)
     return {
         "path": str(samples.path),
         "samples": len(samples.y),
-        "unlabeled": len(samples.y) - len(labels),
+        "unlabeled": len(samples.y) - len(y),
         "features": samples.n_features,
         "blocks": {name: stop - start for name, (start, stop) in samples.blocks.items()},
         "covariates": list(samples.covariate_names),
         "adjusted_for": list(samples.levels),
-        "target": samples.roles.target,
-        "classes": class_counts(labels),
+        "target": samples.target,
+        "outcome": samples.outcome,
+        "targets": list(samples.targets),
+        **telling_of(samples.outcome).sample_facts(y, samples.targets),
         "classes_left_out": samples.rare,
         "missing": None if samples.gaps is None else samples.gaps.as_dict(),
         "join": samples.joined or None,
     }
 
 
-def selection_facts(search: Any) -> dict[str, Any]:
+def selection_facts(search: Any, kind: str) -> dict[str, Any]:
     """How it was chosen, for scripts."""
     return {
         "folds": search.n_splits_,
         "settings": len(search.cv_results_["params"]),
-        "log_likelihood": search.best_score_,
+        telling_of(kind).score[2]: search.best_score_,
         "standard_deviation": search.cv_results_["std_test_score"][search.best_index_],
         "elbow": search.scree_.elbow,
     }

@@ -16,10 +16,11 @@ from superfactor.estimators.covariates.encoder import MISSING, CovariateEncoder,
 from superfactor.estimators.covariates.indicators import IndicatorColumns
 from superfactor.estimators.covariates.inside import codes_inside, learn_inside
 from superfactor.estimators.covariates.roles import ColumnRoles
-from superfactor.estimators.covariates.words import EMPTY
+from superfactor.estimators.covariates.words import EMPTY, FEWEST_GAPS
 
 __all__ = [
     "EMPTY",
+    "FEWEST_GAPS",
     "MISSING",
     "ColumnRoles",
     "CovariateEncoder",

@@ -10,7 +10,9 @@ level but the reference, which all coefficients compare with. The reference is t
 first in the alphabet among equally frequent ones, and ``False`` of booleans; a level that stands for "not
 known" is never the reference.
 
-A gap in a column of numbers becomes the median of those that are there, and an indicator column says where.
+A gap in a column of numbers becomes the median of those that are there, and an indicator column says where;
+empty cells among words are a level of their own. Fewer than five gaps have no indicator, since so few samples
+cannot tell its coefficient: the median, or the reference, stands in.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class CovariateEncoder:
     ----------
     levels : dict from the position of a column of words to its levels, the reference first
     medians : dict from the position of a column of numbers to its median
-    gaps : tuple of the positions of those that had gaps, and have an indicator of them
+    gaps : tuple of the positions of those that had five gaps or more, and have an indicator of them
 
     Notes
     -----
@@ -79,7 +81,7 @@ class CovariateEncoder:
                 levels[j] = words.levels_of(column, called)
             elif len(column) and words.is_real(column):
                 medians[j] = words.median(column, called)
-                if words.has_gaps(column):
+                if words.count_gaps(column) >= words.FEWEST_GAPS:
                     gaps.append(j)
         return cls(levels, medians, tuple(gaps))
 
@@ -102,7 +104,7 @@ class CovariateEncoder:
     ) -> Any:
         """Numbers (n, columns) in place of the cells; the table itself where they are numbers already."""
         given = [] if table is None else columns_of(table)
-        if not self.levels and not any(words.has_gaps(column) for column in given):
+        if not self.levels and not any(words.count_gaps(column) for column in given):
             return table
         names = names or inputs.column_names(table)
         columns = [
@@ -113,18 +115,15 @@ class CovariateEncoder:
     def code(self, j: int, column: Any, said: str, place: Callable[[int], str]) -> np.ndarray:
         """Numbers (n,) in place of the cells of column j."""
         if j in self.levels:
+            if words.EMPTY not in self.levels[j] and words.count_gaps(column):
+                _warn_of_few(said, f"{self.levels[j][0]!r}")
             return words.positions(column, self.levels[j], said, place)
         values = floats(column, said)
         gone = np.isnan(values)
         if j not in self.medians or not gone.any():
             return values
         if j not in self.gaps:
-            warnings.warn(
-                f"{said} has {gone.sum()} missing value(s), the first at {place(int(np.argmax(gone)))}; none "
-                f"was missing at fit, so the median {self.medians[j]:g} stands in without an indicator",
-                UserWarning,
-                stacklevel=2,
-            )
+            _warn_of_few(said, "the median")
         return np.where(gone, _GAP if j in self.gaps else self.medians[j], values)
 
     def expand(self, codes: Array | None) -> Array | None:
@@ -161,6 +160,16 @@ class CovariateEncoder:
         """The levels by the name of their column; of numbers with gaps the median and ``"missing"``."""
         levels: dict[str, list[Any]] = {names[j]: known for j, known in self.levels.items()}
         return levels | {names[j]: [self.medians[j], MISSING] for j in self.gaps}
+
+
+def _warn_of_few(said: str, stand_in: str) -> None:
+    """The same words for every fold of a search, so that they are shown once."""
+    warnings.warn(
+        f"{said}: {stand_in} stands in for missing values; fewer than {words.FEWEST_GAPS} were missing at "
+        "fit, too few for an indicator",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def as_table(covariates: Any) -> Any:

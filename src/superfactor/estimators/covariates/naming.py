@@ -24,7 +24,7 @@ class NamedColumns:
         names: NumpyArray | None = self._names["components"]
         if names is None:
             # Made when somebody asks: x0, x1, … of many columns take as long as a fit.
-            names = inputs.names_without(self._roles.inside, self.n_features_in_, None)
+            names = inputs.names_without(self._roles.apart, self.n_features_in_, None)
         return names
 
     @component_names_.setter
@@ -88,9 +88,25 @@ class NamedColumns:
                 "must agree"
             )
         columns = np.asarray(found)
-        self.component_names_ = np.delete(columns, self.covariate_columns_)
+        self.component_names_ = np.delete(columns, self._roles.apart)
         self._names["columns"] = columns
         self._names["levels"] = {
             str(name): list(known) for name, known in (levels or {}).items() if len(known) > 1
         }
+        return self
+
+    def set_target_names(self, names: Any) -> Self:
+        """Name the columns of y after a fit to an array: for tables, plots and reports.
+
+        Parameters
+        ----------
+        names : sequence of str
+            As many as there are targets.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._names["targets"] = [str(name) for name in names]
         return self

@@ -21,10 +21,22 @@ class ColumnRoles:
     # What words and gaps among them stand for.
     words_inside: CovariateEncoder = field(default_factory=CovariateEncoder)
     words_beside: CovariateEncoder = field(default_factory=CovariateEncoder)
+    exposure: int | None = None  # position of the column of X that holds exposures
+
+    @property
+    def apart(self) -> list[int]:
+        """Positions of the columns of X that are not factorized."""
+        return self.inside if self.exposure is None else [*self.inside, self.exposure]
 
     def split(self, X: Array) -> tuple[Array, Array | None]:
         """The columns of X to factorize, and its covariate columns or None."""
-        return inputs.split_columns(X, self.inside)
+        return inputs.split_apart(X, self.inside, self.exposure)
+
+    def exposures(self, X: Array) -> Array | None:
+        """The exposures of samples (n, 1), checked; None where no column holds any."""
+        if self.exposure is None:
+            return None
+        return inputs.check_exposures(inputs.split_columns(X, [self.exposure])[1])
 
     def regressors(self, inside: Array | None, beside: Array | None) -> Array | None:
         """The columns of γ: covariate columns of X, then covariates beside it; words as indicators."""

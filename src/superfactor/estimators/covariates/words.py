@@ -14,6 +14,8 @@ from superfactor.preprocessing.cells import floats, holds_numbers, is_category, 
 # The level of a cell with nothing in it; where it occurs it is a level like the others.
 EMPTY = "(empty)"
 # What people write for the same, in lower case.
+#: Missing values of a covariate from which on they have an indicator.
+FEWEST_GAPS = 5
 _UNKNOWN = {EMPTY, "", "na", "n/a", "nan", "null", "?", "missing", "(missing)", "unknown"}
 MOST_LEVELS = 50
 # Numbers among words are codes (of a site, of a stage) up to so many different ones, and else measured.
@@ -47,8 +49,13 @@ def _words(column: Any) -> list[str]:
 
 
 def levels_of(column: Any, said: str) -> list[str]:
-    """The levels of a column of words, the reference first and what is not known last."""
+    """The levels of a column of words, the reference first and what is not known last.
+
+    Empty cells are a level if there are `FEWEST_GAPS`, or no two others.
+    """
     counts = Counter(_words(column))
+    if counts[EMPTY] < FEWEST_GAPS and len(counts) > 2:
+        del counts[EMPTY]
     if _is_boolean(column):  # both are known, whether or not they occur
         return [*_BOOLEAN, EMPTY] if EMPTY in counts else list(_BOOLEAN)
     if not is_category(column):  # where whole numbers are levels on purpose
@@ -118,6 +125,7 @@ def positions(column: Any, levels: Sequence[str], said: str, place: Callable[[in
     if levels[:2] == _BOOLEAN:
         known |= {"0": 0.0, "1": 1.0}
     found = np.empty(len(column))
+    known.setdefault(EMPTY, 0.0)  # the reference stands in
     for row, cell in enumerate(_words(column)):
         if cell not in known:
             # Programs write 1.0 for 1 in a column that also has empty cells.
@@ -135,12 +143,12 @@ def is_real(column: Any) -> bool:
     return np.asarray(column).dtype.kind in "iufO"
 
 
-def has_gaps(column: Any) -> bool:
-    """Whether a column has cells with nothing in them."""
+def count_gaps(column: Any) -> int:
+    """How many cells of a column have nothing in them."""
     given = np.asarray(column)
     if given.dtype.kind == "O":
-        return any(is_missing(cell) for cell in given)
-    return given.dtype.kind == "f" and bool(np.isnan(given).any())
+        return sum(map(is_missing, given))
+    return int(np.count_nonzero(np.isnan(given))) if given.dtype.kind == "f" else 0
 
 
 def median(column: Any, said: str) -> float:

@@ -28,9 +28,13 @@ from superfactor.estimators.inputs.beside import (
     check_weights,
 )
 from superfactor.estimators.inputs.columns import (
+    check_exposures,
     column_names,
     covariate_indices,
+    exposure_index,
+    exposures_in,
     names_without,
+    split_apart,
     split_columns,
 )
 from superfactor.estimators.inputs.data import check_data, check_numbers, check_rows, refuse_annotated
@@ -43,6 +47,7 @@ __all__ = [
     "check_codes",
     "check_covariates",
     "check_data",
+    "check_exposures",
     "check_length",
     "check_numbers",
     "check_rows",
@@ -50,10 +55,13 @@ __all__ = [
     "check_weights",
     "column_names",
     "covariate_indices",
+    "exposure_index",
+    "exposures_in",
     "is_foreign",
     "like",
     "names_without",
     "refuse_annotated",
+    "split_apart",
     "split_columns",
     "take",
 ]

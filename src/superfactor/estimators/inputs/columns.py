@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array
-from superfactor.estimators.inputs.arrays import by_blocks, dense, take
+from superfactor.estimators.inputs.arrays import as_numpy, by_blocks, dense, take
 from superfactor.estimators.parameters import shown
 from superfactor.spectrum import RowSource
 from superfactor.spectrum.rows import column_positions
@@ -22,6 +22,42 @@ def covariate_indices(columns: Any, n_features: int, names: Any) -> list[int]:
     if len(indices) == n_features:
         raise ValueError(f"{said}: at least one column of X must be left to factorize")
     return indices
+
+
+def exposure_index(column: Any, covariates: list[int], n_features: int, names: Any) -> int | None:
+    """`exposure_column` as a position 0..n_features−1; None is none."""
+    if column is None:
+        return None
+    said = f"exposure_column={shown(column)}"
+    found = column_positions(column, n_features, names, said)
+    if len(found) != 1:
+        raise ValueError(f"{said}: one column of X is required, got {len(found)}")
+    if found[0] in covariates:
+        raise ValueError(f"{said}: it is among covariate_columns too; a column has one role")
+    if len(covariates) + 1 >= n_features:
+        raise ValueError(f"{said}: at least one column of X must be left to factorize")
+    return found[0]
+
+
+def exposures_in(X: Any, column: Any) -> Any:
+    """The exposures (n, 1) in `exposure_column` of X, an array or a table, checked; None without one."""
+    if column is None:
+        return None
+    at = exposure_index(column, [], int(X.shape[1]), column_names(X))
+    values = X.iloc[:, [at]].to_numpy() if hasattr(X, "iloc") else as_numpy(dense(take(X, [at], axis=1)))
+    return check_exposures(np.asarray(values, dtype=float))
+
+
+def check_exposures(exposures: Any) -> Any:
+    """Exposures (n, 1), positive numbers; otherwise a ValueError names the first that is none."""
+    values = as_numpy(exposures)[:, 0]
+    good = (values > 0) & np.isfinite(values)
+    if not good.all():
+        first = int(np.flatnonzero(~good)[0])
+        raise ValueError(
+            f"exposure_column: exposures > 0 are required, sample {first} has {shown(float(values[first]))}"
+        )
+    return exposures
 
 
 def names_without(indices: list[int], n_features: int, names: list[str] | None) -> Any:
@@ -48,6 +84,14 @@ def split_columns(X: Array, indices: list[int]) -> tuple[Array, Array | None]:
     if kept[-1] - kept[0] + 1 == len(kept):
         return X[:, kept[0] : kept[-1] + 1], part  # a view
     return take(X, kept, axis=1), part
+
+
+def split_apart(X: Array, covariates: list[int], exposure: int | None) -> tuple[Array, Array | None]:
+    """The columns to factorize, and the covariates among the columns (None without any); no exposures."""
+    if exposure is None:
+        return split_columns(X, covariates)
+    factorized, part = split_columns(X, [*covariates, exposure])
+    return factorized, part[:, :-1] if covariates and part is not None else None
 
 
 def column_names(table: Any) -> list[str] | None:

@@ -23,8 +23,8 @@ from superfactor.spectrum import RowSource, as_rows
 # scikit-learn's own advice runs over six lines and knows nothing of ours.
 _GAPS = (
     "Input X contains NaN; put superfactor.preprocessing.LowRankImputer() before the model in a Pipeline. "
-    "SMFClassifierCV and SMFRegressorCV do so by themselves, inside the folds, where the X they are fitted "
-    "to has gaps"
+    "SMFClassifierCV, SMFRegressorCV and SMFSurvivalCV do so by themselves, inside the folds, where the X "
+    "they are fitted to has gaps"
 )
 
 

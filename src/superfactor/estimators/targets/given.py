@@ -6,7 +6,7 @@ A sample without a label takes part in the reconstruction and not in the loss: i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,19 @@ UNLABELLED = -1
 class Given:
     """Labels or targets, and which samples have one."""
 
-    values: Any  # (n,) labels, or (n,) or (n, κ) real targets; those of samples without one mean nothing
+    # (n,) labels, (n,) or (n, κ) real targets, or (n, κ) flags with NaN for a gap; those of samples without
+    # one mean nothing
+    values: Any
     known: Any = None  # (n,) bool, or None where every sample has one
+    names: Any = None  # (κ,) of the columns, where they have any
+    strata: Any = None  # of survival times: the names of their strata, in order
 
     def among(self, kept: Any) -> Given:
         """Those of the samples at `kept`; None is all of them."""
         if kept is None:
             return self
-        return Given(self.values[kept], None if self.known is None else self.known[kept])
+        known = None if self.known is None else self.known[kept]
+        return replace(self, values=self.values[kept], known=known)
 
     @property
     def labelled(self) -> Any:

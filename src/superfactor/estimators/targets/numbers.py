@@ -7,35 +7,42 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array
-from superfactor.estimators.inputs import check_length, check_numbers
+from superfactor.estimators.inputs import check_length, check_numbers, column_names
 from superfactor.estimators.targets.given import Given, check_passed, without_fields
 from superfactor.preprocessing.cells import is_missing
 
+# Sums of squares of larger numbers, and products of those, leave the range of floats.
+_LARGEST = 1e70
 
-def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
+
+def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None, *, called: str = "y") -> Given:
     """Targets (n,) or (n, κ) as NumPy float64; NaN, None, NA and `unlabeled` mean that a sample has none."""
+    names = column_names(y)
     values = without_fields(check_passed(y, name), name)
     if np.asarray(values).dtype.kind == "O":  # pandas' NA is no number
         values = np.asarray(values, dtype=object)
         absent = np.vectorize(is_missing, otypes=[bool])(values)
         values = np.where(absent, np.nan, values)
-    values = check_numbers("y", values, ensure_2d=False, allow_nd=True, ensure_all_finite="allow-nan")
+    values = check_numbers(called, values, ensure_2d=False, allow_nd=True, ensure_all_finite="allow-nan")
     if values.ndim > 2:
         raise ValueError(
-            f"y: one or two dimensions are required, got {values.ndim}; reshape it to samples x targets"
+            f"{called}: one or two dimensions are required, got {values.ndim}; reshape it to samples x "
+            "targets"
         )
-    check_length("y", values, X)
+    check_length(called, values, X)
     absent = np.isnan(values)
     if not is_missing(unlabeled):
         absent |= values == unlabeled
+    if np.max(np.abs(values), where=~absent, initial=0.0) > _LARGEST:
+        raise ValueError(f"{called}: numbers of at most {_LARGEST:.0e} in size are required; rescale it")
     if not absent.any():
-        return Given(values)
+        return Given(values, names=names)
     if values.ndim == 2:
         rows = absent.all(axis=1)
         if not np.array_equal(rows, absent.any(axis=1)):
             raise ValueError(
                 f"y: {int((absent.any(axis=1) & ~rows).sum())} samples have some of their targets and not "
-                "others; all or none are required: fit the targets one by one, or leave these samples out"
+                "others; all or none are required: SMFMixed takes such gaps, or leave these samples out"
             )
         absent = rows
-    return Given(np.where(absent.reshape(-1, *[1] * (values.ndim - 1)), 0.0, values), ~absent)
+    return Given(np.where(absent.reshape(-1, *[1] * (values.ndim - 1)), 0.0, values), ~absent, names)

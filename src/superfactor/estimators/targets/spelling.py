@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.estimators.targets.counts import looks_like_counts
+
 
 def two_spellings(labels: Iterable[Any]) -> str | None:
     """``'Tumor' and 'tumor ' differ only in case or blanks``, of the first such labels; None without any.
@@ -36,10 +38,16 @@ def check_spelling(labels: Any) -> None:
         )
 
 
-def doubts_of_labels(classes: Any) -> list[Warning]:
-    """A UserWarning where −1 stands among classes (k,) that are counted from 0 or 1."""
-    if classes.dtype.kind not in "if" or len(classes) < 3:
+def doubts_of_labels(classes: Any, times: Any) -> list[Warning]:
+    """UserWarnings of classes (k,), of which there are so many samples each (k,).
+
+    Where −1 stands among those that are counted from 0 or 1, and where they look like counts.
+    """
+    if classes.dtype.kind not in "iuf" or len(classes) < 3:
         return []
+    if looks_like_counts(np.repeat(classes, np.round(times).astype(int))):
+        said = f"y looks like counts, of {len(classes)} different values, and each is a class of its own here"
+        return [UserWarning(f"{said}; SMFRegressor(loss='poisson') models counts")]
     if classes[0] != -1 or np.any(classes[1:] < 0):  # classes are sorted
         return []
     said = "-1 among the labels is a class of its own here; if it marks samples without a label, say "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from superfactor._arrays import Array
 from superfactor.estimators.inputs import check_length
 from superfactor.estimators.parameters import shown
+from superfactor.estimators.targets.events import coded_events, event_numbers, told_apart
 from superfactor.estimators.targets.given import Given, check_passed
 from superfactor.preprocessing.cells import is_missing
 
@@ -18,54 +20,122 @@ _FORMS = (
     "event (0 or 1) and time are required: two columns in this order, a DataFrame of columns with these "
     "names, or scikit-survival's structured array"
 )
+#: Fields of y besides event and time: samples are compared within a stratum only.
+_STRATUM, _ENTRY = "stratum", "entry"
 
 
 def check_survival(y: Any, X: Array, name: str) -> Given:
     """Events and times (n, 2) as NumPy float64, of structured arrays, DataFrames and arrays of two columns.
 
-    A sample without an event that has no time (None, NaN, NA) has no outcome at all.
+    A sample without an event that has no time (None, NaN, NA) has no outcome at all. Where y has strata, a
+    field "stratum" or a third column, the result is (n, 3): their numbers, 0 for the first in order.
     """
-    event, time = _columns(check_passed(y, name))
+    event, time, notes, stratum = _columns(check_passed(y, name))
     check_length("y", event, X)
-    event, time = _numbers("events", event), _numbers("times", time)
+    found = event_numbers(event)
+    if found is None:
+        event = _numbers("events", event)
+        _refuse(np.isin(event, (0.0, 1.0)) | np.isnan(event), event, "events of 0 and 1")
+    event, said = coded_events(event, name="y")
+    for note in [*notes, *said]:
+        warnings.warn(f"y: {note}", UserWarning, stacklevel=4)
+    time = _numbers("times", time)
     absent = np.isnan(time)
-    _refuse(np.isin(event, (0.0, 1.0)) | (absent & np.isnan(event)), event, "events of 0 and 1")
+    _refuse(~np.isnan(event) | absent, event, "events of 0 and 1")
     _refuse(~(absent & (event == 1)), time, "times of all events")
     _refuse(absent | ((time >= 0) & np.isfinite(time)), time, "finite times >= 0")
-    values = np.column_stack([event, time])
-    return Given(np.where(absent[:, None], 0.0, values), ~absent) if absent.any() else Given(values)
+    columns, strata = [event, time], None
+    if stratum is not None:
+        strata, codes = _strata(stratum)
+        columns.append(codes.astype(np.float64))
+    values = np.column_stack(columns)
+    if absent.any():
+        return Given(np.where(absent[:, None], 0.0, values), ~absent, strata=strata)
+    return Given(values, strata=strata)
+
+
+def time_name(y: Any) -> str:
+    """What y calls its times: the name of their column or field, and "time" where it has none."""
+    names = _fields(y)
+    if len(names) != 2:
+        return "time"
+    columns = [y[name] for name in names]
+    time = told_apart(columns, [str(name) for name in names])[1]
+    return str(names[1] if time is columns[1] else names[0])
+
+
+def strata_of(truth: Any) -> Any:
+    """The numbers of the strata (n,) of events, times and perhaps strata (n, 2 or 3); None without."""
+    return truth[:, 2] if truth.shape[1] > 2 else None
+
+
+def _strata(column: Any) -> tuple[Any, Any]:
+    """The strata in order, and which one each sample (n,) is of."""
+    cells = np.asarray(column)
+    missing = np.fromiter(map(is_missing, cells.tolist()), dtype=bool, count=len(cells))
+    if missing.any():
+        raise ValueError(f"y: a stratum of every sample is required, but sample {missing.argmax()} has none")
+    names, codes = np.unique(cells.astype(str) if cells.dtype.kind == "O" else cells, return_inverse=True)
+    return names, codes.ravel()
 
 
 def check_tells_something(given: Given, weight: Any) -> None:
     """A ValueError where no event, of samples that count, could have been that of another; weights (n,)."""
-    event, time = given.values[weight > 0].T
-    if not np.any(event):
+    truth = given.values[weight > 0]
+    if not np.any(truth[:, 0]):
         n = len(given.values)
         raise ValueError(f"y: none of the {n} samples has an event; some are required")
-    first = np.min(time[event == 1])
-    if not np.any((time > first) | ((time == first) & (event == 0))):
+    if not is_comparable(truth):
+        said = "nobody was observed any longer"
+        if truth.shape[1] == 2:
+            first = float(np.min(truth[truth[:, 0] == 1, 1]))
+            said = f"all events are at the last time, {shown(first)}, and {said}"
+        else:
+            said = f"all events are at the last times of their strata, and {said} there"
+        raise ValueError(f"y: {said}; an event while another sample is still under observation is required")
+
+
+def is_comparable(truth: Any) -> bool:
+    """Whether any two samples of the same stratum can be compared: truth (n, 2 or 3)."""
+    strata = strata_of(truth)
+    parts = [truth] if strata is None else [truth[strata == s] for s in np.unique(strata)]
+    for event, time in (part[:, :2].T for part in parts):
+        first = np.min(time[event > 0], initial=np.inf)
+        if np.any((time > first) | ((time == first) & (event == 0))):
+            return True
+    return False
+
+
+def _columns(y: Any) -> tuple[Any, Any, list[str], Any]:
+    """The columns of events and of times, notes on how they were told apart, and that of strata or None."""
+    names = _names(y)
+    if not names:
+        table = np.asarray(y)
+        if table.ndim != 2 or table.shape[1] not in (2, 3):
+            raise ValueError(f"y: an array of shape {table.shape}; {_FORMS}")
+        columns = list(table.T)
+        return *told_apart(columns[:2], ("", "")), columns[2] if len(columns) > 2 else None
+    if _ENTRY in names:
         raise ValueError(
-            f"y: all events are at the last time, {shown(float(first))}, and nobody was observed any longer; "
-            "an event while another sample is still under observation is required"
+            f"y: a field {_ENTRY!r}: samples that come under observation late (left truncation) are not "
+            "supported; event, time and stratum are"
         )
+    both = _fields(y)
+    if len(both) != 2:
+        raise ValueError(f"y: fields {shown(both)}; {_FORMS}")
+    found = told_apart([y[name] for name in both], [str(name) for name in both])
+    return *found, y[_STRATUM] if _STRATUM in names else None
 
 
-def _columns(y: Any) -> tuple[Any, Any]:
-    """The column of events and that of times."""
-    names = getattr(getattr(y, "dtype", None), "names", None)
-    if names is not None:
-        if len(names) != 2:
-            raise ValueError(f"y: fields {shown(list(names))}; {_FORMS}")
-        # Which one comes first differs; which one is a boolean does not.
-        first, second = names if y.dtype[names[1]].kind != "b" else reversed(names)
-        return y[first], y[second]
-    columns = [str(column) for column in getattr(y, "columns", [])]
-    if sorted(columns) == ["event", "time"]:
-        return y["event"], y["time"]
-    table = np.asarray(y)
-    if table.ndim != 2 or table.shape[1] != 2:
-        raise ValueError(f"y: an array of shape {table.shape}; {_FORMS}")
-    return table[:, 0], table[:, 1]
+def _names(y: Any) -> list[Any]:
+    """Of the fields or columns of y; none where two are the same."""
+    names = list(getattr(getattr(y, "dtype", None), "names", None) or getattr(y, "columns", []))
+    return names if len(set(names)) == len(names) else []
+
+
+def _fields(y: Any) -> list[Any]:
+    """The names of events and times, in the order of y."""
+    return [name for name in _names(y) if name != _STRATUM]
 
 
 def _numbers(name: str, values: Any) -> Any:
@@ -92,16 +162,18 @@ def _refuse(good: Any, values: Any, required: str) -> None:
         )
 
 
-def concordance(event: Any, time: Any, risk: Any, weight: Any = None) -> float:
+def concordance(event: Any, time: Any, risk: Any, weight: Any = None, strata: Any = None) -> float:
     """Harrell's: the share of comparable pairs whose higher risk had its event first; ties count one half.
 
-    A pair is comparable where one had an event while the other was still under observation. All arrays are
-    NumPy's, (n,).
+    A pair is comparable where one had an event while the other was still under observation, in the same
+    stratum. All arrays are NumPy's, (n,).
     """
     event, weight = event > 0, np.ones(len(time)) if weight is None else weight
     right = total = 0.0
     for i in np.flatnonzero(event):
         outlived = (time > time[i]) | ((time == time[i]) & ~event)
+        if strata is not None:
+            outlived &= strata == strata[i]
         ahead, pair = risk[i] - risk[outlived], weight[i] * weight[outlived]
         right += pair @ np.where(np.abs(ahead) <= _TIE, 0.5, ahead > 0)
         total += pair.sum()

@@ -138,9 +138,8 @@ def _regression(estimator: Any, data: ModelData, U: Any, values: Any) -> Any:
     effect = np.zeros((len(estimator._by_activation(estimator.factor_coef_)), len(values)))
     if codes.shape[1]:
         free = {"constraint": None, "solver": "auto", "step_size": "auto", "max_iter": None}
-        regression = refittable(estimator, model="filter", n_components=codes.shape[1], **free).fit(
-            codes, data.y, covariates=data.covariates
-        )
+        alone = refittable(estimator, model="filter", n_components=codes.shape[1], **free)
+        regression = data.refit(alone, codes, data.y, covariates=data.covariates)
         beta = regression._by_activation(regression.factor_coef_)
         effect[:, used] = beta @ regression.components_ / unit
     return effect

@@ -148,7 +148,7 @@ def _per_deviation(estimator: Any, view: FactorView) -> Any:
 def _without_scaling(fitted: FittedModel, means: Any) -> Any:
     """Means (k, p) of what the estimator sees as means of what the scalers before it were given."""
     estimator = fitted.estimator
-    kept = np.delete(np.arange(estimator.n_features_in_), estimator.covariate_columns_)
+    kept = np.delete(np.arange(estimator.n_features_in_), estimator._roles.apart)
     every = np.zeros((len(means), estimator.n_features_in_))
     every[:, kept] = means
     for step in reversed(fitted.steps):

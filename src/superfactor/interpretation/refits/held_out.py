@@ -20,8 +20,8 @@ from scipy.optimize import minimize_scalar
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from superfactor.estimators import inputs
+from superfactor.estimators.fitted.scores import effects_of
 from superfactor.estimators.parameters import seed_of
-from superfactor.estimators.scores import effects_of
 from superfactor.estimators.targets import Given
 from superfactor.interpretation.models import fitted_model, numbers
 from superfactor.interpretation.refits.progress import in_parallel, reporting
@@ -64,6 +64,12 @@ class HeldOut:
         What ``own`` is.
     own_of : tuple of str
         Of which class or target it is, for each factor.
+    activations : array of shape (n, outputs) or None
+        What the refits say of the samples they had not seen, before the inverse link; NaN of samples never
+        held out. None of records that have none.
+    signal : array of shape (n, outputs)
+        What the factors add to the prediction of held-out samples, each counted from the mean of the others:
+        on the log-odds, the log hazard or the target. NaN for samples that were not held out.
 
     Examples
     --------
@@ -85,6 +91,8 @@ class HeldOut:
     own: Any
     own_name: str
     own_of: tuple[str, ...]
+    activations: Any = None
+    signal: Any = None  # files of earlier versions have none
 
 
 def held_out_scores(
@@ -185,7 +193,10 @@ def held_out_scores(
     shown = explained > 0 and outcome.likelihood_ratio(none, best, len(values)) > _CHANCE
     predictive = shown & (contribution >= LEAST_CONTRIBUTION)
     own, of = outcome.alone(view, values, scores[judged], weight)
-    return HeldOut(scores, fold, explained, contribution, predictive, own, outcome.alone_name, of)
+    unseen = fold[:, None] < 0
+    activations, signal = (np.where(unseen, np.nan, values) for values in (full, full - base))
+    figures = (explained, contribution, predictive, own, outcome.alone_name, of, activations, signal)
+    return HeldOut(scores, fold, *figures)
 
 
 def _splits(

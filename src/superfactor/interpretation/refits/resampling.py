@@ -241,9 +241,11 @@ class _Refits:
             small = compress(DataMatrix(X), gram=gram)
         if small is not None and len(small.values) < self.estimator.n_components:
             small = None
-        again = clone(self.estimator).fit(
+        again = self.data.refit(
+            clone(self.estimator),
             X if small is None else small.rows * small.values,
             y[rows],
+            rows,
             covariates=None if beside is None else beside[rows],
             sample_weight=weight * (self.weight.sum() / weight.sum()),
         )

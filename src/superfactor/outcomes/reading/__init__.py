@@ -10,7 +10,7 @@ file           idea
 """
 
 from superfactor.outcomes.reading.base import Reading, of_leading, one_column
-from superfactor.outcomes.reading.shown import ShownClasses, ShownOutputs, ShownSamples
+from superfactor.outcomes.reading.shown import ShownClasses, ShownFlags, ShownOutputs, ShownSamples
 from superfactor.outcomes.reading.univariate import (
     Statistics,
     against_rest,
@@ -22,6 +22,7 @@ from superfactor.outcomes.reading.univariate import (
 __all__ = [
     "Reading",
     "ShownClasses",
+    "ShownFlags",
     "ShownOutputs",
     "ShownSamples",
     "Statistics",

@@ -22,8 +22,9 @@ class Reading(ABC):
     output_column: ClassVar[str | None] = "target"
     #: What `alone` gives.
     alone_name: ClassVar[str]
-    #: Whether the loss has no unit of its own: a variance has to be estimated beside it.
-    unknown_variance: ClassVar[bool] = False
+    #: The least dispersion φ of the outcome, which is then estimated: standard errors grow with √φ. None
+    #: where the loss is minus a log-likelihood without such a number.
+    least_dispersion: ClassVar[float | None] = None
 
     # --- what is shown --------------------------------------------------------------------------------
 
@@ -35,6 +36,9 @@ class Reading(ABC):
         """Which outputs of a fitted estimator are shown; `positive` is the class that is up, or None."""
         name, kappa = estimator._predicted, len(estimator.factor_coef_)
         outputs = (name,) if kappa == 1 else tuple(f"{name}{k}" for k in range(kappa))
+        given = tuple(estimator._names.get("targets", ()))
+        if len(given) == kappa:
+            outputs = given
         return ShownOutputs(None, outputs).towards(positive)
 
     def shown_samples(self, y: Any, classes: Any, outputs: Sequence[str]) -> ShownSamples:

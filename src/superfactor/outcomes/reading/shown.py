@@ -75,6 +75,18 @@ class ShownClasses(ShownOutputs):
         return 1.0, tuple(others), first
 
 
+class ShownFlags(ShownOutputs):
+    """Every one of several yes/no labels has a row."""
+
+    def towards(self, positive: Any) -> ShownOutputs:
+        if positive is None:
+            return replace(self, up=None)
+        if str(positive) not in self.outputs:
+            known = ", ".join(map(repr, self.outputs))
+            raise ValueError(f"positive={positive!r}: one of the labels {known} is required")
+        return replace(self, up=self.outputs.index(str(positive)))
+
+
 @dataclass(frozen=True)
 class ShownSamples:
     """The outcome of n samples as pictures show it.

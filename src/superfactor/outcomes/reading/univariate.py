@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.special import ndtr, stdtr
 from scipy.stats import rankdata
 
-from superfactor.losses.risk_sets import RiskSets
+from superfactor.losses.survival.risk_sets import RiskSets
 
 # Entries of a dense block: small beside X, large beside what a step costs.
 _ENTRIES = 2**22

@@ -2,7 +2,7 @@
 
 figure("biplot", (node, width) => {
   const [across, up] = [Number(byId("biplot-x").value), Number(byId("biplot-y").value)];
-  const points = space.points.filter((p) => !hiddenClasses.has(p[2]));
+  const points = space.points.filter((p) => !hiddenClasses.has(groupOf(p[2])));
   const {box, x, y, height, nodes} = plane("biplot", width, across, up, points, sampleMark(3, " faint"));
   // The top features of both factors, half of the arrows each; a feature of both is drawn once.
   const half = Number(byId("biplot-arrows").value) / (across === up ? 1 : 2);

@@ -11,6 +11,20 @@ const SHAPES = [
 ];
 const DASHES = [null, "7 3", "2 3", "10 3 2 3"];
 
+// Of several labels the one that pictures show; a scale instead of classes.
+const chosenLabel = () => Number(byId("colour-by")?.value ?? 0);
+const groupOf = (colour) => (Array.isArray(colour) ? colour[chosenLabel()] : colour);
+const scaled = payload.samples.scale ?? null;
+// A value from 0 to 1 as a class and a share: the page's two colours with the middle between them.
+function paint(node, colour) {
+  if (!scaled) node.classList.add(colourOf(groupOf(colour)));
+  else {
+    node.classList.add("on-scale");
+    node.style.setProperty("--share", colour);
+  }
+  return node;
+}
+
 const colourOf = (index) => `class-${index % COLOURS}`;
 const shapeOf = (index, radius) => SHAPES[index % SHAPES.length](radius);
 const dashOf = (index) => DASHES[Math.floor(index / COLOURS) % DASHES.length];
@@ -23,10 +37,24 @@ function sign(index, line) {
   return svg("svg", {viewBox: "-8 -8 16 16", class: colourOf(index), "aria-hidden": "true"}, inside);
 }
 
+// The scale of a continuous outcome: colours, and the values at both ends and the middle.
+function legendOfScale() {
+  const at = (share) => {
+    const {low, high, root} = scaled;
+    return root ? (Math.sqrt(low) + share * (Math.sqrt(high) - Math.sqrt(low))) ** 2 : low + share * (high - low);
+  };
+  const cells = Array.from({length: 24}, (_, k) => paint(svg("rect", {x: k * 8, y: 0, width: 8.3, height: 12}), k / 23));
+  const ends = [[0, "start"], [0.5, "middle"], [1, "end"]].map(([share, anchor]) =>
+    svg("text", {x: share * 192, y: 27, "text-anchor": anchor}, shown(at(share))));
+  const name = html("span", {class: "scale-name"}, cut(scaled.name, 250, 14));
+  return html("div", {class: "legend scale"}, name, svg("svg", {viewBox: "0 0 192 30", width: 192, height: 30, role: "img",
+    "aria-label": `Colours: ${scaled.name} from ${shown(at(0))} to ${shown(at(1))}`}, ...cells, ...ends));
+}
+
 // A name for a legend, cut where it would fill a line; the tooltip has all of it.
-function legendName(index, more = "") {
-  const text = cut(classes[index], 250, 14);
-  const whole = classes[index] + more;
-  return text === classes[index] ? [whole]
+function legendName(index, more = "", name = classes[index]) {
+  const text = cut(name, 250, 14);
+  const whole = name + more;
+  return text === name ? [whole]
     : [html("span", {"data-tip": whole, "aria-hidden": "true"}, text + more), html("span", {class: "unseen"}, whole)];
 }

@@ -1,6 +1,8 @@
 // Bars of the extreme features of each factor, supervised beside the plain SVD factor paired with it.
 
 const ROW = 19;
+// Names of the coefficients where they are not those of classes.
+const outputs = payload.factors.outputs ?? null;
 
 figure("factors", (node, width) => {
   const {supervised, plain} = payload.factors;
@@ -24,11 +26,11 @@ function factorSide(factors, j, perEnd, width) {
   const called = factor.number ? `SVD factor ${factor.number}` : `Supervised factor ${j + 1}`;
   const head = html("p", {}, html("b", {}, factor.number ? called : "Supervised"),
     factor.number ? ` · similarity ${factor.similarity}` : null, ` · ${factor.share} of the variance`,
-    factor.alone ? ` · AUC of its own, ${payload.factors.judged}: ${factor.alone}` : null);
+    factor.alone ? ` · ${payload.factors.own ?? "AUC of its own"}, ${payload.factors.judged}: ${factor.alone}` : null);
   const parts = html("div", {class: "parts"});
   let part = width;
   if (factor.coef.length === 1) {
-    head.append(` · coefficient ${factor.coef[0][1]} towards ${classes[payload.factors.up]}`);
+    head.append(` · coefficient ${factor.coef[0][1]} ${outputs ? "on" : "towards"} ${outputs ? outputs[0] : classes[payload.factors.up]}`);
   } else {
     if (width >= 440) part = (width - 18) / 2;
     parts.append(coefficientBars(called, factor.coef, part));
@@ -69,7 +71,7 @@ const largestCoef = allCoef.reduce((most, one) => (Math.abs(one[0]) > Math.abs(m
 
 function coefficientBars(label, coef, width) {
   const rows = coef.map(([value, said], i) => ({
-    name: classes[i], value, gap: 0, lines: [classes[i], `coefficient ${said} against the mean over classes`],
+    name: (outputs ?? classes)[i], value, gap: 0, lines: [(outputs ?? classes)[i], `coefficient ${said}${outputs ? "" : " against the mean over classes"}`],
   }));
   const title = `Coefficients, full length ${largestCoef[1].replace(/[+−]/, "")}`;
   return bothSides(`Coefficients of ${label}`, title, rows, Math.abs(largestCoef[0]), width);

@@ -12,7 +12,7 @@ figure("heatmap", (node, width) => {
   const cell = (right - left) / columns;
   const columnAt = (place) => Math.min(Math.max(Math.floor((place - left) / cell), 0), columns - 1);
   const acrossOf = (event) => columnAt((event.clientX - picture.getBoundingClientRect().left) * (width / picture.getBoundingClientRect().width));
-  const who = (j) => `${map.samples[j]}, ${classes[map.classes[j]]}`;
+  const who = (j) => (scaled ? map.samples[j] : `${map.samples[j]}, ${classes[groupOf(map.classes[j])]}`);
   const runs = (same, at) => Array.from({length: columns}, (_, j) => j).filter(same).map(at).join("");
   const box = (j, y, height) => `M${(left + j * cell).toFixed(2)},${y}h${(cell + 0.15).toFixed(2)}v${height}h${(-cell - 0.15).toFixed(2)}Z`;
 
@@ -23,14 +23,14 @@ figure("heatmap", (node, width) => {
     own.style.setProperty("--share", Math.abs(k - map.steps) / map.steps);
     return own;
   });
-  const stripes = classes.map((_, c) => svg("path", {class: `bar ${colourOf(c)}`, d: runs((j) => map.classes[j] === c, (j) => box(j, strip + 12 * bandOf(c)[0], 12 * bandOf(c)[1]))}));
+  const stripes = scaled ? map.classes.map((share, j) => paint(svg("path", {d: box(j, strip, 12)}), share)) : classes.map((_, c) => svg("path", {class: `bar ${colourOf(c)}`, d: runs((j) => groupOf(map.classes[j]) === c, (j) => box(j, strip + 12 * bandOf(c)[0], 12 * bandOf(c)[1]))}));
   const stripMark = mark(svg("g", {}, ...stripes, svg("rect", {x: left, y: strip, width: right - left, height: 12, fill: "transparent"})),
-    (event) => (event ? [who(acrossOf(event))] : ["Classes of the samples"]));
+    (event) => (event ? [who(acrossOf(event))] : [scaled ? `${scaled.name} of the samples` : "Classes of the samples"]));
   const rowMarks = map.features.map((name, i) => mark(
     svg("g", {class: "row"}, nameText(name, names - 8, {x: right + 8, y: top + i * tall + 11.5}),
       svg("rect", {class: "frame", x: left, y: top + i * tall, width: right - left, height: tall})),
     (event) => {
-      if (!event || event.target.tagName === "text") return [name, ...map.means[i].map((mean, c) => `mean of ${classes[c]}: ${mean} s.d.`).slice(0, 12)];
+      if (!event || event.target.tagName === "text") return [name, ...map.means[i].map((mean, c) => `mean of ${(map.parts ?? classes)[c]}: ${mean} s.d.`).slice(0, 12)];
       const j = acrossOf(event);
       const level = (map.levels[i].charCodeAt(j) - 97 - map.steps) / map.steps * map.farthest;
       return [name, who(j), `about ${shown(level, 2)} s.d.`];
@@ -57,7 +57,7 @@ figure("heatmap", (node, width) => {
     svg("g", {class: "axis", "aria-hidden": "true"}, ...scale, ...ends));
   const legend = classes.map((_, i) => html("li", {}, html("span", {}, svg("svg", {viewBox: "-8 -8 16 16", class: colourOf(i), "aria-hidden": "true"},
     svg("rect", {class: "bar", x: -6, y: -6 + 12 * bandOf(i)[0], width: 12, height: 12 * bandOf(i)[1]})), ...legendName(i))));
-  node.append(html("ul", {class: "legend"}, ...legend), picture);
+  node.append(scaled ? legendOfScale() : html("ul", {class: "legend"}, ...legend), picture);
 });
 
 // Classes of one colour differ in which part of the strip they fill: start and size.

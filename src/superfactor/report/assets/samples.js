@@ -45,14 +45,29 @@ function ellipsePath({mean, covariance, radius}, a, b, x, y) {
 function sampleMark(radius, more = "") {
   return (point, x, y) => {
     const filled = point[1] || !hasHeldOut ? " filled" : "";
-    return svg("path", {d: shapeOf(point[2], radius), class: `sample${filled}${more} ${colourOf(point[2])}`, transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`});
+    const shape = scaled ? 0 : groupOf(point[2]);
+    return paint(svg("path", {d: shapeOf(shape, radius), class: `sample${filled}${more}`, transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`}), point[2]);
   };
 }
 
 function drawSamples(node, name, width, points, across, up) {
   const draw = sampleMark(radiusOf(width, points.length));
   const told = (point, x, y) => mark(draw(point, x, y), sampleLines(point));
-  const label = `${points.length} samples, factor ${across + 1} across, ${up === "class" ? "one row a class" : `factor ${Number(up) + 1} up`}`;
+  const label = `${points.length} samples, factor ${across + 1} across, ${up === "class" ? (scaled ? `${scaled.name} up` : "one row a class") : `factor ${Number(up) + 1} up`}`;
+  if (up === "class" && scaled) {
+    const box = boxOf(width);
+    const training = inTraining(name);
+    const x = linear(space.ranges[training][across], [box.left, box.right]);
+    const ends = scaled.root ? [Math.sqrt(scaled.low), Math.sqrt(scaled.high)] : [scaled.low, scaled.high];
+    const inner = linear(ends, [box.bottom - 8, box.top + 8]);
+    const place = (value) => inner(scaled.root ? Math.sqrt(value) : value);
+    const values = (scaled.root ? rooted : linear)([scaled.low, scaled.high], [0, 1]).ticks(5).filter((v) => v >= scaled.low && v <= scaled.high);
+    node.append(legendOfScale(), drawing(width, box.bottom + 52, label,
+      leftAxis(place, box.left, box.right, scaled.name, {values}),
+      bottomAxis(x, [box.left, box.right], box.bottom, axisOf(name, across), {ticks: width < 600 ? 4 : 8}),
+      ...points.map((point) => told(point, x(placeOf(point, training, across)), inner(ends[0] + point[2] * (ends[1] - ends[0]))))));
+    return;
+  }
   if (up === "class") {
     const box = {left: Math.min(150, width * 0.3), right: width - 12, top: 26, bottom: 8 + Math.max(classes.length * 42, 180)};
     const training = inTraining(name);
@@ -60,7 +75,7 @@ function drawSamples(node, name, width, points, across, up) {
     const y = linear([-0.5, classes.length - 0.5], [box.top, box.bottom]);
     node.append(legendOfClasses(name), drawing(width, box.bottom + 52, label, classAxis(y, box),
       bottomAxis(x, [box.left, box.right], box.bottom, axisOf(name, across), {ticks: width < 600 ? 4 : 8}),
-      ...points.map((point, i) => told(point, x(placeOf(point, training, across)), y(point[2] + scatter(i))))));
+      ...points.map((point, i) => told(point, x(placeOf(point, training, across)), y(groupOf(point[2]) + scatter(i))))));
     return;
   }
   const {height, nodes} = plane(name, width, across, Number(up), points, told);
@@ -68,20 +83,24 @@ function drawSamples(node, name, width, points, across, up) {
 }
 
 figure("overview", (node, width) => {
-  const points = space.points.filter((p) => !hiddenClasses.has(p[2]));
+  const points = space.points.filter((p) => !hiddenClasses.has(groupOf(p[2])));
   drawSamples(node, "overview", width, points, 0, space.names.length > 1 ? 1 : "class");
 });
 figure("samples", (node, width) => drawSamples(node, "samples", width, space.points.filter(wanted),
   Number(byId("x-factor").value), byId("y-factor").value), "x-factor", "y-factor", "which-samples", "positions");
+byId("colour-by")?.addEventListener("change", () => {
+  for (const own of [...SAMPLE_FIGURES, "heatmap"].map(figureNamed)) if (own?.drawn) redraw(own, own.drawn);
+});
 
 function wanted(point) {
   const which = byId("which-samples").value;
   const [, heldOut, truth, predicted] = point;
-  if (hiddenClasses.has(truth)) return false;
+  if (hiddenClasses.has(groupOf(truth))) return false;
   return which === "all" || (which === "wrong" ? truth !== predicted : heldOut === Number(which));
 }
 
 function sampleLines([id, heldOut, truth, predicted, best, own, , how]) {
+  if (Array.isArray(predicted)) return [id, ...predicted, heldOut ? "held out" : `predicted ${how}`];
   const lines = [id, `${classes[truth]}, ${heldOut ? "held out" : "training"}`];
   lines.push(`predicted ${classes[predicted]}, probability ${best}` + (heldOut ? "" : ` (${how})`));
   if (predicted !== truth) lines.push(`probability of ${classes[truth]}: ${own}`);
@@ -98,6 +117,7 @@ function classAxis(y, box) {
 
 // Pressing a class hides or shows it in all pictures of samples.
 function legendOfClasses(name) {
+  if (scaled) return legendOfScale();
   const items = classes.map((_, i) => {
     const button = html("button", {type: "button", "aria-pressed": String(!hiddenClasses.has(i))}, sign(i), ...legendName(i));
     button.addEventListener("click", () => {

@@ -56,8 +56,7 @@ function bottomAxis(scale, [left, right], y, title, {ticks = 6, format = shown} 
     svg("text", {x: (left + right) / 2, y: y + 40, "text-anchor": "middle"}, title));
 }
 
-function leftAxis(scale, x, right, title, {ticks = 5, format = shown} = {}) {
-  const values = scale.ticks(ticks);
+function leftAxis(scale, x, right, title, {ticks = 5, format = shown, values = scale.ticks(ticks)} = {}) {
   const grid = values.map((value) => svg("line", {x1: x, x2: right, y1: scale(value), y2: scale(value)}));
   const names = values.map((value) =>
     svg("text", {x: x - 8, y: scale(value) + 4, "text-anchor": "end"}, format(value)));

@@ -1,4 +1,4 @@
-"""What the factors do to the classes: directions, and how each does by itself."""
+"""What the factors do to the outcome: directions, and how each does by itself."""
 
 from __future__ import annotations
 
@@ -6,29 +6,26 @@ from dataclasses import dataclass
 
 from superfactor.interpretation import FactorView
 from superfactor.report.facts.facts import Facts
+from superfactor.report.formats import area, correlation
 
 
 def directions(facts: Facts, view: FactorView) -> list[tuple[str, str]]:
-    """For each factor the class that becomes more likely as it goes up, and as it goes down.
+    """For each factor what becomes more likely, or more, as it goes up, and as it goes down.
 
-    Two classes need the first alone; both are empty for a factor without effect.
+    The second is empty where it is the opposite; both are for a factor without effect.
     """
-    found = []
-    for effect in view.coef.T:
-        ends = facts.page.direction(effect, facts.up)
-        names = ("", "") if ends is None else (facts.classes[ends[0]], facts.classes[ends[1]])
-        found.append((names[0], "" if len(effect) == 1 else names[1]))
-    return found
+    return [facts.page.towards(effect, facts.up, facts.names) for effect in view.coef.T]
 
 
 @dataclass(frozen=True)
 class Alone:
-    """One factor by itself: the AUC of its score for a class, and what the prediction loses without it.
+    """One factor by itself: how its score goes with the outcome, and what the prediction loses without it.
 
-    `lost` is a share of what all factors explain.
+    `own` is an AUC, a correlation or a concordance as text, `of` its class or target, empty where there is
+    only one. `lost` is a share of what all factors explain.
     """
 
-    area: float
+    own: str
     of: str
     lost: float
 
@@ -41,12 +38,13 @@ def alone(facts: Facts) -> list[Alone]:
         both = zip(view.coef.T, samples.scores.T, strict=True)
         areas = [facts.page.alone(effect, facts.up, samples.truth, score) for effect, score in both]
     else:
-        assert view.classes is not None
-        areas = list(zip(held.own, map(view.classes.index, held.own_of), strict=True))
+        known = view.classes or view.outputs
+        areas = list(zip(held.own, map(known.index, held.own_of), strict=True))
         lost = held.contribution if held.predictive.any() else lost
+    write, several = correlation if facts.page.own_is_signed else area, len(facts.names) > 1
     return [
-        Alone(float(area), facts.classes[c], float(share))
-        for (area, c), share in zip(areas, lost, strict=True)
+        Alone(write(own), facts.names[k] if several else "", float(share))
+        for (own, k), share in zip(areas, lost, strict=True)
     ]
 
 

@@ -10,27 +10,32 @@ from typing import Any
 import numpy as np
 
 from superfactor.interpretation import FactorView, HeldOut, Matched
+from superfactor.interpretation.models import FittedModel
 from superfactor.interpretation.roles import roles
 from superfactor.outcomes import Outcome
-from superfactor.outcomes.class_page import ClassPage, Curve
+from superfactor.outcomes.pages import Page
 from superfactor.report.facts.gaps import Filled
 from superfactor.report.facts.samples import ToldSamples
 from superfactor.report.facts.search import Searched
 from superfactor.report.facts.trusted import Trusted
+from superfactor.report.formats import label
 from superfactor.selection import Verdict
-from superfactor.selection.judging.external import external_verdict
+from superfactor.selection.judging.external import external_verdict, scores_of
 from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, WORSE
+
+# Of more samples no bootstrap is made for the intervals of a page.
+MOST_DRAWN = 2000
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How good predictions are: n samples, metric → figure and interval, confusion (c, c), ROC curves."""
+    """How good predictions are: n samples, metric → figure and interval, confusion (c, c), what is drawn."""
 
     n: int
     figures: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
     confusion: Any
-    curves: list[Curve]
+    drawn: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class Facts:
     outcome: Outcome
     estimator: Any
     steps: tuple[Any, ...]
-    classes: list[str]
+    names: list[str]  # of classes or outputs, as the page calls them
+    columns: Any  # (k,) of the predicted rows, as the model calls them
     covariates: list[str]  # their names, in the order of covariate_coef_
     view: FactorView
     plain: Matched  # the same number of factors of a plain SVD, beside those of the view
@@ -71,6 +77,7 @@ class Facts:
     baselines: Mapping[str, float] = field(default_factory=dict)
     title: str = ""
     target: str = ""
+    axis: str = ""
     command: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -85,7 +92,16 @@ class Facts:
         return len(self.view.weights)
 
     @property
-    def page(self) -> ClassPage:
+    def exposure(self) -> str:
+        """What counts are out of, the name of the column; "" where they are not."""
+        at = self.estimator._roles.exposure
+        if at is None:
+            return ""
+        names = FittedModel(self.estimator, self.steps).column_names
+        return label(f"column {at}" if names is None else names[at])
+
+    @property
+    def page(self) -> Page:
         """What the kind of y says on a page."""
         assert self.outcome.page is not None
         return self.outcome.page
@@ -93,8 +109,16 @@ class Facts:
     @property
     def up(self) -> int:
         """With two classes: the number of the one whose log-odds the coefficients change."""
-        assert self.view.classes is not None
-        return self.view.classes.index(self.view.outputs[0])
+        return self.page.up(self.view)
+
+    @property
+    def groups(self) -> list[str]:
+        """The sorts of samples that pictures tell apart; none where their colours are a scale."""
+        return self.page.groups(self.names)
+
+    def shown_name(self, name: str) -> str:
+        """A class or output of the view as the page calls it."""
+        return self.names[(self.view.classes or self.view.outputs).index(name)]
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -107,9 +131,14 @@ class Facts:
             return given
         if self.test is not None:
             # The model's own names of the classes: as the page shows them, two may be cut to the same.
-            names, found = self.estimator.classes_, self.test
-            return external_verdict(self.outcome, names, found.truth, found.probabilities)
+            found = self.test
+            return external_verdict(self.outcome, self.columns, found.truth, found.rows)
         said = ["The training figures on this page are optimistic: the model has seen these samples."]
+        if self.judged_by == "refitted":
+            said = [
+                "The out-of-fold figures on this page are those of refits with the rank and weights that all "
+                "samples have chosen, and slightly high."
+            ]
         if self.search is not None:
             said.append(
                 "The cross-validated score is the honest one, though slightly high as the best of the "
@@ -144,34 +173,87 @@ class Facts:
 
     @property
     def out_of_fold(self) -> Any:
-        """(n, c) probabilities of the training samples by models that had not seen them; None without."""
+        """(n, k) rows of the training samples by models that had not seen them; None without."""
         found: Any = getattr(self.nested, "predictions", None)
-        same = found is not None and np.shape(found) == self.train.probabilities.shape
-        return found if same and np.isfinite(found).all() else None
+        n, k = self.train.rows.shape
+        if found is None or len(found) != n or np.shape(found)[1] < k:
+            return None
+        found = found[:, :k]  # after the risk may come survival at fixed times
+        return found if np.isfinite(found).all() else None
+
+    @cached_property
+    def refitted(self) -> Any:
+        """The same by refits, with weights that all samples have chosen; None if there is no use for it."""
+        found = getattr(self.held_out, "activations", None)
+        rows = None if found is None else self.page.rows_of(np.asarray(found, dtype=float))
+        if rows is None:
+            return None
+        rows = rows[np.isfinite(rows).all(axis=1)]  # those with a label
+        return rows if len(rows) == len(self.train) else None
 
     @property
     def judged_by(self) -> str:
-        """The samples that the figures are of: "held-out", "out-of-fold" or, optimistic, "training"."""
+        """The figures are of: "held-out", "out-of-fold", "refitted" or, optimistic, "training" samples."""
         if self.test is not None:
             return "held-out"
-        return "training" if self.out_of_fold is None else "out-of-fold"
+        if self.out_of_fold is not None:
+            return "out-of-fold"
+        return "training" if self.refitted is None else "refitted"
 
     @cached_property
     def evaluation(self) -> Evaluation:
         """The figures of `samples`, by models that had not seen them where there are any."""
-        found = self.out_of_fold if self.judged_by == "out-of-fold" else self.samples.probabilities
-        asked = self.samples.truth, np.asarray(found, dtype=float)
+        truth, rows = self.samples.truth, self.judged_rows
+        figures = self._figures(truth, rows)
         return Evaluation(
             len(self.samples),
-            self.outcome.figures(*asked),
-            self.outcome.least_intervals(*asked),
-            self.outcome.confusion(*asked),
-            self.page.curves(*asked),
+            figures,
+            self._intervals(truth, rows, figures),
+            self.outcome.confusion(truth, rows),
+            self.page.drawn(truth, rows, self.names),
         )
 
-    def counts(self, samples: ToldSamples | None = None) -> Any:
-        """(c,) how many samples of each class there are, in training unless others are given."""
-        return np.bincount((self.train if samples is None else samples).truth, minlength=len(self.classes))
+    @property
+    def judged_rows(self) -> Any:
+        """Rows (n, k) of `samples` by models that had not seen them where there are any."""
+        found = {"out-of-fold": self.out_of_fold, "refitted": self.refitted}.get(self.judged_by)
+        return np.asarray(self.samples.rows if found is None else found, dtype=float)
+
+    def _figures(self, truth: Any, rows: Any) -> dict[str, float]:
+        """Of refits, which may have fewer columns than the model, the one that counts."""
+        if rows.shape[1] == self.train.rows.shape[1]:
+            return self.outcome.figures(truth, rows)
+        name = self.outcome.headline(truth)
+        return {name: self.outcome.metric(name).function(truth, rows)}
+
+    def _intervals(
+        self, truth: Any, rows: Any, figures: Mapping[str, float]
+    ) -> dict[str, tuple[float, float]]:
+        """Those that so many samples allow; where the kind has none, of the folds or by the bootstrap."""
+        least = self.outcome.least_intervals(truth, rows)
+        if least or self.judged_by == "training":
+            return least
+        if self.judged_by == "out-of-fold":
+            summary = self.nested.summary
+        elif rows.shape[1] == self.train.rows.shape[1] and len(truth) <= MOST_DRAWN:
+            try:
+                summary = scores_of(self.outcome, self.columns, truth, rows).summary
+            except ValueError:  # too few samples to measure anything
+                return {}
+        else:
+            return {}
+        return {name: (summary[name]["low"], summary[name]["high"]) for name in figures if name in summary}
+
+    @cached_property
+    def optimism(self) -> tuple[str, float, float] | None:
+        """The metric that counts, its figure in training and on samples not seen; None if they are close."""
+        found = self.out_of_fold if self.out_of_fold is not None else self.refitted
+        name = self.outcome.headline(self.train.truth)
+        metric = self.outcome.metric(name)
+        if found is None or not metric.higher_is_better:
+            return None
+        seen, unseen = (metric.function(self.train.truth, rows) for rows in (self.train.rows, found))
+        return (name, seen, unseen) if seen - unseen > self.page.gap else None
 
     def fitted(self, name: str) -> float:
         """ξ or λ as the fit used it, where the setting may have been a word."""

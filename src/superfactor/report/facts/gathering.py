@@ -15,7 +15,6 @@ from superfactor.estimators.targets import Given
 from superfactor.interpretation import (
     FactorView,
     HeldOut,
-    covariate_effects,
     factor_view,
     held_out_scores,
     matched,
@@ -23,8 +22,9 @@ from superfactor.interpretation import (
 )
 from superfactor.interpretation.blocks import blocks_of, shares_of_blocks
 from superfactor.interpretation.confounders import adjusters, confounded
+from superfactor.interpretation.covariates import trusted_effects
 from superfactor.interpretation.models import fitted_model
-from superfactor.outcomes import outcome_of
+from superfactor.outcomes import Target, outcome_of
 from superfactor.report.facts.facts import Confounders, Facts
 from superfactor.report.facts.gaps import filled_in
 from superfactor.report.facts.nameless import to_refit, whole, without_names
@@ -57,7 +57,7 @@ def gather(
     search: Any = None,
     **told: Any,
 ) -> Facts:
-    """The facts of a classifier; `told` are those the caller knows (title, nested, …).
+    """The facts of a model; `told` are those the caller knows (title, nested, …).
 
     `held_out`, `stable` and `near` are a HeldOut, StableFeatures and Nearness, None to find them here, or
     False to do without; `features` says whether tables of single features are wanted.
@@ -66,23 +66,22 @@ def gather(
     outcome = outcome_of(fitted.estimator)
     if outcome.page is None:
         raise TypeError(
-            f"model={type(fitted.estimator).__name__}: the report shows classifiers; "
-            "SMFClassifier, a Pipeline that ends in one or SMFClassifierCV is required"
+            f"model={type(fitted.estimator).__name__}: there is no report of {outcome.name}; an estimator of "
+            "superfactor of another kind of y, a Pipeline that ends in one or a search for one is required"
         )
     if (X_test is None) != (y_test is None):
         missing = "y_test" if y_test is None else "X_test"
         raise ValueError(f"{missing}=None: X_test and y_test are required together, or neither")
-    told["search"] = _search_of(model, search)
+    told["search"] = _search_of(model, search, outcome.page.scorer)
     _check_procedure(told.get("nested"), model, told["search"])
     view = factor_view(model, rotation=rotation, positive=positive)
     names = names_of(ids, X, X_test)
-    effects = _covariate_table(model, fitted, view, X, y, covariates)
     filled = filled_in(fitted, X, X_test)
     removed = _confounders(fitted, view, X, X_test, *confounders)
     bare, (array, X_test) = without_names(fitted, X, X_test)
     estimator, seen = bare.estimator, bare.preprocess(array)
     asked = outcome, estimator, view
-    given = labels_of("y", y, names[0], outcome, estimator.unlabeled)
+    given = labels_of("y", y, names[0], outcome, getattr(estimator, "unlabeled", None))
     train, unlabeled = parts_of("y", given, *asked, names[0], seen, covariates)
     why, again = "", to_refit(model, X, bare, array)
     beside = {"covariates": covariates, "groups": groups}
@@ -90,22 +89,28 @@ def gather(
         held_out, why = _held_out(*again, y, rotation=rotation, positive=positive, **beside)
     if held_out:
         train = replace(train, blind=_blind(held_out, given, view))
+    effects = _covariate_table(model, fitted, view, X, y, covariates, held_out)
     test = test_unlabeled = None
     if X_test is not None:
         new = bare.preprocess(X_test)
-        labels = labels_of("y_test", y_test, names[1], outcome, estimator.unlabeled)
+        labels = labels_of("y_test", y_test, names[1], outcome, getattr(estimator, "unlabeled", None))
         test, test_unlabeled = parts_of("y_test", labels, *asked, names[1], new, covariates_test)
         test = replace(test, blind=test.scores)
     if features:
         told["trusted"] = trusted(view, whole(bare), array, again, y, stable=stable, near=near, **beside)
-    _check_nested(told.get("nested"), estimator.classes_, train.truth)
+    columns = outcome.recognised(estimator, given, "y")[0]
+    target = Target(given, columns, train.truth)
+    _check_nested(told.get("nested"), columns, outcome.counts(target))
+    called = outcome.page.names(estimator, view.outputs, y, told.get("target", ""))
     plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(
         model=model,
         outcome=outcome,
         estimator=fitted.estimator,
         steps=fitted.steps,
-        classes=[label(c, LONGEST_CLASS) for c in estimator.classes_],
+        names=[label(name, LONGEST_CLASS) for name in called],
+        columns=columns,
+        axis=label(outcome.page.axis(y)),
         covariates=[label(name) for name in fitted.covariate_names],
         view=view,
         plain=matched(view, replace(plain, features=view.features)),
@@ -143,12 +148,13 @@ def _blind(held_out: HeldOut, given: Given, view: FactorView) -> Any:
     return held_out.scores if given.known is None else held_out.scores[given.known]
 
 
-def _covariate_table(model: Any, fitted: Any, view: FactorView, X: Any, y: Any, covariates: Any) -> Any:
+def _covariate_table(
+    model: Any, fitted: Any, view: FactorView, X: Any, y: Any, covariates: Any, held_out: Any
+) -> Any:
     """The effects of covariates on the same class as those of the factors; None without covariates."""
     if not fitted.covariate_names:
         return None
-    positive = view.outputs[0] if len(view.outputs) == 1 else None
-    return covariate_effects(model, X, y, covariates, positive=positive)
+    return trusted_effects(model, X, y, covariates, positive=view.positive, held_out=held_out)
 
 
 def _confounders(
@@ -168,12 +174,12 @@ def _confounders(
     )
 
 
-def _check_nested(nested: Any, classes: Any, truth: Any) -> None:
+def _check_nested(nested: Any, names: Any, counts: Any) -> None:
     """Nested cross-validation of other samples would be the headline of a page that is not about them.
 
     What model files of earlier versions recorded has neither classes nor counts.
     """
-    own = {"classes": classes, "counts": np.bincount(truth, minlength=len(classes))}
+    own = {"classes": np.asarray(names), "counts": np.asarray(counts)}
     for name, wanted in own.items():
         given = getattr(nested, name, None)
         if given is not None and np.asarray(given).tolist() != wanted.tolist():
@@ -183,11 +189,11 @@ def _check_nested(nested: Any, classes: Any, truth: Any) -> None:
             )
 
 
-def _search_of(model: Any, search: Any) -> Searched | None:
-    """What is told of the search that chose the model, which may be the model itself."""
+def _search_of(model: Any, search: Any, usual: str) -> Searched | None:
+    """What is told of the search that chose the model, maybe the model itself; `usual` is its score."""
     if search is None and not isinstance(model, Search):
         return None
-    return searched(model if search is None else search)
+    return replace(searched(model if search is None else search), usual=usual)
 
 
 def _check_procedure(nested: Any, model: Any, search: Searched | None) -> None:

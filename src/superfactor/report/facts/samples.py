@@ -1,4 +1,4 @@
-"""Samples with what a model says about them: names, classes, probabilities, scores."""
+"""Samples with what a model says about them: names, outcomes, predictions, scores."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class ToldSamples:
     """Samples with what the model says about them."""
 
     ids: list[str]  # n names
-    truth: Any  # (n,) class numbers, −1 without a label
-    probabilities: Any  # (n, classes)
+    truth: Any  # (n, …), as the kind of y has it; None without labels
+    rows: Any  # (n, k): probabilities, values or risks
     scores: Any  # (n, r), as new samples get them (without their labels), in display order and sign
     blind: Any = None  # (n, r), the same by models that had not seen them; None where there are none
 
@@ -32,10 +32,11 @@ class ToldSamples:
 
 def labels_of(name: str, y: Any, ids: list[str], outcome: Outcome, unlabeled: Any) -> Given:
     """The labels of samples, and who has none; `name` is what the caller calls them."""
-    labels = np.ravel(np.asarray(as_numpy(y)))
+    # A table of several columns, or of events and times, is what the kind of y takes it for.
+    labels = y if np.ndim(y) == 2 and min(np.shape(y)) > 1 else np.ravel(np.asarray(as_numpy(y)))
     if len(labels) != len(ids):
         raise ValueError(f"{name}: {len(labels)} labels for {len(ids)} samples; the numbers must agree")
-    given = outcome.read(labels, labels, "write_report", unlabeled)
+    given = outcome.read(labels, np.empty((len(ids), 0)), "write_report", unlabeled)
     if given.known is not None and not given.known.any():
         raise ValueError(f"{name}: none of the {len(ids)} samples has a label; some are required")
     return given
@@ -53,17 +54,19 @@ def parts_of(
 ) -> tuple[ToldSamples, ToldSamples | None]:
     """The samples with a label, as `given` says, and those without; X (n, p) is as the estimator wants it."""
     classes, truth = outcome.recognised(estimator, given, name)
+    known = X if given.known is None else _safe_indexing(X, np.flatnonzero(given.known))
+    truth = outcome.observed(truth, estimator, known)
 
     def told(ids: list[str], truth: Any, X: Any, covariates: Any) -> ToldSamples:
         rows = outcome.rows(estimator, X, classes, covariates=covariates)
         rows = np.asarray(as_numpy(rows), dtype=np.float64)
         scores = view.scores_of(estimator.transform(X))
-        return ToldSamples(ids, truth, rows / rows.sum(axis=1, keepdims=True), scores)
+        return ToldSamples(ids, truth, outcome.page.cleaned(rows), scores)  # type: ignore[union-attr]
 
     if given.known is None:
         return told(ids, truth, X, covariates), None
     parts = []
-    for there, own in ((given.known, truth), (~given.known, np.full((~given.known).sum(), -1))):
+    for there, own in ((given.known, truth), (~given.known, None)):
         at = np.flatnonzero(there)
         extra = None if covariates is None else _safe_indexing(covariates, at)
         parts.append(told([ids[i] for i in at], own, _safe_indexing(X, at), extra))

@@ -28,11 +28,14 @@ class Searched:
     scoring: Any  # of the search: None, a name or a function
     scree: Scree
     procedure: Mapping[str, Any] | None = None  # as `procedure_of` has it; None where not known
+    usual: str = "log-likelihood"  # what is maximised where `scoring` is None, by the kind of y
 
     @property
     def scorer(self) -> str:
         """What was maximised, in words."""
-        if self.scoring is None or self.scoring == "neg_log_loss":
+        if self.scoring is None:
+            return self.usual
+        if self.scoring == "neg_log_loss":
             return "log-likelihood"
         name = self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score")
         return label(name.replace("_", " "))
@@ -48,7 +51,9 @@ def searched(search: Any) -> Searched:
     if isinstance(search, Searched):
         return search
     if not isinstance(search, Search) or not hasattr(search, "cv_results_"):
-        raise TypeError(f"search={type(search).__name__}: a fitted SMFClassifierCV or None is required")
+        raise TypeError(
+            f"search={type(search).__name__}: a fitted search, such as SMFClassifierCV, or None is required"
+        )
     results = search.cv_results_
     return Searched(
         settings=results["params"],

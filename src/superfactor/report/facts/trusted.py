@@ -1,4 +1,4 @@
-"""Features and the classes: how each goes with them by itself, markers, and which features return."""
+"""Features and the outcome: how each goes with it by itself, markers, and which features return."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Trusted:
     """What the training samples say of single features."""
 
     effects: Any  # DataFrame of `feature_effects`
-    markers: Any  # DataFrame of `class_features`
+    markers: Any  # DataFrame of `class_features`; None without classes
     stable: StableFeatures | None
     why_not: str  # why there are no stable ones; empty where nobody wanted them
     nearness: Nearness | None  # None where nobody wanted it or it would take long
@@ -55,10 +55,8 @@ def trusted(
     again : the same, in a form that can be fitted again
     stable, near : StableFeatures and Nearness, None to find them if that does not take long, or False
     """
-    up = view.outputs[0] if len(view.outputs) == 1 else None
-    effects = feature_effects(model, X, y, covariates=covariates, positive=up)
-    assert view.classes is not None
-    markers = markers_of(effects, view.classes, MARKERS_PER_CLASS)
+    effects = feature_effects(model, X, y, covariates=covariates, positive=view.positive)
+    markers = None if view.classes is None else markers_of(effects, view.classes, MARKERS_PER_CLASS)
     names, why = dict(zip(factor_view(model).features, view.features, strict=True)), ""
 
     def named(table: Any) -> Any:
@@ -70,7 +68,8 @@ def trusted(
             stable = replace(stable, table=named(stable.table))
     if near is None and progress.is_quick(np.shape(X), len(view.outputs)):
         near = nearness(model, X, y, covariates=covariates)
-    return Trusted(named(effects), named(markers), stable or None, why, near or None)
+    marked = None if markers is None else named(markers)
+    return Trusted(named(effects), marked, stable or None, why, near or None)
 
 
 def _stable(model: Any, X: Any, y: Any, covariates: Any, groups: Any) -> tuple[StableFeatures | None, str]:

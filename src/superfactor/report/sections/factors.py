@@ -21,20 +21,20 @@ MOST_BARS = 400
 
 def section(facts: Facts) -> Section:
     """Bars of both kinds of factors, and their tables."""
-    plain, judged, two = facts.plain, judged_alone(facts), len(facts.classes) == 2
+    plain, judged = facts.plain, judged_alone(facts)
+    columns, against = facts.page.columns(facts.names, facts.up)
     (own, drawn), (paired, drawn_plain) = (_factors(facts, view) for view in (facts.view, plain.view))
     for row, bars, role, one in zip(own, drawn, facts.roles, alone(facts), strict=True):
         row |= {"said": BESIDE_NAME[role], "alone": one}
-        bars |= {"said": BESIDE_NAME[role], "alone": f"{formats.area(one.area)} for {one.of}"}
+        bars |= {"said": BESIDE_NAME[role], "alone": f"{one.own} for {one.of}" if one.of else one.own}
     for j, (row, bars) in enumerate(zip(paired, drawn_plain, strict=True)):
         row |= {"number": int(plain.number[j]), "beside": int(plain.beside[j]) + 1}
         row["similarity"] = float(plain.similarity[j])
         bars |= {"number": row["number"], "similarity": formats.similarity(row["similarity"])}
     told = {
         "counts": [n for n in (5, 10, 20) if n <= per_end(facts.rank)],
-        # Two classes have one coefficient, that of one of them; several have one each.
-        "columns": [facts.classes[facts.up]] if two else facts.classes,
-        "against": facts.classes[1 - facts.up] if two else "",
+        "columns": columns,
+        "against": against,
         "supervised": own,
         "judged": judged,
         "beside": beside(facts.roles),
@@ -43,6 +43,8 @@ def section(facts: Facts) -> Section:
         "covariates": covariates(facts),
     }
     payload = {"up": facts.up, "judged": judged, "supervised": drawn, "plain": drawn_plain}
+    if facts.groups != facts.names:  # coefficients are not of the groups that pictures show
+        payload |= {"outputs": columns, "own": facts.page.own_term}
     return Section("factors", "Factors", "What the factors are made of", told, payload)
 
 
@@ -86,7 +88,8 @@ def covariates(facts: Facts) -> dict[str, Any] | None:
     if table is None:
         return None
     kind, against = table["kind"].iloc[0], table["against"].iloc[0]
-    shown = formats.ratio if kind == "odds ratio" else formats.coefficient
+    ratios = kind.endswith("ratio")
+    shown = formats.ratio if ratios else formats.coefficient
     several = table["output"].nunique() > 1
 
     def cells(row: dict[str, Any]) -> list[str]:
@@ -101,7 +104,7 @@ def covariates(facts: Facts) -> dict[str, Any] | None:
     return {
         "head": [
             "Covariate",
-            *["Class"] * several,
+            *["Class" if facts.page.right_or_wrong else "Of"] * several,
             kind.capitalize(),
             interval,
             "Per standard deviation",
@@ -109,6 +112,8 @@ def covariates(facts: Facts) -> dict[str, Any] | None:
         ],
         "right": [False] * (1 + several) + [True] * 4,
         "rows": [cells(row) for row in table.to_dict("records")],
-        "ratios": kind == "odds ratio",
+        "ratios": ratios,
+        "kind": kind,
         "against": "" if against is None else label(against),
+        "note": table.attrs.get("note", ""),
     }

@@ -58,21 +58,24 @@ def section(facts: Facts) -> Section:
     }
     if facts.trusted is not None:
         own = facts.trusted
-        told |= {"stable": stable(own), "markers": markers(facts, own), "effects": effects(facts, own)}
+        told |= {"stable": stable(own), "effects": effects(facts, own)}
+        if own.markers is not None:
+            told["markers"] = markers(facts, own)
     payload = {"heatMap": shown["payload"]}
-    return Section("features", "Features", "Which features go with classes and factors", told, payload)
+    return Section("features", "Features", facts.page.features_heading, told, payload)
 
 
 def _heat_map(facts: Facts) -> dict[str, Any]:
     chosen = _heat_features(facts)
-    kept = thinned(facts.train.truth, MOST_COLUMNS)
+    kept = thinned(facts.page.sorts(facts.train.truth), MOST_COLUMNS)
     X = facts.factorized[:, chosen][kept]
     X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)
     found = heat_map(X)
     levels = np.rint(np.clip(found.values / FARTHEST, -1, 1) * LEVELS).astype(int)
     samples = kept[found.columns]
-    means = np.array(
-        [X[facts.train.truth[kept] == c].mean(axis=0) for c in range(len(facts.classes))]
+    parts = [(name, inside[kept]) for name, inside in facts.page.parts(facts.train.truth, facts.names)]
+    means = np.array([X[inside].mean(axis=0) for _, inside in parts]).reshape(
+        len(parts), X.shape[1]
     )  # (c, k)
     spread = X.std(axis=0)
     means = (means - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
@@ -88,6 +91,8 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
         "rowTree": np.round(found.row_tree, 3).tolist(),
         "columnTree": np.round(found.column_tree, 3).tolist(),
     }
+    if facts.groups != facts.names:
+        payload["parts"] = [name for name, _ in parts]
     told = {"features": len(chosen), "samples": len(kept), "total": len(facts.train), "farthest": FARTHEST}
     return {"told": told, "payload": payload}
 

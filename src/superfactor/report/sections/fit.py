@@ -78,7 +78,9 @@ def convergence(facts: Facts) -> Section:
     history, certificate = facts.estimator.history_, facts.estimator.certificate_
     values, times = history["objective"], history["seconds"]
     told: dict[str, Any] = {
-        "proof": in_plain_words(certificate, facts.rank, completed=facts.filled is not None),
+        "proof": in_plain_words(
+            certificate, facts.rank, influence=facts.page.influence, completed=facts.filled is not None
+        ),
         "technical": [] if certificate is None else technical(certificate),
         "iterations": len(values),
         "rows": [(i + 1, values[i], times[i]) for i in _spread(len(values), MOST_ROWS)],

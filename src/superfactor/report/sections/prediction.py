@@ -1,49 +1,76 @@
-"""ROC curves, confusion matrix, figures by class."""
+"""How good predictions are: what the kind of y draws, and each factor by itself."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from superfactor.models import model_named
-from superfactor.report.facts import Facts
+from superfactor.outcomes.pages import Curve
+from superfactor.report.facts import Facts, judged_alone
 from superfactor.report.formats import area, compact
 from superfactor.report.section import Section
+from superfactor.report.sections.samples import factor_names, positions
 
 
 def section(facts: Facts) -> Section:
-    """How the predictions do, class by class."""
+    """How the predictions do: figures and tables of the kind of y, and every factor by itself."""
     found, estimator = facts.evaluation, facts.estimator
-    curves = [
-        {
-            "class": curve.positive,
-            "area": area(curve.area),
-            "x": compact(curve.false_positive),
-            "y": compact(curve.true_positive),
-        }
-        for curve in found.curves
-    ]
-    told = {
-        "confusion": [
-            [
-                {"count": int(n), "share": n / max(int(row.sum()), 1), "right": i == j}
-                for j, n in enumerate(row)
-            ]
-            for i, row in enumerate(found.confusion)
-        ],
-        "by_class": _by_class(facts),
+    told: dict[str, Any] = {
+        "drawn": found.drawn,
+        "by_factor": _by_factor(facts),
+        "judged": judged_alone(facts),
         # The energies of the exact codes are no calibrated probabilities.
         "energies": model_named(estimator.model).codes_see_labels and estimator.prediction == "exact",
     }
-    return Section(
-        "prediction", "Prediction", "How good the predictions are, class by class", told, {"curves": curves}
-    )
+    if facts.page.right_or_wrong:
+        told |= {"confusion": _confusion(found.confusion), "by_class": _by_class(facts)}
+    payload = _plain(found.drawn, facts.samples.ids) | ({"axis": facts.axis} if facts.axis else {})
+    return Section("prediction", "Prediction", facts.page.prediction_heading, told, payload)
+
+
+def _plain(value: Any, ids: list[str]) -> Any:
+    """For JSON: places rounded, areas as text, and names of samples where their positions are."""
+    if isinstance(value, Curve):
+        x, y = compact(value.false_positive), compact(value.true_positive)
+        return {"class": value.positive, "area": area(value.area), "x": x, "y": y}
+    if isinstance(value, Mapping):
+        plain = {name: _plain(own, ids) for name, own in value.items() if name != "kept"}
+        return plain | ({"ids": [ids[i] for i in value["kept"]]} if "kept" in value else {})
+    if isinstance(value, list):
+        return [_plain(own, ids) for own in value]
+    if isinstance(value, np.ndarray):
+        return compact(value)
+    return compact([value])[0] if isinstance(value, float) else value
+
+
+def _by_factor(facts: Facts) -> list[dict[str, Any]]:
+    """How the score of each factor goes with the outcome by itself, on samples not seen if there are any."""
+    samples = facts.train if facts.train.blind is not None else facts.samples
+    found = facts.page.by_factor(samples.truth, positions(samples), facts.names)
+    several = len(found) // facts.rank > 1
+    names = [(j, name) for j in factor_names(facts) for name in (facts.names if several else [""])]
+    keys = ("estimate", "low", "high", "p")
+    return [
+        {"factor": j, "of": of} | dict(zip(keys, own, strict=True))
+        for (j, of), own in zip(names, found, strict=False)
+    ]
+
+
+def _confusion(confusion: Any) -> list[list[dict[str, Any]]]:
+    return [
+        [{"count": int(n), "share": n / max(int(row.sum()), 1), "right": i == j} for j, n in enumerate(row)]
+        for i, row in enumerate(confusion)
+    ]
 
 
 def _by_class(facts: Facts) -> list[dict[str, Any]]:
     found = facts.evaluation
-    areas = {curve.positive: curve.area for curve in found.curves}
-    if len(facts.classes) == 2 and areas:
+    areas = {curve.positive: curve.area for curve in found.drawn["curves"]}
+    if len(facts.names) == 2 and areas:
         areas[0] = areas[1]  # the same curve seen from the other side
     return [
         {
@@ -53,7 +80,7 @@ def _by_class(facts: Facts) -> list[dict[str, Any]]:
             "precision": _share(found.confusion[i, i], found.confusion[:, i].sum()),
             "area": areas.get(i, math.nan),
         }
-        for i, name in enumerate(facts.classes)
+        for i, name in enumerate(facts.names)
     ]
 
 

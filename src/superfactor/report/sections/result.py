@@ -9,6 +9,7 @@ import numpy as np
 
 from superfactor.interpretation.roles import ROLES, beside
 from superfactor.interpretation.tables import extremes
+from superfactor.outcomes import COVARIATES
 from superfactor.report.certificate import in_plain_words
 from superfactor.report.facts import Facts, alone, directions, judged_alone
 from superfactor.report.formats import LONGEST_NOTE, label
@@ -26,15 +27,22 @@ def section(facts: Facts) -> Section:
     """Verdict, measures of prediction, factors, samples, what was fitted."""
     estimator, times = facts.estimator, facts.estimator.history_["seconds"]
     stable, near = (None, None) if facts.trusted is None else (facts.trusted.stable, facts.trusted.nearness)
-    counts = [facts.counts(s).tolist() for s in (facts.train, facts.test) if s is not None]
+    told_of = [facts.page.summary(s.truth, facts.names) for s in (facts.train, facts.test) if s is not None]
     told = {
         "verdict": facts.verdict,
         "kind": facts.verdict.grade.replace(" ", "-"),  # for the style sheet
         "certified": estimator.certificate_ is not None,
-        "proof": in_plain_words(estimator.certificate_, facts.rank, completed=facts.filled is not None),
+        "proof": in_plain_words(
+            estimator.certificate_,
+            facts.rank,
+            influence=facts.page.influence,
+            completed=facts.filled is not None,
+        ),
         "nested": None if facts.nested is None else nested_table(facts.nested),
-        "frequency_loss": _frequency_loss(facts),
-        "baselines": _baselines(facts) if facts.nested is None or facts.baselines else [],
+        "optimism": facts.optimism,
+        "guess": _guess(facts),
+        "figures": [name for name, value in facts.evaluation.figures.items() if math.isfinite(value)],
+        "baselines": _baselines(facts) if facts.baselines or _always_shown(facts) else [],
         "factors": _factors(facts),
         "judged": judged_alone(facts),
         "stable": "" if stable is None else label(stable.statement, LONGEST_NOTE),
@@ -48,14 +56,15 @@ def section(facts: Facts) -> Section:
         "xi": facts.fitted("xi"),
         "lam": facts.fitted("lam"),
         "seconds": times[-1] if times else math.nan,
-        "counts": list(zip(facts.classes, *counts, strict=True)),
+        "counts": [(rows[0][0], *(value for _, value in rows)) for rows in zip(*told_of, strict=True)],
     }
     return Section("result", "Result", "What was found", told)
 
 
 def nested_table(nested: Any) -> dict[str, Any]:
     """The measures of this model and its rivals on the same folds: a row a measure, a column a method."""
-    methods = {"This model": nested.summary} | {label(k): v for k, v in nested.rivals.items()}
+    own = "This model: covariates + factors" if COVARIATES in nested.rivals else "This model"
+    methods = {own: nested.summary} | {label(k): v for k, v in nested.rivals.items()}
     return {
         "methods": list(methods),
         "rows": [
@@ -80,28 +89,33 @@ def _cell(value: Any) -> dict[str, Any] | None:
     return {"mean": value["mean"], "low": low, "high": high, "interval": known}
 
 
-def _frequency_loss(facts: Facts) -> float:
-    """Log loss of predicting the training frequencies for everyone."""
-    counts = facts.counts()
-    # A class without training samples cannot occur: it would not be a class of the model.
-    log_frequencies = np.log(np.maximum(counts, 1) / counts.sum())
-    return float(-np.mean(log_frequencies[facts.samples.truth]))
+def _guess(facts: Facts) -> dict[str, float]:
+    """The figures of a prediction that knows only the outcomes of the training samples."""
+    truth = facts.samples.truth
+    rows = facts.outcome.guessed(facts.train.truth, truth, facts.train.rows.shape[1])
+    return facts.outcome.guess_figures(truth, rows, facts.train.truth)
+
+
+def _always_shown(facts: Facts) -> bool:
+    """The most frequent class stands beside the model; what other guesses reach is on the cards."""
+    return facts.nested is None and facts.page.right_or_wrong
 
 
 def _baselines(facts: Facts) -> list[dict[str, Any]]:
-    """Accuracies on the held-out samples, best first; the model itself on top."""
+    """Figures of other methods on the held-out samples, best first; the model itself on top."""
+    compared = facts.outcome.metrics[0].name
     rows: list[dict[str, Any]] = [
         {"name": label(name), "value": float(value)} for name, value in facts.baselines.items()
     ]
     if facts.test is not None:
-        common = int(np.argmax(facts.counts()))
-        always = float(np.mean(facts.test.truth == common))
-        rows.append({"name": None, "always": facts.classes[common], "value": always})
+        always = facts.outcome.guess(facts.train.truth, 1, facts.train.rows.shape[1])[0]
+        name = facts.names[int(np.argmax(always))] if facts.page.right_or_wrong else ""
+        rows.append({"name": None, "always": name, "value": _guess(facts)[compared]})
     rows.sort(key=lambda row: -row["value"])
     if facts.test is not None:
-        rows.insert(0, {"name": None, "own": True, "value": facts.evaluation.figures["accuracy"]})
+        rows.insert(0, {"name": None, "own": True, "value": facts.evaluation.figures[compared]})
     for row in rows:
-        row.setdefault("own", False)
+        row |= {"own": row.get("own", False), "metric": compared}
         row["width"] = 100 * min(max(row["value"], 0.0), 1.0) if math.isfinite(row["value"]) else 0.0
     return rows
 

@@ -11,7 +11,7 @@ from scipy.stats import f
 from superfactor.interpretation.roles import BESIDE_NAME
 from superfactor.interpretation.tables import extremes
 from superfactor.report.facts import Facts, ToldSamples
-from superfactor.report.formats import compact, correlation, label, probability
+from superfactor.report.formats import compact, correlation, label, number, probability
 from superfactor.report.section import Section
 
 # More points than this hide each other, and make the page heavy.
@@ -36,7 +36,7 @@ LEVEL = 0.95
 def section(facts: Facts) -> Section:
     """Scatter of two factors at a time, biplot, and the class means."""
     parts = [
-        (s, thinned(s.truth, min(most, MOST_SCORES // (2 * facts.rank))), held_out)
+        (s, thinned(facts.page.sorts(s.truth), min(most, MOST_SCORES // (2 * facts.rank))), held_out)
         for s, most, held_out in [(facts.train, MOST_TRAINING, 0), (facts.test, MOST_HELD_OUT, 1)]
         if s is not None
     ]
@@ -58,6 +58,9 @@ def section(facts: Facts) -> Section:
         "ellipses": [None if e is None else _ellipse(e) for e in outlines],
         "arrows": _arrows(facts),
     }
+    scale = facts.page.scale(np.concatenate([s.truth for s, _, _ in parts]), facts.names)
+    if scale is not None:
+        payload["scale"] = scale
     return Section("samples", "Samples", "The samples in the space of the factors", told, payload)
 
 
@@ -81,10 +84,11 @@ def positions(samples: ToldSamples, blind: bool = True) -> Any:
 def _outlines(facts: Facts) -> list[Ellipse | None]:
     """Where new samples of each class would lie; None of all where samples not seen show no difference."""
     seen = [s for s in (facts.train, facts.test) if s is not None and s.blind is not None]
-    if not seen or not facts.separates:
-        return [None] * len(facts.classes)
-    scores, truth = np.vstack([s.blind for s in seen]), np.concatenate([s.truth for s in seen])
-    return [ellipse(scores[truth == c]) for c in range(len(facts.classes))]
+    if not seen or not facts.separates or not facts.page.outlined:
+        return [None] * len(facts.groups)
+    scores = np.vstack([s.blind for s in seen])
+    sorts = np.concatenate([facts.page.sorts(s.truth) for s in seen])
+    return [ellipse(scores[sorts == c]) for c in range(len(facts.groups))]
 
 
 def _unlabeled(facts: Facts) -> list[dict[str, Any]]:
@@ -92,10 +96,18 @@ def _unlabeled(facts: Facts) -> list[dict[str, Any]]:
     if facts.unlabeled is None:
         return []
     return [
-        {"name": name, "predicted": facts.classes[own.argmax()], "probability": probability(own.max())}
-        for name, own in zip(
-            facts.unlabeled.ids, facts.unlabeled.probabilities[:MOST_UNLABELED], strict=False
-        )
+        {"name": name, "cells": _cells(facts, own)}
+        for name, own in zip(facts.unlabeled.ids, facts.unlabeled.rows[:MOST_UNLABELED], strict=False)
+    ]
+
+
+def _cells(facts: Facts, row: Any) -> list[tuple[str, str]]:
+    """What the model says of a sample without a label: heads and text."""
+    if facts.page.right_or_wrong:
+        return [("Predicted", facts.names[row.argmax()]), ("Probability", probability(row.max()))]
+    return [
+        (words[:1].upper() + words[1:], number(value))
+        for words, value in facts.page.said(None, row, facts.names)
     ]
 
 
@@ -105,14 +117,14 @@ def factor_names(facts: Facts) -> list[str]:
     return [f"Factor {j}{f' ({word})' if word else ''}" for j, word in enumerate(said, start=1)]
 
 
-def thinned(truth: Any, most: int) -> Any:
-    """Positions of about `most` samples, evenly spaced within every class; all where they fit."""
-    n = len(truth)
+def thinned(sorts: Any, most: int) -> Any:
+    """Positions of about `most` samples, evenly spaced within every sort (n,); all where they fit."""
+    n = len(sorts)
     if n <= most:
         return np.arange(n)
     kept = []
-    for c in np.unique(truth):
-        members = np.flatnonzero(truth == c)
+    for c in np.unique(sorts):
+        members = np.flatnonzero(sorts == c)
         room = min(len(members), max(FEWEST_OF_CLASS, most * len(members) // n))
         kept.append(members[np.linspace(0, len(members) - 1, room).astype(int)])
     return np.sort(np.concatenate(kept))
@@ -130,14 +142,13 @@ def ranges(scores: Any, ellipses: list[Ellipse | None]) -> Any:
 
 
 def _points(facts: Facts, samples: ToldSamples, kept: Any, held_out: int) -> list[list[Any]]:
-    """Name, held out?, class, predicted class, its probability, that of the true class, places, by whom.
+    """Name, held out?, colour, what is predicted (three entries), places, by whom.
 
     Training samples have two places: by models that had not seen them, and by the one that has.
     """
-    how, chances = "held out" if held_out else "training", samples.probabilities
-    if not held_out and facts.out_of_fold is not None:
-        how, chances = "out of fold", facts.out_of_fold
-    predicted = np.argmax(chances, axis=1)
+    how, rows = "held out" if held_out else "training", samples.rows
+    if not held_out and (facts.out_of_fold is not None or facts.refitted is not None):
+        how, rows = "out of fold", facts.out_of_fold if facts.out_of_fold is not None else facts.refitted
     colours, places = facts.page.colours(samples.truth), [positions(samples)]
     if samples.blind is not None and not held_out:
         places.append(samples.scores)
@@ -146,14 +157,21 @@ def _points(facts: Facts, samples: ToldSamples, kept: Any, held_out: int) -> lis
             samples.ids[i],
             held_out,
             colours[i],
-            int(predicted[i]),
-            probability(chances[i, predicted[i]]),
-            probability(chances[i, samples.truth[i]]),
+            *_prediction(facts, samples.truth[i], rows[i]),
             [compact(place[i]) for place in places],
             how,
         ]
         for i in kept
     ]
+
+
+def _prediction(facts: Facts, truth: Any, row: Any) -> list[Any]:
+    """Predicted class, its probability, that of the true class; of other kinds lines of a tooltip."""
+    if facts.page.right_or_wrong:
+        best = int(np.argmax(row))
+        return [best, probability(row[best]), probability(row[truth])]
+    said = facts.page.said(truth, row, facts.names)
+    return [[f"{words} {number(value)}" for words, value in said], None, None]
 
 
 def _ellipse(own: Ellipse) -> dict[str, Any]:
@@ -173,12 +191,14 @@ def _arrows(facts: Facts) -> list[list[Any]]:
 
 
 def _means(facts: Facts) -> list[dict[str, Any]]:
-    """Mean and spread of every factor by class, in standard deviations of the scores of the fit."""
-    by_class = [positions(facts.train)[facts.train.truth == c] for c in range(len(facts.classes))]
-    return [
-        {"name": name, "cells": list(zip(own.mean(0).tolist(), own.std(0).tolist(), strict=True))}
-        for name, own in zip(facts.classes, by_class, strict=True)
-    ]
+    """Mean and spread of every factor by class, or part of the outcome, in standard deviations of the fit."""
+    scores, rows = positions(facts.train), []
+    for name, inside in facts.page.parts(facts.train.truth, facts.names):
+        own = scores[inside]
+        rows.append(
+            {"name": name, "cells": list(zip(own.mean(0).tolist(), own.std(0).tolist(), strict=True))}
+        )
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

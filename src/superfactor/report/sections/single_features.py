@@ -1,4 +1,4 @@
-"""Single features: how they go with the classes, markers, which of them return. Tables of text."""
+"""Single features: how they go with the outcome, markers, which of them return. Tables of text."""
 
 from __future__ import annotations
 
@@ -26,10 +26,21 @@ _DIFFER: Columns = [
     ("AUC", "auc", formats.area),
 ]
 _P: Columns = [("p", "p", p_value)]
-_MODEL: Columns = [
+# What the model makes of a feature: of classes in log-odds.
+_MODEL: Columns = [("q", "q", p_value), ("Correlation", "correlation", correlation)]
+_LOG_ODDS: Columns = [("Log-odds per s.d.", "coef_per_sd", formats.effect_per_sd)]
+# Columns of other kinds, as far as their tables have them.
+_OTHERS: Columns = [
+    ("Mean", "mean", number),
+    ("Correlation with it", "outcome_correlation", correlation),
+    ("z", "z", formats.deviations),
+    ("Hazard ratio per s.d.", "hazard_ratio", formats.ratio),
+    ("Rate ratio per s.d.", "rate_ratio", formats.ratio),
+    *_DIFFER,
+    *_P,
     ("q", "q", p_value),
-    ("Correlation", "correlation", correlation),
-    ("Log-odds per s.d.", "coef_per_sd", formats.effect_per_sd),
+    ("Correlation, model", "correlation", correlation),
+    ("Model, per s.d.", "coef_per_sd", formats.effect_per_sd),
 ]
 
 
@@ -66,27 +77,43 @@ def markers(facts: Facts, trusted: Trusted) -> dict[str, Any]:
     """The markers of each class; classes without any are named."""
     table, names = trusted.markers, _names(facts)
     without = [name for own, name in names.items() if own not in set(table["class"])]
-    return _told(table, [*_inside(names), *_DIFFER, *_MODEL]) | {"without": without}
+    return _told(table, [*_inside(names), *_DIFFER, *_MODEL, *_LOG_ODDS]) | {"without": without}
 
 
 def effects(facts: Facts, trusted: Trusted) -> dict[str, Any]:
-    """The features that differ most between the classes."""
-    table = trusted.effects
-    several, names = len(facts.classes) > 2, _names(facts)
-    up, other = ("", "") if several else (facts.classes[facts.up], facts.classes[1 - facts.up])
-    means: Columns = [(f"Mean, {up}", "mean", number), (f"Mean, {other}", "mean_rest", number)]
-    first = _inside(names) if several else [("Feature", "feature", label), *means]
-    order = np.lexsort((-(table["auc"] - 0.5).abs().to_numpy(), table["q"].to_numpy()))
+    """The features that go most with the outcome."""
+    table, (by, none) = trusted.effects, facts.page.effect_column
+    columns, words = _columns(facts, table)
+    size = np.abs(table[by] - none).to_numpy() if by in table else np.zeros(len(table))
+    order = np.lexsort((-size, table["q"].to_numpy()))
     lowest = table["q"].min()
-    return _told(table.iloc[order[:MOST_EFFECTS]], [*first, *_DIFFER, *_P, *_MODEL]) | {
-        "words": 2 if several else 1,  # columns that are no numbers
+    two = facts.page.right_or_wrong and len(facts.names) == 2
+    return _told(table.iloc[order[:MOST_EFFECTS]], columns) | {
+        "words": words,  # columns that are no numbers
         "total": len(table),
         "features": len(facts.view.features),
         "differ": int(table.loc[table["q"] <= LEVEL, "feature"].nunique()),
         "lowest": p_value(float(lowest)) if math.isfinite(lowest) else "",
-        "up": up,
+        "up": facts.names[facts.up] if two else "",
         "linear": bool(np.isfinite(table["coef_per_sd"]).any()),
     }
+
+
+def _columns(facts: Facts, table: Any) -> tuple[Columns, int]:
+    """Those of the table of effects, and how many of them are words."""
+    if facts.page.right_or_wrong:
+        names, several = _names(facts), len(facts.names) > 2
+        first = _inside(names)
+        if not several:
+            up, other = facts.names[facts.up], facts.names[1 - facts.up]
+            means: Columns = [(f"Mean, {up}", "mean", number), (f"Mean, {other}", "mean_rest", number)]
+            first = [("Feature", "feature", label), *means]
+        return [*first, *_DIFFER, *_P, *_MODEL, *_LOG_ODDS], 2 if several else 1
+    columns: Columns = [("Feature", "feature", label)]
+    output = facts.outcome.output_column
+    if output is not None and output in table and len(facts.names) > 1:
+        columns.append((output.capitalize(), output, facts.shown_name))
+    return [*columns, *(own for own in _OTHERS if own[1] in table)], len(columns)
 
 
 def _inside(names: dict[str, str]) -> Columns:
@@ -102,4 +129,4 @@ def _inside(names: dict[str, str]) -> Columns:
 def _names(facts: Facts) -> dict[str, str]:
     """The classes: as tables call them, as the page does."""
     assert facts.view.classes is not None
-    return dict(zip(facts.view.classes, facts.classes, strict=True))
+    return dict(zip(facts.view.classes, facts.names, strict=True))

@@ -14,10 +14,12 @@ class DualQuestions(DesignQuestions):
     """Dual points, their balance, and their part of the dual bound."""
 
     def dual_points(self, design: Design, coef: Array) -> Array:
-        """g = ∇ℓ (n_b, κ)."""
+        """g = ∇ℓ (n_b, κ); 0 for samples without a loss, where it may be larger than floats are."""
         known = self._annotations()
         a = wide(self._activations(design, known, coef))
-        return self.loss.residual(a, wide(known.targets))
+        g = self.loss.residual(a, wide(known.targets))
+        xp = namespace(g)
+        return xp.where(known.loss_weight > 0, g, xp.zeros_like(g))
 
     def imbalance(self, dual: Place, steps: Sequence[Any]) -> tuple[Any, ...]:
         """What the next balancing step must know of the dual points of all samples."""
@@ -44,7 +46,8 @@ class DualQuestions(DesignQuestions):
         known = self._annotations()
         weight, g, Y = wide(known.loss_weight), self._tall(dual), wide(known.targets)
         xp = namespace(g)
-        terms = xp.abs(self.loss.conjugate(g, Y)) + xp.sum(xp.abs(g * Y), axis=1)
+        known_part = xp.where(xp.isnan(Y), xp.zeros_like(Y), xp.abs(g * Y))  # g is 0 at gaps
+        terms = xp.abs(self.loss.conjugate(g, Y)) + xp.sum(known_part, axis=1)
         return float(xp.sum(terms * weight[:, 0])), xp.abs(wide(known.covariates)).T @ (xp.abs(g) * weight)
 
     def weighted_dual(self, dual: Place) -> Array:

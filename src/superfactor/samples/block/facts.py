@@ -36,12 +36,13 @@ class FactQuestions(BlockState):
     @reads_rows
     def digest(self) -> tuple[Array, Array, float]:
         """Σ_i √i·ω_i·y_i (κ,), Σ_i √i·ω_i·x'_i (q,) and Σ_i √i·‖x̃_i‖²: other samples, or orders of them,
-        give other sums.
+        give other sums. A gap in y counts as −1.
         """
         known, squares = self._annotations(), self._rows().row_squares()
         place = np.sqrt(np.arange(self._start + 1, self._start + self.n_samples + 1))
         xp, Y = namespace(known.targets), wide(known.targets)
         place = xp.asarray(place, dtype=Y.dtype, device=device(Y))
+        Y = xp.where(xp.isnan(Y), -xp.ones_like(Y), Y)
         weighted = place * wide(known.loss_weight)[:, 0]
         return weighted @ Y, weighted @ wide(known.covariates), float(place @ squares)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from superfactor._arrays import Array, cast, namespace
+from superfactor._arrays import Array, cast, namespace, wide
 from superfactor.losses import AnyCurvature
 from superfactor.samples.annotations import Annotations
 from superfactor.samples.block.design import Along, Design, DesignQuestions, as_columns, as_points
@@ -21,6 +21,21 @@ class LossQuestions(DesignQuestions):
         gradient = self._transposed(design, known, residual * known.loss_weight)
         factor = self._counts_for(design)
         return _scaled(total, factor), _scaled(gradient, factor)
+
+    def working(self, design: Design, coef: Array) -> tuple[Array, Array, Array]:
+        """Of each output (κ,): about Σ_i ω_i∂²ℓ_i, Σ_i ω_i(∂ℓ_i)², and Σ_i ω_i of those that have a value."""
+        known = self._known(design)
+        a = self._activations(design, known, coef)
+        xp, total = namespace(a), self._curvature(known, a).total()
+        residual, weight = wide(self.loss.residual(a, known.targets)), wide(known.loss_weight)
+        there = wide(xp.astype(known.targets == known.targets, a.dtype))  # NaN where an output has none
+        sums = (xp.sum(weight * x, axis=0) for x in (residual**2, there))
+        return (xp.linalg.diagonal(wide(total)), *sums)
+
+    def steepest(self, dual: Place | None) -> float:
+        """`Loss.steepest` at dual points, or, for None, where activations fit the targets: to gather."""
+        Y = wide(self._annotations().targets)
+        return self.loss.steepest(namespace(Y).zeros_like(Y) if dual is None else self._tall(dual), Y)
 
     def design_gram(self, design: Design) -> Array:
         """Σ_i ω_i j_i j_iᵀ (m, m)."""

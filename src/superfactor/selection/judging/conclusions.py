@@ -54,6 +54,7 @@ def concluded(
         covariates=covariate_names,
         balanced=work.balanced,
         permutation=None if permutation is None else permutation.as_dict(),
+        n_folds=sum(map(len, table.splits)),
     )
     return NestedScores(
         procedure=procedure,
@@ -89,7 +90,7 @@ def _figures(
     for name, ends in outcome.least_intervals(table.truth, table.mean(method)).items():
         summary[name] = widened(summary[name], ends)
     if method != outcome.guess_name:
-        fits = [outcome.calibrations(table.truth, rows) for rows in table.rows[method]]
+        fits = [outcome.calibrations(table.truth, rows) for rows in table.together(method)]
         for name in fits[0]:
             values, errors = np.array([fit[name] for fit in fits]).T
             repeats[name] = values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -44,12 +44,13 @@ class DirectFold(OuterFold):
             raise TypeError(f"covariates: {type(last).__name__}.fit takes none; make them columns of X")
         unlabeled = getattr(last, "unlabeled", None)
         sized = np.empty((_num_samples(X), 0))
-        outcome = outcome_of(judged)
+        outcome = outcome_of(judged, y)
         target = outcome.target(as_numpy(y), sized, "nested_scores", unlabeled)
         samples, names = None, []
         if rivals:
             columns = getattr(judged, "covariate_columns", None)
             reader = Search(covariate_columns=columns, unlabeled=unlabeled)
+            reader.exposure_column = getattr(judged, "exposure_column", None)
             try:
                 data = prepared(reader, outcome, X, y, covariates, None, "nested_scores")
             except (TypeError, ValueError) as error:
@@ -58,8 +59,11 @@ class DirectFold(OuterFold):
             samples, names = data.rows, data.covariate_names
         known = target.given.known
         known = np.ones(_num_samples(X), dtype=bool) if known is None else known
+        observed = outcome.observed(target.truth, judged, _safe_indexing(X, np.flatnonzero(known)))
+        target = replace(target, truth=observed)
         return cls(
-            *(judged, outcome, target, samples, np.flatnonzero(known), np.flatnonzero(~known)),
+            *(judged, outcome.settled(target.truth), target, samples),
+            *(np.flatnonzero(known), np.flatnonzero(~known)),
             checked_groups(groups, target.given),
             names,
             seed,
@@ -71,6 +75,14 @@ class DirectFold(OuterFold):
     def balanced(self) -> bool:
         """Whether its last step says so."""
         return self.outcome.balanced(_last(self.judged))
+
+    def check_shuffled(self) -> None:
+        """Exposures go with counts, and stand in X, which a model is given as it is."""
+        if self.outcome.exposures(self.truth) is not None:
+            raise ValueError(
+                f"permutations: {type(self.judged).__name__} with an exposure_column cannot be judged by "
+                "shuffled counts; permutations=0 is allowed, or SMFRegressorCV with the same exposure_column"
+            )
 
     def seen_with(self, truths: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
         """Nothing is shared."""

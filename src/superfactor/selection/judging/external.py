@@ -114,6 +114,8 @@ def external_scores(model: Any, X: Any, y: Any, covariates: Any = None) -> Exter
         X = _safe_indexing(X, there)
         covariates = None if covariates is None else _safe_indexing(covariates, there)
     names, truth = outcome.recognised(model, given)
+    truth = outcome.observed(truth, model, X)
+    outcome = outcome.settled(truth)
     beside = {} if covariates is None else {"covariates": covariates}
     return scores_of(outcome, names, truth, outcome.rows(model, X, names, **beside))
 
@@ -164,7 +166,7 @@ def _verdict(
         metric = outcome.metrics[0]
         return one_sort(names[truth[0]], metric, metric.function(truth, rows))
     # A guess is that of these samples.
-    blind = outcome.guess(truth, len(truth), rows.shape[1])
+    blind = outcome.guessed(truth, truth, rows.shape[1])
     guess = outcome.guess_figures(truth, blind, truth)[headline]
     sign = 1 if outcome.metric(headline).higher_is_better else -1
     low, high = sorted(sign * (score[end] - guess) for end in ("low", "high"))

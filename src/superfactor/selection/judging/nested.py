@@ -50,9 +50,9 @@ def nested_scores(
         None is 3.
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Labels, three samples of each class at least; numbers, also several; or times, three events at least,
-        as for `SMFSurvival`. Samples without one (None, NaN, NA, the `unlabeled` of
-        the search) are in every training part where `search` can use them, and never judged.
+        Labels, three samples of each class at least; several columns of yes/no labels; numbers, also several;
+        or times, three events at least, as for `SMFSurvival`. Samples without one (None, NaN, NA, the
+        `unlabeled` of the search) are in every training part where `search` can use them, and never judged.
     covariates : array-like of shape (n_samples, n_covariates), optional
         As for ``fit`` of the search.
     groups : array-like of shape (n_samples,), optional
@@ -97,6 +97,8 @@ def nested_scores(
     _check_numbers(n_splits, n_repeats, permutations)
     kind = SearchFold if isinstance(search, Search) else DirectFold
     work = kind.of(search, X, y, covariates, groups, rivals=rivals, seed=random_state)
+    if permutations:
+        work.check_shuffled()
     truth, own_groups = work.truth, work.own_groups
     outcome.check_sizes(work.target, own_groups)
     n_splits = min(n_splits, *outcome.sizes(truth, own_groups))
@@ -128,7 +130,7 @@ def _check_judged(search: Any, y: Any) -> Outcome:
             f"search={search.__name__ if isinstance(search, type) else kind}: the model to judge comes "
             "first, as in nested_scores(SMFClassifierCV(), X, y)"
         )
-    outcome = outcome_of(search)
+    outcome = outcome_of(search, y)
     outcome.check_judged(search)
     if y is None:
         raise TypeError("y=None: labels are required, as in nested_scores(SMFClassifierCV(), X, y)")

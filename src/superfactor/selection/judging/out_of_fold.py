@@ -35,9 +35,19 @@ class OutOfFold:
         """Test samples for each training sample."""
         return 1 / (len(self.splits[0]) - 1)
 
+    def together(self, method: str = MODEL) -> Any:
+        """Rows (repeats, n, k) that can be compared across the folds of a repeat."""
+        found = []
+        for rows, repeat in zip(self.rows[method], self.splits, strict=True):
+            folds = np.zeros(len(rows), dtype=int)
+            for k, (_, test) in enumerate(repeat):
+                folds[test] = k
+            found.append(self.outcome.within_folds(rows, folds))
+        return np.array(found)
+
     def mean(self, method: str = MODEL) -> Any:
         """Rows (n, k), the mean over all repeats."""
-        return self.rows[method].mean(axis=0)
+        return self.together(method).mean(axis=0)
 
     def fold_scores(self, method: str) -> dict[str, Any]:
         """Figures of each fold: metric → (repeats, folds)."""

@@ -23,7 +23,7 @@ from superfactor.estimators.inputs import take
 from superfactor.estimators.targets import Given
 from superfactor.outcomes import Outcome, Target, outcome_of
 from superfactor.selection.judging import rivals
-from superfactor.selection.rows.coordinates import FoldRows
+from superfactor.selection.rows.coordinates import FoldRows, joined
 from superfactor.selection.rows.prepared import prepared, strangers
 
 #: The model among its rivals.
@@ -99,8 +99,9 @@ class OuterFold(ABC):
         """The samples as a fit on the labelled ones at `train`, and on unlabelled ones, sees them."""
         assert self.samples is not None
         others = strangers(self.unlabelled, self.labelled[test], self.groups)
-        y = np.full((self.samples.n_samples, *truth.shape[1:]), None, dtype=object)
-        y[self.labelled] = truth
+        values = self.outcome.values(truth)
+        y = np.full((self.samples.n_samples, *values.shape[1:]), None, dtype=object)
+        y[self.labelled] = values
         inside, outside = self.samples.seen_by(
             np.concatenate([self.labelled[train], others]), self.labelled[test], y
         )
@@ -133,8 +134,11 @@ class OuterFold(ABC):
                 unlabelled=seen.unlabelled,
             )
         columns = len(self.target.names)
-        found[self.outcome.guess_name] = self.outcome.guess(self.truth[train], len(test), columns)
+        found[self.outcome.guess_name] = self.outcome.guessed(self.truth[train], self.truth[test], columns)
         return found, chosen
+
+    def check_shuffled(self) -> None:  # noqa: B027 (most kinds can be shuffled)
+        """Raise a ValueError where the truth cannot be shuffled."""
 
     def inner(self, truth: Any, train: Any, n_splits: int = INNER_SPLITS) -> list[Split]:
         """Folds to tune by, positions within `train`; fewer where a stratum has fewer samples or groups."""
@@ -162,10 +166,16 @@ class SearchFold(OuterFold):
     ) -> Self:
         """What the outer folds of a search share; its rivals need nothing more."""
         # Levels of words are those of all samples: a rare one may be missing from a fold.
-        data = prepared(clone(search), outcome_of(search), X, y, covariates, None, "nested_scores")
+        data = prepared(clone(search), outcome_of(search, y), X, y, covariates, None, "nested_scores")
         return cls(
             data.outcome.for_codes(search, data.target.names),
-            *(data.outcome, data.target, data.rows, data.labelled, data.unlabelled),
+            *(
+                data.outcome.settled(data.target.truth),
+                data.target,
+                data.rows,
+                data.labelled,
+                data.unlabelled,
+            ),
             checked_groups(groups, data.target.given),
             data.covariate_names,
             seed,
@@ -210,7 +220,7 @@ class SearchFold(OuterFold):
             n_components=_possible(self.judged.n_components, min(width - q, smallest)),
             preprocess=self.samples.recentring,
             impute=None,
-            covariate_columns=list(range(width - q, width)) or None,
+            **self.samples.roles(width),
             cv=inner,
             refit=True,
             certify=None,
@@ -223,16 +233,20 @@ class SearchFold(OuterFold):
             search.set_params(unlabeled=None)
         if isinstance(search.scoring, str) and search.scoring == "neg_log_loss":
             search.set_params(scoring=None)  # the same, and faster
-        X, y = take(seen.rows, train, axis=0), self.marked(truth[train], others)
+        rows, exposures = seen.rows, self.outcome.exposures(truth)
+        unlabelled = self.samples.exposed(seen.unlabelled, seen.strangers)
+        if exposures is not None:  # those of this truth, which may be shuffled
+            rows = joined([rows, exposures])
+        X, y = take(rows, train, axis=0), self.marked(self.outcome.values(truth[train]), others)
         if others:
             stack = sp.vstack if sp.issparse(X) else np.vstack
-            X = stack([X, seen.unlabelled])
+            X = stack([X, unlabelled])
         groups = None
         if self.groups is not None:
             groups = np.concatenate([self.own_groups[train], self.groups[seen.strangers]])
         search.fit(X, y, groups=groups)
         names = np.arange(len(self.target.names))
-        return self.outcome.rows(search, take(seen.rows, test, axis=0), names), dict(search.best_params_)
+        return self.outcome.rows(search, take(rows, test, axis=0), names), dict(search.best_params_)
 
 
 def _in_place(inside: Any, train: Any, outside: Any, test: Any) -> Any:

@@ -77,4 +77,7 @@ def shuffled(truth: Any, groups: Any, splits: list[tuple[Any, Any]], rng: Any) -
 
 
 def _one_value_each(truth: Any, groups: Any) -> bool:
-    return len(np.unique(np.column_stack([groups, truth]), axis=0)) == len(np.unique(groups))
+    values = np.nan_to_num(truth, nan=-1.0)  # a gap equals a gap
+    return len(np.unique(np.column_stack([groups, values.reshape(len(groups), -1)]), axis=0)) == len(
+        np.unique(groups)
+    )

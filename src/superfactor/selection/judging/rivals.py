@@ -60,9 +60,11 @@ def rival_rows(
             likelihoods = each if not likelihoods.size else likelihoods + each
         return method(train, test)[int(likelihoods.argmax())]
 
-    def fitted(A: Any, seen: Any, B: Any, penalties: Any) -> Any:
+    def fitted(A: Any, seen: Any, B: Any, others: Any, penalties: Any) -> Any:
         weight = outcome.rival_weights(truth[seen], balanced)
-        return outcome.ridge_rows(A, truth[seen], B, np.asarray(penalties), weight, columns)
+        found = outcome.ridge_rows(A, truth[seen], B, np.asarray(penalties), weight, columns)
+        exposures = outcome.exposures(truth[others])
+        return found if exposures is None else [exposures * rows for rows in found]
 
     def pca(seen: Any, others: Any) -> Any:
         # As many as every fold allows; where fewer, the last ranks are the same.
@@ -75,9 +77,7 @@ def rival_rows(
         A, B = (np.hstack([model.transform(X[at]), C[at]]) for at in (seen, others))
         number = np.arange(A.shape[1])
         return fitted(
-            A,
-            seen,
-            B,
+            *(A, seen, B, others),
             [
                 np.where((number >= rank) & (number < most), OFF, 1 / strength)
                 for rank in sorted({min(rank, most) for rank in RANKS})
@@ -87,7 +87,7 @@ def rival_rows(
 
     def ridge(data: Any, strengths: tuple[float, ...]) -> Any:
         penalties = [np.full(data.shape[1], 1 / strength) for strength in strengths]
-        return lambda seen, others: fitted(data[seen], seen, data[others], penalties)
+        return lambda seen, others: fitted(data[seen], seen, data[others], others, penalties)
 
     both = X if not n_covariates else sp.hstack([X, C], "csr") if sp.issparse(X) else np.hstack([X, C])
     methods = {outcome.pca_name: pca, outcome.ridge_name: ridge(both, outcome.strengths)}

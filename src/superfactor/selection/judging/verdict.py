@@ -18,12 +18,15 @@ BETTER, NOT_SHOWN, WORSE = "better", "not shown", "worse"
 LEVEL = 0.025
 # Of shuffled labels, of which there may be few: 19 of them can show no less.
 PERMUTATION_LEVEL = 0.05
+# Of fewer parts the interval is wide because they are few.
+FEW_FOLDS = 10
 
 _GRADES = {BETTER: "Better than", NOT_SHOWN: "Not shown to be better than", WORSE: "Worse than"}
 #: Advice by its key, for those who write Python; others have words of their own.
 ADVICE = {
     "balance": "Let every class weigh the same: class_weight='balanced'.",
     "rank": "Another number of factors, n_components=[2, 4, 8]; or other features.",
+    "folds": "More folds: so few leave a wide interval; n_splits=5 and n_repeats=5 narrow it.",
     "groups": "Look for labels that are mixed up, or groups of samples that belong together: groups=.",
     "one_class": "Samples of another class, from the same source, make a verdict possible.",
 }
@@ -45,7 +48,7 @@ class Verdict:
         What to try, in the words of Python.
     advice_keys : tuple of str
         What each advice is about, for those who say it in words of their own: "balance", "samples", "rank",
-        "groups", "class", "one_class".
+        "folds", "groups", "class", "one_class".
 
     Examples
     --------
@@ -101,6 +104,7 @@ def judge(
     balanced: bool = False,
     permutation: Mapping[str, Any] | None = None,
     final: bool = False,
+    n_folds: int | None = None,
 ) -> Verdict:
     """The verdict on figures of samples that the model had not seen.
 
@@ -135,6 +139,8 @@ def judge(
         p_value and n of shuffled labels, if there were any.
     final : bool
         The model is judged by samples from elsewhere, after which nothing is to be chosen anew.
+    n_folds : int, optional
+        How many parts the samples were judged in, all repeats together.
     """
     said, blind = outcome.metric(metric), differences[outcome.guess_name]
     grade = grade_of(blind, chance)
@@ -163,7 +169,11 @@ def judge(
     if grade == BETTER:
         sentences += _beside_rivals(outcome, said, differences)
     sentences += outcome.caveats(names, truth, predicted, units)
+    # Where labels at random never agree as well, it is the folds that are too few, not the samples.
+    few = n_folds is not None and n_folds < FEW_FOLDS and chance <= LEVEL and enough
     advice = _more_samples(said, grade, blind)
+    if few and grade == NOT_SHOWN:
+        advice = {"folds": ADVICE["folds"]}
     if not final:
         own = outcome.advice(names, truth, predicted, better=grade == BETTER, balanced=balanced)
         last = {NOT_SHOWN: ["rank"], WORSE: ["groups"]}.get(grade, [])

@@ -93,13 +93,21 @@ class FoldRows:
     weight : (n,) or None
     preprocess : None, "center" or "standardize"
     imputer : completes X, a transformer that is not fitted; None where X has no gaps
+    exposures : (n, 1) or None, what counts are out of, which nothing may change
     """
 
     #: Whether preprocessing is shown the labels of the training part.
     sees_labels = False
 
     def __init__(
-        self, X: Any, covariates: Any, extra: Any, weight: Any, preprocess: str | None, imputer: Any = None
+        self,
+        X: Any,
+        covariates: Any,
+        extra: Any,
+        weight: Any,
+        preprocess: str | None,
+        imputer: Any = None,
+        exposures: Any = None,
     ):
         self._sparse = sp.issparse(X)
         if preprocess == "center" and self._sparse:
@@ -109,6 +117,7 @@ class FoldRows:
             )
         self.X, self.covariates, self.extra = X, covariates, extra
         self.weight, self.preprocess, self.imputer = weight, preprocess, imputer
+        self.exposures = exposures
         # One Gram matrix for all folds; what folds change needs one each.
         self._changed = preprocess == "standardize" or imputer is not None
         self._gram = None if self._changed else _gram(X)
@@ -134,6 +143,15 @@ class FoldRows:
     def recentring(self) -> str | None:
         """How folds inside a fold preprocess: they take means off again, if any were taken off before."""
         return "center" if self.centred else None
+
+    def exposed(self, rows: Any, at: Any) -> Any:
+        """Rows of the samples at `at`, their exposures behind them where there are any."""
+        return rows if self.exposures is None else joined([rows, self.exposures[at]])
+
+    def roles(self, width: int) -> dict[str, Any]:
+        """Parameters of an estimator: which columns of `exposed` rows are what; without these, `width`."""
+        found: dict[str, Any] = {"covariate_columns": list(range(width - self.n_covariates, width)) or None}
+        return found if self.exposures is None else {**found, "exposure_column": width}
 
     def factorized(self, y: Any) -> Any:
         """All samples (n, m) preprocessed by all of them, without covariates, in few coordinates.
@@ -165,7 +183,7 @@ class FoldRows:
         rows, covariates = self._parts(train, test, y)
         blocks = [rows, covariates, self._of(self.extra, train, test)]
         inside, outside = zip(*(block for block in blocks if block is not None), strict=True)
-        return _joined(inside), _joined([shortened(block, longest_in(block)) for block in outside])
+        return joined(inside), joined([shortened(block, longest_in(block)) for block in outside])
 
     def _parts(self, train: Any, test: Any, y: Any) -> tuple[Pair, Pair | None]:
         """The columns to factorize, in few coordinates, and the covariates among them."""
@@ -216,23 +234,28 @@ class TransformedRows(FoldRows):
     ----------
     X : (n, …), anything whose rows can be taken
     columns : covariates among the columns of what the transformer makes of it, names or positions
+    exposure : the column of exposures among them, or None
     transformer : not fitted
     y : labels (n,) as ``fit`` takes them
     """
 
     sees_labels = True
 
-    def __init__(self, X: Any, columns: Any, extra: Any, weight: Any, transformer: Any, y: Any):
+    def __init__(
+        self, X: Any, columns: Any, extra: Any, weight: Any, transformer: Any, y: Any, exposure: Any = None
+    ):
         self.X, self.extra, self.weight = X, extra, weight
         self.preprocess = self.imputer = None
         self._sparse = False  # what a transformer does to means is its own
         self._columns, self._transformer, self._changed = columns, transformer, True
+        self._exposure, self.exposures = exposure, None
         X = shortened(X, LONGEST / self.n_samples)
         step = self._learned(X, y)
         with quiet():
             made = step.transform(X)
         # Levels of words are those of all samples: a rare one may be missing from a fold.
         self._words = learn_inside(made, columns)[1]
+        self.exposures = inputs.exposures_in(made, exposure)
         data, self.covariates = self._split(step, made)
         self._long = _all_too_long(self.X, extra)
         self.n_factorized = int(data.shape[1])
@@ -265,6 +288,7 @@ class TransformedRows(FoldRows):
         """The columns to factorize and the covariates of what the transformer made."""
         names = inputs.column_names(made)
         columns = inputs.covariate_indices(self._columns, made.shape[1], names)
+        exposure = inputs.exposure_index(self._exposure, columns, made.shape[1], names)
         numbers = codes_inside(made, columns, self._words)
         data = check_array(
             numbers,
@@ -274,7 +298,7 @@ class TransformedRows(FoldRows):
             ensure_all_finite=False,
             ensure_min_samples=0,
         )
-        rest, inside = inputs.split_columns(data, columns)
+        rest, inside = inputs.split_apart(data, columns, exposure)
         _refuse_gaps(rest, step)
         return rest, gaps_again(self._words, self._words.expand(inside))
 
@@ -314,8 +338,8 @@ def _refuse_nothing(X: Any, centred: bool) -> None:
         raise ValueError("X: all zero after preprocessing; features that vary are required")
 
 
-def _joined(blocks: Any) -> Any:
-    """Blocks of columns side by side."""
+def joined(blocks: Any) -> Any:
+    """Blocks of columns side by side; sparse where the first one is."""
     if len(blocks) == 1:
         return blocks[0]
     return sp.hstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.hstack(blocks)

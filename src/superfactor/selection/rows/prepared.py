@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -116,6 +116,7 @@ def prepared(
         gaps = search.impute is not None
         sized = inputs.check_data(search, inputs.as_numpy(numbers), reset=True, gaps=gaps)
         columns = inputs.covariate_indices(search.covariate_columns, sized.shape[1], names)
+        exposure = inputs.exposure_index(search.exposure_column, columns, sized.shape[1], names)
     target = outcome.target(inputs.as_numpy(y), sized, name, getattr(search, "unlabeled", None))
     weight = inputs.check_weights(sample_weight, sized)
     extra = inputs.as_numpy(words.codes(covariates))
@@ -123,20 +124,31 @@ def prepared(
     beside = list(inputs.column_names(covariates) or ())
     if by_user:
         rows: FoldRows = TransformedRows(
-            X, search.covariate_columns, extra, weight, search.preprocess, target.given.marked
+            *(X, search.covariate_columns, extra, weight, search.preprocess, target.given.marked),
+            search.exposure_column,
         )
         own = np.atleast_1d([] if search.covariate_columns is None else search.covariate_columns)
         inside_names = [str(name) for name in own if isinstance(name, str)]
-        return Prepared(rows, outcome, target, weight, inside_names + beside)
-    factorized, inside = inputs.split_columns(sized, columns)
+        return Prepared(rows, outcome, _out_of(outcome, target, rows), weight, inside_names + beside)
+    factorized, inside = inputs.split_apart(sized, columns, exposure)
+    exposures = inputs.exposures_in(sized, exposure)
     imputer = imputer_for(search.impute, factorized)
     if imputer is not None:
         _check_covariates_apart(imputer, search)
         _say_completed(factorized, imputer)
     inside = gaps_again(words_inside, words_inside.expand(inside))
-    rows = FoldRows(factorized, inside, extra, weight, search.preprocess, imputer)
+    rows = FoldRows(factorized, inside, extra, weight, search.preprocess, imputer, exposures)
     covariate_names = [str(names[j]) for j in columns] if names else []
-    return Prepared(rows, outcome, target, weight, covariate_names + beside)
+    return Prepared(rows, outcome, _out_of(outcome, target, rows), weight, covariate_names + beside)
+
+
+def _out_of(outcome: Outcome, target: Target, rows: FoldRows) -> Target:
+    """The same, its truth beside the exposures of the samples that have one."""
+    if rows.exposures is None:
+        return target
+    known = target.given.known
+    exposures = rows.exposures if known is None else rows.exposures[known]
+    return replace(target, truth=outcome.out_of(target.truth, exposures))
 
 
 def with_indicators(X: Any, columns: Any) -> tuple[Any, Any]:
@@ -157,6 +169,11 @@ def _check_covariates_apart(imputer: Any, search: Any) -> None:
         raise ValueError(
             f"impute={type(imputer).__name__}: it would see covariate_columns too; give them as covariates= "
             "beside X, or take impute='lowrank' or 'mean'"
+        )
+    if search.exposure_column is not None and not apart:
+        raise ValueError(
+            f"impute={type(imputer).__name__}: it would see exposure_column too; take impute='lowrank' or "
+            "'mean'"
         )
 
 

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from superfactor.preprocessing import LowRankImputer
+from superfactor.preprocessing.scaling import ColumnScaler
 
 # Besides None and transformers.
 PREPROCESSING = ("center", "standardize")
@@ -26,10 +27,12 @@ def is_transformer(given: Any) -> bool:
     return hasattr(given, "fit") and hasattr(given, "transform")
 
 
-def scaler_of(preprocess: str | None, *, sparse: bool) -> StandardScaler | None:
-    """The step of a pipeline that preprocesses like this; sparse columns keep their means."""
+def scaler_of(preprocess: str | None, *, sparse: bool, passed: Any = None) -> StandardScaler | None:
+    """The step of a pipeline that preprocesses like this; sparse columns keep their means, `passed` all."""
     if preprocess is None:
         return None
+    if passed is not None:
+        return ColumnScaler([passed], with_mean=not sparse, with_std=preprocess == "standardize")
     return StandardScaler(with_mean=not sparse, with_std=preprocess == "standardize")
 
 

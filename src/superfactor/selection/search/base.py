@@ -20,8 +20,9 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from superfactor.estimators import parameters
 from superfactor.estimators.covariates import IndicatorColumns
+from superfactor.estimators.inputs import column_names, covariate_indices
 from superfactor.estimators.progress import CallbackSupportMixin
-from superfactor.outcomes import Outcome, Target
+from superfactor.outcomes import Outcome, Target, outcome_of
 from superfactor.preprocessing import LowRankImputer
 from superfactor.selection.rank import Scree, scree
 from superfactor.selection.rows.prepared import Prepared, prepared, with_indicators
@@ -37,10 +38,11 @@ from superfactor.selection.search.board import Board, Fold, board_for, score_her
 from superfactor.selection.search.folds import score_fold
 from superfactor.selection.search.progress import SearchProgress
 from superfactor.solvers.interruption import deferred_interrupt
+from superfactor.spectrum.rows import column_positions
 from superfactor.units import WeightUnits
 
 # Parameters that are each candidate's own, or the search's and not its estimator's.
-_NOT_SHARED = {"n_components", "model", "xi", "lam", "covariate_columns", "verbose"}
+_NOT_SHARED = {"n_components", "model", "xi", "lam", "covariate_columns", "exposure_column", "verbose"}
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         "verbose": ["verbose"],
     }
     _on_progress: Callable[[int, int], object] | None = None
+    #: A parameter of searches for counts.
+    exposure_column: Any = None
 
     def __init__(
         self,
@@ -123,14 +127,15 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self._validate_params()
         name = type(self).__name__
         grid.check_choices(self.n_components, self.model, self.xi, self.lam, name)
-        estimator = self._outcome.estimator
+        outcome = outcome_of(self, y)
+        estimator = outcome.estimator
         shared = {*estimator._get_param_names()} & {*self._get_param_names()} - _NOT_SHARED
         base = estimator(**{name: getattr(self, name) for name in shared})
         parameters.check_parameters(base)  # now, and not after the search
-        data = prepared(self, self._outcome, X, y, covariates, sample_weight, name)
-        self.__dict__.update(self._outcome.fitted_attributes(data.target))
+        data = prepared(self, outcome, X, y, covariates, sample_weight, name)
+        self.__dict__.update(outcome.fitted_attributes(data.target))
         splits = data.splits(self.cv, groups)
-        _check_splits(splits, self._outcome, data.target, self.scoring)
+        _check_splits(splits, outcome, data.target, self.scoring)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
         rows = data.rows.factorized(data.target.given.marked)
@@ -140,21 +145,21 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             self.model,
             self.xi,
             self.lam,
-            steps=self._outcome.steps,
+            steps=outcome.steps,
             units=_units(base, rows, data),
-            n_outputs=self._outcome.n_outputs(data.target),
+            n_outputs=outcome.n_outputs(data.target),
             largest=largest,
         )
         _check_ranks(points, largest)
 
         own = self.scoring is None
-        self.scorer_ = OwnScore(self._outcome) if own else check_scoring(base, self.scoring)
+        self.scorer_ = OwnScore(outcome) if own else check_scoring(base, self.scoring)
         score_weight = data.weight
         if score_weight is None and sample_weight is not None:
             score_weight = np.ones(data.rows.n_samples)
         fold = partial(
             score_fold,
-            *(base, data.rows, self._outcome, data.target, points),
+            *(base, data.rows, outcome, data.target, points),
             scorer=self.scorer_,
             score_weight=score_weight,
         )
@@ -182,9 +187,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             self._conclude(points, board.scores)
         progress.choice()
         if self.refit:
-            given = data.target.given
-            marked = y if given.known is None else given.marked
-            self._refit(base, X, marked, covariates, sample_weight, data.rows.imputer, progress)
+            y = outcome.refitted(y, data.target.given)
+            self._refit(base, X, y, covariates, sample_weight, data.rows.imputer, progress)
         if interrupted:
             raise KeyboardInterrupt(
                 f"{type(self).__name__}: the best candidate after {progress.n_told} of "
@@ -245,6 +249,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     ) -> None:
         start = time.perf_counter()
         smf = base.set_params(**self.best_params_, covariate_columns=self.covariate_columns)
+        if self.exposure_column is not None:
+            smf.set_params(exposure_column=self.exposure_column)
         steps = self._steps(smf, X, imputer)
         given = {"covariates": covariates, "sample_weight": weight}
         # Before it is fitted: Ctrl-C leaves what there is of it.
@@ -262,7 +268,12 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         """What stands before the chosen model; tells it where its covariates stand after that."""
         if is_transformer(self.preprocess):
             return steps_of(self.preprocess, X)
-        scaler = scaler_of(self.preprocess, sparse=sp.issparse(X))
+        passed = self.exposure_column
+        names = column_names(X)
+        if names and isinstance(passed, Integral):  # positions change where words become indicators
+            passed = names[passed]
+            smf.set_params(exposure_column=passed)
+        scaler = scaler_of(self.preprocess, sparse=sp.issparse(X), passed=passed)
         named = (("imputer", imputer), ("scaler", scaler))
         steps = [(name, step) for name, step in named if step is not None]
         for _, step in steps:
@@ -273,7 +284,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             smf.set_params(covariate_columns=columns)
             steps.insert(0, ("words", words))
         if isinstance(imputer, LowRankImputer):
-            imputer.set_params(passthrough_columns=smf.covariate_columns)
+            imputer.set_params(passthrough_columns=_both(table, smf.covariate_columns, passed))
         return steps
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -291,6 +302,17 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return int(self.best_params_["n_components"])
 
 
+def _both(X: Any, covariates: Any, exposure: Any) -> Any:
+    """Columns of X that are not factorized."""
+    if exposure is None:
+        return covariates
+    if covariates is None:
+        return [exposure]
+    names, width = column_names(X), int(np.shape(X)[1])
+    apart = [*covariate_indices(covariates, width, names), *column_positions([exposure], width, names, "X")]
+    return apart if names is None else [names[j] for j in apart]
+
+
 def _scree(rows: Any, weight: Any, largest: int) -> Scree:
     """Of the X (n, m) that the final fit will see, weighted; the elbow no larger than a fold allows."""
     if weight is not None:
@@ -302,6 +324,9 @@ def _scree(rows: Any, weight: Any, largest: int) -> Scree:
 def _units(base: Any, rows: Any, data: Prepared) -> WeightUnits:
     """Those of the estimator itself: the grid is around the weights that its "auto" has for all samples."""
     alone = clone(base).set_params(n_components=1, model="filter", xi="auto", lam="auto")
+    if data.rows.exposures is not None:
+        alone.set_params(exposure_column=int(rows.shape[1]))
+        rows = data.rows.exposed(rows, slice(None))
     with config_context(assume_finite=True):  # checked before
         return WeightUnits.of(alone.state(rows, data.target.given.marked, None, data.weight).problem)
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import NumpyArray
 from superfactor.estimators.inputs import as_numpy, refuse_annotated
-from superfactor.outcomes import Outcome
+from superfactor.outcomes import Outcome, outcome_of
 
 if TYPE_CHECKING:
     from superfactor.theory import Certificate
@@ -132,7 +132,8 @@ class ChosenModel:
         """
         chosen = self._chosen(X)
         unlabeled = getattr(self, "unlabeled", None)
-        given = self._outcome.read(as_numpy(y), X, type(self).__name__, unlabeled).of_some()
+        outcome = outcome_of(self)
+        given = outcome.read(as_numpy(y), X, type(self).__name__, unlabeled).of_some()
         if given.known is not None:
             labelled = np.flatnonzero(given.known)
             X, covariates, sample_weight = (
@@ -141,7 +142,7 @@ class ChosenModel:
         y = given.labelled
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         if covariates is not None:
-            chosen = _WithCovariates(chosen, covariates, self._outcome)
+            chosen = _WithCovariates(chosen, covariates, outcome)
         if self.scoring is None:
             return float(chosen.score(X, y, **weight))
         return float(self.scorer_(chosen, X, y, **weight))

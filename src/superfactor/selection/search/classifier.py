@@ -163,9 +163,9 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels, two classes or more. Samples without one (None, NaN, NA, `unlabeled`) are in the
-            training part of every fold, and never judged.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Labels, two classes or more; or several columns of yes/no labels. Samples without one (None, NaN,
+            NA, `unlabeled`) are in the training part of every fold, and never judged.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Enter the classifier as they are. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
@@ -178,3 +178,9 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
         self
         """
         return self._search(X, y, covariates, sample_weight, groups)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags

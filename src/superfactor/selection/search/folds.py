@@ -42,10 +42,9 @@ def score_fold(
     """
     marked = target.given.marked
     inside, outside = samples.seen_by(train, test, marked)
-    width = int(inside.shape[1])
-    base = clone(outcome.for_training(base, target, train)).set_params(
-        covariate_columns=list(range(width - samples.n_covariates, width)) or None, certify=None
-    )
+    roles = samples.roles(int(inside.shape[1]))
+    inside, outside = samples.exposed(inside, train), samples.exposed(outside, test)
+    base = clone(outcome.for_training(base, target, train)).set_params(**roles, certify=None)
     weight = None if samples.weight is None else samples.weight[train]
     extra = {} if score_weight is None else {"sample_weight": score_weight[test]}
     results = np.full((len(points), 3), np.nan)

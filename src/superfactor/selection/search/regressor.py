@@ -1,12 +1,14 @@
-"""`SMFRegressorCV`: the search for real targets."""
+"""`SMFRegressorCV`: the search for real targets and counts."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import RegressorMixin
 
+from superfactor.estimators import SMFRegressor
 from superfactor.estimators.progress import with_callbacks
+from superfactor.estimators.targets import exposure_of
 from superfactor.outcomes import outcome_named
 from superfactor.selection.search.base import Search
 from superfactor.selection.search.chosen import ChosenModel
@@ -25,6 +27,11 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
         "auto" is one more than there are targets, and half as many again only where that scores better by
         more than a standard error.
     model : {"filter", "feature"} or a list of both, default="filter"
+    loss : {"squared", "poisson"}, default="squared"
+        "squared" is for measurements, "poisson" for counts, as for `SMFRegressor`.
+    exposure_column : column name or index, default=None
+        As for `SMFRegressor`. It passes imputation and preprocessing as it is; with a transformer of your own
+        it is a column of what that makes of X, which has to leave it alone.
     xi, lam : float, list of float or "auto", default="auto"
         "auto" is a grid in the units of the data, so that the choice depends neither on the units of X and y
         nor on the number of samples.
@@ -36,8 +43,8 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
         As for ``GridSearchCV``: None is 5-fold, in the order of the samples. Where that means something (by
         date, by y), take ``KFold(5, shuffle=True)``.
     scoring : str, callable or None, default=None
-        One scorer; None is R², the mean over several targets. It is shown the samples in other coordinates
-        with the same inner products.
+        One scorer; None is R², of counts the share of deviance explained, the mean over several targets. It
+        is shown the samples in other coordinates with the same inner products.
     refit, n_jobs
         As for `SMFClassifierCV`.
     fit_intercept, covariate_columns, search, prediction, tol
@@ -72,6 +79,64 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
     True
     """
 
+    _parameter_constraints: ClassVar = {
+        **Search._parameter_constraints,
+        "loss": SMFRegressor._parameter_constraints["loss"],
+    }
+
+    def __init__(
+        self,
+        n_components: Any = "auto",
+        *,
+        model: Any = "filter",
+        loss: str = "squared",
+        exposure_column: Any = None,
+        xi: Any = "auto",
+        lam: Any = "auto",
+        lam_covariates: float | str | None = "auto",
+        preprocess: Any = "standardize",
+        impute: Any = "lowrank",
+        rule: str = "best",
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        fit_intercept: bool = True,
+        covariate_columns: Any = None,
+        search: str = "auto",
+        prediction: str = "exact",
+        tol: float = 1e-8,
+        certify: str | None = "residual",
+        unlabeled: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            model=model,
+            xi=xi,
+            lam=lam,
+            lam_covariates=lam_covariates,
+            preprocess=preprocess,
+            impute=impute,
+            rule=rule,
+            cv=cv,
+            scoring=scoring,
+            refit=refit,
+            n_jobs=n_jobs,
+            fit_intercept=fit_intercept,
+            covariate_columns=covariate_columns,
+            search=search,
+            prediction=prediction,
+            tol=tol,
+            certify=certify,
+            unlabeled=unlabeled,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.loss = loss
+        self.exposure_column = exposure_column
+
     _outcome = outcome_named("numbers")
 
     @with_callbacks
@@ -97,6 +162,7 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
         -------
         self
         """
+        exposure_of(self.exposure_column, self.loss)
         return self._search(X, y, covariates, sample_weight, groups)
 
     def __sklearn_tags__(self) -> Any:

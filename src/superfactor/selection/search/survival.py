@@ -23,13 +23,15 @@ class SMFSurvivalCV(ChosenModel, Search):
         "auto" is a grid in the units of the data.
     lam_covariates : float, None or "auto", default="auto"
         As for `SMFSurvival`.
+    ties : {"breslow", "efron"}, default="breslow"
+        As for `SMFSurvival`.
     preprocess, impute, rule
         As for `SMFClassifierCV`.
     cv : int, splitter, iterable of splits or None, default=None
         As for ``GridSearchCV``: None is 5-fold, every fold with its share of the events, not shuffled.
     scoring : str, callable or None, default=None
-        One scorer; None is Harrell's concordance. It is shown the samples in other coordinates with the same
-        inner products, and y as events and times (n_samples, 2).
+        One scorer; None is the log partial likelihood per event. It is shown the samples in other coordinates
+        with the same inner products, and y as events and times (n_samples, 2).
     refit, n_jobs
         As for `SMFClassifierCV`.
     covariate_columns, search, prediction, tol, certify, random_state
@@ -60,7 +62,7 @@ class SMFSurvivalCV(ChosenModel, Search):
     >>> time = rng.exponential(np.exp(-X[:, 0] - X[:, 1]))
     >>> event, time = time < 1.5, np.minimum(time, 1.5)  # observed until 1.5
     >>> search = SMFSurvivalCV().fit(X, np.column_stack([event, time]))
-    >>> bool(0.7 < search.best_score_ < 0.9)
+    >>> bool(search.score(X, np.column_stack([event, time])) > 0.75)
     True
     """
 
@@ -74,6 +76,7 @@ class SMFSurvivalCV(ChosenModel, Search):
         xi: Any = "auto",
         lam: Any = "auto",
         lam_covariates: float | str | None = "auto",
+        ties: str = "breslow",
         preprocess: Any = "standardize",
         impute: Any = "lowrank",
         rule: str = "best",
@@ -94,6 +97,7 @@ class SMFSurvivalCV(ChosenModel, Search):
         self.xi = xi
         self.lam = lam
         self.lam_covariates = lam_covariates
+        self.ties = ties
         self.preprocess = preprocess
         self.impute = impute
         self.rule = rule
@@ -135,20 +139,22 @@ class SMFSurvivalCV(ChosenModel, Search):
         return self._search(X, y, covariates, sample_weight, groups)
 
     @available_if(refits)
-    def predict_survival_function(self, X: Any, covariates: Any = None, times: Any = None) -> NumpyArray:
+    def predict_survival_function(
+        self, X: Any, covariates: Any = None, times: Any = None, strata: Any = None
+    ) -> NumpyArray:
         """The chance to have had no event (n_samples, n_times), by ``best_estimator_``."""
-        return self._curves("predict_survival_function", X, covariates, times)
+        return self._curves("predict_survival_function", X, covariates, times, strata)
 
     @available_if(refits)
     def predict_cumulative_hazard_function(
-        self, X: Any, covariates: Any = None, times: Any = None
+        self, X: Any, covariates: Any = None, times: Any = None, strata: Any = None
     ) -> NumpyArray:
         """Cumulative hazards (n_samples, n_times), by ``best_estimator_``."""
-        return self._curves("predict_cumulative_hazard_function", X, covariates, times)
+        return self._curves("predict_cumulative_hazard_function", X, covariates, times, strata)
 
-    def _curves(self, method: str, X: Any, covariates: Any, times: Any) -> NumpyArray:
+    def _curves(self, method: str, X: Any, covariates: Any, times: Any, strata: Any) -> NumpyArray:
         chosen = self._chosen(X)
         for _, step in getattr(chosen, "steps", [])[:-1]:  # pipelines know scikit-learn's methods only
             X = step.transform(X)
         last = chosen.steps[-1][1] if hasattr(chosen, "steps") else chosen
-        return getattr(last, method)(X, times=times, **given_beside(covariates))
+        return getattr(last, method)(X, times=times, strata=strata, **given_beside(covariates))

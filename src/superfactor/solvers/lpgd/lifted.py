@@ -150,6 +150,11 @@ def solve(
 def default_step(problem: Problem) -> float:
     """1/L: then Π_r minimises an upper bound of F that touches it at the current point."""
     L = theorem_constants(problem).L
+    if math.inf == L:
+        # Of counts it is the L of all activations between 0, where it begins, and those that fit them.
+        Y = problem.arrays().targets
+        at_zero = problem.loss.steepest(problem.loss.residual(0.0 * Y, Y), Y)
+        L = theorem_constants(problem, steepest=max(problem.steepest, at_zero)).L
     if not 0 < L < math.inf:
         raise ValueError("step_size='auto': the curvature of this loss has no bound, give a number instead")
     return 1 / L

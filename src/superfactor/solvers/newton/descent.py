@@ -16,8 +16,8 @@ from superfactor.subspace import Inside, Point
 from superfactor.subspace.newton_model import NewtonStep, newton_step, rotation_curvature
 
 NO_MINIMUM = (
-    "with lam=0 coefficients grow for ever where classes can be told apart: there is no minimum, and any "
-    "lam > 0 has one"
+    "with lam=0 coefficients grow for ever where classes, or counts of 0, can be told apart: there is no "
+    "minimum, and any lam > 0 has one"
 )
 # So many steps in a row may promise no more than the goal without being minimised to the end.
 _BOUND_STEPS = 3
@@ -42,8 +42,7 @@ class Stride:
     @staticmethod
     def of(problem: Problem) -> Stride:
         """To begin with."""
-        alpha = problem.loss.curvature_bounds(problem.n_outputs)[1]
-        alpha = 1.0 if alpha == math.inf else alpha
+        alpha = 1.0 if problem.steepest == math.inf else problem.steepest
         bend = alpha * problem.largest_weight * problem.model.feature_bound(problem.squared_norm)
         shortest = 1 / (2 * problem.lam + bend + 1e-300)
         longest = 1 / (2 * problem.lam) if problem.lam > 0 else 1e10 * shortest

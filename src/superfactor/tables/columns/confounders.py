@@ -97,8 +97,11 @@ def unknown(levels: ConfounderLevels, encoded: Any, absent: Collection[str] = ()
     return said
 
 
-def notes(table: pd.DataFrame, levels: ConfounderLevels, y: Any) -> list[Note]:
-    """What a user should know: numbers that were taken for names, batches of one sample or one label."""
+def notes(table: pd.DataFrame, levels: ConfounderLevels, y: Any = None) -> list[Note]:
+    """What a user should know: numbers that were taken for names, batches of one sample or one label.
+
+    `y` are labels (n,), None for those without; None altogether where the outcome are none.
+    """
     said = []
 
     def say(name: str, line: str) -> None:
@@ -117,7 +120,7 @@ def notes(table: pd.DataFrame, levels: ConfounderLevels, y: Any) -> list[Note]:
                 "with it, which makes it an average one",
             )
         of_level: dict[str, set[Any]] = {}
-        for word, label in zip(cells, y.tolist(), strict=True):
+        for word, label in zip(cells, [None] * len(cells) if y is None else y.tolist(), strict=True):
             if word in own and label is not None:
                 of_level.setdefault(str(word), set()).add(label)
         if of_level and all(len(labels) == 1 for labels in of_level.values()):

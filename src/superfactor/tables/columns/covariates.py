@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.estimators.covariates import EMPTY, MISSING, CovariateEncoder
+from superfactor.estimators.covariates import EMPTY, FEWEST_GAPS, MISSING, CovariateEncoder
 from superfactor.tables.columns.numbers import numbers, place
 from superfactor.tables.grids.cells import MISSING as WRITTEN_FOR_NOTHING
 from superfactor.tables.notes import Note, TableError, note
@@ -85,8 +85,8 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
             stand_in = f"most frequent level {levels[0]!r}" if _is_words(levels) else f"median {levels[0]:g}"
             line = (
                 f"covariate {name!r} is empty for {gone.sum()} sample(s), the first at "
-                f"{place(table, int(gone.argmax()), ids)}; none was when the model was fitted, so that its "
-                f"{stand_in} stands in"
+                f"{place(table, int(gone.argmax()), ids)}: too few of the samples fitted are for an "
+                f"indicator ({FEWEST_GAPS} are required), so the {stand_in} stands in"
             )
             said.append(note("covariate", line, column=name))
             column = column.where(~gone, levels[0])

@@ -87,11 +87,16 @@ def assembled(
     levels: ConfounderLevels,
     log2: bool,
     ids: Any,
+    exposure: Any = None,
 ) -> tuple[Any, tuple[str, ...], list[Note]]:
-    """The columns of X (n, p + q + k), the names of the q of covariates, and notes on those."""
+    """The columns of X (n, p + q + k), the names of the q of covariates, and notes on those.
+
+    `exposure` (n, 1), where there is one, stands behind the covariates.
+    """
     block = _log2(values) if log2 else values
     covariates, notes = covariates_of.encode(path, table, encoding, ids)
-    beside = [part for part in (covariates, confounders_of.encode(path, table, levels, ids)) if part.shape[1]]
+    parts = [covariates, exposure, confounders_of.encode(path, table, levels, ids)]
+    beside = [part for part in parts if part is not None and part.shape[1]]
     names = tuple(covariates_of.column_names(encoding))
     every = [*features, *names]
     if len(set(every)) < len(every):

@@ -21,6 +21,8 @@ _IDENTIFIER = re.compile(
 )
 # In fewer samples, whole numbers follow one another by chance.
 _FEWEST = 10
+# Of a correlation: what is so near to 1 is no measurement of something else.
+_ALIKE = 1e-9
 
 
 def identifiers(names: Sequence[str], values: Any) -> list[str]:
@@ -53,6 +55,25 @@ def about_identifiers(names: Sequence[str], values: Any, id_is_given: bool) -> l
         instead: list[Part] = [", ", Setting("id", name), " takes it for the samples' names"]
         parts = (line, Setting("drop", name), " leaves it out", *([] if id_is_given else instead))
         notes.append(note("identifier", *parts, column=name))
+    return notes
+
+
+def about_copies(names: Sequence[str], values: Any, y: Any, targets: Sequence[str]) -> list[Note]:
+    """A note for each feature of values (n, p) that is a column of y (n, m) over again, in any unit."""
+    notes = []
+    for target, column in zip(targets, y.T, strict=False):
+        there = ~np.isnan(column)
+        own = column[there] - column[there].mean()
+        if len(own) < 3 or not own.any():
+            continue
+        some = values[there]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centred = some - some.mean(axis=0)
+            alike = np.abs(own @ centred) / np.sqrt((own @ own) * (centred**2).sum(axis=0))
+        for j in np.flatnonzero(alike > 1 - _ALIKE).tolist():
+            line = f"feature {names[j]!r} is the same as the target {target!r}, perhaps in another unit: "
+            parts = (line, Setting("drop", names[j]), " leaves it out")
+            notes.append(note("copy", *parts, column=names[j]))
     return notes
 
 

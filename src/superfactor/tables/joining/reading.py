@@ -26,7 +26,7 @@ def read(
     wanted: Collection[str] | None = None,
 ) -> Combined:
     """The samples of all files."""
-    text = [name for name in (roles.target, roles.id, *words) if name is not None]
+    text = [name for name in (*roles.outcome, roles.id, *words) if name is not None]
     people = None
     if source.phenotype is not None:
         # Its rows are samples whatever the layout of the tables.

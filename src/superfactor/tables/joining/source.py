@@ -185,7 +185,7 @@ def with_defaults(roles: Columns, frame: pd.DataFrame) -> Columns:
     """Target and names of samples where the table itself says which they are."""
     names = list(frame.columns[:2])
     cumida = tuple(names) == CUMIDA
-    target = roles.target or (CUMIDA[1] if cumida else None)
+    target = roles.target if roles.outcome or not cumida else (CUMIDA[1],)
     sample = roles.id or (CUMIDA[0] if cumida else None)
     if sample is None and names[:1] == [ROW_NAMES]:
         sample = ROW_NAMES

@@ -1,0 +1,153 @@
+"""Codes and activations of new samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from superfactor._arrays import Array, NumpyArray, namespace
+from superfactor.estimators import inputs
+from superfactor.estimators.covariates import ColumnRoles
+from superfactor.estimators.inputs import by_blocks, placing
+from superfactor.models import Coding
+from superfactor.spectrum import RowSource
+
+
+class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """What a fitted model makes of samples: codes, activations, and samples of codes."""
+
+    components_: NumpyArray
+    factor_coef_: NumpyArray
+    covariate_coef_: NumpyArray
+    intercept_: NumpyArray
+    device: Any
+    _coding: Coding
+    _roles: ColumnRoles
+
+    def _by_output(self, coef: Array) -> Array:
+        """Coefficients (κ, m) as those of the outputs of a prediction, (outputs, m)."""
+        return coef
+
+    def _by_activation(self, coef: Array) -> Array:
+        """Coefficients (outputs, m) as those of the activations of the loss, (κ, m)."""
+        return coef
+
+    def _symmetric(self, effect: Any) -> Any:
+        """Effects (κ, m) on all outputs, none of which is the one that others are compared with."""
+        return effect
+
+    def _activations(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
+        """What the factors and what the covariates give the activations of new samples, (n, κ) each."""
+        codes, offset = self._split(X, covariates, method)
+        return codes @ self._by_activation(self.factor_coef_).T, offset
+
+    def _split(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
+        """The codes (n, r) of new samples and their offset γᵀx' + intercept (n, κ)."""
+        X = self._new_samples(X, method)
+        extra = self._roles.check_covariates(covariates, X, method)
+        codes, offset = by_blocks(self._code_and_offset, X, extra)
+        return codes, offset
+
+    def _new_samples(self, X: Any, method: str) -> Array | RowSource:
+        """X (n, p) of the user's, checked, and where the model is."""
+        check_is_fitted(self)
+        X = self._numbers(X)
+        rows = inputs.check_rows(self, X, reset=False, method=method)
+        if rows is not None:
+            return rows
+        if inputs.is_foreign(X):
+            X = placing.moved(X, self.device)
+        return inputs.check_data(self, X, reset=False, method=method)
+
+    def _numbers(self, X: Any) -> Any:
+        return self._roles.numbers(X, getattr(self, "feature_names_in_", None))
+
+    def _code_and_offset(self, X: Array, extra: Array | None) -> tuple[Array, Array]:
+        """As `_split`, of checked arrays X (n, p) and the covariates beside it."""
+        exposures = self._roles.exposures(X)
+        X, inside = self._roles.split(X)
+        xp = namespace(self.components_)
+        offset = self._by_activation(self.intercept_)[None, :]
+        if exposures is not None:
+            offset = offset + xp.log(xp.astype(exposures, self.components_.dtype))
+        regressors = self._roles.regressors(inside, extra)
+        if regressors is not None:
+            regressors = xp.astype(regressors, self.components_.dtype)
+            offset = regressors @ self._by_activation(self.covariate_coef_).T + offset
+        codes = self._code(X)
+        return codes, offset + xp.zeros_like(codes[:, :1])
+
+    def _code(self, X: Array) -> Array:
+        """Codes (n, r) of the columns to factorize, in the floating type of the factors."""
+        if not sp.issparse(X):
+            X = namespace(X).astype(X, self.components_.dtype, copy=False)
+        return self._coding.codes(X)
+
+    def transform(self, X: Any, covariates: Any = None) -> NumpyArray:
+        """Codes of new samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            Codes do not depend on them; where given they are checked, so that a pipeline may pass
+            the same metadata everywhere.
+
+        Returns
+        -------
+        codes : array of shape (n_samples, n_components)
+            Filter model ``X @ components_.T``; feature model ``X @ pinv(components_)``. These are
+            the codes of *new* samples: in the feature model ``codes_``, which has seen the labels,
+            differs from ``transform`` of the training data. So it does in either model under a
+            ``constraint``: this is the plain projection, which knows of none. After
+            ``solver="bcd"`` with ``NonNegative()`` it may be negative where ``codes_`` is not.
+        """
+        X = self._new_samples(X, "transform")
+        if covariates is not None:
+            self._roles.check_covariates(covariates, X, "transform")
+        (codes,) = by_blocks(lambda block: (self._code(self._roles.split(block)[0]),), X)
+        return codes
+
+    def inverse_transform(self, X: Any) -> NumpyArray:
+        """Samples from codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Codes.
+
+        Returns
+        -------
+        samples : array of shape (n_samples, n_features without covariate columns)
+            ``codes @ components_``.
+        """
+        check_is_fitted(self)
+        codes = inputs.check_codes(X, self.components_)
+        return codes @ self.components_
+
+    def split_columns(self, X: Any, covariates: Any = None) -> tuple[Array, Array | None]:
+        """What the model factorizes and what it regresses on, checked as in ``predict``.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            What is factorized does not depend on them.
+
+        Returns
+        -------
+        factorized : array or sparse matrix of shape (n_samples, n_features without covariate columns)
+            The columns of ``components_``; without covariate columns X itself.
+        covariates : array of shape (n_samples, n_covariates) or None
+            The columns of ``covariate_coef_``: covariate columns of X, then `covariates`. None where the
+            model has none, or was fitted with `covariates` and is given none here.
+        """
+        check_is_fitted(self)
+        X = inputs.check_data(self, self._numbers(X), reset=False, method="split_columns")
+        missing = covariates is None and self._roles.n_beside > 0
+        extra = None if missing else self._roles.check_covariates(covariates, X, "split_columns")
+        X, inside = self._roles.split(X)
+        return X, None if missing else self._roles.regressors(inside, extra)

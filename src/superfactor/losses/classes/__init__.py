@@ -1,0 +1,1 @@
+"""The loss of classes: links, the multinomial likelihood, and its dual side."""

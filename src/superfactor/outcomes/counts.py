@@ -1,0 +1,214 @@
+"""Counts: how many events, cells or visits a sample has, one number or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import Pipeline
+
+from superfactor._words import counted
+from superfactor.estimators import SMFRegressor, inputs
+from superfactor.estimators.targets import (
+    Given,
+    check_counts,
+    deviance_explained,
+    expected_counts,
+    half_deviances,
+)
+from superfactor.losses import Loss, PoissonLoss
+from superfactor.outcomes.base import FEWEST, Outcome, Steps
+from superfactor.outcomes.figures.metric import Metric
+from superfactor.outcomes.numbers import Numbers, shuffled_as_well
+from superfactor.outcomes.pages import CountPage
+from superfactor.outcomes.reading import Statistics, by_columns, with_numbers
+from superfactor.outcomes.ridge import ridge_activations
+
+
+def _columns(truth: Any) -> Any:
+    """Counts (n, κ), of (n,) too, and of (n, κ, 2) where exposures stand beside them."""
+    return truth[:, :, 0] if truth.ndim == 3 else truth.reshape(len(truth), -1)
+
+
+def _exposures(truth: Any) -> Any:
+    """(n, 1); all 1 where there are none."""
+    return truth[:, :1, 1] if truth.ndim == 3 else np.ones((len(truth), 1))
+
+
+def _rate(truth: Any) -> Any:
+    """Counts of one unit of exposure (κ,)."""
+    return _columns(truth).sum(axis=0) / _exposures(truth).sum()
+
+
+def _d2(truth: Any, rows: Any) -> float:
+    return deviance_explained(_columns(truth), rows, exposures=_exposures(truth))
+
+
+def _mean_deviance(truth: Any, rows: Any) -> float:
+    """As scikit-learn's ``mean_poisson_deviance``."""
+    return float(2 * np.mean(half_deviances(_columns(truth), rows)))
+
+
+def _mean_absolute_error(truth: Any, rows: Any) -> float:
+    return float(np.mean(np.abs(_columns(truth) - rows)))
+
+
+class Counts(Numbers):
+    """Rows are expected counts (n, κ); the truth has the same shape, or (n,).
+
+    Where counts are out of something, exposures, the truth is (n, κ, 2): counts and, beside each, what it is
+    out of. Both are shuffled together, and a guess is the same rate for all.
+    """
+
+    name = "counts"
+    estimator = SMFRegressor
+    steps = Steps(
+        xi={"filter": (0.1, 1.0), "feature": (0.1, 1.0, 10.0)},
+        lam={"filter": (1e-4, 1e-3, 1e-2, 1e-1), "feature": (1e-3, 1e-2, 1e-1, 1.0)},
+    )
+    metrics = (
+        Metric("d2", "deviance explained", _d2, low=float("-inf"), high=1.0),
+        Metric("mean_deviance", "mean Poisson deviance", _mean_deviance, higher_is_better=False),
+        replace(Numbers().metric("mean_absolute_error"), function=_mean_absolute_error),
+    )
+    page = CountPage()
+    guess_name = "always the mean rate"
+    guessing = "the mean rate"
+    pca_name = "tuned PCA + Poisson regression"
+    ridge_name = "ridge Poisson regression"
+    pca_short = "PCA+Poi."
+    rivals_words = "tuned Poisson regressions"
+
+    def is_of(self, model: Any, y: Any) -> bool:
+        return getattr(model, "loss", None) == "poisson"
+
+    # --- y ------------------------------------------------------------------------------------------
+
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+        return check_counts(super().read(y, X, name, unlabeled))
+
+    def out_of(self, truth: Any, exposures: Any) -> Any:
+        if exposures is None:
+            return truth
+        counts = _columns(truth)
+        return np.stack([counts, np.broadcast_to(exposures, counts.shape)], axis=2)
+
+    def observed(self, truth: Any, model: Any, X: Any) -> Any:
+        if isinstance(model, Pipeline) and model[-1].exposure_column is not None:
+            model, X = model[-1], model[:-1].transform(X)
+        return self.out_of(truth, inputs.exposures_in(X, getattr(model, "exposure_column", None)))
+
+    def exposures(self, truth: Any) -> Any:
+        return _exposures(truth) if truth.ndim == 3 else None
+
+    def values(self, truth: Any) -> Any:
+        if truth.ndim < 3:
+            return truth
+        counts = _columns(truth)
+        return counts[:, 0] if counts.shape[1] == 1 else counts
+
+    def informative(self, truth: Any) -> Any:
+        """Those that counted something."""
+        return _columns(truth).max(axis=1) > 0
+
+    # --- search -------------------------------------------------------------------------------------
+
+    def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        return deviance_explained(np.asarray(y), np.asarray(predicted), sample_weight)
+
+    def check_training(self, target: Any, k: int, train: Any) -> None:
+        super().check_training(target, k, train)
+        if not np.all(_columns(target.given.among(train).labelled).max(axis=0) > 0):
+            raise ValueError(
+                f"cv: all counts in the training part of split {k} are 0; fewer splits, or shuffled ones, "
+                "are required"
+            )
+
+    # --- judging ------------------------------------------------------------------------------------
+
+    def strata(self, truth: Any) -> Any:
+        return super().strata(_columns(truth))
+
+    def check_judged(self, model: Any) -> None:
+        if isinstance(model, Pipeline) and model[-1].exposure_column is not None:
+            raise TypeError(
+                "search=Pipeline: with exposure_column, SMFRegressorCV(loss='poisson', exposure_column=…, "
+                "preprocess=…) is required, which judges the same steps"
+            )
+
+    def guess(self, truth: Any, n: int, k: int) -> Any:
+        return np.tile(_rate(truth), (n, 1))
+
+    def guessed(self, truth: Any, others: Any, k: int) -> Any:
+        return _exposures(others) * _rate(truth)
+
+    def chance(self, metric: str, truth: Any, rows: Any) -> float:
+        """By shuffled counts, with their exposures: half the deviance is Σ e·r − y·log r, and more besides.
+
+        r are predicted rates. Without exposures Σ e·r is the same for all orders.
+        """
+        exposures, counts = _exposures(truth), _columns(truth)
+        rates = np.maximum(rows / exposures, np.finfo(float).tiny)
+        size = half_deviances(counts, exposures * _rate(truth)).sum(axis=0)
+        both = np.hstack([counts, exposures * np.ones(counts.shape)]) / np.tile(
+            np.where(size > 0, size, 1.0), 2
+        )
+        return shuffled_as_well(both, np.hstack([np.log(rates), -rates]))
+
+    # --- rivals -------------------------------------------------------------------------------------
+
+    def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
+        """Rates, column by column, in units of their mean: activations begin where a constant is best."""
+        exposures = _exposures(truth)
+        Y, weight = _columns(truth) / exposures, weight * exposures[:, 0] / exposures.mean()
+        mean = np.maximum(_rate(truth), 0.5 / exposures.sum())
+        loss = PoissonLoss()
+        each = [
+            ridge_activations(loss, Y[:, [c]] / mean[c], A, B, penalties, weight) for c in range(Y.shape[1])
+        ]
+        return [mean * expected_counts(np.hstack(columns)) for columns in zip(*each, strict=True)]
+
+    def likelihood(self, truth: Any, rows: Any) -> float:
+        return -float(np.mean(half_deviances(_columns(truth), rows)))
+
+    # --- verdict ------------------------------------------------------------------------------------
+
+    def caveats(self, names: Any, truth: Any, predicted: Any, units: str) -> list[str]:
+        if self.enough(names, truth):
+            return []
+        some = int(np.count_nonzero(self.informative(truth)))
+        return [
+            f"Only {counted(some, units)} with a count above 0: too few for a claim, which needs {FEWEST}."
+        ]
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    alone_name = "correlation with log(1 + count)"
+    least_dispersion = 1.0  # counts may vary more than Poisson's
+
+    def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
+        return _columns(values), PoissonLoss()
+
+    def likelihood_ratio(self, none: float, best: float, n: int) -> float:
+        return Outcome.likelihood_ratio(self, none, best, n)
+
+    def change_words(self, outputs: Sequence[str]) -> str:
+        return "change of the logarithm of the expected count"
+
+    def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
+        return super().alone(view, np.log1p(values), scores, weight)
+
+    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+        """Correlations with log(1 + count)."""
+        return by_columns(X, partial(with_numbers, Y=np.log1p(_columns(values))))
+
+    def effect_kind(self, estimator: Any) -> str:
+        return "rate ratio"
+
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
+        alphas = [len(values) / strength for strength in strengths]
+        return np.atleast_2d(RidgeCV(alphas).fit(Z, np.log1p(values)).coef_).T

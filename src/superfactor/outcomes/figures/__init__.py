@@ -1,0 +1,1 @@
+"""Figures: metrics as values, those of probabilities and of survival, intervals, and absent classes."""

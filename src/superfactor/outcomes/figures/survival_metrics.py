@@ -1,0 +1,143 @@
+"""How good risks and survival curves are: pure functions of what happened and what was predicted.
+
+The truth (n, 2 or 3) are events, times and perhaps strata; risks are (n,), curves (n, m) at m times. Who was
+lost from sight would bias a plain mean, so that those still seen stand for them too: a sample counts 1/G,
+with G(t) the chance not to have been lost by t, the Kaplan–Meier estimate of the censoring (IPCW).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from superfactor.losses import CoxPartialLikelihood
+from superfactor.outcomes.figures.kaplan_meier import SurvivalCurve, Z, kaplan_meier
+
+#: Curves are asked for at so many times.
+CURVE_TIMES = 15
+# Of the events, before the first and after the last of these times: there too few are at risk.
+_OUTSIDE = 0.1
+# Risks this close are the same.
+_TIE = 1e-8
+# Newton steps of a calibration slope.
+_MOST_STEPS = 50
+# The logarithm of a hazard ratio beyond which there is none to tell.
+_LARGEST = 15.0
+
+
+def curve_times(truth: Any) -> Any:
+    """Times (m,) at which curves are compared: quantiles of those of events, their median among them."""
+    levels = np.linspace(_OUTSIDE, 1 - _OUTSIDE, CURVE_TIMES)
+    happened = truth[truth[:, 0] > 0, 1]
+    return np.unique(np.quantile(happened, levels, method="lower")) if len(happened) else np.zeros(0)
+
+
+def uno_concordance(truth: Any, risk: Any, censoring: SurvivalCurve, until: float) -> float:
+    """Uno's: Harrell's concordance of events before `until`, each pair counted 1/G² times; NaN without any.
+
+    It does not depend on how many are lost from sight, and when.
+    """
+    event, time = truth[:, 0] > 0, truth[:, 1]
+    strata = truth[:, 2] if truth.shape[1] > 2 else np.zeros(len(truth))
+    right = total = 0.0
+    for i in np.flatnonzero(event & (time < until)):
+        outlived = ((time > time[i]) | ((time == time[i]) & ~event)) & (strata == strata[i])
+        kept = float(censoring.at(time[i]))
+        if kept <= 0 or not outlived.any():
+            continue
+        ahead = risk[i] - risk[outlived]
+        right += np.where(np.abs(ahead) <= _TIE, 0.5, ahead > 0).sum() / kept**2
+        total += outlived.sum() / kept**2
+    return right / total if total > 0 else float("nan")
+
+
+def brier_scores(truth: Any, curves: Any, times: Any, censoring: SurvivalCurve) -> Any:
+    """The mean squared error (m,) of survival chances (n, m) at m times; NaN where nobody is followed."""
+    event, time = truth[:, :1] > 0, truth[:, 1:2]
+    kept, kept_then = censoring.at(time), censoring.at(times)
+    died = event & (time <= times)
+    there = (time > times) & (kept_then > 0)
+    error = np.where(died & (kept > 0), curves**2 / np.where(kept > 0, kept, 1.0), 0.0)
+    error = error + np.where(there, (1 - curves) ** 2 / np.where(kept_then > 0, kept_then, 1.0), 0.0)
+    return np.where(kept_then > 0, error.mean(axis=0), np.nan)
+
+
+def integrated_brier(truth: Any, curves: Any, times: Any, censoring: SurvivalCurve) -> float:
+    """Brier scores averaged over time, from the first of the times to the last."""
+    if not len(times):
+        return float("nan")
+    scores = brier_scores(truth, curves, times, censoring)
+    if len(times) == 1:
+        return float(scores[0])
+    return float(np.trapezoid(scores, times) / (times[-1] - times[0]))
+
+
+@dataclass(frozen=True)
+class RiskGroups:
+    """Samples in groups by their predicted chance, the riskiest first: what was said, and what came true."""
+
+    predicted: Any  # (k,), the mean predicted chance to have had no event by the time
+    observed: Any  # (k,), by Kaplan–Meier
+    errors: Any  # (k,), standard errors of the latter, by Greenwood's formula
+    sizes: Any  # (k,), how many samples
+
+
+def calibration_at(truth: Any, chances: Any, time: float, groups: int = 5) -> RiskGroups:
+    """Predicted chances (n,) of no event by `time` beside what was observed, in groups of equal size."""
+    parts = [part for part in np.array_split(np.argsort(chances, kind="stable"), groups) if len(part)]
+    curves = [kaplan_meier(*truth[part, :2].T) for part in parts]
+    return RiskGroups(
+        np.array([chances[part].mean() for part in parts]),
+        np.array([curve.at(time) for curve in curves]),
+        np.array([curve.error_at(time) for curve in curves]),
+        np.array([len(part) for part in parts]),
+    )
+
+
+def calibration_slope(truth: Any, risk: Any, strata: Any = None) -> tuple[float, float]:
+    """The coefficient of Cox regression on the risks alone, and its standard error.
+
+    1 where they are as large as they should be, below 1 where they are too extreme; NaN where all are equal.
+    """
+    loss = CoxPartialLikelihood(truth[:, 1], truth[:, 0], strata=strata)
+    Y, x, slope = truth[:, :1], (risk - risk.mean())[:, None], 0.0
+    size = float(x.std())
+    if not size > 0:
+        return float("nan"), float("nan")
+    x = x / size
+    for _ in range(_MOST_STEPS):
+        gradient = float(x[:, 0] @ loss.residual(slope * x, Y)[:, 0])
+        bend = float(loss.curvature(slope * x, Y).gram(x, True)[0, 0])
+        if not bend > 0:
+            return float("nan"), float("nan")
+        step = float(np.clip(gradient / bend, -1.0, 1.0))
+        slope -= step
+        if abs(step) < 1e-9:
+            break
+    return slope / size, 1 / np.sqrt(bend) / size
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A hazard ratio for one standard deviation, its 95 % interval, and the p-value of Wald's test."""
+
+    estimate: float
+    low: float
+    high: float
+    p: float
+
+
+def hazard_ratio(truth: Any, x: Any) -> Ratio:
+    """Of one column x (n,), by Cox's partial likelihood with Breslow's ties; NaN where there is none."""
+    spread = float(np.std(x))
+    b, error = math.nan, math.nan
+    if spread > 0 and np.any(truth[:, 0] > 0):
+        b, error = calibration_slope(truth, x / spread, truth[:, 2] if truth.shape[1] > 2 else None)
+    if not abs(b) <= _LARGEST:
+        return Ratio(*[math.nan] * 4)
+    estimate, low, high = (math.exp(b + sign * Z * error) for sign in (0, -1, 1))
+    return Ratio(estimate, low, high, 2 * float(norm.sf(abs(b) / error)))

@@ -1,0 +1,56 @@
+"""Several outcomes at once: their factors are read together, and each outcome is judged by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from superfactor.estimators import SMFMixed
+from superfactor.estimators.targets import Given
+from superfactor.losses import Loss
+from superfactor.outcomes.numbers import Numbers, correlation
+from superfactor.outcomes.reading import ShownOutputs, Statistics, by_columns, of_leading, with_numbers
+
+
+class Mixed(Numbers):
+    """Factors and features beside outputs (n, κ) in the units of the fit, NaN where one is not known."""
+
+    name = "mixed"
+    estimator = SMFMixed
+    page = None
+
+    def check_judged(self, model: Any) -> None:
+        raise TypeError(
+            f"search={type(model).__name__}: outcomes of different kinds have no figure in common; "
+            "scores(X, y) has one for each, and nested cross-validation is for one kind at a time"
+        )
+
+    def shown_outputs(self, estimator: Any, positive: Any = None) -> ShownOutputs:
+        return ShownOutputs(None, tuple(estimator.output_names_)).towards(positive)
+
+    def is_own(self, estimator: Any, given: Given) -> bool:
+        return True
+
+    def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
+        raise TypeError("SMFMixed: one outcome at a time is required here, as in the estimators of one kind")
+
+    def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
+        rows = []
+        for v in values.T:
+            known = ~np.isnan(v)
+            rows.append([correlation(v[known], t[known], weight[known]) for t in scores.T])
+        table = np.array(rows)
+        return of_leading(np.abs(view.coef), table, np.abs(table), view.outputs)
+
+    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+        found = []
+        for v in values.T:
+            known = np.flatnonzero(~np.isnan(v))
+            found.append(by_columns(X[known], partial(with_numbers, Y=v[known, None])))
+        return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
+
+    def effect_kind(self, estimator: Any) -> str:
+        return "coefficient"

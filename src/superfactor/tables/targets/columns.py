@@ -1,0 +1,115 @@
+"""The cells of target columns as they are written, and who has a value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from superfactor.tables.columns.numbers import place, without_point
+from superfactor.tables.grids.cells import DECIMAL_COMMA, is_number
+from superfactor.tables.notes import TableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class TargetColumns:
+    """The table that some columns are targets of.
+
+    Attributes
+    ----------
+    path : the file that holds them, as messages call it
+    frame : the table
+    names : of the columns: targets, or the time and the event
+    unlabeled : what stands for no value, besides an empty cell
+    event_word : what stands for an event, or None
+    ids : names of the samples (n,), or None
+    """
+
+    path: Any
+    frame: pd.DataFrame
+    names: tuple[str, ...]
+    unlabeled: str | None = None
+    event_word: str | None = None
+    ids: Any = None
+
+    def where(self, name: str) -> str:
+        """A column in a message."""
+        return f"{self.path}: column {name!r}"
+
+    def cells(self, name: str) -> list[str | None]:
+        """What is written in a column, None where there is no value."""
+        return cells_of(self.frame[name], self.unlabeled)
+
+    def numbers(self, name: str) -> Any:
+        """A column as float64 (n,), NaN for no value; a TableError for a word, which is placed."""
+        cells = self.cells(name)
+        found = np.full(len(cells), np.nan)
+        for i, (cell, text) in enumerate(zip(cells, with_points(cells), strict=True)):
+            if text is None:
+                continue
+            if not is_number(text) or not math.isfinite(float(text)):
+                raise TableError(
+                    f"{self.where(name)}: {cell!r} is not a number, at {place(self.frame, i, self.ids)}; "
+                    "numbers are required, nothing where one is not known",
+                    kind="target",
+                    column=name,
+                )
+            found[i] = float(text)
+        if np.isnan(found).all():
+            raise empty(self, name)
+        return found
+
+
+def cells_of(column: Any, unlabeled: str | None = None) -> list[str | None]:
+    """The cells of a column as text, None where there is no value or the word `unlabeled`."""
+    absent = column.isna().tolist()
+    cells = [None if gone else str(cell) for cell, gone in zip(column, absent, strict=True)]
+    if unlabeled is None:
+        return cells
+    return [None if cell is None or unlabeled in (cell, without_point(cell)) else cell for cell in cells]
+
+
+def empty(columns: TargetColumns, name: str) -> TableError:
+    """The error for a column without any value."""
+    line = f"{columns.where(name)} is empty for all {len(columns.frame)} samples; values are required"
+    return TableError(line, kind="target", column=name)
+
+
+def are_numbers(cells: list[str]) -> bool:
+    """Whether all of them are finite numbers, perhaps with commas for points."""
+    return bool(cells) and all(is_number(c) and math.isfinite(float(c)) for c in with_points(cells) if c)
+
+
+def with_points(cells: Sequence[str | None]) -> list[str | None]:
+    """Decimal commas as points, 1.5 for 1,5; as they are where a point stands in any of them."""
+    given = [cell for cell in cells if cell is not None]
+    if any("." in cell for cell in given) or not any(map(DECIMAL_COMMA.fullmatch, given)):
+        return list(cells)
+    return [None if cell is None else cell.replace(",", ".") for cell in cells]
+
+
+# --- y --------------------------------------------------------------------------------------------
+
+
+def has_value(y: Any) -> Any:
+    """Which samples have a value (n,), bool: not None, not NaN, a time; of several targets any of them."""
+    if y.dtype.names:
+        return ~np.isnan(y[y.dtype.names[1]])
+    if y.dtype.kind == "O":
+        return np.array([label is not None for label in y], dtype=bool)
+    if y.dtype.kind != "f":
+        return np.ones(len(y), dtype=bool)
+    return ~np.isnan(y).reshape(len(y), -1).all(axis=1)
+
+
+def known(y: Any) -> Any:
+    """y of the samples that have a value; labels as an array of whole numbers or words."""
+    if y.dtype.kind == "O":
+        return np.array([label for label in y if label is not None])
+    return y[has_value(y)]

@@ -1,0 +1,209 @@
+"""Which kind of outcome target columns are, said or found out, and the reader of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from superfactor._words import listed
+from superfactor.tables.notes import Note, Setting, TableError, note
+from superfactor.tables.roles import Columns
+from superfactor.tables.targets import flags, labels, measured, times
+from superfactor.tables.targets.columns import TargetColumns, are_numbers, has_value
+
+#: Words of `task`, and the kinds of outcome that they mean.
+TASKS = {"classes": "classes", "regression": "numbers", "counts": "counts", "labels": "flags"}
+# More different whole numbers are measured, or counted, and no names of classes.
+_MOST_NUMBERED = 20
+# So many different numbers, from 0 or 1 on, with a tail to the right, may be counts.
+_FEWEST_COUNTS, _SKEWED = 5, 0.5
+
+Read = Callable[[TargetColumns], Any]
+Again = Callable[[TargetColumns, Mapping[str, Any]], Any]
+Notes = Callable[[TargetColumns, Any], list[Note]]
+
+
+def _not_at_all(y: Any) -> None:
+    return None
+
+
+def _in_columns(y: Any) -> Any:
+    return y.reshape(len(y), -1)
+
+
+def _no_columns(y: Any) -> Any:
+    return np.empty((len(y), 0))
+
+
+def _itself(y: Any) -> Any:
+    return y
+
+
+def _nothing(columns: TargetColumns, y: Any) -> list[Note]:
+    return []
+
+
+@dataclass(frozen=True)
+class KindOfTarget:
+    """How the columns of one kind of outcome become y.
+
+    Attributes
+    ----------
+    read : of samples to learn from
+    again : of samples for a model that was fitted before, whose record is the second argument
+    notes : what to say of y
+    lacking : what a sample without a value has none of
+    as_labels : y (n,) where it is labels, else None
+    as_numbers : y (n, m) as columns of numbers; m = 0 where it is labels
+    notes_again : what to say of y of new samples
+    """
+
+    read: Read
+    again: Again
+    notes: Notes
+    lacking: str
+    as_labels: Callable[[Any], Any] = _not_at_all
+    as_numbers: Callable[[Any], Any] = _in_columns
+    notes_again: Notes = _nothing
+
+
+#: By the names that kinds have in `superfactor.outcomes`.
+KINDS = {
+    "classes": KindOfTarget(labels.read, labels.again, labels.notes, "label", _itself, _no_columns),
+    "numbers": KindOfTarget(measured.read, measured.again, _nothing, "value"),
+    "counts": KindOfTarget(measured.read_counts, measured.counts_again, _nothing, "count"),
+    "flags": KindOfTarget(flags.read, flags.again, flags.notes, "label"),
+    "times": KindOfTarget(
+        times.read, times.again, times.notes, "time", as_numbers=times.columns_of, notes_again=times.notes
+    ),
+}
+
+
+def check_asked(roles: Columns, task: str | None, event_word: str | None, min_class: int) -> None:
+    """Parameters that name an outcome fit together; a TableError where they do not."""
+    if task is not None and task not in TASKS:
+        raise _refusal(Setting("task", task), ": classes, regression, counts or labels is required")
+    timed = roles.time is not None or roles.event is not None
+    if timed and (roles.time is None or roles.event is None):
+        there, lacks = ("event", "time") if roles.time is None else ("time", "event")
+        what = "the column that says until when a sample was observed"
+        what = what if lacks == "time" else "the column that says whether the event was seen"
+        raise _refusal(Setting(there), " needs ", Setting(lacks), f", {what}")
+    if event_word is not None and not timed:
+        line = (" is for survival times: ", Setting("time"), " and ", Setting("event"), " name their columns")
+        raise _refusal(Setting("event_word"), *line)
+    for name, given in (("target", bool(roles.target)), ("task", task is not None)):
+        if timed and given:
+            both = (Setting("time"), " and ", Setting("event"), " are an outcome of their own: leave out ")
+            raise _refusal(*both, Setting(name))
+    if roles.exposure is not None and task != "counts":
+        raise _refusal(Setting("exposure"), " is for counts: ", Setting("task", "counts"))
+    several = len(roles.target) > 1
+    if several and task in ("classes", "counts"):
+        raise _refusal(Setting("task", task), f": one target column is required, got {len(roles.target)}")
+    if task == "labels" and len(roles.target) == 1:
+        other = Setting("task", "classes")
+        raise _refusal(Setting("task", task), " is for several columns of yes and no; one is for ", other)
+    if min_class and (timed or several or task not in (None, "classes")):
+        raise _refusal(Setting("min_class"), " is for one column of classes; leave it out")
+
+
+def kind_of(columns: TargetColumns, roles: Columns, task: str | None) -> tuple[str, list[Note]]:
+    """The kind of outcome of these columns, and what to note of the choice."""
+    if roles.time is not None:
+        return "times", []
+    if task is not None:
+        return TASKS[task], []
+    if len(columns.names) > 1:
+        return _of_several(columns), []
+    return _of_one(columns)
+
+
+def _of_one(columns: TargetColumns) -> tuple[str, list[Note]]:
+    """Words and few whole numbers are classes; other numbers are to be asked for."""
+    (name,) = columns.names
+    cells = [cell for cell in columns.cells(name) if cell is not None]
+    if not are_numbers(cells):
+        return "classes", []
+    values = columns.numbers(name)
+    values = values[~np.isnan(values)]
+    different, whole = np.unique(values), bool(np.all(values == np.rint(values)))
+    counts = whole and _like_counts(values, different)
+    tasks: list[Any] = [Setting("task", "regression"), " predicts them as numbers"]
+    tasks += [", ", Setting("task", "counts"), " as counts"] if counts else []
+    if not whole or len(different) > _MOST_NUMBERED:
+        what = "" if whole else f", such as {next(v for v in different if v != np.rint(v)):g}"
+        classes: list[Any] = [", ", Setting("task", "classes"), " takes each for a class"]
+        raise TableError(
+            f"{columns.where(name)} has {len(different)} different numbers{what}; ",
+            *tasks,
+            *(classes if len(different) <= labels.MOST_CLASSES else []),
+            "; times until an event are for ",
+            Setting("time"),
+            " and ",
+            Setting("event"),
+            kind="target",
+            column=name,
+        )
+    if len(different) < 3:
+        return "classes", []
+    line = (
+        f"column {name!r} holds whole numbers from {different[0]:g} to {different[-1]:g}, taken as "
+        f"{len(different)} classes without an order: "
+    )
+    return "classes", [note("numbers as classes", line, *tasks, column=name)]
+
+
+def _like_counts(values: Any, different: Any) -> bool:
+    """Whole numbers from 0 or 1 on, most of them small."""
+    if different[0] not in (0, 1) or len(different) < _FEWEST_COUNTS:
+        return False
+    centred = values - values.mean()
+    return bool(np.mean(centred**3) > _SKEWED * np.mean(centred**2) ** 1.5)
+
+
+def _of_several(columns: TargetColumns) -> str:
+    """Flags where all are yes and no, numbers where all are measured; one kind for all of them."""
+    sorts: dict[str, list[str]] = {"yes and no": [], "numbers": [], "words": []}
+    for name in columns.names:
+        cells = [cell for cell in columns.cells(name) if cell is not None]
+        sort = "yes and no" if flags.are_flags(cells) else "numbers" if are_numbers(cells) else "words"
+        sorts[sort].append(name)
+    if len(sorts["yes and no"]) == len(columns.names):
+        return "flags"
+    if len(sorts["numbers"]) == len(columns.names):
+        return "numbers"
+    found = [f"{what} in {listed([repr(name) for name in names])}" for what, names in sorts.items() if names]
+    wrong = sorts["words"]
+    numeric = not wrong and all(_written_as_numbers(columns, name) for name in sorts["yes and no"])
+    mend: tuple[Any, ...] = (f"; labels are {flags.ALLOWED}",) if wrong else ()
+    if numeric:
+        mend = (", or ", Setting("task", "regression"), " predicts all of them as numbers")
+    raise _refusal(
+        f"{columns.path}: ",
+        Setting("target"),
+        f": {', '.join(found)}; columns of one kind are required: fit the others apart",
+        *mend,
+    )
+
+
+def _written_as_numbers(columns: TargetColumns, name: str) -> bool:
+    return are_numbers([cell for cell in columns.cells(name) if cell is not None])
+
+
+def notes_on_missing(kind: str, y: Any, unlabeled: str | None) -> list[Note]:
+    """How many samples have no value."""
+    gone, what = int(np.sum(~has_value(y))), KINDS[kind].lacking
+    if gone:
+        line = f"{gone} of {len(y)} samples have no {what}: they shape the factors, and are predicted"
+        return [note("unlabeled", line, samples=gone)]
+    if unlabeled is not None:
+        return [note("unlabeled", Setting("unlabeled", unlabeled), f": no {what} is {unlabeled!r}")]
+    return []
+
+
+def _refusal(*parts: Any) -> TableError:
+    return TableError(*parts, kind="target")

@@ -1,0 +1,161 @@
+"""Pages of numbers, survival times and several labels: what they tell, beside other computations."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import r2_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.report.conftest import Case, flags, numbers, panel, payload, survival, times, words
+
+from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
+from superfactor.estimators.targets import concordance
+from superfactor.interpretation import held_out_scores
+from superfactor.outcomes import Times
+from superfactor.outcomes.figures.survival_metrics import hazard_ratio
+from superfactor.report import methods_paragraph
+from superfactor.report.facts import gather
+from superfactor.selection import SMFRegressorCV, SMFSurvivalCV, nested_scores
+
+QUICK = {"stable": False, "nearness": False}
+
+
+def test_numbers_are_drawn_out_of_fold(of_numbers, tmp_path):
+    text = of_numbers.write(tmp_path / "p.html", target="weight").read_text(encoding="utf-8")
+    drawn = payload(text)["prediction"]["panels"][0]
+    held = held_out_scores(of_numbers.model, of_numbers.X, of_numbers.y)
+    assert drawn["ids"] == list(of_numbers.X.index) and drawn["name"] == "weight"
+    np.testing.assert_allclose(drawn["true"], of_numbers.y, rtol=1e-3)
+    np.testing.assert_allclose(drawn["predicted"], held.activations[:, 0], rtol=1e-3)
+    assert drawn["explained"] == pytest.approx(r2_score(of_numbers.y, held.activations[:, 0]), abs=1e-3)
+    said = words(text)
+    assert f"{drawn['explained']:.3f}" in said and "each predicted by a fit without it" in said
+    assert "higher → larger weight" in said and "classes" not in re.sub(r"Glossary.*", "", said)
+    assert payload(text)["samples"]["scale"]["name"] == "weight"
+
+
+def test_several_targets_have_their_names(tmp_path):
+    X, y = numbers()
+    Y = pd.DataFrame({"height": y, "age": X["gene 3"].to_numpy() * 2})
+    case = Case(SMFRegressor(2).fit(X, Y), X, Y, told=QUICK)
+    text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
+    assert [own["name"] for own in payload(text)["prediction"]["panels"]] == ["height", "age"]
+    assert payload(text)["factors"]["outputs"] == ["height", "age"]
+    assert "mean of height" in methods_paragraph(case.model, X, Y)
+
+
+def test_times_are_drawn_by_risk_of_models_that_had_not_seen_them(of_times, tmp_path):
+    text = of_times.write(tmp_path / "p.html").read_text(encoding="utf-8")
+    y = of_times.y
+    event, time = y["event"].astype(float), y["time"]
+    held = held_out_scores(of_times.model, of_times.X, y)
+    curves = payload(text)["prediction"]["curves"]
+    assert (
+        sum(own["samples"] for own in curves) == len(y)
+        and sum(own["events"] for own in curves) == event.sum()
+    )
+    risky = held.activations[:, 0] > np.quantile(held.activations[:, 0], 2 / 3)
+    assert curves[-1]["events"] == event[risky].sum()
+    said = words(text)
+    assert "no sample had a part in the model that gave it its risk" in said
+    assert f"{concordance(event, time, held.activations[:, 0]):.3f}" in said
+    for score in held.scores.T:
+        ratio = hazard_ratio(np.column_stack([event, time]), score).estimate
+        assert f"<td>{ratio:.2f}</td>" in panel(text, "prediction")
+    assert payload(text)["classes"] == ["censored", "event"]
+    assert payload(text)["prediction"]["axis"] == "time"
+
+
+def test_the_axis_of_times_has_the_name_of_their_column_and_strata_are_kept_apart(tmp_path):
+    X, y = times()
+    table = pd.DataFrame({"died": y[:, 0], "days": y[:, 1], "stratum": np.arange(len(y)) % 2})
+    case = Case(SMFSurvival(1).fit(X, table), X, table, told=QUICK)
+    text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
+    drawn = payload(text)["prediction"]
+    assert drawn["axis"] == "days" and "Median survival (days)" in words(text)
+    assert sum(own["samples"] for own in drawn["curves"]) == len(y)
+
+
+def test_a_median_that_few_are_left_for_says_so(of_times, tmp_path):
+    text = of_times.write(tmp_path / "p.html").read_text(encoding="utf-8")
+    for own in payload(text)["prediction"]["curves"]:
+        few = own["median"] is not None and own["left"] < 10
+        assert (f"{own['left']} left then" in panel(text, "prediction")) == few
+    y = of_times.y[:12]
+    page = Times.page.drawn(np.column_stack([y["event"], y["time"]]).astype(float), np.zeros((12, 1)), [])
+    (own,) = page["curves"]
+    assert own["left"] == (y["time"] >= own["median"]).sum()
+
+
+def test_nested_scores_are_the_headline_and_draw_the_curves(tmp_path):
+    X, y = times()
+    y = survival(y)
+    search = SMFSurvivalCV([1], xi=[0.1], lam=[0.1, 1.0], cv=3).fit(X, y)
+    nested = nested_scores(search, X, y, n_splits=3, n_repeats=1)
+    text = (
+        Case(search, X, y, told=QUICK).write(tmp_path / "p.html", nested=nested).read_text(encoding="utf-8")
+    )
+    assert nested.verdict.headline in words(text) and "ridge Cox regression" in words(text)
+    risk = nested.predictions[:, 0]
+    curves = payload(text)["prediction"]["curves"]
+    assert curves[0]["events"] == y["event"][risk <= np.quantile(risk, 1 / 3)].sum()
+    said = methods_paragraph(search, X, y, nested=nested)
+    assert f"{int(y['event'].sum())} events, median follow-up (reverse Kaplan–Meier)" in said
+    assert "by the log partial likelihood per event in 3-fold" in said and "the Cox model reads" in said
+
+
+def test_held_out_covariates_and_samples_without_a_time(tmp_path):
+    X, y = times()
+    Z = pd.DataFrame({"age": np.random.default_rng(5).standard_normal(len(X))})
+    part, test = slice(0, 100), slice(100, None)
+    y[:5] = np.nan
+    model = SMFSurvival(2).fit(X[part], y[part], covariates=Z[part])
+    beside = {"covariates": Z[part], "covariates_test": Z[test]}
+    case = Case(model, X[part], y[part], X[test], y[test], told=QUICK | beside)
+    text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
+    said = words(text)
+    risk = model.predict(X[test], covariates=Z[test])
+    assert f"On 50 held-out samples: concordance {concordance(*y[test].T, risk):.3f}" in said
+    assert "5 samples had no time" in said and "Hazard ratio" in panel(text, "factors")
+
+
+def test_several_labels(tmp_path):
+    X, Y = flags()
+    case = Case(SMFClassifier(2).fit(X, Y), X, Y, told=QUICK)
+    text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
+    shown = payload(text)["prediction"]
+    assert [own["name"] for own in shown["labels"]] == ["ill", "relapse", "smoker"]
+    assert [own["known"] for own in shown["labels"]] == Y.notna().sum().tolist()
+    first = payload(text)["samples"]["points"][0][2]
+    assert first == Y.iloc[0].fillna(2).astype(int).tolist()
+    assert 'id="colour-by"' in text
+
+
+@pytest.mark.parametrize("made", [numbers, times])
+def test_shuffled_outcomes_are_not_shown_to_be_predicted(made, tmp_path):
+    X, y = made(shuffle=True)
+    kinds = {numbers: (SMFRegressorCV, lambda y: y), times: (SMFSurvivalCV, survival)}
+    search, form = kinds[made]
+    search = search([1], xi=[0.1], lam=[1.0], cv=3).fit(X, form(y))
+    nested = nested_scores(search, X, form(y), n_splits=3, n_repeats=1, rivals=False)
+    told = QUICK | {"nested": nested}
+    text = Case(search, X, form(y), told=told).write(tmp_path / "p.html").read_text(encoding="utf-8")
+    said = words(text)
+    assert "Not shown to be better than" in said or "Worse than" in said
+    assert "in samples not seen is not shown" in said and "not shown for others" in said
+
+
+def test_a_fit_far_better_in_training_is_said_so():
+    X, y = times(shuffle=True)
+    y = survival(y)
+    model = make_pipeline(StandardScaler(), SMFSurvival(2, xi=1e-4, lam=1e-3)).fit(X, y)
+    facts = gather(model, X, y, held_out=None)
+    name, seen, unseen = facts.optimism
+    assert name == "concordance" and seen == pytest.approx(model.score(X, y)) and seen - unseen > 0.1
+    assert unseen == pytest.approx(concordance(y["event"].astype(float), y["time"], facts.refitted[:, 0]))
+
+
+def test_good_fits_are_not_warned_about(of_numbers):
+    assert of_numbers.facts.optimism is None
