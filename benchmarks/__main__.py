@@ -25,6 +25,7 @@ from benchmarks import (
     choose,
     classes,
     comparison,
+    defaults,
     growth,
     hard,
     imports,
@@ -69,6 +70,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "choose": choose.choose,
     "guided": choose.guided,
     "reading": reading.reading,
+    "defaults": defaults.defaults,
 }
 # How rows are shown where that is not as they are.
 SHOWN = {"growth": growth.exponents, "reading": reading.with_means}

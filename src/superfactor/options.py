@@ -20,9 +20,11 @@ class Options:
     Attributes
     ----------
     compressed_side : int
-        X with at least twice as many features as samples, and no more samples than this, is replaced by
-        the rows of UΣ: decomposing the Gram matrix costs the third power of its side, and below a ratio
-        of two products with X are cheaper than that.
+        X with at least twice as many features as samples, and no more samples than this, may be replaced
+        by the rows of UΣ: below a ratio of two that makes products with X no cheaper.
+    products_a_value, products_a_sparse_value : float
+        It is, where decomposing the Gram matrix takes no more operations than the products of a fit: so
+        many for each stored value of X. Sparse products are slower, one by one, than dense ones.
     rows_a_block : int
         Rows whose part of the loss and its derivatives stays in a core's cache.
     values_worth_threads : int
@@ -76,6 +78,8 @@ class Options:
     """
 
     compressed_side: int = 2000
+    products_a_value: float = 5e3
+    products_a_sparse_value: float = 3e4
     rows_a_block: int = 8192
     values_worth_threads: int = 200_000
     whole_range: int = 64
@@ -111,6 +115,14 @@ class Options:
         fewest = self.fewest_curvature_rows / min(n_outputs, 4)  # a row counts once for each output
         rows = max(self.rows_a_column * columns, self.curvature_gradients * n_samples / unknowns, fewest)
         return rows / n_samples if 2 * rows < n_samples else 1.0
+
+    def compression_pays(self, shape: tuple[int, int], stored: int | None = None) -> bool:
+        """Whether to decompose the Gram matrix of X (n, p); sparse X holds so many values."""
+        n, p = shape
+        if p < 2 * n or n > self.compressed_side:
+            return False
+        products = n * p * self.products_a_value if stored is None else stored * self.products_a_sparse_value
+        return 10 * n**3 <= products
 
     def dense_operations(self, rows: float, columns: int, n_outputs: int) -> float:
         """About what a dense Newton system of all coefficients costs: its matrix, and its factorization."""

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 from tests.cli.command import ALL, SETTING, refused, superfactor
+from tests.report.conftest import payload
 
 from superfactor import load, saving
 
@@ -43,7 +44,7 @@ def fitted(request, tmp_path_factory):
     table[:60].to_csv(folder / "first.csv", index=False)
     table[60:].to_csv(folder / "second.csv", index=False)
     words = (*OTHERS[request.param], "--id", "patient", "--covariates", "age", *SETTING, "--no-stable")
-    words = (*words, "--repeats", "1", "--cv", "3", "--test-size", "0.2")
+    words = (*words, "--repeats", "1", "--cv", "3", "--test-size", "0.2", "--report", folder / "r.html")
     done = superfactor("fit", folder / "first.csv", *words, "--out", folder / "m.skops", "--json")
     assert done.code == 0, done
     return request.param, folder, done.json
@@ -96,6 +97,15 @@ def test_evaluate_is_the_score_of_the_model(fitted):
     }[kind]
     score = load(folder / "m.skops").score(X, y)
     assert done.json["summary"][HEADLINE[kind]]["mean"] == pytest.approx(score)
+
+
+def test_the_page_names_every_target(fitted):
+    kind, folder, _ = fitted
+    done = superfactor("report", folder / "m.skops", folder / "first.csv", "--out", folder / "r2.html")
+    assert done.code == 0, done
+    names = {"numbers": ["dose"], "several": ["dose", "score"], "times": ["risk"]}
+    for page in ("r.html", "r2.html"):
+        assert payload((folder / page).read_text(encoding="utf-8"))["factors"]["outputs"] == names[kind]
 
 
 def test_a_column_of_another_name(fitted):

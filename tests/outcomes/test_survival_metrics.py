@@ -8,7 +8,6 @@ from superfactor.outcomes import outcome_named
 from superfactor.outcomes.figures.kaplan_meier import kaplan_meier
 from superfactor.outcomes.figures.survival_metrics import (
     brier_scores,
-    calibration_at,
     calibration_slope,
     curve_times,
     integrated_brier,
@@ -94,21 +93,6 @@ def test_calibration_slope_is_their_coefficient():
     assert 0.05 < error < 0.3
     assert calibration_slope(truth, 10 * risk)[0] == pytest.approx(expected / 10, abs=1e-8)
     assert np.isnan(calibration_slope(truth, np.zeros(len(risk)))[0])
-
-
-def test_groups_by_risk_are_what_was_seen_in_them():
-    library = pytest.importorskip("sksurv.nonparametric", reason=REASON)
-    _, truth, risk = patients(200)
-    chances = np.exp(-0.5 * np.exp(risk))
-    found = calibration_at(truth, chances, 0.5, groups=4)
-    assert found.sizes.tolist() == [50] * 4 and np.all(np.diff(found.predicted) > 0)
-    riskiest = np.argsort(chances)[:50]
-    times, share, (low, high) = library.kaplan_meier_estimator(
-        truth[riskiest, 0] > 0, truth[riskiest, 1], conf_type="log-log"
-    )
-    k = np.searchsorted(times, 0.5, side="right") - 1
-    assert found.observed[0] == pytest.approx(share[k], abs=1e-12)
-    assert found.errors[0] == pytest.approx((high[k] - low[k]) / 3.92, rel=0.1)
 
 
 # --- through the folds -----------------------------------------------------------------------

@@ -29,9 +29,11 @@ def test_numbers_are_drawn_out_of_fold(of_numbers, tmp_path):
     assert drawn["ids"] == list(of_numbers.X.index) and drawn["name"] == "weight"
     np.testing.assert_allclose(drawn["true"], of_numbers.y, rtol=1e-3)
     np.testing.assert_allclose(drawn["predicted"], held.activations[:, 0], rtol=1e-3)
-    assert drawn["explained"] == pytest.approx(r2_score(of_numbers.y, held.activations[:, 0]), abs=1e-3)
+    # As text: the heading of the figure and the table below it are rounded alike.
+    assert drawn["explained"] == f"{r2_score(of_numbers.y, held.activations[:, 0]):.3f}"
     said = words(text)
-    assert f"{drawn['explained']:.3f}" in said and "each predicted by a fit without it" in said
+    assert f" {drawn['explained']} " in said and f" {drawn['error']} " in said
+    assert "each predicted by a fit without it" in said
     assert "higher → larger weight" in said and "classes" not in re.sub(r"Glossary.*", "", said)
     assert payload(text)["samples"]["scale"]["name"] == "weight"
 

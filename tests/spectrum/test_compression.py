@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from superfactor.options import Options
 from superfactor.spectrum import DataMatrix, compress, power_of_two
 
 
@@ -91,4 +92,14 @@ def test_where_it_does_not_pay():
         assert compress(DataMatrix(rng.standard_normal(shape))) is None
     assert compress(DataMatrix(np.zeros((3, 9)))) is None
     wide = DataMatrix(rng.standard_normal((5, 10)))
-    assert compress(wide, 4) is None and compress(wide, 5) is not None
+    found = [compress(wide, Options(compressed_side=side)) for side in (4, 5)]
+    assert found[0] is None and found[1] is not None
+
+
+def test_decided_by_operations():
+    """Decomposing the Gram matrix of sparse X costs more than the few products that a fit takes."""
+    assert Options().compression_pays((181, 12_264))
+    assert not Options().compression_pays((1993, 4862), stored=97_000)
+    assert Options().compression_pays((300, 20_000), stored=150_000)
+    assert not Options().compression_pays((2000, 4000))
+    assert Options().compression_pays((2000, 40_000))

@@ -34,7 +34,7 @@ class Whole:
 
         Computed once: restated problems, the solver, the certificate and the theory share it.
         """
-        found = compress(self.data, self.options.compressed_side)
+        found = compress(self.data, self.options)
         if found is None:
             return None
         like = found.data.empty()

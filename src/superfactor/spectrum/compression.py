@@ -76,18 +76,17 @@ class Rounding:
 
 
 def compress(
-    data: DataMatrix, largest_side: int = Options.compressed_side, gram: Array | None = None
+    data: DataMatrix, options: Options | None = None, gram: Array | None = None
 ) -> Compression | None:
     """The compression of wide data; None where it would not pay, or small directions would take much room.
 
     Parameters
     ----------
-    largest_side : samples at most (`Options.compressed_side`)
+    options : which say when it pays (`Options.compression_pays`)
     gram : X̃X̃ᵀ (n, n), where it is known
     """
-    n, p = data.shape
-    # Products with X̃ are p/n times cheaper than with X: below twice that does not repay the decomposition.
-    if p < 2 * n or n > largest_side:
+    options = Options() if options is None else options
+    if not options.compression_pays(data.shape, data.nnz if data.is_sparse else None):
         return None
     values, U = eigh_descending(data.gram() if gram is None else gram)
     if float(values[0]) <= 0:

@@ -32,9 +32,9 @@ def write_page(
         path,
         found.model,
         samples.design[train],
-        _named(samples.y[train], about),
+        _named(samples, samples.y[train], about),
         X_test=samples.design[held_out] if some else None,
-        y_test=known(_named(samples.y[held_out], about)) if some else None,
+        y_test=_named(samples, known(samples.y[held_out]), about) if some else None,
         **_confounders_at(samples, train, held_out),
         title=f"Supervised factors of {' + '.join(about.get('blocks') or [about['table']])}",
         target=about["target"],
@@ -47,11 +47,11 @@ def write_page(
     )
 
 
-def _named(y: Any, about: dict[str, Any]) -> Any:
-    """y; its times under the name of their column, which the page writes below its curves."""
+def _named(samples: Study, y: Any, about: dict[str, Any]) -> Any:
+    """y of some samples: several targets, and times, under the names of their columns."""
     column = (about.get("y") or {}).get("time")
     if column is None or column in ("event", "stratum", "entry"):
-        return y
+        return samples.named(y)
     return y.astype([("event", bool), (column, float)])
 
 

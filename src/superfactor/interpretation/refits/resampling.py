@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from superfactor.estimators import inputs
@@ -221,8 +222,8 @@ class _Refits:
         self.estimator = refittable(fitted.estimator)
         # A constraint is on entries of the original, and does not carry over.
         self.compresses = fitted.estimator.constraint is None
-        n, p = data.X.shape
-        wide = self.compresses and p >= 2 * n and n <= Options.compressed_side
+        stored = data.X.nnz if sp.issparse(data.X) else None
+        wide = self.compresses and Options().compression_pays(data.X.shape, stored)
         # XXᵀ, of which all refits use parts.
         self.gram = DataMatrix(data.X).gram() if wide and not inputs.is_foreign(data.X) else None
         # What a factor does is part of what it is, in this rotation.

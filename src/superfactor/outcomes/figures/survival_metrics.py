@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import norm
 
 from superfactor.losses import CoxPartialLikelihood
-from superfactor.outcomes.figures.kaplan_meier import SurvivalCurve, Z, kaplan_meier
+from superfactor.outcomes.figures.kaplan_meier import SurvivalCurve, Z
 
 #: Curves are asked for at so many times.
 CURVE_TIMES = 15
@@ -74,28 +74,6 @@ def integrated_brier(truth: Any, curves: Any, times: Any, censoring: SurvivalCur
     if len(times) == 1:
         return float(scores[0])
     return float(np.trapezoid(scores, times) / (times[-1] - times[0]))
-
-
-@dataclass(frozen=True)
-class RiskGroups:
-    """Samples in groups by their predicted chance, the riskiest first: what was said, and what came true."""
-
-    predicted: Any  # (k,), the mean predicted chance to have had no event by the time
-    observed: Any  # (k,), by Kaplan–Meier
-    errors: Any  # (k,), standard errors of the latter, by Greenwood's formula
-    sizes: Any  # (k,), how many samples
-
-
-def calibration_at(truth: Any, chances: Any, time: float, groups: int = 5) -> RiskGroups:
-    """Predicted chances (n,) of no event by `time` beside what was observed, in groups of equal size."""
-    parts = [part for part in np.array_split(np.argsort(chances, kind="stable"), groups) if len(part)]
-    curves = [kaplan_meier(*truth[part, :2].T) for part in parts]
-    return RiskGroups(
-        np.array([chances[part].mean() for part in parts]),
-        np.array([curve.at(time) for curve in curves]),
-        np.array([curve.error_at(time) for curve in curves]),
-        np.array([len(part) for part in parts]),
-    )
 
 
 def calibration_slope(truth: Any, risk: Any, strata: Any = None) -> tuple[float, float]:

@@ -17,7 +17,7 @@ function scatterPanel(panel, size, root, scorer) {
   const points = panel.ids.map((id, i) => mark(
     svg("circle", {class: "sample filled class-0", cx: x(panel.true[i]).toFixed(1), cy: y(panel.predicted[i]).toFixed(1), r: radius}),
     [id, `true ${shown(panel.true[i])}`, `predicted ${shown(panel.predicted[i])}`]));
-  const title = `${panel.name}: ${scorer} ${shown(panel.explained)}, mean absolute error ${shown(panel.error)}`;
+  const title = `${panel.name}: ${scorer} ${panel.explained}, mean absolute error ${panel.error}`;
   const picture = drawing(size, bottom + 52, `Predicted against true values of ${panel.ids.length} samples, ${title}`,
     svg("g", {transform: "translate(0,18)"}, leftAxis((value) => y(value) - 18, left, right, "predicted", {values: y.ticks(5)})),
     svg("text", {class: "strong", x: 0, y: 12}, cut(title, size)),

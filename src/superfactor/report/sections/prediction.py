@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,12 @@ import numpy as np
 from superfactor.models import model_named
 from superfactor.outcomes.pages import Curve
 from superfactor.report.facts import Facts, judged_alone
-from superfactor.report.formats import area, compact
+from superfactor.report.formats import area, compact, loss, number
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import factor_names, positions
+
+# Figures that stand in a table too: as text, so that both are rounded alike.
+_TEXTS: dict[str, Callable[[float], str]] = {"explained": loss, "error": number}
 
 
 def section(facts: Facts) -> Section:
@@ -33,12 +36,16 @@ def section(facts: Facts) -> Section:
 
 
 def _plain(value: Any, ids: list[str]) -> Any:
-    """For JSON: places rounded, areas as text, and names of samples where their positions are."""
+    """For JSON: places rounded, figures as text, and names of samples where their positions are."""
     if isinstance(value, Curve):
         x, y = compact(value.false_positive), compact(value.true_positive)
         return {"class": value.positive, "area": area(value.area), "x": x, "y": y}
     if isinstance(value, Mapping):
-        plain = {name: _plain(own, ids) for name, own in value.items() if name != "kept"}
+        plain = {
+            name: _TEXTS[name](own) if name in _TEXTS else _plain(own, ids)
+            for name, own in value.items()
+            if name != "kept"
+        }
         return plain | ({"ids": [ids[i] for i in value["kept"]]} if "kept" in value else {})
     if isinstance(value, list):
         return [_plain(own, ids) for own in value]

@@ -65,8 +65,7 @@ def sealed(inside: Any, outside: Any, gram: Any = None, products: Any = None) ->
 
 def _gram(X: Any) -> Any:
     """XXᵀ (n, n) of wide X in float64, else None. An entry depends on two rows only, to the last bit."""
-    n, p = X.shape
-    if p < 2 * n or n > Options.compressed_side:
+    if not Options().compression_pays(X.shape, X.nnz if sp.issparse(X) else None):
         return None
     with np.errstate(over="ignore", invalid="ignore"):  # of rows that may belong to no fit
         return DataMatrix(X).gram()
