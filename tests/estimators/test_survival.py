@@ -104,6 +104,13 @@ def test_strata_have_one_effect_and_baselines_of_their_own():
         model.predict_survival_function(X[:2])
     with pytest.raises(ValueError, match=r"strata: .*'c'.* was not at fit"):
         model.predict_survival_function(X[:2], strata="c")
+    with pytest.raises(ValueError, match=r"strata: .*'ab'.* was not at fit"):
+        model.predict_survival_function(X[:2], strata="ab")
+    numbered = SMFSurvival(2).fit(X, frame.assign(stratum=np.where(own, 2, 1)))
+    with pytest.raises(ValueError, match=r"strata: 1\.7 was not at fit"):
+        numbered.predict_survival_function(X[:2], strata=1.7)
+    curves = (numbered.predict_survival_function(X[:2], strata=s) for s in (1, 1.0, [1, 1]))
+    assert len({curve.tobytes() for curve in curves}) == 1
     with pytest.raises(ValueError, match="strata=given: none were at fit"):
         SMFSurvival(2).fit(X, y).predict_survival_function(X[:2], strata="a")
 

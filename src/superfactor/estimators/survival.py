@@ -327,7 +327,10 @@ class SMFSurvival(SupervisedFactorization):
                 return np.zeros(n, dtype=int)
             required = "none were at fit" if self.strata_ is None else "those of the samples are required"
             raise ValueError(f"strata={'None' if strata is None else 'given'}: {required}")
-        strata = np.broadcast_to(np.asarray(strata), (n,)).astype(self.strata_.dtype)
+        # No longer word is cut, and no fraction rounded, to one of them.
+        own = self.strata_.dtype
+        wide = str if own.kind == "U" else np.float64 if own.kind in "biu" else own
+        strata = np.broadcast_to(np.asarray(strata), (n,)).astype(wide)
         unknown = ~np.isin(strata, self.strata_)
         if unknown.any():
             raise ValueError(
