@@ -89,6 +89,9 @@ def test_what_is_in_gaps_and_how_they_are_written_does_not_matter(with_gaps):
         np.testing.assert_allclose(SMFClassifier(2).fit(X, y).coef_, plain.coef_, rtol=1e-10)
     marked = SMFClassifier(2, unlabeled=-1).fit(X, np.where(np.isnan(Y), -1, Y).astype(int))
     np.testing.assert_allclose(marked.coef_, plain.coef_, rtol=1e-10)
+    both = table.astype(object).mask(table.isna() & (np.arange(len(Y)) % 2 == 0)[:, None], -1)
+    marked = SMFClassifier(2, unlabeled=-1).fit(X, both)
+    np.testing.assert_allclose(marked.coef_, plain.coef_, rtol=1e-10)
     assert SMFClassifier(2).fit(X, table).classes_.tolist() == ["a", "b", "c"]
     assert plain.classes_.tolist() == [0, 1, 2]
 

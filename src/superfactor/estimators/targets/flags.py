@@ -39,11 +39,13 @@ def check_flags(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
     check_length("y", values, X)
     names = np.arange(values.shape[1]) if columns is None else np.asarray(list(columns))
     absent = np.zeros(values.shape, dtype=bool)
-    if not is_missing(unlabeled):
-        absent |= np.asarray(values == unlabeled, dtype=bool)
-    if values.dtype.kind not in "biuf":
+    plain = values.dtype.kind in "biuf"
+    if not plain:
         values = values.astype(object)
         absent |= np.vectorize(is_missing, otypes=[bool])(values)
+    if not is_missing(unlabeled):  # of pandas' NA it cannot be asked
+        absent[~absent] = np.asarray(values[~absent] == unlabeled, dtype=bool)
+    if not plain:
         strange = ~absent & ~np.vectorize(lambda cell: isinstance(cell, Real | np.bool_), otypes=[bool])(
             values
         )
