@@ -182,6 +182,7 @@ def test_covariates_and_factors_together():
         ({"grade": "number"}, {"grade": 1.0}, "all are the same"),
         ({"grade": "number"}, {"grade": np.nan}, "none of the 90 samples has a value"),
         ({"visits": "counts"}, {"visits": -1.0}, "counts >= 0"),
+        ({"visits": "counts"}, {"visits": 3.0}, "all are the same"),
     ],
 )
 def test_what_is_refused(outcomes, change, message):

@@ -193,6 +193,8 @@ class SMFMixed(SupervisedFactorization):
             Y, loss = part.targets(given), part.loss(given, counted)
             there = given.of_labelled(counted)
             null = _null_loss(loss, Y, counted)
+            if not null > 0:
+                raise ValueError(f"y[{shown(key)}]: counts that differ are required, and all are the same")
             v = self._weight_of(key) * math.log(2) * float(there.sum()) / null
             losses.append(Part(loss, start, start + Y.shape[1], v))
             start += Y.shape[1]
