@@ -106,3 +106,9 @@ def test_counts_are_scored_by_their_deviance(client):
     assert model.score(LAZY, counts) == pytest.approx(local.score(X, counts), rel=1e-4)
     with pytest.raises(ValueError, match="exposure_column: DaskSMFRegressor knows no exposures"):
         DaskSMFRegressor(client=client, loss="poisson", exposure_column=0).fit(LAZY, counts)
+
+
+@pytest.mark.parametrize(("y", "said"), [(-1.0, "negative"), (0.0, "all of them are 0")])
+def test_what_are_no_counts_is_refused_as_in_memory(client, y, said):
+    with pytest.raises(ValueError, match=said):
+        DaskSMFRegressor(client=client, loss="poisson").fit(LAZY, np.full(len(X), y))

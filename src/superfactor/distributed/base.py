@@ -166,15 +166,15 @@ class DaskFactorization:
 
     def _problem(self: Any, samples: RemoteSamples, partitions: Partitions) -> tuple[Problem, Any]:
         """The problem of these samples, and the columns of X that are factorized."""
-        X, y = partitions.arrays["X"], partitions.arrays["y"]
+        X = partitions.arrays["X"]
         classes = weights = None
         n_labelled = samples.n_labelled()
         if not n_labelled:
             raise ValueError(targets.no_label(sum(partitions.rows)))
         if self.plain is SMFClassifier:
             classes, weights = _labels(samples, type(self).__name__)
-        # What is said of one sample of each class, or of one row of targets, holds for all.
-        some = np.ones((1, *y.shape[1:])) if classes is None else classes
+        # What is said of one sample of each class, or of the largest targets, holds for all.
+        some = samples.largest()[None] if classes is None else classes
         values, self._loss, class_weight = self._targets(some, some, weights, None)
         self.n_labeled_ = n_labelled
         n_outputs = len(classes) - 1 if classes is not None else int(values.shape[1])
@@ -213,10 +213,11 @@ class DaskFactorization:
         return self
 
     @property
-    def _check_targets(self) -> Any:
+    def _check_targets(self: Any) -> Any:
         """What looks at y."""
-        labels = self.plain is SMFClassifier
-        return targets.check_labels if labels else targets.check_real_targets
+        if self.plain is SMFClassifier:
+            return targets.check_labels
+        return _check_counts if self._counts else targets.check_real_targets
 
     # --- using the fit ---------------------------------------------------------------------------
 
@@ -277,6 +278,11 @@ class DaskFactorization:
         given = self._check_targets(y, others[0], type(self).__name__, self.unlabeled)
         predicted, sample_weight = map(given.of_labelled, others)
         return float(self._metric(given.labelled, predicted, sample_weight))
+
+
+def _check_counts(y: Any, X: Array, name: str, unlabeled: Any) -> targets.Given:
+    """Real targets none of which is negative."""
+    return targets.check_counts(targets.check_real_targets(y, X, name, unlabeled))
 
 
 def _labels(samples: RemoteSamples, name: str) -> tuple[Array, Array]:

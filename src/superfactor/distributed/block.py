@@ -68,6 +68,11 @@ class LoadedSamples:
         """How many of them have a label, or targets."""
         return len(self._given.labelled)
 
+    @property
+    def largest(self) -> Array:
+        """The largest of their real targets, or of each of several (κ,); −inf without any."""
+        return self._given.labelled.max(axis=0, initial=-np.inf)
+
     def labels(self) -> tuple[Array, Array]:
         """The labels (k,) that occur, and the sum of their samples' weights (k,)."""
         labels, codes = np.unique(self._given.labelled, return_inverse=True)

@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+import numpy as np
 from distributed import wait
 from distributed.scheduler import KilledWorker
 
@@ -100,6 +101,10 @@ class RemoteSamples(Samples):
     def labels(self) -> list[tuple[Array, Array]]:
         """The labels that occur and the sums of their weights, part by part."""
         return [found for shard in self._ask(Shard.labels) for found in shard]
+
+    def largest(self) -> Array:
+        """The largest target there is, or of each of several (κ,)."""
+        return np.max([found for shard in self._ask(Shard.largest) for found in shard], axis=0)
 
     def n_labelled(self) -> int:
         """How many samples have a label, or targets."""

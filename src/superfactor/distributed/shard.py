@@ -54,6 +54,10 @@ class Shard:
         """Labels that occur and the sums of their weights, part by part."""
         return [part.labels() for loaded in self._loaded for part in loaded]
 
+    def largest(self) -> list[Array]:
+        """The largest target, or of each of several (κ,), part by part."""
+        return [part.largest for loaded in self._loaded for part in loaded]
+
     def n_labelled(self) -> int:
         """How many samples have a label, or targets."""
         return sum(part.n_labelled for loaded in self._loaded for part in loaded)
