@@ -85,6 +85,7 @@ class Nothing:
 
     at_zero: float
     at_best: float
+    coef: Any  # of covariates and intercept (q, κ), NumPy, where it is ℓ₀
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,11 @@ def null_loss(samples: Samples, loss: Loss, n_outputs: int, n_covariates: int, i
     total = float(samples.sum(Block.total_weights)[0])
     constant = loss.best_constant(slope[-1, :] / total) if intercept and total > 0 else None
     if constant is None:
-        return Nothing(float(at_zero), float(at_zero))
+        return Nothing(float(at_zero), float(at_zero), coef)
     # Its value there is summed up anew, since Σy² − (Σy)²/n loses the digits of numbers that are far from 0.
     coef[n_covariates:] = constant
     best, _ = samples.sum(Block.evaluate, Design(None), coef)
-    return Nothing(float(at_zero), float(best))
+    return Nothing(float(at_zero), float(best), coef)
 
 
 def null_model(samples: Samples, start: Array, ridge: Array) -> Array:

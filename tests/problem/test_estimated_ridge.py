@@ -95,6 +95,19 @@ def test_units_do_not_matter():
     assert model.fit(X + 3.0, y - 8.0).lam_ == pytest.approx(lam, rel=1e-4)
 
 
+def test_the_unit_of_exposures_does_not_matter():
+    """Nor how far the rate is from one, where the search for the model without factors begins."""
+    X, y = table(60, 10, 0.3)
+    rng = np.random.default_rng(1)
+    exposure = rng.uniform(0.5, 4, len(y))
+    counts = rng.poisson(exposure * np.exp(0.5 * (y[:, 0] - 5.0)))
+    model = SMFRegressor(2, loss="poisson", exposure_column=10, certify=None, search="off")
+    lam = model.fit(np.column_stack([X, exposure]), counts).lam_
+    for unit in (1e-9, 1e-3, 1e3, 1e9):
+        found = model.fit(np.column_stack([X, unit * exposure]), counts).lam_
+        assert found == pytest.approx(lam, rel=1e-6)
+
+
 def test_what_covariates_explain_is_no_noise():
     X, y = table(80, 20, 0.3)
     age = np.random.default_rng(2).standard_normal((80, 1))

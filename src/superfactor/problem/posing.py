@@ -219,9 +219,9 @@ def pose(
         return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
 
     def ridge_from_data() -> float | None:
-        start = np.zeros((n_covariates + int(fit_intercept), n_outputs))
         ridge = np.append(covariate_ridges(samples)[:n_covariates], np.zeros(int(fit_intercept)))
-        found = estimated_ridge(samples, whole, shape, shared, start, ridge, loss.dispersions(n_outputs))
+        dispersions = loss.dispersions(n_outputs)
+        found = estimated_ridge(samples, whole, shape, shared, nothing.coef, ridge, dispersions)
         return None if found is None else found * scale**2
 
     def usual_ridge() -> float:

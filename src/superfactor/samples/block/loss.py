@@ -23,13 +23,17 @@ class LossQuestions(DesignQuestions):
         return _scaled(total, factor), _scaled(gradient, factor)
 
     def working(self, design: Design, coef: Array) -> tuple[Array, Array, Array]:
-        """Of each output (κ,): about Σ_i ω_i∂²ℓ_i, Σ_i ω_i(∂ℓ_i)², and Σ_i ω_i of those that have a value."""
+        """Of each output (κ,), over those that have a value: about Σ_i ω_i∂²ℓ_i, Σ_i (ω_i∂ℓ_i)²/w_i, Σ_i w_i.
+
+        Exposures, a part of ω, do not count observations: their unit changes none of the three.
+        """
         known = self._known(design)
         a = self._activations(design, known, coef)
         xp, total = namespace(a), self._curvature(known, a).total()
-        residual, weight = wide(self.loss.residual(a, known.targets)), wide(known.loss_weight)
-        there = wide(xp.astype(known.targets == known.targets, a.dtype))  # NaN where an output has none
-        sums = (xp.sum(weight * x, axis=0) for x in (residual**2, there))
+        pulled = known.over_root(self.loss.residual(a, known.targets) * known.loss_weight)
+        root = xp.ones_like(known.loss_weight) if known.root_weight is None else known.root_weight
+        there = (known.targets == known.targets) & (known.loss_weight > 0)  # NaN where an output has none
+        sums = (xp.sum(wide(x) ** 2, axis=0) for x in (pulled, xp.astype(there, a.dtype) * root))
         return (xp.linalg.diagonal(wide(total)), *sums)
 
     def steepest(self, dual: Place | None) -> float:
