@@ -32,7 +32,7 @@ def test_numbers_are_drawn_out_of_fold(of_numbers, tmp_path):
     # As text: the heading of the figure and the table below it are rounded alike.
     assert drawn["explained"] == f"{r2_score(of_numbers.y, held.activations[:, 0]):.3f}"
     said = words(text)
-    assert f" {drawn['explained']} " in said and f" {drawn['error']} " in said
+    assert drawn["explained"] in said and drawn["error"] in said
     assert "each predicted by a fit without it" in said
     assert "higher → larger weight" in said and "classes" not in re.sub(r"Glossary.*", "", said)
     assert payload(text)["samples"]["scale"]["name"] == "weight"
