@@ -29,6 +29,9 @@ def test_without_reconstruction_it_is_ridge_poisson_regression(observed):
     np.testing.assert_allclose(ours.predict(seen), exposure * theirs.predict(X), rtol=1e-6)
     expected = d2_tweedie_score(y / exposure, theirs.predict(X), power=1, sample_weight=exposure)
     assert ours.score(seen, y) == pytest.approx(expected, abs=1e-8)
+    for weight, said in ((0.0, "at least one non-zero"), (-1.0, "Negative values")):
+        with pytest.raises(ValueError, match=said):
+            ours.score(seen, y, sample_weight=np.full(len(y), weight))
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])

@@ -273,18 +273,14 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         score : float
         """
         predicted = self.predict(X, covariates=covariates)
-        given = self._given(y, predicted)
-        if self._counts:
-            exposures = self._roles.exposures(self._new_samples(X, "score"))
-            counts, predicted, sample_weight, exposures = (
-                given.of_labelled(inputs.as_numpy(x))
-                for x in (given.values, predicted, sample_weight, exposures)
-            )
-            return targets.deviance_explained(counts, predicted, sample_weight, exposures)
-        y, predicted, sample_weight = (
-            given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight)
+        given, weight = self._given(y, predicted), inputs.check_weights(sample_weight, predicted)
+        y, predicted, weight = (
+            given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, weight)
         )
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
+        if not self._counts:
+            return float(r2_score(y, predicted, sample_weight=weight))
+        exposures = inputs.as_numpy(self._roles.exposures(self._new_samples(X, "score")))
+        return targets.deviance_explained(y, predicted, weight, given.of_labelled(exposures))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
