@@ -48,6 +48,20 @@ def test_several_targets_have_their_names(tmp_path):
     assert "mean of height" in methods_paragraph(case.model, X, Y)
 
 
+@pytest.mark.parametrize("chosen", [False, True])
+def test_exposures_in_a_column_with_a_name(chosen, tmp_path):
+    X, _ = numbers()
+    rng = np.random.default_rng(0)
+    X["years"] = 10 ** rng.uniform(-1, 1, len(X))
+    y = rng.poisson(X["years"] * np.exp(0.3 * X["gene 3"]))
+    asked = {"loss": "poisson", "exposure_column": "years"}
+    model = (SMFRegressorCV(cv=3, xi=1.0, lam=1.0, **asked) if chosen else SMFRegressor(2, **asked)).fit(X, y)
+    page = Case(model, X, y, told={"nearness": False, "stable": None}).write(tmp_path / "p.html")
+    text = page.read_text(encoding="utf-8")
+    assert payload(text)["prediction"]["panels"][0]["true"] == y.tolist()
+    assert "Both grow with the exposure, years" in words(text)
+
+
 def test_times_are_drawn_by_risk_of_models_that_had_not_seen_them(of_times, tmp_path):
     text = of_times.write(tmp_path / "p.html").read_text(encoding="utf-8")
     y = of_times.y

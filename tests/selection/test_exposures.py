@@ -47,6 +47,13 @@ def test_the_score_of_a_search_is_that_of_pipelines_fold_by_fold():
     assert search.score(SEEN, Y) == pytest.approx(d2(Y, search.predict(SEEN), EXPOSURE))
 
 
+def test_beside_covariates_too_the_score_is_that_of_rates():
+    beside = X[:, :1] > 1
+    search = SMFRegressorCV(2, exposure_column=3, cv=3, **SETTING).fit(SEEN, Y, covariates=beside)
+    expected = search.predict(SEEN, covariates=beside)
+    assert search.score(SEEN, Y, covariates=beside) == pytest.approx(d2(Y, expected, EXPOSURE))
+
+
 @pytest.mark.parametrize("column", [3, "hours"])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_by_name_and_position_the_exposure_passes_as_it_is(column, gaps):

@@ -94,7 +94,7 @@ class Counts(Numbers):
     def out_of(self, truth: Any, exposures: Any) -> Any:
         if exposures is None:
             return truth
-        counts = _columns(truth)
+        counts = _columns(np.asarray(truth))
         return np.stack([counts, np.broadcast_to(exposures, counts.shape)], axis=2)
 
     def observed(self, truth: Any, model: Any, X: Any) -> Any:
@@ -118,7 +118,8 @@ class Counts(Numbers):
     # --- search -------------------------------------------------------------------------------------
 
     def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
-        return deviance_explained(np.asarray(y), np.asarray(predicted), sample_weight)
+        truth = np.asarray(y)
+        return deviance_explained(_columns(truth), predicted, sample_weight, _exposures(truth))
 
     def check_training(self, target: Any, k: int, train: Any) -> None:
         super().check_training(target, k, train)

@@ -29,6 +29,9 @@ def without_names(fitted: FittedModel, *tables: Any) -> tuple[FittedModel, list[
     if not simple or names is None or not all(_has_names(X, names.tolist()) for X in given):
         return fitted, list(tables)
     *steps, estimator = map(_nameless, chain)
+    # Fitted attributes are positions; this one is looked up in X again.
+    if isinstance(getattr(estimator, "exposure_column", None), str):
+        estimator.exposure_column = names.tolist().index(estimator.exposure_column)
     arrays = [None if X is None else X.to_numpy() for X in tables]
     return FittedModel(estimator, tuple(steps)), arrays
 
@@ -40,7 +43,8 @@ def to_refit(model: Any, X: Any, bare: FittedModel, array: Any) -> tuple[Any, An
     """
     columns = bare.estimator.covariate_columns
     by_name = columns is not None and any(isinstance(c, str) for c in columns)
-    if by_name or not all(isinstance(step, StandardScaler) for step in bare.steps):
+    # A ColumnScaler may name the columns that it leaves as they are.
+    if by_name or not all(type(step) is StandardScaler for step in bare.steps):
         return model, X
     return whole(bare), array
 

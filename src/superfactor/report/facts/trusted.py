@@ -57,15 +57,16 @@ def trusted(
     """
     effects = feature_effects(model, X, y, covariates=covariates, positive=view.positive)
     markers = None if view.classes is None else markers_of(effects, view.classes, MARKERS_PER_CLASS)
-    names, why = dict(zip(factor_view(model).features, view.features, strict=True)), ""
+    why = ""
 
-    def named(table: Any) -> Any:
+    def named(table: Any, of: Any = model) -> Any:
+        names = dict(zip(factor_view(of).features, view.features, strict=True))
         return table.assign(feature=[names[name] for name in table["feature"]])
 
     if stable is None:
         stable, why = _stable(*again, y, covariates, groups)
         if stable is not None:
-            stable = replace(stable, table=named(stable.table))
+            stable = replace(stable, table=named(stable.table, again[0]))
     if near is None and progress.is_quick(np.shape(X), len(view.outputs)):
         near = nearness(model, X, y, covariates=covariates)
     marked = None if markers is None else named(markers)

@@ -187,7 +187,8 @@ class _WithCovariates(BaseEstimator):
         return get_tags(self.model)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        return self.outcome.measure(y, self.predict(X), sample_weight)
+        truth = self.outcome.observed(y, self.model, X)
+        return self.outcome.measure(truth, self.predict(X), sample_weight)
 
 
 def given_beside(covariates: Any) -> dict[str, Any]:
