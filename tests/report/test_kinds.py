@@ -60,6 +60,9 @@ def test_exposures_in_a_column_with_a_name(chosen, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert payload(text)["prediction"]["panels"][0]["true"] == y.tolist()
     assert "Both grow with the exposure, years" in words(text)
+    said = methods_paragraph(model, X, y)
+    assert "the Poisson regression reads" in said and "counts were proportional to years" in said
+    assert ("standardised to mean 0" in said) == chosen
 
 
 def test_times_are_drawn_by_risk_of_models_that_had_not_seen_them(of_times, tmp_path):
@@ -114,6 +117,8 @@ def test_nested_scores_are_the_headline_and_draw_the_curves(tmp_path):
         Case(search, X, y, told=QUICK).write(tmp_path / "p.html", nested=nested).read_text(encoding="utf-8")
     )
     assert nested.verdict.headline in words(text) and "ridge Cox regression" in words(text)
+    explained = set(re.findall(r'data-term="([^"]+)"', text))
+    assert "term-calibration" in explained <= set(re.findall(r'id="(term-[^"]+)"', text))
     risk = nested.predictions[:, 0]
     curves = payload(text)["prediction"]["curves"]
     assert curves[0]["events"] == y["event"][risk <= np.quantile(risk, 1 / 3)].sum()
@@ -132,6 +137,9 @@ def test_held_out_covariates_and_samples_without_a_time(tmp_path):
     case = Case(model, X[part], y[part], X[test], y[test], told=QUICK | beside)
     text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
     said = words(text)
+    assert "different folds" not in panel(text, "prediction")
+    paragraph = methods_paragraph(model, X[part], y[part], covariates=Z[part])
+    assert "5 samples without a time took part" in paragraph
     risk = model.predict(X[test], covariates=Z[test])
     assert f"On 50 held-out samples: concordance {concordance(*y[test].T, risk):.3f}" in said
     assert "5 samples had no time" in said and "Hazard ratio" in panel(text, "factors")

@@ -23,6 +23,7 @@ from superfactor.report.formats import (
 
 _STEPS = {
     "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",
+    "ColumnScaler": "standardised to mean 0 and variance 1 with the training samples' values",
     "Adjuster": "adjusted for confounders by linear regression learned from the training samples",
     "BlockScaler": "weighted by block, so that each block counts alike",
     "MinMaxScaler": "scaled to the range 0 to 1 of the training samples",
@@ -55,8 +56,8 @@ def _data(facts: Facts) -> str:
         beside = f", with {listed(facts.covariates)} as {role}"
     if facts.unlabeled is not None:
         more = (
-            f" Beside them {plural(len(facts.unlabeled), 'sample')} without a label took part in finding the "
-            f"factors, and not in the {facts.page.predictor}."
+            f" Beside them {plural(len(facts.unlabeled), 'sample')} without a {facts.page.lacking} took part "
+            f"in finding the factors, and not in the {facts.page.predictor}."
         )
     return (
         f"We predicted {facts.target or facts.page.target} from "
@@ -83,13 +84,14 @@ def _model(facts: Facts) -> str:
     kind = facts.estimator.model
     reader = facts.page.predictor
     covariates = f"; covariates entered the {reader} beside the factors" if facts.covariates else ""
+    exposure = f"; expected counts were proportional to {facts.exposure}" if facts.exposure else ""
     ties = getattr(facts.estimator, "ties", None)
     balanced = getattr(facts.estimator, "class_weight", None) == "balanced"
     return (
         f"Supervised matrix factorization (Lee, Lyu and Yao 2023) was fitted with "
         f"{plural(facts.rank, 'factor')} by {_MODELS.get(kind, f'the {kind} model').format(reader)}"
-        f"{covariates}.{f' Tied times were treated after {ties.capitalize()}.' if ties else ''} The "
-        f"reconstruction of the features had weight ξ = {parameter(facts.fitted('xi'))} and the ridge "
+        f"{covariates}{exposure}.{f' Tied times were treated after {ties.capitalize()}.' if ties else ''} "
+        f"The reconstruction of the features had weight ξ = {parameter(facts.fitted('xi'))} and the ridge "
         f"penalty was λ = {parameter(facts.fitted('lam'))}."
         f"{' Classes were weighted equally.' if balanced else ''} Factors were read by the correlations of "
         "the features with their scores."

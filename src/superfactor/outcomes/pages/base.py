@@ -29,6 +29,8 @@ class Page:
     scorer: ClassVar[str]
     #: What is predicted, where it has no name.
     target: ClassVar[str] = "the outcome"
+    #: What a sample without an outcome has none of.
+    lacking: ClassVar[str] = "value"
     #: What reads the factors, and what the labels influence.
     predictor: ClassVar[str] = "regression"
     influence: ClassVar[str] = "the outcome influences"

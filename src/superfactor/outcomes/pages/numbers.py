@@ -124,6 +124,7 @@ class CountPage(NumberPage):
     """Counts: the same on axes of square roots. The truth may have exposures beside counts, (n, κ, 2)."""
 
     scorer = "deviance explained"
+    predictor = "Poisson regression"
     root = True
 
     def rows_of(self, activations: Any) -> Any:

@@ -17,10 +17,11 @@ function scatterPanel(panel, size, root, scorer) {
   const points = panel.ids.map((id, i) => mark(
     svg("circle", {class: "sample filled class-0", cx: x(panel.true[i]).toFixed(1), cy: y(panel.predicted[i]).toFixed(1), r: radius}),
     [id, `true ${shown(panel.true[i])}`, `predicted ${shown(panel.predicted[i])}`]));
-  const title = `${panel.name}: ${scorer} ${panel.explained}, mean absolute error ${panel.error}`;
-  const picture = drawing(size, bottom + 52, `Predicted against true values of ${panel.ids.length} samples, ${title}`,
+  const title = `${panel.name}: ${scorer} ${panel.explained}`;
+  const more = `, mean absolute error ${panel.error}`;
+  const picture = drawing(size, bottom + 52, `Predicted against true values of ${panel.ids.length} samples, ${title}${more}`,
     svg("g", {transform: "translate(0,18)"}, leftAxis((value) => y(value) - 18, left, right, "predicted", {values: y.ticks(5)})),
-    svg("text", {class: "strong", x: 0, y: 12}, cut(title, size)),
+    svg("text", {class: "strong", x: 0, y: 12}, cut(size < 420 ? title : title + more, size, 14)), // wider than the ruler's: bold
     bottomAxis(x, [left, right], bottom, "true", {ticks: size < 420 ? 4 : 6}),
     svg("line", {class: "reference", x1: x(ends[0]), y1: y(ends[0]), x2: x(ends[1]), y2: y(ends[1])}), ...points);
   picture.style.maxWidth = `${size}px`;

@@ -8,7 +8,7 @@ figure("stability", (node, width) => {
   const cards = similarity.map(([low, middle, high], j) => {
     const own = features.filter((f) => f.factor === j + 1);
     return html("div", {class: "side factor"}, html("h3", {}, names[j]),
-      html("p", {}, `similarity ${middle} (10 % to 90 %: ${low} to ${high})` + (shuffled[j] === null ? "" : `, labels shuffled: ${shuffled[j]}`)),
+      html("p", {}, `similarity ${middle} (10 % to 90 %: ${low} to ${high})` + (shuffled[j] === null ? "" : `, shuffled: ${shuffled[j]}`)),
       frequencyBars(`Factor ${j + 1}`, own, side));
   });
   node.append(html("div", {class: "sides"}, ...cards));
@@ -26,7 +26,7 @@ function frequencyBars(label, features, width) {
         shuffled === "–" ? null : svg("line", {class: "beside", x1: start + numeric(shuffled) / 100 * reach, x2: start + numeric(shuffled) / 100 * reach, y1: y + 1, y2: y + ROW - 1}),
         svg("text", {x: start - 8, y: y + 13.5, "text-anchor": "end"}, cut(name, start - 10)),
         svg("text", {class: "quiet", x: start + reach + 6, y: y + 13.5}, frequency)),
-      [name, `returns in ${frequency} of the resamples`].concat(shuffled === "–" ? [] : [`labels shuffled: ${shuffled}`], `${end} end, correlation ${correlation} with the factor`));
+      [name, `returns in ${frequency} of the resamples`].concat(shuffled === "–" ? [] : [`shuffled: ${shuffled}`], `${end} end, correlation ${correlation} with the factor`));
   });
   return drawing(width, features.length * ROW + 8, `Frequencies of the top features of ${label}`, ...rows);
 }

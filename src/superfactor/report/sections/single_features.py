@@ -63,7 +63,7 @@ def stable(trusted: Trusted) -> dict[str, Any]:
         [
             ("Feature", "feature", label),
             ("Half-samples", "share", formats.frequency),
-            ("Labels shuffled", "share_shuffled", formats.frequency),
+            ("Shuffled", "share_shuffled", formats.frequency),
             ("Selected", "selected", lambda chosen: "yes" if chosen else "no"),
             ("Correlation", "correlation", correlation),
             ("In 95 % of halves", "ends", str),
