@@ -103,6 +103,11 @@ def test_a_good_result_needs_no_advice():
 def test_shuffled_labels():
     found = verdict(permutation={"reached": 2, "n": 99, "p_value": 0.03})
     assert found.sentences == ("Shuffled labels reach this in 2 of 99 tries (p = 0.03).",)
+    few = verdict(permutation={"reached": 0, "n": 3, "p_value": 0.25})
+    assert few.grade == "not shown" and "samples" not in few.advice_keys
+    assert few.sentences == (
+        "Shuffled labels reach this in 0 of 3 tries (p = 0.25; a claim needs 19 tries or more).",
+    )
 
 
 def test_too_few_to_measure():

@@ -237,6 +237,8 @@ class Outcome(Reading):
 
     #: After the fewest samples that are needed.
     of_each: ClassVar[str] = ""
+    #: What is shuffled for a p-value.
+    shuffled: ClassVar[str] = "outcomes"
 
     def scarce(self, target: Target, k: int, what: str) -> str:
         """That there are too few samples, or groups, of stratum k."""

@@ -68,6 +68,7 @@ class Classes(Outcome):
     pca_short = "PCA+LR"
     rivals_words = "tuned logistic regressions"
     of_each = " of each class"
+    shuffled = "labels"
     page = ClassPage()
 
     # --- y ------------------------------------------------------------------------------------------

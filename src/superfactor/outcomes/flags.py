@@ -108,6 +108,7 @@ class Flags(Outcome):
     pca_short = "PCA+LR"
     rivals_words = "tuned logistic regressions, one for each label"
     of_each = " with 0 and with 1 in each label"
+    shuffled = "labels"
     page = FlagPage()
 
     def is_of(self, model: Any, y: Any) -> bool:

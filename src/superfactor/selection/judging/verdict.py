@@ -17,7 +17,7 @@ BETTER, NOT_SHOWN, WORSE = "better", "not shown", "worse"
 # One-sided, as the end of a 95 % interval is.
 LEVEL = 0.025
 # Of shuffled labels, of which there may be few: 19 of them can show no less.
-PERMUTATION_LEVEL = 0.05
+PERMUTATION_LEVEL, FEWEST_TRIES = 0.05, 19
 # Of fewer parts the interval is wide because they are few.
 FEW_FOLDS = 10
 
@@ -146,6 +146,8 @@ def judge(
     grade = grade_of(blind, chance)
     unlikely = permutation is None or permutation["p_value"] <= PERMUTATION_LEVEL
     enough = outcome.enough(names, truth)
+    tries = FEWEST_TRIES if permutation is None else permutation["n"]
+    by_tries = grade == BETTER and enough and tries < FEWEST_TRIES
     if grade == BETTER and not (unlikely and enough):
         grade = NOT_SHOWN
     headline = (
@@ -156,13 +158,14 @@ def judge(
     sentences = []
     if grade == NOT_SHOWN and blind["low"] > 0 and enough and chance > LEVEL:
         sentences.append(
-            "The interval alone would say better, but labels that know nothing of the predictions agree with "
-            f"them as well in {percent(chance)} of the cases; a claim allows {percent(LEVEL)}."
+            f"The interval alone would say better, but {outcome.shuffled} that know nothing of the "
+            f"predictions agree with them as well in {percent(chance)} of the cases; a claim allows {percent(LEVEL)}."
         )
     if permutation is not None:
         sentences.append(
-            f"Shuffled labels reach this in {permutation['reached']} of {permutation['n']} tries "
-            f"(p = {permutation['p_value']:.2g})."
+            f"Shuffled {outcome.shuffled} reach this in {permutation['reached']} of {permutation['n']} tries "
+            f"(p = {permutation['p_value']:.2g}"
+            f"{f'; a claim needs {FEWEST_TRIES} tries or more' if tries < FEWEST_TRIES else ''})."
         )
     if COVARIATES in differences:
         sentences.append(_beside_covariates(said, differences[COVARIATES], covariates))
@@ -171,7 +174,7 @@ def judge(
     sentences += outcome.caveats(names, truth, predicted, units)
     # Where labels at random never agree as well, it is the folds that are too few, not the samples.
     few = n_folds is not None and n_folds < FEW_FOLDS and chance <= LEVEL and enough
-    advice = _more_samples(said, grade, blind)
+    advice = {} if by_tries else _more_samples(said, grade, blind)
     if few and grade == NOT_SHOWN:
         advice = {"folds": ADVICE["folds"]}
     if not final:
