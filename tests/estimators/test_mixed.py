@@ -8,7 +8,14 @@ import pytest
 from sklearn.base import clone
 
 from superfactor import SMFClassifier, SMFMixed, SMFRegressor, SMFSurvival
-from superfactor.interpretation import factor_view, feature_effects, supervised_factors, top_features
+from superfactor.interpretation import (
+    factor_view,
+    feature_effects,
+    held_out_scores,
+    stable_features,
+    supervised_factors,
+    top_features,
+)
 from superfactor.plotting import FactorsDisplay
 from superfactor.selection import nested_scores
 
@@ -218,3 +225,7 @@ def test_outcomes_are_judged_one_by_one():
     X, y = table(gaps=False)
     with pytest.raises(TypeError, match="outcomes of different kinds have no figure in common"):
         nested_scores(SMFMixed(KINDS), X, y)
+    model = SMFMixed(KINDS).fit(X, y)
+    for refitted in (held_out_scores, stable_features):
+        with pytest.raises(TypeError, match="SMFMixed: one outcome at a time is required here"):
+            refitted(model, X, y)

@@ -51,6 +51,18 @@ def path(tmp_path_factory):
     return path
 
 
+def test_outcomes_whose_names_are_two_columns(tmp_path):
+    y = pd.DataFrame({"kind": LABELS, "time": TIMES["time"], "event": TIMES["event"]})
+    outcomes = {"kind": "classes", ("time", "event"): "times"}
+    model = superfactor.SMFMixed(outcomes, outcome_weight={("time", "event"): 2.0}).fit(X, y)
+    superfactor.save(model, tmp_path / "m.skops")
+    loaded = superfactor.load(tmp_path / "m.skops")
+    assert loaded.outcomes == outcomes and loaded.outcome_weight_ == model.outcome_weight_
+    assert loaded.get_params() == model.get_params() and loaded.scores(X, y) == model.scores(X, y)
+    for key, predicted in model.predict(X).items():
+        np.testing.assert_array_equal(loaded.predict(X)[key], predicted)
+
+
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_same_predictions_to_the_last_bit(kind, tmp_path):
     model, y = MODELS[kind]

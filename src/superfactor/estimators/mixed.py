@@ -19,6 +19,9 @@ from superfactor.estimators.targets import Given
 from superfactor.estimators.targets.mixed import MixedPart, columns_of, part_types
 from superfactor.losses import Loss, Part, SideBySide
 
+# Attributes with a value for each outcome.
+_BY_OUTCOME = ("outcomes", "outcome_weight", "outcomes_", "outcome_weight_")
+
 
 class SMFMixed(SupervisedFactorization):
     """Supervised matrix factorization for outcomes of several kinds at once.
@@ -144,6 +147,16 @@ class SMFMixed(SupervisedFactorization):
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Names of times are tuples, and keys of model files are strings: items instead of dicts."""
+        state = dict(super().__getstate__())
+        found = {name: state[name] for name in _BY_OUTCOME if isinstance(state.get(name), Mapping)}
+        return state | {name: list(by_outcome.items()) for name, by_outcome in found.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        found = {name: dict(state[name]) for name in _BY_OUTCOME if isinstance(state.get(name), list)}
+        super().__setstate__(state | found)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None) -> Self:

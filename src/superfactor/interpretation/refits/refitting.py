@@ -11,7 +11,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from superfactor.estimators import inputs
+from superfactor.estimators import SMFMixed, inputs
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.targets import Given
 
@@ -52,6 +52,10 @@ class Refit:
                 again.set_params(estimator=self._copy(again.estimator, search_again))
                 self._groups_prefix = ""
                 return again
+        if isinstance(again, SMFMixed):  # whose y is a table, and has no figure
+            raise TypeError(
+                "SMFMixed: one outcome at a time is required here, as in the estimators of one kind"
+            )
         quiet: dict[str, Any] = {"certify": None, "search": "off", "verbose": 0}
         if isinstance(again, SupervisedFactorization):
             quiet["checkpoint"] = None
