@@ -159,7 +159,8 @@ def judge(
     if grade == NOT_SHOWN and blind["low"] > 0 and enough and chance > LEVEL:
         sentences.append(
             f"The interval alone would say better, but {outcome.shuffled} that know nothing of the "
-            f"predictions agree with them as well in {percent(chance)} of the cases; a claim allows {percent(LEVEL)}."
+            f"predictions agree with them as well in {percent(chance)} of the cases; a claim allows "
+            f"{percent(LEVEL)}."
         )
     if permutation is not None:
         sentences.append(
