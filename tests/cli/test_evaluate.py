@@ -59,7 +59,7 @@ def test_samples_of_the_fit_are_noted(model, table):
 def test_refusals(model, other, tmp_path):
     data = pd.read_csv(other)
     data.drop(columns="status").to_csv(tmp_path / "a.csv", index=False)
-    assert "'status' with the labels is missing" in refused("evaluate", model, tmp_path / "a.csv")
+    assert "'status' with the outcome is missing" in refused("evaluate", model, tmp_path / "a.csv")
     data["status"] = data["status"].replace("tumoral", "TUMOUR")
     data.to_csv(tmp_path / "b.csv", index=False)
     line = refused("evaluate", model, tmp_path / "b.csv")

@@ -57,7 +57,7 @@ def test_labels_of_another_column_and_spelling(model, tmp_path):
     table = NEW.assign(status=NEW["status"].where(NEW.index > 4, "?"))
     table.rename(columns={"status": "diagnosis"}).to_csv(tmp_path / "new.csv", index=False)
     words = ("evaluate", model, tmp_path / "new.csv")
-    assert "name the one that holds them with --target" in refused(*words)
+    assert "name the one that holds it with --target" in refused(*words)
     words += ("--target", "diagnosis")
     assert "holds '?'" in refused(*words)
     told = superfactor(*words, "--unlabeled", "?", "--json").json

@@ -118,6 +118,8 @@ def test_a_column_of_another_name(fitted):
     first = superfactor("evaluate", folder / "m.skops", folder / "second.csv", "--json").json
     done = superfactor("evaluate", folder / "m.skops", folder / "renamed.csv", *words, "--json")
     assert done.code == 0 and done.json["summary"] == first["summary"]
+    missing = refused("evaluate", folder / "m.skops", folder / "renamed.csv")
+    assert f"with the outcome is missing; add it, or name the one that holds it with {words[0]}" in missing
     wrong = ("--target", "dosis") if kind == "times" else ("--time", "days")
     said = refused("evaluate", folder / "m.skops", folder / "second.csv", *wrong)
     assert f"error: {wrong[0]}: the model predicts" in said
@@ -169,6 +171,28 @@ def test_samples_without_a_number_are_predicted(tmp_path):
     found = pd.read_csv(tmp_path / "p.csv")
     assert found["patient"].tolist() == [f"P{i}" for i in range(5)]
     assert np.corrcoef(found["predicted"], study()["dose"][:5])[0, 1] > 0.8
+
+
+def test_a_target_that_hardly_counts_is_noted(tmp_path):
+    table = study().drop(columns=["status", "days"])
+    (table.assign(score=table["score"] / 100)).to_csv(tmp_path / "t.csv", index=False)
+    words = ("--target", "dose,score", "--id", "patient", *ALL, "--out", tmp_path / "m.skops")
+    done = superfactor("fit", tmp_path / "t.csv", *words)
+    ratio = table["dose"].std() / table["score"].std() * 100
+    assert f"the standard deviation of 'dose' is {ratio:.3g} times that of 'score'" in done.err
+
+
+def test_a_name_with_a_comma_is_given_in_quotes(tmp_path):
+    table = study().drop(columns=["score", "status", "days"]).rename(columns={"dose": "dose, mg"})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--task", "regression", "--id", "patient", *ALL)
+    out = ("--out", tmp_path / "m.skops")
+    said = refused(*words, "--target", "dose, mg", *out)
+    assert (
+        """did you mean 'dose, mg'; a name with a comma is given in quotes of its own: '"dose, mg"'""" in said
+    )
+    done = superfactor(*words, "--target", '"dose, mg"', "--drop", "age", *out)
+    assert done.code == 0 and "90 (dose, mg: " in done.out
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_samples_of_the_same_name_are_told_apart(tmp_path):
         (lambda d: cohort(seed=1), "not the table this model was fitted to (cohort.csv)"),
         (lambda d: d.iloc[:20], "not the table this model was fitted to"),
         (lambda d: d.assign(age=d["age"] + 1), "not the table this model was fitted to"),
-        (lambda d: d.drop(columns="status"), "the column 'status' with the labels is missing"),
+        (lambda d: d.drop(columns="status"), "the column 'status' with the outcome is missing"),
         (
             lambda d: d.assign(status="cured"),
             "column 'status' holds 'cured'; the model knows normal, tumoral",

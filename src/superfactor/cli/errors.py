@@ -32,6 +32,9 @@ def as_user_error(prefix: str = "") -> Iterator[None]:
     except ValueError as error:
         # What is wrong with a table is said in parts, of which options are some.
         said = error.said(option) if hasattr(error, "said") else str(error)
+        close = [name for name in getattr(error, "fields", {}).get("close", ()) if "," in name]
+        if close:
+            said = f"{said.rstrip('?')}; a name with a comma is given in quotes of its own: '\"{close[0]}\"'"
         raise UserError(prefix + said) from error
 
 

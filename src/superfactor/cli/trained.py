@@ -58,8 +58,8 @@ def trained_on(about: dict[str, Any], samples: Study) -> list[str]:
     ]
 
 
-def notes(marks: list[str]) -> list[str]:
-    """What a user should know about samples that are not new."""
+def notes(marks: list[str], lacking: str) -> list[str]:
+    """What a user should know about samples that are not new; `lacking` is what some had none of."""
     seen, namesakes = marks.count(SAME_VALUES), marks.count(SAME_NAME)
     unlabeled = marks.count(NO_LABEL)
     said = []
@@ -70,8 +70,8 @@ def notes(marks: list[str]) -> list[str]:
         )
     if unlabeled:
         said.append(
-            f"{unlabeled} of these {len(marks)} samples shaped the factors without a label ({TRAINED_ON} = "
-            f"{NO_LABEL}); what tells the classes apart was learned from others"
+            f"{unlabeled} of these {len(marks)} samples shaped the factors without a {lacking} "
+            f"({TRAINED_ON} = {NO_LABEL}); what they are predicted by was learned from others"
         )
     if namesakes:
         said.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,6 @@ def blocks(words: Iterable[str] | None) -> dict[str, Path]:
 
 
 def names(values: Iterable[str] | None) -> tuple[str, ...]:
-    """Names that stand one after another, with commas, or both."""
-    every = (name.strip() for value in values or () for name in value.split(","))
+    """Names that stand one after another, with commas, or both; one with a comma in quotes, as in a CSV."""
+    every = (name.strip() for row in csv.reader(values or (), skipinitialspace=True) for name in row)
     return tuple(dict.fromkeys(name for name in every if name))

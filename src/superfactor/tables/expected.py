@@ -18,11 +18,11 @@ def with_outcome(
     known_as = tuple(about.get("targets") or [about["target"]])
     for name in names:
         if name not in combined.frame.columns:
-            other = (" with ", Setting("target")) if name in known_as else ()
-            line = (
-                f"{where}: the column {name!r} with the labels is missing; add it, or name the one that holds"
-            )
-            raise TableError(f"{line} them", *other, kind="roles", column=name)
+            known = about.get("y") or {"target": known_as}
+            roles = [role for role, own in known.items() if name == own or (role == "target" and name in own)]
+            other = (" with ", Setting(roles[0])) if roles else ()
+            line = f"{where}: the column {name!r} with the outcome is missing; add it, or name the one that"
+            raise TableError(f"{line} holds it", *other, kind="roles", column=name)
     if len(names) != len(known_as):
         raise TableError(
             f"{where}: the model predicts {listed(known_as)}; {len(known_as)} columns are required, "

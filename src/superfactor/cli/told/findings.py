@@ -18,6 +18,7 @@ from superfactor.cli.told.returning import (
 from superfactor.cli.told.screen import Screen
 from superfactor.interpretation import Nearness, factor_view, nearness
 from superfactor.interpretation.refits import progress
+from superfactor.outcomes import outcome_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Findings:
         roles = [factor["role"] for factor in factors]
         return {
             "stable_features": stable_facts(self.stable),
-            "stability": show_stability(self.stability, screen, roles),
+            "stability": show_stability(self.stability, screen, roles, outcome_of(self.model).shuffled),
             "nearness": nearness_facts(self.near),
         }
 

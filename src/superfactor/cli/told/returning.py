@@ -25,8 +25,10 @@ def resampled(model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Scr
         return stability(model, X, y, resamples, random_state=seed, progress=progress, **shown)
 
 
-def show_stability(stability: Any, screen: Screen, roles: list[str]) -> list[dict[str, Any]] | None:
-    """Print how faithfully each factor returns, beside the same with shuffled labels; return plain values."""
+def show_stability(
+    stability: Any, screen: Screen, roles: list[str], outcomes: str
+) -> list[dict[str, Any]] | None:
+    """Print how faithfully each factor returns, beside shuffled `outcomes`; return plain values."""
     if stability is None:
         return None
     import numpy as np
@@ -58,7 +60,7 @@ def show_stability(stability: Any, screen: Screen, roles: list[str]) -> list[dic
     screen.table(
         f"Stability over {stability.n_resamples} resamples", [(name, "right") for name in names], rows
     )
-    words = "labels mean nothing there: what is no higher is not due to them"
+    words = f"{outcomes} mean nothing there: what is no higher is not due to them"
     screen.legend([("shuffled", words)])
     return found
 

@@ -73,7 +73,7 @@ class KindOfTarget:
 #: By the names that kinds have in `superfactor.outcomes`.
 KINDS = {
     "classes": KindOfTarget(labels.read, labels.again, labels.notes, "label", _itself, _no_columns),
-    "numbers": KindOfTarget(measured.read, measured.again, _nothing, "value"),
+    "numbers": KindOfTarget(measured.read, measured.again, measured.notes, "value"),
     "counts": KindOfTarget(measured.read_counts, measured.counts_again, _nothing, "count"),
     "flags": KindOfTarget(flags.read, flags.again, flags.notes, "label"),
     "times": KindOfTarget(

@@ -9,8 +9,11 @@ import numpy as np
 
 from superfactor._words import listed
 from superfactor.tables.columns.numbers import place
-from superfactor.tables.notes import Setting, TableError
+from superfactor.tables.notes import Note, Setting, TableError, note
 from superfactor.tables.targets.columns import TargetColumns
+
+# Standard deviations that differ by more leave less than a hundredth of the loss to the smaller one.
+_MOST_APART = 10.0
 
 
 def read(columns: TargetColumns) -> Any:
@@ -39,6 +42,20 @@ def again(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
             kind="target",
         )
     return y
+
+
+def notes(columns: TargetColumns, y: Any) -> list[Note]:
+    """Targets in units so different that one of them hardly counts: squared errors are summed."""
+    size = np.atleast_1d(np.nanstd(y, axis=0))
+    if size.max() <= _MOST_APART * size.min():
+        return []
+    least, most = (columns.names[i] for i in (size.argmin(), size.argmax()))
+    ratio = float(size.max() / size.min())
+    line = (
+        f"the standard deviation of {most!r} is {ratio:.3g} times that of {least!r}, which hardly counts: "
+        "errors are squared and summed; divide targets of different units by their standard deviations"
+    )
+    return [note("units of targets", line, least=least, most=most, ratio=ratio)]
 
 
 def read_counts(columns: TargetColumns) -> Any:
