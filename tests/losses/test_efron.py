@@ -113,6 +113,22 @@ def test_strata_that_take_from_each_other_are_outside_the_domain():
     assert loss.conjugate(G, np.ones((4, 1))).sum() == np.inf
 
 
+def test_one_large_tie_among_many_small_ones_takes_what_the_samples_take():
+    """Filled up to one size, the events of 301 times would be 300 · 301 numbers."""
+    rng = np.random.default_rng(0)
+    times = np.concatenate(
+        [np.full(300, 50.5), np.repeat(np.arange(100.0), 2), np.repeat(np.arange(200.5, 300), 3)]
+    )
+    events, weights = np.ones(len(times)), rng.uniform(0.5, 2.0, len(times))
+    loss = CoxPartialLikelihood(times, events, weights, "efron")
+    assert sum(some.events.size for some in loss.ties.times) < 2 * len(times)
+    a, Y = rng.standard_normal((len(times), 1)), events[:, None]
+    expected = efron(a[:, 0], times, events, weights)
+    assert weights @ loss.value(a, Y) == pytest.approx(expected, rel=1e-11)
+    G = loss.residual(a, Y)
+    assert weights @ loss.conjugate(G, Y) == pytest.approx(weights @ (G * a)[:, 0] - expected, rel=1e-9)
+
+
 def test_without_ties_it_is_breslow():
     rng = np.random.default_rng(0)
     times, events, a = rng.random(30), (rng.random(30) < 0.6) * 1.0, rng.standard_normal((30, 1))

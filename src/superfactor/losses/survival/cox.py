@@ -49,7 +49,7 @@ import numpy as np
 from superfactor._arrays import Array, cast, moved, namespace, wide
 from superfactor.losses.base import Loss, check_radius
 from superfactor.losses.classes.entropy import times_own_log
-from superfactor.losses.survival.risk_sets import AtRisk, RiskSets, Ties
+from superfactor.losses.survival.risk_sets import AtRisk, RiskSets, TiedTimes, Ties
 
 # By how much of all events dual points may leave the domain: rounding.
 _ROUNDING = 1e-10
@@ -200,18 +200,22 @@ class CoxPartialLikelihood(Loss):
         tails = xp.clip(tails, float(xp.finfo(g.dtype).smallest_normal) ** 0.5, None)
         split = tails * xp.log1p(tied / tails) / tied + xp.log1p(tails / tied)
         if self.ties is not None:
-            split = self._split_of_ties(self.ties.there(g), split, tails, weights * share)
+            ties = self.ties.there(g)
+            found = xp.concat(
+                [self._split_of_ties(ties, some, tails, weights * share) for some in ties.times]
+            )
+            split = xp.where(ties.group < ties.count, ties.of_each(found), split)
         found = times_own_log(share) - events * split
         return xp.where(inside, found, xp.full_like(found, math.inf))
 
-    def _split_of_ties(self, ties: Ties, split: Array, tails: Array, mass: Array) -> Array:
-        """The `split` (n,) of Breslow's ties with Efron's where several events are at one time."""
-        xp, deaths = namespace(split), moved(self.deaths, split)
-        tail, each = (xp.max(ties.of_groups(x), axis=-1) for x in (tails, deaths))
-        total = each * xp.sum(ties.filled, axis=-1)
-        held = xp.clip(xp.sum(ties.of_groups(mass), axis=-1), 0.0, None)
+    def _split_of_ties(self, ties: Ties, some: TiedTimes, tails: Array, mass: Array) -> Array:
+        """What `split` is with Efron's ties at some times with several events each (g,)."""
+        xp, deaths = namespace(tails), moved(self.deaths, tails)
+        tail, each = (xp.max(some.of(x), axis=-1) for x in (tails, deaths))
+        total = each * xp.sum(some.filled, axis=-1)
+        held = xp.clip(xp.sum(some.of(mass), axis=-1), 0.0, None)
         held = xp.minimum(held, tail + total)
-        fraction, weigh = ties.of_groups(ties.fraction), each[:, None] * ties.filled
+        fraction, weigh = some.of(ties.fraction), each[:, None] * some.filled
 
         def sums(x: Array) -> tuple[Array, Array, Array]:
             """h, e and e' at x (g,)."""
@@ -230,8 +234,7 @@ class CoxPartialLikelihood(Loss):
         logs = xp.log((1.0 - fraction * x[:, None]) / (1.0 - fraction))
         whole = held * xp.log1p(e / tail) + (tail + total - held) * xp.log1p(h / tail)
         whole = whole + total * xp.log(tail / total) + xp.sum(weigh * logs, axis=-1)
-        own = xp.concat([whole / total, xp.zeros_like(whole[:1])])
-        return xp.where(ties.group < ties.groups.shape[0], xp.take(own, ties.group), split)
+        return whole / total
 
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
         return (namespace(G).sum(weights[:, None] * G),)

@@ -113,15 +113,34 @@ class RiskSets:
 
 
 @dataclass(frozen=True)
+class TiedTimes:
+    """The events at each of g times, filled up to the most of them, m: less than twice the fewest."""
+
+    events: Any  # (g, m), which samples they are
+    filled: Any  # (g, m), 1.0 for an event and 0.0 for what fills up
+
+    def of(self, x: Array) -> Array:
+        """Their x (…, n): (…, g, m), 0 where it is filled up."""
+        xp = namespace(x)
+        flat = xp.take(x, xp.reshape(self.events, (-1,)), axis=-1)
+        return xp.reshape(flat, (*x.shape[:-1], *self.events.shape)) * self.filled
+
+    def there(self, like: Array) -> TiedTimes:
+        """The same for arrays of the kind of `like`, float64."""
+        events = namespace(like).reshape(indices(like, self.events.ravel()), self.events.shape)
+        return TiedTimes(events, moved(self.filled, like))
+
+
+@dataclass(frozen=True)
 class Ties:
     """Efron's ties: of d events at one time the l-th, l = 0, …, d − 1, has l/d of each of them behind it.
 
-    Which of them is the l-th does not matter to sums over all of them.
+    Which of them is the l-th does not matter to sums over all of them. Times with about as many events stand
+    together, so that all of it has the size of the samples, however many there are at one time.
     """
 
     fraction: Any  # (n,), l/d of each event, 0 of those alone at their time, and of those without an event
-    groups: Any  # (g, m), the events at each of g times that have several, filled up
-    filled: Any  # (g, m), 1.0 for an event and 0.0 for what fills up
+    times: tuple[TiedTimes, ...]  # of g times in all
     group: Any  # (n,), which of the g, and g for those in none
 
     @classmethod
@@ -129,45 +148,49 @@ class Ties:
         """From who has an event (n,), bool; None where no two are at one time."""
         events = np.flatnonzero(happened)
         _, which, sizes = np.unique(sets.last[events], return_inverse=True, return_counts=True)
-        several = sizes > 1
-        if not several.any():
+        if not (sizes > 1).any():
             return None
-        number = np.where(several, np.cumsum(several) - 1, several.sum())[which.ravel()]
-        group = np.full(len(happened), several.sum())
-        group[events] = number
-        fraction = np.zeros(len(happened))
-        groups = np.zeros((several.sum(), sizes.max()), dtype=np.int64)
-        filled = np.zeros(groups.shape)
-        for k in range(len(groups)):
-            own = events[number == k]
-            fraction[own] = np.arange(len(own)) / len(own)
-            groups[k, : len(own)], filled[k, : len(own)] = own, 1.0
-        return cls(fraction, groups, filled, group)
+        events = events[np.argsort(which, kind="stable")]  # time by time
+        begin, alike = np.cumsum(sizes) - sizes, np.frexp(sizes)[1]  # 2 or 3 events, 4 to 7, 8 to 15, …
+        n = len(happened)
+        fraction, group, times, count = np.zeros(n), np.full(n, -1), [], 0
+        for much in np.unique(alike[sizes > 1]):
+            own = np.flatnonzero(alike == much)
+            place = np.arange(sizes[own].max())
+            filled = place < sizes[own, None]
+            there = np.where(filled, events[np.where(filled, begin[own, None] + place, 0)], 0)
+            fraction[there[filled]] = (place / sizes[own, None])[filled]
+            group[there[filled]] = np.broadcast_to(count + np.arange(len(own))[:, None], filled.shape)[filled]
+            times.append(TiedTimes(there, filled * 1.0))
+            count += len(own)
+        return cls(fraction, tuple(times), np.where(group < 0, count, group))
+
+    @property
+    def count(self) -> int:
+        """g."""
+        return sum(int(some.events.shape[0]) for some in self.times)
 
     def there(self, like: Array) -> Ties:
         """The same for arrays of the kind of `like`, float64."""
         if type(like) is np.ndarray:
             return self
-        groups, group = (indices(like, x) for x in (self.groups.ravel(), self.group))
-        groups = namespace(like).reshape(groups, self.groups.shape)
-        return Ties(moved(self.fraction, like), groups, moved(self.filled, like), group)
+        times = tuple(some.there(like) for some in self.times)
+        return Ties(moved(self.fraction, like), times, indices(like, self.group))
 
-    def of_groups(self, x: Array) -> Array:
-        """The x (…, n) of each time with several events: (…, g, m), 0 where it is filled up."""
+    def of_each(self, x: Array) -> Array:
+        """What is known of each of the g times, x (…, g), at its events: (…, n), 0 for all others."""
         xp = namespace(x)
-        flat = xp.take(x, xp.reshape(self.groups, (-1,)), axis=-1)
-        return xp.reshape(flat, (*x.shape[:-1], *self.groups.shape)) * self.filled
+        return xp.take(xp.concat([x, 0.0 * x[..., :1]], axis=-1), self.group, axis=-1)
 
     def sums(self, x: Array) -> Array:
         """The sum of x (…, n) over the events at the time of each of several: (…, n), 0 for all others."""
         xp = namespace(x)
-        sums = xp.sum(self.of_groups(x), axis=-1)
-        return xp.take(xp.concat([sums, 0.0 * x[..., :1]], axis=-1), self.group, axis=-1)
+        return self.of_each(xp.concat([xp.sum(some.of(x), axis=-1) for some in self.times], axis=-1))
 
     def means(self, x: Array) -> Array:
         """The mean of x (…, n) over the events at the time of each event; x itself for all others."""
         xp = namespace(x)
-        together = self.group < self.groups.shape[0]
+        together = self.group < self.count
         size = xp.where(together, self.sums(xp.ones_like(x)), xp.ones_like(x))
         return xp.where(together, self.sums(x) / size, x)
 
