@@ -153,6 +153,9 @@ def test_factors_that_add_nothing_to_the_covariates(tmp_path):
     said = " ".join(superfactor(*words, "--out", tmp_path / "m").out.split())
     assert "Better than guessing" in said
     assert "The factors were not shown to say more of 'status' than the covariates do" in said
+    told = superfactor("factors", tmp_path / "m", "--json").json
+    assert told["verdict"]["adds"] is False
+    assert {factor["role"] for factor in told["factors"]} <= {"not shown", "background"}
 
 
 def test_factors_shown_otherwise_than_when_they_were_measured(kept):

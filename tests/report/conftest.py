@@ -22,7 +22,7 @@ from superfactor.interpretation import stability, top_features
 from superfactor.preprocessing import Adjuster, BlockScaler
 from superfactor.report import write_report
 from superfactor.report.facts import Facts, gather
-from superfactor.selection import SMFClassifierCV
+from superfactor.selection import SMFClassifierCV, Verdict
 
 HOSTILE = [
     "</script><img src=x onerror=\"window.hacked = 'name'\">",
@@ -100,7 +100,7 @@ def nested_like(grade: str, **more: Any) -> SimpleNamespace:
         rival: {"metric": "balanced_accuracy"} | around(0.91 - found["balanced_accuracy"]["mean"], 0.04)
         for rival, found in rivals.items()
     }
-    verdict = SimpleNamespace(
+    verdict = Verdict(
         grade=grade,
         headline=f"This is {grade}.",
         sentences=("A sentence.", "Another <b>one</b>."),

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from tests.report.conftest import nested_like, scaled, table
+from tests.report.conftest import nested_like, panel, scaled, table
 
 from superfactor import SMFClassifier
 from superfactor.interpretation import (
@@ -23,6 +23,7 @@ from superfactor.interpretation.models import fitted_model
 from superfactor.preprocessing import Adjuster
 from superfactor.report.facts import alone, directions, gather, judged_alone, trusted
 from superfactor.report.facts.nameless import without_names
+from superfactor.report.page import render
 from superfactor.selection.judging.external import external_verdict
 
 
@@ -122,6 +123,15 @@ class TestVerdict:
         assert replace(facts, nested=nested).verdict is nested.verdict
         for grade, apart in (("better", True), ("not shown", False)):
             assert replace(facts, nested=nested_like(grade)).separates is apart
+
+    def test_what_is_not_shown_to_add_to_the_covariates_is_not_called_predictive(self, two_classes):
+        better = nested_like("better")
+        for adds, role in ((None, "predictive"), (True, "predictive"), (False, "not shown")):
+            better.verdict = replace(better.verdict, adds=adds)
+            facts = replace(two_classes.facts, nested=better)
+            assert facts.roles[0] == role and facts.predicts
+            page = panel(render(facts), "factors")
+            assert ("than the covariates do is not shown" in page) is (adds is False)
 
 
 def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_there_are_any(training_only):

@@ -61,6 +61,14 @@ def test_grades(difference, half, chance, grade, words):
 def test_beside_covariates(difference, words):
     found = verdict(rivals={COVARIATES: difference}, covariates=("age", "sex"))
     assert found.sentences[0].startswith(words)
+    assert found.adds is found.of_factors is (difference["low"] > 0)
+    assert Verdict.of_dict(found.as_dict()) == found
+
+
+def test_factors_are_as_good_as_the_model_where_nothing_stands_beside_them():
+    assert verdict().adds is None and verdict().of_factors
+    assert not verdict(0.1, 0.2).of_factors
+    assert not verdict(0.1, 0.2, rivals={COVARIATES: interval(0.1, 0.05)}).of_factors
 
 
 def test_beside_rivals():

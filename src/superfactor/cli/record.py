@@ -58,9 +58,9 @@ def _groups(learned: Learned) -> Any:
     return np.unique(learned.samples.groups[learned.train], return_inverse=True)[1]
 
 
-def grade_of(about: dict[str, Any]) -> str | None:
-    """That of the verdict in the metadata of a model, or None."""
-    return None if about["verdict"] is None else str(about["verdict"]["grade"])
+def verdict_of(about: dict[str, Any]) -> Verdict | None:
+    """That in the metadata of a model, or None."""
+    return None if about["verdict"] is None else Verdict.of_dict(about["verdict"])
 
 
 def checksum(X: Any, y: Any) -> str:

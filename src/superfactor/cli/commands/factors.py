@@ -11,7 +11,7 @@ import pandas as pd
 from superfactor.cli.commands.fit import read_markers
 from superfactor.cli.commands.opening import open_model
 from superfactor.cli.options import View
-from superfactor.cli.record import grade_of
+from superfactor.cli.record import verdict_of
 from superfactor.cli.told import out_of_fold
 from superfactor.cli.told.factor_table import check_positive, factor_facts, show_factors
 from superfactor.cli.told.output import check_paths, check_table, write_frame
@@ -20,7 +20,6 @@ from superfactor.cli.told.screen import Screen
 from superfactor.cli.told.summary import show_verdict
 from superfactor.interpretation import factor_view
 from superfactor.saving import versions
-from superfactor.selection import Verdict
 
 
 def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> None:
@@ -32,13 +31,13 @@ def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> N
     about = loaded.about
     looks = looks.like(about)
     check_positive(looks.positive, about)
-    view = factor_view(loaded.model, **looks.shown)
+    view, verdict = factor_view(loaded.model, **looks.shown), verdict_of(about)
     factors = factor_facts(
         view,
         by=looks.ranked_by,
         markers=notes,
         held=out_of_fold.recorded_facts(about, **looks.shown),
-        grade=grade_of(about),
+        verdict=verdict,
         n=n,
     )
     if out is not None:
@@ -49,9 +48,9 @@ def run(model: Path, looks: View, n: int, out: Path | None, screen: Screen) -> N
     fitted = factor_view(loaded.model, **View().like(about).shown)
     stable = _stable(about["stable_features"], view, fitted)
     show_stable_facts(stable, screen)
-    if about["verdict"] is not None:
+    if verdict is not None:
         near = about["nearness"]
-        show_verdict(Verdict.of_dict(about["verdict"]), screen, None if near is None else near["statement"])
+        show_verdict(verdict, screen, None if near is None else near["statement"])
     if out is not None:
         screen.say()
         screen.fields([("all features", str(out))])

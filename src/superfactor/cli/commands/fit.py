@@ -134,7 +134,7 @@ def _findings(learned: Learned, looks: Looks, screen: Screen) -> Findings:
         groups=None if groups is None else groups[learned.train],
         folds=learned.search.n_splits_,
         seed=learned.settings.seed,
-        grade=None if learned.verdict is None else learned.verdict.grade,
+        verdict=learned.verdict,
     )
 
 

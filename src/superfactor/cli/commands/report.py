@@ -10,7 +10,7 @@ from superfactor.cli.commands.learning import few_threads
 from superfactor.cli.commands.opening import open_with, read_for
 from superfactor.cli.errors import UserError
 from superfactor.cli.options import Labels, Looks
-from superfactor.cli.record import checksum, grade_of, names, recorded_scores, recorded_search
+from superfactor.cli.record import checksum, names, recorded_scores, recorded_search, verdict_of
 from superfactor.cli.told import out_of_fold
 from superfactor.cli.told.factor_table import check_positive
 from superfactor.cli.told.findings import find, recorded_nearness
@@ -49,7 +49,7 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
             groups=about["groups"],
             folds=about["search"]["n_splits"],
             seed=about["seed"],
-            grade=grade_of(about),
+            verdict=verdict_of(about),
             held=out_of_fold.recorded(about, **looks.shown),
             near=recorded_nearness(about),
         )

@@ -10,7 +10,7 @@ from superfactor.cli.told.screen import Screen
 from superfactor.interpretation import supervised_factors, top_features
 from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE, beside, roles
 from superfactor.outcomes.telling import Telling, telling_of
-from superfactor.selection.judging.verdict import BETTER
+from superfactor.selection import Verdict
 
 # Features shown at each end of a factor, and told to scripts.
 SHOWN, TOLD = 3, 5
@@ -36,14 +36,14 @@ def factor_facts(
     by: str = "correlation",
     markers: Any = None,
     held: dict[str, Any] | None = None,
-    grade: str | None = None,
+    verdict: Verdict | None = None,
     n: int = TOLD,
 ) -> list[dict[str, Any]]:
     """Everything about the factors of a view as plain values, those that predict first."""
     table, top = supervised_factors(view), top_features(view, n, by=by, markers=markers)
     top["told_from_none"] = abs(top["correlation"]) * len(view.scores) ** 0.5 >= STANDARD_ERRORS
     found = roles(
-        view, None if held is None else held["predictive"], None if grade is None else grade == BETTER
+        view, None if held is None else held["predictive"], None if verdict is None else verdict.of_factors
     )
     return [
         _plain(number, row, top, role, held)

@@ -19,6 +19,7 @@ from superfactor.cli.told.screen import Screen
 from superfactor.interpretation import Nearness, factor_view, nearness
 from superfactor.interpretation.refits import progress
 from superfactor.outcomes import outcome_of
+from superfactor.selection import Verdict
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Findings:
     ----------
     model : fitted pipeline
     looks : how it is shown
-    grade : of the verdict on the model, or None
+    verdict : on the model, or None
     held : HeldOut, or None where folds are too small
     stability : Stability, or None
     stable : StableFeatures, or None
@@ -38,7 +39,7 @@ class Findings:
 
     model: Any
     looks: Looks
-    grade: str | None
+    verdict: Verdict | None
     held: Any
     stability: Any
     stable: Any
@@ -51,7 +52,7 @@ class Findings:
             by=self.looks.ranked_by,
             markers=markers,
             held=None if self.held is None else out_of_fold.facts(self.held),
-            grade=self.grade,
+            verdict=self.verdict,
         )
 
     def show(self, factors: list[dict[str, Any]], screen: Screen) -> dict[str, Any]:
@@ -112,19 +113,19 @@ def find(
     groups: Any,
     folds: int,
     seed: int,
-    grade: str | None,
+    verdict: Verdict | None,
     held: Any = None,
     near: Any = None,
 ) -> Findings:
     """Look at a model and what it was fitted to."""
     if held is None:
         held = out_of_fold.measured(model, X, y, screen, groups=groups, folds=folds, seed=seed, **looks.shown)
-    if near is None and grade is not None:  # what nobody has measured is not compared either
+    if near is None and verdict is not None:  # what nobody has measured is not compared either
         near = _nearness(model, X, y, screen)
     return Findings(
         model,
         looks,
-        grade,
+        verdict,
         held,
         resampled(model, X, y, looks.stability, seed, screen, by=looks.ranked_by, **looks.shown),
         stable_in_halves(model, X, y, looks.stable, seed, screen, groups=groups, positive=looks.positive),

@@ -157,7 +157,7 @@ class Facts:
     def roles(self) -> list[str]:
         """What each factor is good for."""
         shown = None if self.held_out is None else self.held_out.predictive
-        return roles(self.view, shown, self.predicts)
+        return roles(self.view, shown, None if self.predicts is None else self.verdict.of_factors)
 
     @property
     def separates(self) -> bool:

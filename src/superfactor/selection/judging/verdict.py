@@ -49,6 +49,8 @@ class Verdict:
     advice_keys : tuple of str
         What each advice is about, for those who say it in words of their own: "balance", "samples", "rank",
         "folds", "groups", "class", "one_class".
+    adds : bool or None
+        Whether the features are shown to add to the covariates; None without covariates.
 
     Examples
     --------
@@ -68,6 +70,12 @@ class Verdict:
     sentences: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     advice_keys: tuple[str, ...] = ()
+    adds: bool | None = None  # files of earlier versions have none
+
+    @property
+    def of_factors(self) -> bool:
+        """Whether factors are shown to predict: the model does, and they add to its covariates."""
+        return self.grade == BETTER and self.adds is not False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -182,7 +190,8 @@ def judge(
         own = outcome.advice(names, truth, predicted, better=grade == BETTER, balanced=balanced)
         last = {NOT_SHOWN: ["rank"], WORSE: ["groups"]}.get(grade, [])
         advice = {key: ADVICE[key] for key in own} | advice | {key: ADVICE[key] for key in last}
-    return Verdict(grade, headline, tuple(sentences), tuple(advice.values()), tuple(advice))
+    adds = differences[COVARIATES]["low"] > 0 if COVARIATES in differences else None
+    return Verdict(grade, headline, tuple(sentences), tuple(advice.values()), tuple(advice), adds)
 
 
 def too_few(outcome: Outcome, target: Target, groups: Any = None) -> Verdict:
