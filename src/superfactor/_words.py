@@ -8,7 +8,7 @@ from typing import Any
 
 def percent(share: float) -> str:
     """91.3 %."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:z.1f} %"
 
 
 def listed(words: Sequence[Any]) -> str:

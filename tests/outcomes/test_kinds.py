@@ -55,6 +55,7 @@ def test_metrics_are_values():
     accuracy, r2 = Classes().metric("accuracy"), NUMBERS.metric("r2")
     assert (accuracy.text(0.913), accuracy.gain(-0.015), accuracy.gain_unit) == ("91.3 %", "−1.5", " points")
     assert (r2.text(-0.5), r2.gain(0.0151), r2.gain_unit) == ("−0.500", "+0.015", "")
+    assert (r2.text(-1e-5), r2.gain(-1e-5), accuracy.gain(-1e-5)) == ("0.000", "+0.000", "+0.0")
     assert Classes().words("calibration_slope") == "calibration slope"
 
 

@@ -205,7 +205,7 @@ def _write_score(ax: Axes, x: float, y: float, score: float, mesh: QuadMesh) -> 
     """The number, dark on light colours and light on dark ones."""
     red, green, blue, _ = mesh.to_rgba(np.asarray(score))
     dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-    text = f"{score:.3f}" if abs(score) < 10 else f"{score:.3g}"
+    text = f"{score:z.3f}" if abs(score) < 10 else f"{score:.3g}"
     text = text.replace("-", "−")
     ax.text(x, y, text, ha="center", va="center", fontsize=7.5, color="w" if dark else "k")
 

@@ -303,7 +303,7 @@ def axis_names(
 
 def _alone(held_out: HeldOut, view: FactorView, j: int) -> str:
     """How factor j goes with the outcome by itself: "AUC 0.93" and the like."""
-    value, of = f"{held_out.own[j]:.2f}".replace("-", "−"), ""
+    value, of = f"{held_out.own[j]:z.2f}".replace("-", "−"), ""
     if view.outputs != (held_out.own_of[j],):
         of = f" of {lettering.shorten(held_out.own_of[j], lettering.NAMES, 9)}"
     return f"{held_out.own_name}{of} {value}, held out"

@@ -78,8 +78,7 @@ def fixed(value: float | None, places: int = 3) -> str:
     """A number with that many decimals, – where there is none."""
     if value is None or not math.isfinite(value):
         return NONE
-    # Adding zero makes −0.00 plain zero.
-    return f"{round(float(value), places) + 0.0:.{places}f}".replace("-", "−")
+    return f"{value:z.{places}f}".replace("-", "−")  # z makes −0.00 plain zero
 
 
 def signed(value: float | None, places: int) -> str:

@@ -101,7 +101,7 @@ def _row(results: Any, i: int, best: int, simple: int) -> list[str]:
         str(point["n_components"]),
         f"{point['xi']:.3g}",
         f"{point['lam']:.3g}",
-        f"{results['mean_test_score'][i]:.3f}",
+        f"{results['mean_test_score'][i]:z.3f}",
         f"{results['std_test_score'][i]:.3f}",
         ", ".join(remarks),
     ]

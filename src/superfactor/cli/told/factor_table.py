@@ -122,7 +122,7 @@ def _show_roles(factors: list[dict[str, Any]], screen: Screen, telling: Telling)
     if alone is not None:
         figures = [factor["alone_out_of_fold"] for factor in factors]
         columns += [(alone["name"], "right")]
-        rows = [[*row, f"{own['value']:.2f}"] for row, own in zip(rows, figures, strict=True)]
+        rows = [[*row, f"{own['value']:z.2f}"] for row, own in zip(rows, figures, strict=True)]
         if len(outputs) > 1:
             columns += [("of", "left")]
             rows = [[*row, own["of"]] for row, own in zip(rows, figures, strict=True)]
@@ -135,7 +135,7 @@ def _says(factor: dict[str, Any], outputs: list[str]) -> str:
     if factor["role"] == "background":
         return "–"
     if len(outputs) == 1:
-        return f"{factor['coef'][outputs[0]]:+.2f}"
+        return f"{factor['coef'][outputs[0]]:+z.2f}"
     return str(factor["direction"]).replace(", ", "\n")
 
 
@@ -196,5 +196,5 @@ def _cells(feature: dict[str, Any], by: str) -> list[str]:
     note = feature.get("note")
     name = f"{feature['feature']} [{note}]" if note else str(feature["feature"])
     mark = "* " if feature["disagrees"] else ""
-    correlation, weight = f"{feature['correlation']:+.2f}", f"{mark}{feature['weight']:+.2f}"
+    correlation, weight = f"{feature['correlation']:+z.2f}", f"{mark}{feature['weight']:+z.2f}"
     return [name, correlation, weight] if by == "correlation" else [name, weight, correlation]

@@ -130,8 +130,8 @@ def show_stable_facts(told: dict[str, Any] | None, screen: Screen) -> None:
         [
             str(row["feature"]),
             *(f"{row[name]:.0%}" for name in ("share", "share_shuffled")),
-            f"{row['correlation']:+.2f}",
-            f"{row['low']:+.2f} to {row['high']:+.2f}",
+            f"{row['correlation']:+z.2f}",
+            f"{row['low']:+z.2f} to {row['high']:+z.2f}",
         ]
         for row in told["selected"][:_FIRST]
     ]

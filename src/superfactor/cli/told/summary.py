@@ -53,7 +53,7 @@ def describe(learned: Learned, screen: Screen) -> None:
             (
                 "chosen by",
                 f"{search.n_splits_}-fold cross-validation of {tried} setting{'s' * (tried > 1)}: "
-                f"{learned.telling.score[0]} {search.best_score_:.3f} (s.d. {spread:.3f})",
+                f"{learned.telling.score[0]} {search.best_score_:z.3f} (s.d. {spread:.3f})",
             ),
         ]
     )
@@ -168,8 +168,8 @@ def figure(outcome: Outcome, metric: str, value: float) -> str:
     if value != value:
         return "–"
     if any(own.name == metric and own.unit == "%" for own in outcome.metrics):
-        return f"{value:.1%}"
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
+        return f"{value:z.1%}"
+    return f"{value:z.3f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
 def interval(outcome: Outcome, metric: str, found: dict[str, float]) -> str:

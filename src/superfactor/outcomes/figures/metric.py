@@ -38,13 +38,13 @@ class Metric:
 
     def text(self, value: float) -> str:
         """91.3 %, or 0.913."""
-        return percent(value) if self.unit == "%" else f"{value:.3f}".replace("-", "−")
+        return percent(value) if self.unit == "%" else f"{value:z.3f}".replace("-", "−")
 
     def gain(self, value: float) -> str:
         """A difference of two figures without its unit: +1.5, or +0.015."""
         digits = 1 if self.unit == "%" else 3
         scaled = 100 * value if self.unit == "%" else value
-        return f"{round(scaled, digits) + 0.0:+.{digits}f}".replace("-", "−")
+        return f"{scaled:+z.{digits}f}".replace("-", "−")
 
     @property
     def gain_unit(self) -> str:

@@ -43,7 +43,7 @@ class TimeTelling(Telling):
         survival = estimator.predict_survival_function(Z, times=when)
         columns = {"risk": risk.tolist()}
         columns |= {f"survival[{t:g}]": own.tolist() for t, own in zip(when, survival.T, strict=True)}
-        shown = {"risk": [f"{value:+.2f}" for value in risk]}
+        shown = {"risk": [f"{value:+z.2f}" for value in risk]}
         shown |= {
             f"survival[{t:g}]": [f"{share:.0%}" for share in own]
             for t, own in zip(when, survival.T, strict=True)
