@@ -117,6 +117,7 @@ def test_nested_scores_are_the_headline_and_draw_the_curves(tmp_path):
         Case(search, X, y, told=QUICK).write(tmp_path / "p.html", nested=nested).read_text(encoding="utf-8")
     )
     assert nested.verdict.headline in words(text) and "ridge Cox regression" in words(text)
+    assert ">Integrated Brier score<" in panel(text, "result")
     explained = set(re.findall(r'data-term="([^"]+)"', text))
     assert "term-calibration" in explained <= set(re.findall(r'id="(term-[^"]+)"', text))
     risk = nested.predictions[:, 0]
@@ -139,10 +140,12 @@ def test_held_out_covariates_and_samples_without_a_time(tmp_path):
     said = words(text)
     assert "different folds" not in panel(text, "prediction")
     paragraph = methods_paragraph(model, X[part], y[part], covariates=Z[part])
-    assert "5 samples without a time took part" in paragraph
+    assert "5 samples without an outcome took part" in paragraph
     risk = model.predict(X[test], covariates=Z[test])
     assert f"On 50 held-out samples: concordance {concordance(*y[test].T, risk):.3f}" in said
-    assert "5 samples had no time" in said and "Hazard ratio" in panel(text, "factors")
+    assert "5 samples had no outcome. They shaped the factors" in said and "Hazard ratio" in panel(
+        text, "factors"
+    )
 
 
 def test_several_labels(tmp_path):

@@ -266,6 +266,13 @@ def test_the_cross_validated_score_comes_first_without_held_out_samples(two_clas
     assert "not known" in words(page) and "optimistic" in words(page)
 
 
+def test_one_sample_without_a_label_is_one():
+    X, y = table(60, 20, 2)
+    some = np.where(np.arange(60) < 1, None, y)
+    page = words(render(gather(SMFClassifier(1).fit(X, some), X, some, features=True)))
+    assert "1 sample had no label. It shaped the factors" in page and "the model says of it." in page
+
+
 def test_a_recorded_search_and_samples_without_a_label_or_with_gaps_are_told(two_classes):
     X, y = table(60, 20, 2)
     some = np.where(np.arange(60) < 10, None, y)
@@ -274,7 +281,8 @@ def test_a_recorded_search_and_samples_without_a_label_or_with_gaps_are_told(two
     predictions = np.random.default_rng(0).dirichlet([1, 1], 50)
     told = {"search": search, "nested": nested_like("better", predictions=predictions), "features": True}
     page = render(gather(model, X.mask(X > 2), some, **told))
-    assert "10 samples had no label" in words(page) and "50 for training + 10 without a label" in words(page)
+    assert "10 samples had no label. They shaped the factors" in words(page)
+    assert "50 for training + 10 without a label" in words(page)
     assert "Mean balanced accuracy over 3 splits" in words(page)
     for tab in ("result", "convergence"):
         assert panel(page, tab).count(OF_COMPLETED) == 1

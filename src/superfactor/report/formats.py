@@ -164,19 +164,16 @@ def ratio(value: float | None) -> str:
 _SHARES = ("accuracy", "balanced_accuracy", "balanced accuracy")
 # In units of the outcome.
 _UNITS = ("mean_absolute_error",)
-_TITLES = {"roc_auc": "ROC area", "brier": "Brier score"}
 _TERMS = {
     "balanced_accuracy": "balanced accuracy", "log_loss": "log loss", "r2": "R²",
     "concordance": "concordance", "mean_absolute_error": "mean absolute error",
-    "d2": "deviance explained",
-} | _TITLES  # fmt: skip
-_TITLES |= {"r2": "R²", "d2": "Deviance explained", "uno_concordance": "Uno’s concordance"}
+    "d2": "deviance explained", "roc_auc": "ROC area", "brier": "Brier score",
+}  # fmt: skip
 
 
-def metric_title(name: str) -> str:
-    """A measure as the page calls it: balanced_accuracy is Balanced accuracy."""
-    words = name.replace("_", " ")
-    return _TITLES.get(name, words[:1].upper() + words[1:])
+def headed(words: str) -> str:
+    """The words of a measure as a heading: balanced accuracy is Balanced accuracy."""
+    return words[:1].upper() + words[1:]
 
 
 def metric_term(name: str) -> str:
@@ -204,7 +201,7 @@ FILTERS: dict[str, Callable[..., str]] = {
     "shortened": shortened, "number": number, "count": count, "share": share, "frequency": frequency,
     "area": area, "loss": loss, "coefficient": coefficient, "correlation": correlation, "weight": weight,
     "raw_weight": raw_weight, "similarity": similarity, "deviations": deviations, "parameter": parameter,
-    "objective": objective, "seconds": seconds, "metric": metric, "metric_title": metric_title,
+    "objective": objective, "seconds": seconds, "metric": metric, "headed": headed,
     "amount": amount, "p_value": p_value, "ratio": ratio, "metric_term": metric_term,
     "metric_difference": metric_difference,
 }  # fmt: skip

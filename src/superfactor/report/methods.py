@@ -10,16 +10,7 @@ import superfactor
 from superfactor._words import listed
 from superfactor.report.facts import Facts
 from superfactor.report.facts.gaps import IMPUTERS
-from superfactor.report.formats import (
-    count,
-    gap,
-    metric,
-    metric_difference,
-    metric_title,
-    number,
-    parameter,
-    plural,
-)
+from superfactor.report.formats import count, gap, metric, metric_difference, number, parameter, plural
 
 _STEPS = {
     "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",
@@ -36,8 +27,6 @@ _MODELS = {
 _REPORTED = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 # Of held-out samples, measures of probabilities that are not reported.
 _LEFT_OUT = ("log_loss", "brier")
-# Measures that begin with a name.
-_NAMES = ("ROC", "Brier", "R²", "Harrell", "Uno", "D²")
 
 
 def in_words(facts: Facts) -> str:
@@ -56,7 +45,7 @@ def _data(facts: Facts) -> str:
         beside = f", with {listed(facts.covariates)} as {role}"
     if facts.unlabeled is not None:
         more = (
-            f" Beside them {plural(len(facts.unlabeled), 'sample')} without a {facts.page.lacking} took part "
+            f" Beside them {plural(len(facts.unlabeled), 'sample')} without {facts.page.lacking} took part "
             f"in finding the factors, and not in the {facts.page.predictor}."
         )
     return (
@@ -129,7 +118,7 @@ def _nested(facts: Facts) -> str:
     if differences:
         metric_name = next(iter(nested.differences.values()))["metric"]
         text += (
-            f" On the same folds the differences in {_called(metric_name, words)} were "
+            f" On the same folds the differences in {words(metric_name)} were "
             f"{listed(differences)}, with 95 % intervals corrected for overlapping training sets after "
             "Nadeau and Bengio."
         )
@@ -166,14 +155,8 @@ def _measures(
         if low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
             interval = f" ({called}{metric(low, name)} to {metric(high, name)})"
             called = ""  # said once
-        said.append(f"{_called(name, words)} {metric(mean, name)}{interval}")
+        said.append(f"{words(name)} {metric(mean, name)}{interval}")
     return ", ".join(said)
-
-
-def _called(name: str, words: Callable[[str], str]) -> str:
-    """A measure in a sentence: classes have names of the page, others those of their kind."""
-    title = metric_title(name) if name in _REPORTED or name.startswith("calibration") else words(name)
-    return title if title.startswith(_NAMES) else title[:1].lower() + title[1:]
 
 
 def outcome_in_words(told: Sequence[tuple[str, float]]) -> str:

@@ -30,7 +30,7 @@ class Page:
     #: What is predicted, where it has no name.
     target: ClassVar[str] = "the outcome"
     #: What a sample without an outcome has none of.
-    lacking: ClassVar[str] = "value"
+    lacking: ClassVar[str] = "an outcome"
     #: What reads the factors, and what the labels influence.
     predictor: ClassVar[str] = "regression"
     influence: ClassVar[str] = "the outcome influences"

@@ -41,7 +41,7 @@ class ClassPage(Page):
     scorer = "log-likelihood"
     target = "the class"
     predictor = "classifier"
-    lacking = "label"
+    lacking = "a label"
     influence = "the class labels influence"
     prediction_heading = "How good the predictions are, class by class"
     features_heading = "Which features go with classes and factors"

@@ -24,7 +24,7 @@ class FlagPage(Page):
     scorer = "log-likelihood"
     target = "the labels"
     predictor = "classifier"
-    lacking = "label"
+    lacking = "any label"
     influence = "the labels influence"
     prediction_heading = "How good the predictions are, label by label"
     features_heading = "Which features go with labels and factors"

@@ -29,7 +29,6 @@ class TimePage(Page):
     scorer = "log partial likelihood per event"
     target = "survival times"
     predictor = "Cox model"
-    lacking = "time"
     influence = "the survival times influence"
     prediction_heading = "How good the predictions are, as survival by risk group"
     features_heading = "Which features go with the risk and the factors"
