@@ -7,13 +7,13 @@ from superfactor.interpretation import Stability, stability, top_features
 from superfactor.plotting import StabilityDisplay
 
 
-def made(rank=3, n=2):
+def made(rank=3, n=2, shuffled="labels"):
     rng = np.random.default_rng(0)
     table = top_features(made_view(rank), n)
     table["frequency"] = rng.uniform(size=len(table))
     table["frequency_shuffled"] = rng.uniform(size=len(table))
     alike, chance = rng.uniform(size=(2, 7, rank))
-    return Stability(table, alike, 7, similarity_shuffled=chance)
+    return Stability(table, alike, 7, similarity_shuffled=chance, shuffled=shuffled)
 
 
 def test_bars_are_the_frequencies_of_the_features_beside_them():
@@ -31,8 +31,9 @@ def test_bars_are_the_frequencies_of_the_features_beside_them():
         assert f"similarity {np.median(found.similarity[:, j]):.2f}" in ax.get_title()
 
 
-def test_hollow_marks_are_the_frequencies_with_shuffled_labels():
-    found = made()
+@pytest.mark.parametrize("shuffled", ["labels", "outcomes"])
+def test_hollow_marks_are_the_frequencies_with_shuffled_labels(shuffled):
+    found = made(shuffled=shuffled)
     display = StabilityDisplay.from_stability(found)
     for j, (ax, marks) in enumerate(zip(display.axes_, display.marks_, strict=True)):
         rows = found.table[found.table["factor"] == j + 1].set_index("feature")
@@ -40,9 +41,9 @@ def test_hollow_marks_are_the_frequencies_with_shuffled_labels():
         shown = {places[y].get_text(): x for x, y in marks.get_offsets()}
         assert shown == dict(rows["frequency_shuffled"])
         chance = np.median(found.similarity_shuffled[:, j])
-        assert ax.get_title().endswith(f"(shuffled labels {chance:.2f})")
+        assert ax.get_title().endswith(f"(shuffled {shuffled} {chance:.2f})")
     (text,) = display.figure_.legends[0].get_texts()
-    assert "shuffled labels" in text.get_text()
+    assert f"shuffled {shuffled}," in text.get_text()
 
 
 def test_without_shuffles_nothing_is_said_of_them():

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
 
 BARS = 1.5  # inches the bars of a panel take
-SHUFFLED = "the feature at this place with shuffled labels, which mean nothing"
+SHUFFLED = "the feature at this place with shuffled {}, which mean nothing"
 
 
 @dataclass(eq=False, repr=False)
 class StabilityDisplay:
     """Share of resamples in which each top feature returns, one panel per factor.
 
-    A hollow mark beside each bar is how often the feature at this place returns where labels are shuffled
-    and mean nothing: what resamples share with the fit returns then too. The title of a panel says how
-    much the factor itself changes: the median over resamples of the cosine between it and the factor
-    matched to it, 1 being the same factor, and the same with shuffled labels. Features of the high end
-    are on top, those of the low end below and hatched. Background factors are grey.
+    A hollow mark beside each bar is how often the feature at this place returns where labels, or
+    other outcomes, are shuffled and mean nothing: what resamples share with the fit returns then too. The
+    title of a panel says how much the factor itself changes: the median over resamples of the cosine
+    between it and the factor matched to it, 1 being the same factor, and the same with shuffled outcomes.
+    Features of the high end are on top, those of the low end below and hatched. Background factors are grey.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class StabilityDisplay:
     bars_ : list of BarContainer
         Per factor, from top to bottom.
     marks_ : list of PathCollection
-        Per factor, with shuffled labels, from top to bottom.
+        Per factor, with shuffled outcomes, from top to bottom.
     figure_ : Figure
 
     Examples
@@ -145,8 +145,9 @@ class StabilityDisplay:
         shuffled = "frequency_shuffled" in table and table["frequency_shuffled"].notna().any()
         width = columns * (BARS + left)
         text, below = lettering.wrapped([text], width), 0.0
+        shuffles = SHUFFLED.format(self.stability.shuffled)
         if shuffled:
-            below = figures.legend_height([SHUFFLED], width)
+            below = figures.legend_height([shuffles], width)
         size, spacing = figures.spread(
             cells,
             panel=(BARS, figures.ROW * (most + 1)),
@@ -166,21 +167,21 @@ class StabilityDisplay:
             title += f"{np.median(similarity[:, j]):.2f}"
             if self.stability.similarity_shuffled is not None:
                 chance = np.median(np.asarray(self.stability.similarity_shuffled)[:, j])
-                title += f"\n(shuffled labels {chance:.2f})"
+                title += f"\n(shuffled {self.stability.shuffled} {chance:.2f})"
             panel.set_title(title, fontsize=9)
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         if ax is None:
             figures.caption(self.figure_, text)
             if shuffled:
-                figures.legend_below(self.figure_, {SHUFFLED: self.marks_[0]})
+                figures.legend_below(self.figure_, {shuffles: self.marks_[0]})
         return self
 
 
 def _draw_factor(
     ax: Axes, table: Any, factor: int, names: dict[str, str], kwargs: dict[str, Any]
 ) -> tuple[BarContainer, Any]:
-    """Bars, and the marks of shuffled labels where there are some."""
+    """Bars, and the marks of shuffled outcomes where there are some."""
     rows, places = figures.features_down(table, factor, 0.0)
     high = rows["end"] == "high"
     colors = figures.POSITIVE, figures.NEGATIVE

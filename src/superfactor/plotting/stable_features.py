@@ -23,7 +23,7 @@ class StableFeaturesDisplay:
     """Share of half-samples in which each feature is picked, the most stable on top.
 
     Selected features are blue, others grey and hatched. The dashed line is the least share of a selected
-    feature. A tick on a bar is its share where the labels were shuffled.
+    feature. A tick on a bar is its share where labels, or other outcomes, were shuffled.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class StableFeaturesDisplay:
             places_of = np.flatnonzero(selected == is_selected)
             if len(places_of):
                 entries[label] = self.bars_[int(places_of[0])]
-        entries["with shuffled labels"] = self.shuffled_
+        entries[f"with shuffled {self.found.shuffled}"] = self.shuffled_
         height = float(ax.get_window_extent().height) / float(ax.figure.dpi)
         place = {"loc": "upper right", "bbox_to_anchor": (1.02, -LEGEND / height)}
         look = {"borderaxespad": 0.0, "handlelength": 1.2, "columnspacing": 1.2}

@@ -110,6 +110,8 @@ def test_what_comes_back_with_any_labels_is_left_out():
     assert (often["share_shuffled"] > 0.9).all()
     assert found.n_selected == 0 and found.n_without_labels == 6
     end = "half-samples. Left out: 6 features that fits to shuffled labels pick too."
+    other = "half-samples. Left out: 6 features that fits to shuffled outcomes pick too."
+    assert replace(found, shuffled="outcomes").statement.endswith(other)
     assert found.statement.endswith(end)
 
 

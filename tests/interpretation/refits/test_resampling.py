@@ -182,7 +182,7 @@ def test_searches_covariates_and_other_outcomes():
     y[:5] = np.nan
     times = SMFSurvival(2, certify=None, xi=0.1, lam=1.0).fit(X, y, covariates=Z)
     found = stability(times, X, y, covariates=Z, n_resamples=3, shuffles=1)
-    assert np.all(found.similarity[:, 0] > 0.5)
+    assert np.all(found.similarity[:, 0] > 0.5) and found.shuffled == "outcomes"
 
 
 def test_spare_rank_does_no_harm():

@@ -25,8 +25,8 @@ from superfactor.interpretation.view import FactorView, factor_view
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# A feature whose share with shuffled labels is so much larger than that of a random one does not need the
-# labels: it lies on an axis of X that many fits find. Words that only the same few texts have: .3 to .6.
+# A feature whose share with shuffled outcomes is so much larger than that of a random one does not need
+# them: it lies on an axis of X that many fits find. Words that only the same few texts have: .3 to .6.
 WITHOUT_LABELS = 0.25
 # Of the halves, whose correlations lie between ``low`` and ``high``.
 _LEVEL = 0.95
@@ -43,9 +43,9 @@ class StableFeatures:
 
         - ``feature``;
         - ``share``: of the half-samples in which it was among the top `n_top`;
-        - ``share_shuffled``: the same where the labels were shuffled;
+        - ``share_shuffled``: the same where labels, or other outcomes, were shuffled;
         - ``selected``: ``share`` is at least `threshold`, and ``share_shuffled`` less than a quarter above
-          `n_top` of all features: what fits pick whatever the labels are says nothing about the labels;
+          `n_top` of all features: what fits pick whatever the labels are says nothing about them;
         - ``correlation`` with the predictive factor of the model, largest in size over several;
         - ``low``, ``high``: between these it was in 95 % of the half-samples; with several predictive
           factors, that of the largest in size in each, with the sign of ``correlation``.
@@ -59,6 +59,8 @@ class StableFeatures:
         Expected of the selected features are at most so many that a fit picks no more often than at random.
     bound_without_assumption : float
         The same without the assumption that shares have a unimodal distribution: larger.
+    shuffled : {"labels", "outcomes"}
+        What ``share_shuffled`` is of.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class StableFeatures:
     threshold: float
     expected_false: float
     bound_without_assumption: float
+    shuffled: str = "labels"
 
     @property
     def selected(self) -> list[str]:
@@ -95,7 +98,7 @@ class StableFeatures:
 
     @property
     def n_without_labels(self) -> int:
-        """How many came back as often and are not selected, since they do so with shuffled labels too."""
+        """How many came back as often and are not selected, since they do so with shuffled outcomes too."""
         often = self.table["share"] >= self.threshold - 1e-9
         return int((often & ~self.table["selected"]).sum())
 
@@ -113,7 +116,7 @@ class StableFeatures:
             said += f"; at most {most}{' of them' if k > 1 else ''} {is_} expected by chance"
         if left_out:
             features = "features" if left_out > 1 else "feature"
-            said += f". Left out: {left_out} {features} that fits to shuffled labels pick too"
+            said += f". Left out: {left_out} {features} that fits to shuffled {self.shuffled} pick too"
         return f"{said}."
 
 
@@ -141,8 +144,8 @@ def stable_features(
     that are among them in a share of at least `threshold` of the halves. How many are picked in each half
     follows from `expected_false` by the bound of Shah and Samworth.
 
-    One half of each pair is also fitted with its labels shuffled. A model can have so few factors, or follow
-    the variance of X so closely, that its factors are much the same whatever the labels are. Features that
+    One half of each pair is also fitted with its outcomes shuffled. A model can have so few factors, or
+    follow the variance of X so closely, that its factors are much the same whatever these are. Features that
     come back for this reason, more often than random ones by a quarter of the halves, are not selected.
 
     Parameters
@@ -186,7 +189,7 @@ def stable_features(
     no more often than at random, if the share of pairs in which both halves pick a feature has a unimodal
     distribution.
 
-    Where features are left out since they come back with shuffled labels too, a model with more factors,
+    Where features are left out since they come back with shuffled outcomes too, a model with more factors,
     or with smaller ξ and λ, can tell more.
 
     A feature that is not selected may matter all the same: many features alike take the places from each
@@ -272,6 +275,7 @@ def stable_features(
         float(threshold),
         float(expected_false),
         q**2 / (p * (2 * float(threshold) - 1)),
+        view.outcome.shuffled,
     )
 
 

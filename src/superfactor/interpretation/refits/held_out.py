@@ -43,10 +43,10 @@ class HeldOut:
     Attributes
     ----------
     scores : array of shape (n, r)
-        Out-of-fold scores, in the factors of `factor_view` of the model. Samples without a label are never
-        held out: they have their scores from the model itself.
+        Out-of-fold scores, in the factors of `factor_view` of the model. Samples without an outcome are
+        never held out: they have their scores from the model itself.
     fold : array of shape (n,) of int
-        The fold in which a sample was held out, from 0; −1 for samples without a label or weight.
+        The fold in which a sample was held out, from 0; −1 for samples without an outcome or weight.
     explained : float
         The share of the deviance of held-out samples that the factors explain beside covariates and
         intercept, after shrinking the prediction by one number where that helps; 0 is nothing.
@@ -202,7 +202,7 @@ def held_out_scores(
 def _splits(
     outcome: Outcome, given: Given, weight: Any, groups: Any, cv: Any, random_state: Any
 ) -> list[tuple[Any, Any]]:
-    """Positions of training and test samples; those without a label, or weight, are in no test part."""
+    """Positions of training and test samples; those without an outcome, or weight, are in no test part."""
     if not isinstance(cv, Integral) or isinstance(cv, bool) or cv < 2:
         raise ValueError(f"cv={cv!r}: an integer >= 2 is required")
     known = np.ones(len(weight), dtype=bool) if given.known is None else given.known

@@ -38,8 +38,9 @@ class Stability:
     table : DataFrame
         `top_features` of the model with two further columns. ``frequency``, from 0 to 1: the share of
         resamples in which the feature is again among the top n at the same end of the same factor.
-        ``frequency_shuffled``: the same for the feature at this place where the labels were shuffled, and
-        mean nothing; NaN without shuffles, and where no shuffle has a feature at this place.
+        ``frequency_shuffled``: the same for the feature at this place where labels, or other outcomes,
+        were shuffled and mean nothing; NaN without shuffles, and where no shuffle has a feature at this
+        place.
     similarity : array of shape (n_resamples, r)
         How alike each factor of the model and the one matched to it are, ``|cosine|`` of their correlations
         with all features: 1 is the same factor.
@@ -48,7 +49,9 @@ class Stability:
     predictive : array of shape (r,) of bool, or None
         Which factors the prediction would miss; the others are background.
     similarity_shuffled : array of shape (m, r), or None
-        ``similarity`` where the labels were shuffled.
+        ``similarity`` where they were shuffled.
+    shuffled : {"labels", "outcomes"}
+        What was shuffled.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Stability:
     n_resamples: int
     predictive: Any = None
     similarity_shuffled: Any = None
+    shuffled: str = "labels"
 
 
 def stability(
@@ -100,8 +104,8 @@ def stability(
     features is largest, and take their signs. In the predictive rotation a predictive factor is matched to
     predictive ones only, and background to background: what a factor does is part of what it is.
 
-    What resamples share with the fit returns also where labels mean nothing. So the same is done with
-    shuffled labels, and the figures stand beside the others.
+    What resamples share with the fit returns also where outcomes mean nothing. So the same is done
+    with shuffled labels, numbers or times, and the figures stand beside the others.
 
     Refits are full fits but for the certificate, other starts included where an optimum is hard to
     prove; of wide X all of them share the products of samples. The time is mostly that of `n_resamples` fits
@@ -122,7 +126,7 @@ def stability(
     by : {"correlation", "weight"}, default="correlation"
         What features are ranked by, as in `top_features`.
     shuffles : int, default=5
-        How often the labels are shuffled; `n_resamples` refits are shared among the shuffles. 0 is none.
+        How often the outcomes are shuffled; `n_resamples` refits are shared among the shuffles. 0 is none.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`; refits are turned likewise.
     positive : class label, optional
@@ -194,7 +198,7 @@ def stability(
     places = (len(view.share), 2, n)
     table["frequency_shuffled"] = _listed(table, _mean(np.reshape(null, (-1, *places))))
     by_chance = np.concatenate(alike) if alike else None
-    return Stability(table, similarity, n_resamples, view.predictive, by_chance)
+    return Stability(table, similarity, n_resamples, view.predictive, by_chance, view.outcome.shuffled)
 
 
 def _listed(table: DataFrame, values: Any) -> Any:

@@ -13,7 +13,7 @@ from superfactor.report.sections.samples import factor_names
 
 
 def section(facts: Facts) -> Section | None:
-    """Frequencies of the top features, and how alike the factors are, beside those of shuffled labels."""
+    """Frequencies of the top features, and how alike the factors are, beside those of shuffled outcomes."""
     found = facts.stability
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""How often shuffled labels are predicted as well as the true ones.
+"""How often shuffled outcomes are predicted as well as the true ones.
 
 Labels, or other values of y, are shuffled within the outer folds of one repeat. Every fold keeps its values,
 so that folds stay the same, and with them the coordinates of their samples, the expensive part.
@@ -16,7 +16,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """Scores of shuffled labels beside that of the true ones, on the same folds.
+    """Scores of shuffled outcomes beside that of the true ones, on the same folds.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class PermutationTest:
 
     @property
     def reached(self) -> int:
-        """How many of the shuffled labels score at least as high as the true ones."""
+        """How many of the shuffled outcomes score at least as high as the true ones."""
         return int(np.count_nonzero(self.scores >= self.score - 1e-12))
 
     @property

@@ -16,7 +16,7 @@ from superfactor.outcomes import COVARIATES, FEWEST, Metric, Outcome, Target
 BETTER, NOT_SHOWN, WORSE = "better", "not shown", "worse"
 # One-sided, as the end of a 95 % interval is.
 LEVEL = 0.025
-# Of shuffled labels, of which there may be few: 19 of them can show no less.
+# Of shuffled outcomes, of which there may be few: 19 of them can show no less.
 PERMUTATION_LEVEL, FEWEST_TRIES = 0.05, 19
 # Of fewer parts the interval is wide because they are few.
 FEW_FOLDS = 10
@@ -144,7 +144,7 @@ def judge(
     balanced : bool
         Whether every class weighs the same already.
     permutation : dict, optional
-        p_value and n of shuffled labels, if there were any.
+        p_value and n of shuffled outcomes, if there were any.
     final : bool
         The model is judged by samples from elsewhere, after which nothing is to be chosen anew.
     n_folds : int, optional
