@@ -21,7 +21,7 @@ from tests.cli.command import QUICK, SETTING, cohort, refused, roles, superfacto
             "class 'b' has too few samples, 2; 3 are required of each class, 2 with --test-size 0; "
             "--drop-rare leaves out classes with fewer than 3 samples, --min-class N those with fewer than N",
         ),
-        (lambda d: d, ("--min-class", "21"), "two are required: --min-class with a smaller number"),
+        (lambda d: d, ("--min-class", "21"), "two are required: leave out --min-class, or ask for fewer"),
         (lambda d: d.drop(columns="status"), (), "--phenotype FILE is for labels in a file of their own"),
         (lambda d: d.rename(columns={"age": "Age"}), (), "--covariates: there is no column 'age'; did you"),
         (lambda d: d, ("--drop", "sex"), "column 'sex' is given both as --covariates and as --drop"),

@@ -201,6 +201,7 @@ def test_a_name_with_a_comma_is_given_in_quotes(tmp_path):
         (("--balance",), "--balance: 'target' has no classes that could weigh the same; leave it out"),
         (("--positive", "M"), "--positive M: 'target' has no classes, one of which could be up"),
         (("--min-class", "4"), "--min-class is for one column of classes; leave it out"),
+        (("--drop-rare",), "--drop-rare is for one column of classes; leave it out"),
         (("--time", "age"), "--time needs --event, the column that says whether the event was seen"),
         (("--task", "survival"), "--task survival: classes, regression, counts or labels is required"),
     ],

@@ -126,8 +126,8 @@ def fit(
     """
     from superfactor.cli.commands import fit
 
-    source, columns, wishes = files.source, roles.columns, reading.wishes
-    fit.run(source, columns, wishes, settings, looks, outputs, _typed(context), voice.screen)
+    source, columns = files.source, roles.columns
+    fit.run(source, columns, reading, settings, looks, outputs, _typed(context), voice.screen)
 
 
 @_command
@@ -195,7 +195,7 @@ def select(
     """
     from superfactor.cli.commands import select
 
-    select.run(files.source, roles.columns, reading.wishes, choice, out, voice.screen)
+    select.run(files.source, roles.columns, reading, choice, out, voice.screen)
 
 
 @_command

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NoReturn
 
 from superfactor.cli.told.wording import option
@@ -22,8 +23,8 @@ class UserError(Exception):
 
 
 @contextmanager
-def as_user_error(prefix: str = "") -> Iterator[None]:
-    """The library's ValueErrors are about the data and the options it is given here."""
+def as_user_error(prefix: str = "", called: Mapping[str, str] | None = None) -> Iterator[None]:
+    """The library's ValueErrors are about the data and the options it is given here, `called` as there."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -31,7 +32,7 @@ def as_user_error(prefix: str = "") -> Iterator[None]:
         raise UserError(f"{prefix}not UTF-8 text (byte 0x{byte:02x}); save it as UTF-8") from error
     except ValueError as error:
         # What is wrong with a table is said in parts, of which options are some.
-        said = error.said(option) if hasattr(error, "said") else str(error)
+        said = error.said(partial(option, called=called)) if hasattr(error, "said") else str(error)
         close = [name for name in getattr(error, "fields", {}).get("close", ()) if "," in name]
         if close:
             said = f"{said.rstrip('?')}; a name with a comma is given in quotes of its own: '\"{close[0]}\"'"

@@ -216,6 +216,11 @@ class TableReading(Unlabeled):
         names = ("log2", "impute", "unlabeled", "task", "event_word")
         return Wishes(**{name: getattr(self, name) for name in names}, min_class=fewest)
 
+    @property
+    def called(self) -> dict[str, str]:
+        """Options that say the same as others, where they were typed: in messages."""
+        return {"min_class": "--drop-rare"} if self.drop_rare and not self.min_class else {}
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -7,7 +7,7 @@ from pathlib import Path
 from superfactor import saving
 from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.options import Looks, Outputs, Settings
+from superfactor.cli.options import Looks, Outputs, Settings, TableReading
 from superfactor.cli.record import metadata
 from superfactor.cli.told import summary
 from superfactor.cli.told.factor_table import check_positive, show_factors
@@ -21,13 +21,12 @@ from superfactor.interpretation import read_markers as read
 from superfactor.tables import read_study
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.roles import Columns
-from superfactor.tables.study import Wishes
 
 
 def run(
     source: Sources,
     columns: Columns,
-    wishes: Wishes,
+    reading: TableReading,
     settings: Settings,
     looks: Looks,
     outputs: Outputs,
@@ -42,8 +41,8 @@ def run(
         check_table(option, path)
     markers = read_markers(looks.markers)
     saving.import_skops()
-    with screen.step("read"), as_user_error():
-        samples = read_study(source, **vars(columns), **vars(wishes), progress=screen.progress)
+    with screen.step("read"), as_user_error(called=reading.called):
+        samples = read_study(source, **vars(columns), **vars(reading.wishes), progress=screen.progress)
     check_positive(looks.positive, samples.record)
     if outputs.report is not None:
         check_page(samples.outcome)

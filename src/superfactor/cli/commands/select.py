@@ -7,7 +7,7 @@ from typing import Any
 
 from superfactor.cli.commands.learning import fit_search, search_for
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.options import Choice
+from superfactor.cli.options import Choice, TableReading
 from superfactor.cli.told import summary
 from superfactor.cli.told.output import check_paths, check_table, write_table
 from superfactor.cli.told.screen import Screen
@@ -17,20 +17,24 @@ from superfactor.selection.search.results import choose
 from superfactor.tables import read_study
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.roles import Columns
-from superfactor.tables.study import Wishes
 
 SHOWN = 10
 _PARAMETERS = ("model", "n_components", "xi", "lam")
 
 
 def run(
-    source: Sources, columns: Columns, wishes: Wishes, settings: Choice, out: Path | None, screen: Screen
+    source: Sources,
+    columns: Columns,
+    reading: TableReading,
+    settings: Choice,
+    out: Path | None,
+    screen: Screen,
 ) -> None:
     """Score every setting on every fold of all samples; fit nothing for good."""
     check_paths({"--out": out}, *source.files)
     check_table("--out", out)
-    with screen.step("read"), as_user_error():
-        samples = read_study(source, **vars(columns), **vars(wishes), progress=screen.progress)
+    with screen.step("read"), as_user_error(called=reading.called):
+        samples = read_study(source, **vars(columns), **vars(reading.wishes), progress=screen.progress)
     with screen.step("select"), screen.progress("scoring settings") as progress:
         search = search_for(samples, settings, samples.y, samples.groups).set_params(refit=False)
         fit_search(search, samples.design, samples.named(samples.y), progress, samples.groups)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 # Those that are not called by their own name.
 _CALLED = {"files": "TABLE", "blocks": "--block"}
 
 
-def option(setting: Any) -> str:
-    """A `superfactor.tables.notes.Setting` as it is typed: ``--drop 'chip no'``, ``--block rna=a.csv``."""
-    name = _CALLED.get(setting.name, f"--{setting.name.replace('_', '-')}")
+def option(setting: Any, called: Mapping[str, str] | None = None) -> str:
+    """A `superfactor.tables.notes.Setting` as it is typed: ``--drop 'chip no'``, ``--block rna=a.csv``.
+
+    `called` has the options of those that can be typed in another way, where they were.
+    """
+    name = (_CALLED | dict(called or {})).get(setting.name, f"--{setting.name.replace('_', '-')}")
     if setting.value is None or setting.value is True:
         return name
     if isinstance(setting.value, dict):

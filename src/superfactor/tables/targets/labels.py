@@ -88,8 +88,9 @@ def rare(columns: TargetColumns, y: Any, groups: Any, fewest: int) -> dict[Any, 
         who = "one class only has" if left else "no class has"
         raise _refusal(
             f"{columns.where(columns.names[0])}: {who} {fewest} samples or more; two are required: ",
+            "leave out ",
             Setting("min_class"),
-            " with a smaller number",
+            ", or ask for fewer",
         )
     return few
 
