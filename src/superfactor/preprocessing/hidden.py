@@ -41,7 +41,7 @@ class Found:
     """What hidden entries tell of a rank."""
 
     error: float  # root mean square, each column counting by its missing entries
-    doubt: str  # why this may not be the error of the missing entries; empty where it should be
+    doubt: bool  # whether this may not be the error of the missing entries
     fill: Array  # (m,), of the missing entries, the mean of all draws: where to start with nothing hidden
 
 
@@ -97,7 +97,7 @@ class Trials:
         everything = np.concatenate(squares)
         error = float(np.sqrt(np.average(everything, weights=self._weights(hidden))))
         known = error <= self._exact or not len(self._missing)
-        doubt = "" if known else _doubt(squares, len(self._missing))
+        doubt = not known and _doubt(squares, len(self._missing))
         return Found(error, doubt, np.mean([fill for _, fill in found], axis=0))
 
     def _error(self, rank: int) -> float:
@@ -185,17 +185,17 @@ def _draw(size: int, missing: Array, rng: Any) -> Array:
     return hidden if len(hidden) else _draw(size, missing, rng)
 
 
-def _doubt(squares: list[Array], missing: int) -> str:
-    """Why the mean of squared errors, some (k,) of each draw, may be far from that of the missing entries."""
+def _doubt(squares: list[Array], missing: int) -> bool:
+    """Whether the mean of squared errors, some (k,) of each draw, may be far from that of missing entries.
+
+    Either they depend on which entries are hidden, or a few of these have most of them.
+    """
     draws = np.array([np.mean(some) for some in squares])
     if len(draws) > 1 and _spread(draws) > _DOUBTFUL * np.sqrt(len(draws) - 1):
-        low, high = np.sqrt(draws.min()), np.sqrt(draws.max())
-        return f"hidden ones have errors from {low:.2g} to {high:.2g}, depending on which are hidden"
+        return True
     values = np.concatenate(squares)
     few = min(missing, len(values) // 4)
-    if _spread(values) > max(2 * _DOUBTFUL * np.sqrt(few), _WIDE):
-        return f"a few of the hidden ones have most of it, and {missing} are missing"
-    return ""
+    return bool(_spread(values) > max(2 * _DOUBTFUL * np.sqrt(few), _WIDE))
 
 
 def _spread(values: Array) -> float:

@@ -270,8 +270,8 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         self.rms_error_, self.rms_errors_ = found.error, errors | {best: found.error}
         if found.doubt:
             warnings.warn(
-                f"LowRankImputer: rms_error_={found.error:.2g} may not be the error of the missing "
-                f"values: {found.doubt}",
+                "X: how far filled-in values are from the true ones can hardly be told: that depends on "
+                "which of the known values are hidden to find out",
                 UserWarning,
                 stacklevel=3,
             )
