@@ -89,6 +89,20 @@ def test_what_is_understood_and_said(case):
     assert len(found) == 1
 
 
+def test_new_samples_are_coded_as_those_of_the_fit():
+    """Of R's 1 and 2 a few samples may have one only, which is no event of 0 and 1."""
+    X, y, _ = patients()
+    model, as_r = SMFSurvival(2, xi=0.2, lam=1.0, certify=None), y + np.array([1, 0])
+    event, censored = y[:, 0] == 1, y[:, 0] == 0
+    with pytest.warns(UserWarning, match="coded 1 and 2"):
+        model.fit(X, as_r)
+        mixed = np.flatnonzero(event)[:4]
+        assert model.score(X[mixed], as_r[mixed]) == concordance(*y[mixed].T, model.predict(X[mixed]))
+        with pytest.raises(ValueError, match="no two samples can be compared"):
+            model.score(X[censored], as_r[censored])
+    assert model.fit(X, y).score(X[mixed], y[mixed]) == concordance(*y[mixed].T, model.predict(X[mixed]))
+
+
 def test_strata_are_a_third_column():
     X, y, _ = patients()
     where = np.array(["Bern", "Aarhus", "Bern"])[np.arange(60) % 3]

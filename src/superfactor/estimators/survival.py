@@ -18,6 +18,7 @@ from superfactor.estimators.targets import (
     check_survival,
     check_tells_something,
     concordance,
+    is_coded_as_r,
     strata_of,
 )
 from superfactor.losses import CoxPartialLikelihood, Loss
@@ -222,10 +223,13 @@ class SMFSurvival(SupervisedFactorization):
         return self._fit(X, y, covariates, sample_weight)
 
     def _given(self, y: Any, X: Any) -> Given:
-        return check_survival(y, X, type(self).__name__)
+        return check_survival(y, X, type(self).__name__, getattr(self, "_coded_as_r", False))
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
+        self._coded_as_r = False
         given = self._given(y, X).among(kept).of_some()
+        # New samples are read likewise: a few of them may all have the same code.
+        self._coded_as_r = is_coded_as_r(y)
         if weight is None:
             counted = np.ones(len(given.values))
         else:

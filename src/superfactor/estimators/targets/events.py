@@ -63,26 +63,29 @@ def survival_y(event: Any, time: Any, event_word: str | Sequence[str] | None = N
 
 
 def coded_events(
-    event: Any, event_word: str | Sequence[str] | None = None, name: str = "event"
+    event: Any, event_word: str | Sequence[str] | None = None, name: str = "event", as_r: bool = False
 ) -> tuple[Any, list[str]]:
-    """Events as 1.0 and 0.0 (n,), NaN where nothing is said, and notes; a ValueError names other values."""
+    """Events as 1.0 and 0.0 (n,), NaN where nothing is said, and notes; a ValueError names other values.
+
+    `as_r`: 1 and 2 are R's, also where only one of them occurs.
+    """
     if event_word is not None:
         return _by_word(event, [event_word] if isinstance(event_word, str) else list(event_word))
-    numbers = event_numbers(event)
+    numbers = event_numbers(event, as_r)
     if numbers is None:
         raise ValueError(
             f"{name}: 0 and 1, TRUE and FALSE, yes and no, or R's 1 and 2 are required, got {_found(event)}; "
             f"for words say which of them means an event (event_word)"
         )
-    if np.any(numbers == 2):
+    if np.any(numbers == 2) or (as_r and not np.any(numbers == 0)):
         return numbers - 1, [_R_CODES]
     return numbers, []
 
 
-def event_numbers(column: Any) -> Any:
+def event_numbers(column: Any, as_r: bool = False) -> Any:
     """A column of events as numbers (n,), NaN for nothing; None where it holds anything else.
 
-    They are 0 and 1, or R's 1 and 2, both of which occur.
+    They are 0 and 1, or R's 1 and 2, both of which occur unless it is known that they are R's.
     """
     cells = np.asarray(column)
     if cells.dtype.kind in "mM":
@@ -91,7 +94,8 @@ def event_numbers(column: Any) -> Any:
         cells = np.array([_event_number(cell) for cell in cells.tolist()])
     numbers = cells.astype(np.float64)
     values = set(numbers[~np.isnan(numbers)].tolist())
-    return numbers if values <= {0.0, 1.0} or values == {1.0, 2.0} else None
+    known = values <= {0.0, 1.0} or values == {1.0, 2.0} or (as_r and values <= {1.0, 2.0})
+    return numbers if known else None
 
 
 def told_apart(columns: Sequence[Any], names: Sequence[str]) -> tuple[Any, Any, list[str]]:

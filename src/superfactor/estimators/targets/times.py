@@ -24,19 +24,20 @@ _FORMS = (
 _STRATUM, _ENTRY = "stratum", "entry"
 
 
-def check_survival(y: Any, X: Array, name: str) -> Given:
+def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> Given:
     """Events and times (n, 2) as NumPy float64, of structured arrays, DataFrames and arrays of two columns.
 
     A sample without an event that has no time (None, NaN, NA) has no outcome at all. Where y has strata, a
     field "stratum" or a third column, the result is (n, 3): their numbers, 0 for the first in order.
+    `as_r`: events are coded 1 and 2, as in R, also where only one of them occurs.
     """
     event, time, notes, stratum = _columns(check_passed(y, name))
     check_length("y", event, X)
-    found = event_numbers(event)
+    found = event_numbers(event, as_r)
     if found is None:
         event = _numbers("events", event)
         _refuse(np.isin(event, (0.0, 1.0)) | np.isnan(event), event, "events of 0 and 1")
-    event, said = coded_events(event, name="y")
+    event, said = coded_events(event, name="y", as_r=as_r)
     for note in [*notes, *said]:
         warnings.warn(f"y: {note}", UserWarning, stacklevel=4)
     time = _numbers("times", time)
@@ -52,6 +53,12 @@ def check_survival(y: Any, X: Array, name: str) -> Given:
     if absent.any():
         return Given(np.where(absent[:, None], 0.0, values), ~absent, strata=strata)
     return Given(values, strata=strata)
+
+
+def is_coded_as_r(y: Any) -> bool:
+    """Whether events are 1 and 2, of which both occur."""
+    numbers = event_numbers(_columns(y)[0])
+    return numbers is not None and bool(np.any(numbers == 2))
 
 
 def time_name(y: Any) -> str:
