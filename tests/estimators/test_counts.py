@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import d2_tweedie_score
@@ -43,6 +44,18 @@ def test_logarithms_of_predictions_are_linear(observed, model, prediction):
     expected = seen @ fitted.coef_[0] + fitted.intercept_ + np.log(exposure)
     np.testing.assert_allclose(np.log(fitted.predict(seen)), expected, atol=1e-10)
     assert fitted.coef_[0, 6] == 0 and list(fitted.component_names_) == [f"x{j}" for j in range(6)]
+
+
+def test_samples_without_weight_need_no_exposure(observed):
+    X, exposure, y = observed
+    weight = (np.arange(len(y)) % 5 > 0).astype(float)
+    counted = weight > 0
+    seen = np.column_stack([X, np.where(counted, exposure, 0.0)])
+    model = SMFRegressor(2, loss="poisson", exposure_column=6, certify=None)
+    fitted = clone(model).fit(seen, y, sample_weight=weight)
+    assert fitted.objective_ == pytest.approx(model.fit(seen[counted], y[counted]).objective_)
+    with pytest.raises(ValueError, match="sample 1 has 0"):
+        model.fit(np.column_stack([X, exposure * (np.arange(len(y)) != 1)]), y, sample_weight=weight)
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         if not self._counts:
             return values, SquaredError(), given.loss_factor
         targets.check_some_counted(given)
-        exposures = self._roles.exposures(X)
+        exposures = self._roles.exposures(X, kept)
         if exposures is None:
             return values, PoissonLoss(), given.loss_factor
         # e·ℓ(y/e, a) is ℓ(y, a + log e): a rate that weighs as much as there is exposure.

@@ -32,11 +32,11 @@ class ColumnRoles:
         """The columns of X to factorize, and its covariate columns or None."""
         return inputs.split_apart(X, self.inside, self.exposure)
 
-    def exposures(self, X: Array) -> Array | None:
-        """The exposures of samples (n, 1), checked; None where no column holds any."""
+    def exposures(self, X: Array, counted: Any = None) -> Array | None:
+        """The exposures of samples (n, 1), checked where `counted`; None where no column holds any."""
         if self.exposure is None:
             return None
-        return inputs.check_exposures(inputs.split_columns(X, [self.exposure])[1])
+        return inputs.check_exposures(inputs.split_columns(X, [self.exposure])[1], counted)
 
     def regressors(self, inside: Array | None, beside: Array | None) -> Array | None:
         """The columns of γ: covariate columns of X, then covariates beside it; words as indicators."""

@@ -48,10 +48,15 @@ def exposures_in(X: Any, column: Any) -> Any:
     return check_exposures(np.asarray(values, dtype=float))
 
 
-def check_exposures(exposures: Any) -> Any:
-    """Exposures (n, 1), positive numbers; otherwise a ValueError names the first that is none."""
+def check_exposures(exposures: Any, counted: Any = None) -> Any:
+    """Exposures (n, 1), positive numbers; otherwise a ValueError names the first that is none.
+
+    `counted` are the positions of those that matter; None: all do.
+    """
     values = as_numpy(exposures)[:, 0]
     good = (values > 0) & np.isfinite(values)
+    if counted is not None:
+        good[np.setdiff1d(np.arange(len(good)), counted)] = True
     if not good.all():
         first = int(np.flatnonzero(~good)[0])
         raise ValueError(
