@@ -158,6 +158,60 @@ def test_weights_of_samples_and_outcomes():
     assert heavy.scores(X, y)["grade"] > clone(model).fit(X, y).scores(X, y)["grade"]
 
 
+def test_where_nothing_can_be_compared_there_is_no_concordance():
+    X, y = table(gaps=False)
+    model = SMFMixed({("time", "event"): "times", "grade": "number"}, certify=None).fit(X, y)
+    found = model.scores(X, y.assign(event=0))
+    assert np.isnan(found["time", "event"]) and np.isfinite(found["grade"])
+    weight = (y["event"] == 0).astype(float)
+    assert np.isnan(model.scores(X, y, sample_weight=weight)["time", "event"])
+
+
+def test_weights_of_outcomes_are_a_dict():
+    X, y = table(gaps=False)
+    with pytest.raises(ValueError, match="outcome_weight=3: None, or a dict"):
+        SMFMixed(KINDS, outcome_weight=3).fit(X, y)
+
+
+def test_times_count_as_they_are_and_others_in_units_of_what_they_cost():
+    X, y = table(gaps=False)
+    model = SMFMixed(KINDS, certify=None).fit(X, y)
+    assert model.outcome_weight_["time", "event"] == 1.0
+    assert model.outcome_weight_["grade"] == pytest.approx(math.log(2))
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_weights_of_one_outcome_are_those_of_the_single_estimator(model):
+    X, y = table(gaps=False)
+    X = X - X.mean(axis=0)
+    given = {"model": model, "search": "off", "certify": None}
+    one = SMFMixed({("time", "event"): "times"}, 2, **given).fit(X, y)
+    alone = SMFSurvival(2, **given).fit(X, y[["event", "time"]])
+    assert one.xi_ == pytest.approx(alone.xi_) and one.lam_ == pytest.approx(alone.lam_, rel=0.1)
+
+
+def test_two_outcomes_of_one_factor_each_are_both_found():
+    """A number and a label from one factor, times from another one; three larger factors say nothing."""
+    near = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        codes, noise = rng.standard_normal((200, 2)), rng.standard_normal((200, 150))
+        atoms = np.linalg.qr(rng.standard_normal((150, 5)))[0]
+        others = rng.standard_normal((200, 3))
+        X = noise + 4 * codes @ atoms[:, :2].T + 8 * others @ atoms[:, 2:].T
+        time, until = rng.exponential(np.exp(-1.5 * codes[:, 1])), rng.exponential(2.0, 200)
+        y = pd.DataFrame({
+            "type": np.where(codes[:, 0] + 0.5 * rng.standard_normal(200) > 0, "a", "b"),
+            "grade": codes[:, 0] + 0.7 * rng.standard_normal(200),
+            "time": np.minimum(time, until), "event": time <= until,
+        })  # fmt: skip
+        kinds = {"type": "classes", "grade": "number", ("time", "event"): "times"}
+        scores = SMFMixed(kinds, 2, certify=None).fit(X, y).transform(X)
+        both = [np.linalg.qr(x - x.mean(axis=0))[0] for x in (codes, scores)]
+        near.append(np.linalg.svd(both[0].T @ both[1])[1].min())
+    assert np.mean(near) > 0.7
+
+
 def test_y_as_a_dict_and_times_the_other_way_round():
     X, y = table(gaps=False)
     kinds = {("event", "time"): "times", "grade": "numbers"}

@@ -44,7 +44,8 @@ class SMFMixed(SupervisedFactorization):
         r, from 1 to min(n_samples, n_features).
     outcome_weight : dict from a column of y to a number > 0, default=None
         How much each outcome counts, 1 where it is not named. In units of its own null loss: with weight 1
-        every outcome of n samples costs ``n·log 2`` without a model, whatever its kind and unit.
+        labels, numbers and counts of n samples cost ``n·log 2`` without a model, whatever their kind and
+        unit. Times count with their partial likelihood as it is.
     model, xi, lam, lam_covariates, covariate_columns, constraint, solver, search, step_size, max_iter, tol
         As in `SMFRegressor`.
     prediction, certify, device, checkpoint, random_state, verbose
@@ -208,7 +209,7 @@ class SMFMixed(SupervisedFactorization):
             null = _null_loss(loss, Y, counted)
             if not null > 0:
                 raise ValueError(f"y[{shown(key)}]: counts that differ are required, and all are the same")
-            v = self._weight_of(key) * math.log(2) * float(there.sum()) / null
+            v = self._weight_of(key) * (1.0 if part.as_it_is else math.log(2) * float(there.sum()) / null)
             losses.append(Part(loss, start, start + Y.shape[1], v))
             start += Y.shape[1]
             targets.append(Y)
@@ -223,6 +224,10 @@ class SMFMixed(SupervisedFactorization):
 
     def _weight_of(self, key: Hashable) -> float:
         given = {} if self.outcome_weight is None else self.outcome_weight
+        if not isinstance(given, Mapping):
+            raise ValueError(
+                f"outcome_weight={shown(given)}: None, or a dict from outcomes to numbers > 0, is required"
+            )
         strange = [name for name in given if name not in self.outcomes]
         if strange:
             raise ValueError(
@@ -299,7 +304,7 @@ class SMFMixed(SupervisedFactorization):
         -------
         figures : dict from a column of y to a float
             Accuracy of labels, R² of numbers, deviance explained of counts, concordance of times; NaN where
-            no sample has the outcome.
+            no sample has the outcome, and of times where no two samples can be compared.
         """
         found = self._by_outcome(X, covariates)
         rows = next(iter(found.values()))[1]

@@ -87,6 +87,9 @@ class SideBySide(Loss):
         self.convex: bool = all(loss.convex for loss in losses)
         self.has_conjugate: bool = all(loss.has_conjugate for loss in losses)
         self.couples_samples: bool = any(loss.couples_samples for loss in losses)
+        # ξ and λ of the feature model are one for all parts: between what these ask for.
+        self.feature_xi: float = _between([loss.feature_xi for loss in losses])
+        self.feature_ridge: float = _between([part.weight * part.loss.feature_ridge for part in self.parts])
         # How many sums the balance of each part takes.
         self._sums = [
             len(part.loss.imbalance(one, one, np.zeros(1))) if self.has_conjugate else 0
@@ -224,6 +227,11 @@ class BlockCurvature:
             asked(block, part.of(directions)) for part, block in zip(self.parts, self.blocks, strict=True)
         ]
         return sum(found[1:], found[0])
+
+
+def _between(values: Sequence[float]) -> float:
+    """The geometric mean."""
+    return math.prod(values) ** (1 / len(values))
 
 
 def _diagonal(blocks: Sequence[Any]) -> Array:

@@ -17,7 +17,12 @@ from superfactor.estimators.targets.events import survival_y
 from superfactor.estimators.targets.given import Given, check_passed
 from superfactor.estimators.targets.labels import check_labels, classes_of
 from superfactor.estimators.targets.numbers import check_real_targets
-from superfactor.estimators.targets.times import check_survival, check_tells_something, concordance
+from superfactor.estimators.targets.times import (
+    check_survival,
+    check_tells_something,
+    concordance,
+    is_comparable,
+)
 from superfactor.losses import Anchored, CoxPartialLikelihood, Loss, PoissonLoss, SquaredError, resolve_link
 
 Key = Hashable
@@ -36,6 +41,8 @@ class MixedPart(ABC):
     #: What users call it, and the figure that `score` gives.
     kinds: ClassVar[tuple[str, ...]]
     figure: ClassVar[str]
+    #: Whether its loss counts as it is; otherwise in units of what it costs without a model.
+    as_it_is: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -195,6 +202,9 @@ class TimesPart(MixedPart):
 
     kinds = ("times",)
     figure = "concordance"
+    # An event among n at risk costs log(n), most of which no model explains: in units of that times would
+    # hardly count.
+    as_it_is = True
 
     @classmethod
     def read(cls, key: Key, column: Any, X: Any) -> Given:
@@ -221,6 +231,8 @@ class TimesPart(MixedPart):
         return a[:, 0]
 
     def measure(self, values: Any, a: Any, weight: Any) -> float:
+        if not is_comparable(values if weight is None else values[weight > 0]):
+            return math.nan
         return concordance(values[:, 0], values[:, 1], a[:, 0], weight)
 
 
