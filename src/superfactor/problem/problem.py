@@ -128,6 +128,11 @@ class Problem:
         return self.lam > 0 and self.loss.convex and self.loss.has_conjugate
 
     @property
+    def curves_by_sample(self) -> bool:
+        """Whether the search side is the samples, and every sample has a curvature of its own."""
+        return self.model.searches_samples and not self.loss.couples_samples
+
+    @property
     def xp(self) -> Any:
         """The array library of the solver's own small arrays."""
         return namespace(self.covariate_ridge)

@@ -102,6 +102,30 @@ class LossQuestions(DesignQuestions):
         """E/√w (n_b, κ): the gradient of the loss in Ã where the search side is the samples."""
         return self._annotations().over_root(self.residuals(design, coef))
 
+    def softened(self, place: Place, B: Array, C: Array, along: Along) -> Array:
+        """About T·B·(1 + bH_ibᵀ)⁻¹·C (n_b, m), sample by sample, for a tall T, B (j, j') and C (j', m).
+
+        H_i is the loss's curvature, b (j', κ) the directions of `along`. By the diagonal, which is exact for
+        one output, and a step of descent from there.
+        """
+        known, tall = self._annotations(), self._tall(place)
+        bend = self._curvature(known, self._activations(along.design, known, along.coef))
+        rhs = tall @ cast(B, tall)
+        xp, b = namespace(rhs), cast(along.directions, tall)
+        diagonal = 1 + known.over_root(bend.along(known.over_root(xp.ones_like(rhs)), b))
+        z = rhs / diagonal
+        if int(b.shape[1]) > 1 and self.loss.convex:
+
+            def times(x: Array) -> Array:
+                return x + known.over_root(bend.times(known.over_root(x @ b))) @ b.T
+
+            left = rhs - times(z)
+            d = left / diagonal
+            length = xp.sum(left * d, axis=1, keepdims=True)
+            bent = xp.sum(d * times(d), axis=1, keepdims=True)
+            z = z + length / xp.where(bent > 0, bent, xp.ones_like(bent)) * d
+        return z @ cast(C, tall)
+
     def _bent(self, along: Along, Z: Array) -> Array:
         """h∘Z (n_b, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j: the loss's curvature along directions b_j."""
         known = self._annotations()

@@ -21,6 +21,8 @@ NO_MINIMUM = (
 )
 # So many steps in a row may promise no more than the goal without being minimised to the end.
 _BOUND_STEPS = 3
+# A model of F is good where a step falls by what it promised but for this share.
+_GOOD_MODEL = 0.1
 # Steps that may still lower the reconstruction where the loss has no minimum.
 _LAST_STEPS = 25
 
@@ -138,6 +140,18 @@ def escape(inside: Inside, point: Point, monitor: Monitor) -> Point:
     return best
 
 
+def _left_after(step: NewtonStep, t: float, promised: float, fallen: float, noise: float) -> float:
+    """About how much lower F goes after a step: what it promised, or less where its model was good.
+
+    Of a whole exact step s the model lacks the third derivative, F‴s³/6 = fallen − promised. That leaves
+    the slope F‴s²/2, and with a curvature of 2·promised/s² a fall of (9/4)(fallen − promised)²/promised.
+    """
+    off = abs(promised - fallen)
+    if step.length is not None or step.saddle or t < 1 or off > _GOOD_MODEL * promised:
+        return promised
+    return min(promised, 2.25 * off**2 / promised + noise)
+
+
 def descend(
     inside: Inside,
     point: Point,
@@ -164,16 +178,17 @@ def descend(
         moved = newton(inside, point, stride, monitor)
         if moved is not None:
             point, step, t, stride = moved
-            left = float(step.decrease)
+            promised, fallen = float(step.decrease), start.F - point.F
+            left = _left_after(step, t, promised, fallen, slack(inside, point))
             if left <= goal and not step.saddle:
                 break
             # A small trust region shows little of what is left.
-            bound = bound + 1 if left <= goal else 0
-            slow = 0.1 * left >= start.F - point.F
+            bound = bound + 1 if promised <= goal else 0
+            slow = 0.1 * promised >= fallen
             if step.length is None:
-                slow = slow or left > 0.5 * last
-            last = math.inf if slow or t < 1 else left
-            falling = not slow or (step.saddle and 0.01 * left < start.F - point.F)
+                slow = slow or promised > 0.5 * last
+            last = math.inf if slow or t < 1 else promised
+            falling = not slow or (step.saddle and 0.01 * promised < fallen)
             if falling and bound <= _BOUND_STEPS:
                 continue
             stride, bound = replace(stride, radius=math.inf), 0

@@ -13,13 +13,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from superfactor._arrays import Array, indices, namespace, to_numpy
-from superfactor.samples import Along, Vectors
+from superfactor.samples import Along, Block, Vectors
 from superfactor.solvers.newton.descent import descend
 from superfactor.solvers.newton.state import GROWING, Run, State
 from superfactor.spectrum import ritz_corrections
 from superfactor.subspace import Basis, Frame, Inside, Point, selector
 
 MAX_ROUNDS = 60
+# Of the largest: smaller values of the reconstruction's curvature count as this.
+_LEAST_RITZ = 1e-6
 
 
 def rounds(state: State, run: Run) -> State:
@@ -118,8 +120,17 @@ def chain_lengths(bounds: Array, goal: float, scale: float) -> tuple[np.ndarray,
 
 
 def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
-    """Krylov chains added where the residual is large, and how many vectors; a full basis keeps its best."""
-    active, depth = chain_lengths(found.bounds, state.goal(run.tol), state.supervised)
+    """A basis that reaches where the residual is large, and how many vectors it gained.
+
+    Where every sample has a curvature of its own on the search side, residuals divided by it are nearly where
+    the minimum lies; elsewhere Krylov chains lead there. A full basis keeps its best.
+    """
+    divided = state.problem.curves_by_sample
+    if divided:
+        active = np.argsort(-to_numpy(found.bounds), kind="stable")
+        depth = np.ones_like(active)
+    else:
+        active, depth = chain_lengths(found.bounds, state.goal(run.tol), state.supervised)
     room = state.capacity - state.basis.size
     if depth.sum() > room and not state.whole:
         state = thick_restart(state)
@@ -127,8 +138,29 @@ def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
         while depth.sum() > room and depth.max() > 1:
             depth = np.minimum(depth, depth.max() - 1)
         active, depth = active[:room], depth[:room]
-    basis = with_chains(state.basis, state.point.coef, found, active, depth)
+    if divided:
+        basis, _ = state.basis.extended(softened(state.basis, state.point.coef, found, active))
+    else:
+        basis = with_chains(state.basis, state.point.coef, found, active, depth)
     return state.in_basis(basis), basis.size - state.basis.size
+
+
+def softened(basis: Basis, coef: Array, found: Residual, active: np.ndarray) -> Vectors:
+    """Residuals R (n, r) divided, sample by sample, by the curvature outside the basis but for that of G.
+
+    That is 2ξ·diag(ritz) + βH_iβᵀ, H_i the loss's. With the directions b of its mean, in which H_i counts by
+    its diagonal alone, this takes an (r, r) system in all; exact for one output.
+    """
+    problem, ritz = basis.problem, found.frame.ritz
+    xp = namespace(ritz)
+    least = _LEAST_RITZ * xp.max(ritz) + float(xp.finfo(ritz.dtype).smallest_normal) ** 0.5
+    root = (2 * problem.xi * xp.where(ritz > least, ritz, least)) ** -0.5
+    b = root[:, None] * found.frame.beta
+    turn = xp.linalg.eigh(b @ b.T)[1]
+    along = Along(basis.design, coef, turn.T @ b)
+    pick = selector(ritz, active, found.vectors.columns)
+    terms = root[:, None] * turn, turn.T @ (root[:, None] * pick)
+    return problem.samples.keep(Block.softened, found.vectors.place, *terms, along)
 
 
 def with_chains(basis: Basis, coef: Array, found: Residual, active: np.ndarray, depth: np.ndarray) -> Basis:

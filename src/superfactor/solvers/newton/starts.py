@@ -39,6 +39,8 @@ _RACING = 0.85
 _FIRST = 2
 # Of what supervision can change: who has come so close to the end of a valley does not leave it any more.
 _ROUGHLY = 1e-3
+# A start that promises this share of what is nothing stays where it is.
+_NOTHING = 1e-6
 # What a model promises is about what is left once it is minimised to the end: rarely more than so many times.
 _TRUST = 30
 _UNFINISHED = "another start had led lower when the search was stopped"
@@ -211,14 +213,15 @@ class Race:
             fleet = fleet.stepped(self.inside)
             F, left = fleet.F, fleet.left
             lowest = min(lowest, float(F.min()))
-            settled = fleet.solved & (left <= self.goal)
+            # Where a point was stationary from the beginning nothing is left to be minimised to the end.
+            settled = (fleet.solved & (left <= self.goal)) | (left <= _NOTHING * self.goal)
             behind = fleet.solved & (F - _TRUST * left > lowest + self.goal)
             self.settled.extend(float(value) for value in F[settled])
             self._leave(fleet, settled & ~behind, settled=True)
             fleet = fleet.taken(np.flatnonzero(~(settled | behind)))
             # A first answer is finished alone, by more exact steps.
             alone = fleet.size == 1 and self.known == math.inf and not self.found
-            if fleet.size == 0 or alone or tired(lowest):
+            if fleet.size == 0 or alone or tired(lowest) or self.agrees(lowest):
                 break
         self._leave(fleet, np.ones(fleet.size, dtype=bool))
 
