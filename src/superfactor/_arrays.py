@@ -29,8 +29,8 @@ _SMALL_SIDE = 1000
 
 def namespace(*arrays: Array) -> Any:
     """The array-API namespace the arrays share."""
-    # Solvers ask thousands of times, and mostly about NumPy, which is an array-API namespace itself: the general
-    # answer takes ten times as long, and every function of the wrapped one some microseconds more.
+    # Solvers ask thousands of times, and mostly about NumPy, which is an array-API namespace itself. The
+    # general answer takes ten times as long, and each wrapped function some microseconds more.
     for x in arrays:
         if type(x) is not np.ndarray:
             return array_namespace(*arrays)

@@ -25,6 +25,8 @@ class Options:
     products_a_value, products_a_sparse_value : float
         It is, where decomposing the Gram matrix takes no more operations than the products of a fit: so
         many for each stored value of X. Sparse products are slower, one by one, than dense ones.
+    few_features : int
+        With so many features at most their Gram matrix costs less than the products with X that it saves.
     rows_a_block : int
         Rows whose part of the loss and its derivatives stays in a core's cache.
     values_worth_threads : int
@@ -80,6 +82,7 @@ class Options:
     compressed_side: int = 2000
     products_a_value: float = 5e3
     products_a_sparse_value: float = 3e4
+    few_features: int = 256
     rows_a_block: int = 8192
     values_worth_threads: int = 200_000
     whole_range: int = 64

@@ -106,7 +106,7 @@ def estimated_ridge(
         return None
     asked = samples if short is None else short.samples
     coef = null_model(asked, start, ridge)
-    values, V = _spectrum(asked, None if short is None else short.whole.data.singular_values, p, shared)
+    values, V = _spectrum(asked, whole, p, shared)
     kept = values > _NO_EIGENVALUE * max(values.max(initial=0.0), 1e-300)
     pull = V[:, kept].T @ to_numpy(asked.sum(Block.pull, Design(None), coef))  # (k, κ)
     bend, squares, counts = (np.asarray(to_numpy(x)) for x in asked.sum(Block.working, Design(None), coef))
@@ -126,14 +126,16 @@ def estimated_ridge(
     return float(np.exp(np.mean([np.log(places[int(np.argmin(values))]) for values in sums])))
 
 
-def _spectrum(samples: Samples, singular_values: Any, n_features: int, shared: float) -> tuple[Any, Any]:
+def _spectrum(samples: Samples, whole: Whole | None, n_features: int, shared: float) -> tuple[Any, Any]:
     """Eigenvalues (k,) and eigenvectors (p, k) of X̃ᵀX̃, means taken off where `shared` is finite."""
-    if singular_values is None:
-        gram, s = samples.sum(Block.power_and_sum, np.eye(n_features))
-    else:
-        squares = to_numpy(singular_values) ** 2
+    short = None if whole is None else whole.short
+    if short is not None:
+        squares = to_numpy(short.whole.data.singular_values) ** 2
         if len(squares) > _LARGEST_CENTRED:
             return squares, np.eye(len(squares))
-        gram, s = np.diag(squares), samples.sum(Block.power_and_sum, np.zeros((len(squares), 1)))[1]
-    gram, s = to_numpy(gram), to_numpy(s)
+        gram = np.diag(squares)
+    else:
+        known = None if whole is None else whole.feature_gram
+        gram = to_numpy(samples.sum(Block.power, np.eye(n_features)) if known is None else known)
+    s = to_numpy(samples.sum(Block.row_sum))
     return np.linalg.eigh((gram + gram.T) / 2 - s @ s.T / shared)

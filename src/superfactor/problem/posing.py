@@ -267,10 +267,13 @@ def pose(
 def _largest_variation(samples: Samples, whole: Whole | None, n_features: int, total: float) -> float:
     """About σ₁² of X̃ without its mean, which weighs `total`; with it where that is infinite."""
     short = None if whole is None else whole.short
+    if whole is not None and whole.feature_gram is not None:
+        s = to_numpy(samples.sum(Block.row_sum))
+        return float(np.linalg.eigvalsh(to_numpy(whole.feature_gram) - s @ s.T / total)[-1])
     if short is None:
         return largest_square(samples, n_features, total)
     squares = to_numpy(short.whole.data.singular_values) ** 2
-    _, s = short.samples.sum(Block.power_and_sum, np.zeros((len(squares), 1)))
+    s = short.samples.sum(Block.row_sum)
     return float(top_eigenpairs(squares, s, 1, np.full((1, 1), -1 / total))[0][0])
 
 

@@ -184,6 +184,11 @@ class Problem:
             whole=whole,
         )
 
+    @property
+    def feature_gram(self) -> Array | None:
+        """X̃ᵀX̃ (p, p) of few features whose samples are many and in memory; else None."""
+        return None if self.whole is None else self.whole.feature_gram
+
     def expand(self, atoms: Array) -> Array:
         """Vectors (p, j) of all features from those of the `compact` problem."""
         return atoms if self._short is None else to_numpy(self._short.expand(moved(atoms, self.like)))

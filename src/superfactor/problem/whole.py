@@ -29,6 +29,17 @@ class Whole:
         return self.data.threaded(self.options.values_worth_threads)
 
     @cached_property
+    def feature_gram(self) -> Array | None:
+        """X̃ᵀX̃ (p, p) of few features; None where products with X cost less.
+
+        Computed once: weights in units of the data, the solver's first subspace, the certificate and the
+        theory share it.
+        """
+        n, p = self.data.shape
+        few = p <= min(n, self.options.few_features) and not self.data.is_sparse
+        return self.data.feature_gram() if few else None
+
+    @cached_property
     def short(self) -> Short | None:
         """Wide data in the coordinates of its right singular vectors; None where that does not apply.
 

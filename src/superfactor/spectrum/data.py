@@ -74,6 +74,7 @@ class DataMatrix:
         self._factor, self.scale = 1 / scale, scale
         self._blocks: list[tuple[slice, Any, Any]] | None = None
         self._pool: ThreadPoolExecutor | None = None
+        self._turned: Any = None
 
     def threaded(self, least: int) -> DataMatrix:
         """The same; sparse X of more stored values than `least` with its products shared among the cores."""
@@ -110,7 +111,7 @@ class DataMatrix:
         """Some of the rows, as views of the same X; products alone are offered."""
         part = copy.copy(self)
         part.shape = stop - start, self.shape[1]
-        part._blocks = part._pool = None
+        part._blocks = part._pool = part._turned = None
         if self.root_weight is not None and self._precise_root is not None:
             part.root_weight = self.root_weight[start:stop, :]
             part._precise_root = self._precise_root[start:stop, :]
@@ -230,9 +231,10 @@ class DataMatrix:
             Z = self.xp.ascontiguousarray(Z)
             out = sum(self._pool.map(lambda b: b[2] @ Z[b[0]], self._blocks))
         elif self.is_sparse:
-            # SciPy's own transpose would copy what is a view of a larger X.
-            parts = self._X.data, self._X.indices, self._X.indptr
-            out = shared(sp.csc_array, self.shape[::-1], parts) @ Z
+            if self._turned is None:  # SciPy's own transpose would copy what is a view of a larger X
+                parts = self._X.data, self._X.indices, self._X.indptr
+                self._turned = shared(sp.csc_array, self.shape[::-1], parts)
+            out = self._turned @ Z
         else:  # rows of X lie one behind the other: BLAS reads them so in half the time of Xᵀ @ Z
             out = (Z.T @ self._X).T
         return out * self._factor if self._factor != 1.0 else out

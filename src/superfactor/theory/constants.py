@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superfactor._arrays import Array, device, diagonal, eps, eye_like, frobenius2, namespace
+from superfactor._arrays import Array, cast, device, diagonal, eps, eye_like, frobenius2, namespace
 from superfactor.models import LiftedArrays
 from superfactor.options import Options
 from superfactor.problem import Problem
@@ -194,6 +194,11 @@ def loss_bends(
             return 0.0
         return largest_eigenvalue(problem.samples.sum(Block.covariate_gram))
 
+    def known_gram() -> Array | None:
+        gram, weight = problem.feature_gram, problem.largest_weight
+        # Of the loss's weights it is a multiple where they are alike.
+        return None if gram is None or problem.smallest_weight < weight else weight * gram
+
     def of_data() -> tuple[float, float]:
         if largest is not None:
             return 0.0, problem.largest_weight * largest * problem.scale**2 + beside()
@@ -207,6 +212,7 @@ def loss_bends(
             covariates=not profiled,
             lower=low > 0,
             softening=2 * ridge / low if low > 0 else ridge,
+            gram=known_gram(),
         )
 
     def of_identity() -> tuple[float, float]:
@@ -256,24 +262,26 @@ def design_extremes(
     covariates: bool,
     lower: bool,
     softening: Array,
+    gram: Array | None = None,
 ) -> tuple[float, float]:
     """(nδ⁻, nδ⁺) of Φ = [X, X'] in the user's units, X being `scale` times larger than that of `small`.
 
     Without `covariates` γ is minimised over: nδ⁺ is that of X alone, and nδ⁻ that of X after its regression,
     of ridge `softening` (q,), on the covariates, since what they explain bends the objective no more.
-    Both ends are safe: nδ⁻ is 0 where it is not needed (`lower`) or too dear, and nδ⁺ never too small but for
-    the chance that a random start of Lanczos is orthogonal to the leading direction.
+    `gram` is X̃ᵀΩX̃/w (N, N) if it is known. Both ends are safe: nδ⁻ is 0 where it is not needed (`lower`) or
+    too dear, and nδ⁺ never too small but for the chance that a random start of Lanczos is orthogonal to the
+    leading direction.
     """
     (n, N), p = small.data.shape, n_features
     q = small.n_covariates if covariates else 0
     # Else ΦᵀΩΦ is singular, or its smallest eigenvalue too dear.
     lower = lower and p + q <= n and p == N and options.largest_gram >= N
-    if not lower and N > _COLUMNS and n * N**2 > options.gram_operations:
+    if gram is None and not lower and N > _COLUMNS and n * N**2 > options.gram_operations:
         return 0.0, _lanczos_bound(small, scale, q)
-    xp = namespace(small.targets)
-    G = _gram(small) * (scale * scale)
-    C = small.covariates
-    cross = small.pull(small.loss_weight * C) * scale  # XᵀΩX' (N, q)
+    xp, C = namespace(small.targets), small.covariates
+    G = (_gram(small) if gram is None else cast(gram, small.targets)) * (scale * scale)
+    beside = bool(C.shape[1]) and (covariates or lower)
+    cross = small.pull(small.loss_weight * C) * scale if beside else C[:0, :]  # XᵀΩX' (N, q)
     if q:
         corner = C.T @ (small.loss_weight * C)
         G = xp.concat([xp.concat([G, cross], axis=1), xp.concat([cross.T, corner], axis=1)], axis=0)

@@ -206,6 +206,8 @@ class FullSpectrum(Spectrum):
         if self._gram is None and self._by_samples and whole is not None:
             self._gram = whole.data.gram()
         elif self._gram is None:
+            self._gram = self.problem.feature_gram
+        if self._gram is None:
             nothing = self.problem.samples.nothing()
             gram, _ = self.problem.samples.sum(Block.gram_and_image, nothing.place)
             self._gram = self._there(gram)
@@ -231,12 +233,12 @@ class FullSpectrum(Spectrum):
                 lambda: self._pulled_samples(weighted, gram, E, pull),
                 lambda: self._eigenvalue_sum(gram + E @ E.T, of_gram + of_corner),
             )
-        if self._gram is None:
+        if self._gram is None and problem.feature_gram is None:
             gram, image = problem.samples.sum(Block.gram_and_image, weighted.place)
             self._gram = self._there(gram)
         else:
             image = problem.samples.sum(Block.image, weighted.place)
-        gram, image = self._gram, self._there(image * scale)
+        gram, image = self._known_gram(), self._there(image * scale)
         return problem.model.phi(
             lambda: self._eigenvalue_sum(gram + image @ image.T, of_gram, of_image),
             lambda: self._eigenvalue_sum(

@@ -31,6 +31,13 @@ class ProductQuestions(LossQuestions):
         return X.transpose_times(X.times(T))
 
     @reads_rows
+    def row_sum(self) -> Array:
+        """X̃ᵀ√w (p, 1), the sum of the rows of X weighted, in the units of X̃."""
+        X, known = self._rows(), self._annotations()
+        root, weight = known.root_weight, known.loss_weight
+        return X.transpose_times(namespace(weight).ones_like(weight) if root is None else root)
+
+    @reads_rows
     def power_and_sum(self, T: Array) -> tuple[Array, Array]:
         """X̃ᵀX̃T (p, j) and X̃ᵀ√w (p, 1), the sum of the rows of X weighted, in the units of X̃."""
         X, root = self._rows(), self._annotations().root_weight

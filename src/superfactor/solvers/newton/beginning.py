@@ -63,11 +63,15 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
 
 
 def _leading_subspace(problem: Problem, rank: int, whole: bool, run: Run) -> Basis:
-    """The whole range of X when that is small, a block-Krylov approximation of its top otherwise."""
-    if not whole:
+    """The whole range of X when that is small, its top otherwise: as it is, or by a block-Krylov space."""
+    model, gram = problem.model, problem.feature_gram
+    if not whole and gram is None:
         return leading_basis(problem, 4 * rank, 2 * rank + 10, run.rng, max(8, rank // 2))
-    limit = max(min(problem.shape), problem.options.whole_range)
-    return Basis.empty(problem).extended(problem.model.everything(problem.side, limit))[0]
+    if whole or gram is None:
+        T = model.everything(problem.side, max(min(problem.shape), problem.options.whole_range))
+    else:
+        T = model.from_loadings(problem.side, eigh_descending(gram)[1][:, : 2 * rank + 10])
+    return Basis.empty(problem).extended(T)[0]
 
 
 def _resumed_subspace(problem: Problem, beginning: Beginning) -> tuple[Basis, Vectors | None]:
