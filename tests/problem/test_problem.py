@@ -11,11 +11,13 @@ from tests.problems import MODELS, example, lifted, objective
 from tests.samples.cutting import cut
 
 from superfactor.losses import SquaredError, resolve_link
+from superfactor.options import Options
 from superfactor.problem import state
 from superfactor.samples import Block, Design
 from superfactor.solvers import newton
 from superfactor.spectrum import as_rows
 from superfactor.subspace import LossOn, fit_ridge
+from superfactor.theory import certify
 
 every_model = pytest.mark.parametrize("model", MODELS)
 CASES = {
@@ -261,3 +263,31 @@ def test_a_loss_of_your_own_is_asked_for_what_it_can_do():
         convex = False
 
     assert not state("filter", X, y, Bent(), xi=1.0, lam=1.0).can_be_bounded
+
+
+# --- few features -----------------------------------------------------------------------------------------
+
+
+@every_model
+def test_the_gram_matrix_of_few_features_changes_nothing_but_the_time(model):
+    """Weights, certificate and constants are those of a problem that goes without it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((400, 70)) * np.linspace(1, 4, 70) + 1, rng.integers(0, 2, 400)
+    found = []
+    for options in (Options(), Options(few_features=0)):
+        problem = state(model, X, y, resolve_link("logistic", 1), xi="auto", lam="auto", options=options)
+        certificate = certify(problem, 2, newton.solve(problem, 2))
+        constants = certificate.constants, certificate.profiled
+        found.append((*problem.users_weights, certificate.objective, *(c.L for c in constants)))
+        assert (problem.feature_gram is None) == (options.few_features == 0)
+    np.testing.assert_allclose(*found, rtol=2e-3)
+
+
+def test_whose_gram_matrix_is_worth_it():
+    rng = np.random.default_rng(0)
+    link, y = resolve_link("logistic", 1), np.arange(30) % 2
+    for X in (rng.standard_normal((30, 40)), sp.csr_array(rng.standard_normal((30, 4)))):
+        assert state("filter", X, y, link, xi=1.0, lam=1.0).feature_gram is None
+    X = rng.standard_normal((30, 4)) * 5
+    problem = state("filter", X, y, link, xi=1.0, lam=1.0)
+    np.testing.assert_allclose(problem.feature_gram, X.T @ X / problem.scale**2)

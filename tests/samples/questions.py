@@ -29,6 +29,7 @@ SUMS = {
     "power_and_sum": (T,),
     "pull": AT,
     "rotation_curvature": (*AT, np.eye(M), COEF[:2]),
+    "row_sum": (),
     "squared_norm": (),
     "total_weights": (),
     "working": AT,
@@ -53,6 +54,7 @@ ROWS = {
     "rebalanced": (DUAL, []),
     "residuals": AT,
     "rows_of": (TALL,),
+    "softened": (TALL, np.ones((K, 2)), np.eye(2, K), Along(*AT, COEF[:2])),
     "view": AT,
     "weighted_dual": (DUAL,),
 }

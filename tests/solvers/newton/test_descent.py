@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tests.subspace.points import CASES, one_model_each, random_point, subspace
 from superfactor.losses import resolve_link
 from superfactor.problem import state
 from superfactor.solution import Monitor
-from superfactor.solvers.newton.descent import NO_MINIMUM, Stride, descend, escape, proximal
+from superfactor.solvers.newton.descent import NO_MINIMUM, Stride, _left_after, descend, escape, proximal
 
 every_model = pytest.mark.parametrize("model", MODELS)
 both_ways = pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
@@ -180,3 +181,21 @@ def test_no_direction_is_left_where_the_rank_is_that_of_the_subspace():
 
 
 # --- the length of proximal steps -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", [0.6, 0.3, 0.1, -0.1, -0.3])
+def test_what_is_left_after_a_good_step(start):
+    """F(x) = eˣ − x from near its lowest point, x = 0: known to a factor, without another step."""
+    step = -math.expm1(start) / math.exp(start)
+    promised = math.expm1(start) ** 2 / math.exp(start) / 2
+    fallen = math.exp(start) - start - (math.exp(start + step) - start - step)
+    left = math.exp(start + step) - start - step - 1
+    exact = SimpleNamespace(length=None, saddle=False)
+    found = _left_after(exact, 1.0, promised, fallen, 0.0)
+    if abs(promised - fallen) < 0.1 * promised:
+        assert 0.4 * left < found < 2.5 * left
+    else:
+        assert found == promised
+    for doubtful in (SimpleNamespace(length=1.0, saddle=False), SimpleNamespace(length=None, saddle=True)):
+        assert _left_after(doubtful, 1.0, promised, fallen, 0.0) == promised
+    assert _left_after(exact, 0.5, promised, fallen, 0.0) == promised

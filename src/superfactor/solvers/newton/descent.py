@@ -147,7 +147,7 @@ def _left_after(step: NewtonStep, t: float, promised: float, fallen: float, nois
     the slope F‴s²/2, and with a curvature of 2·promised/s² a fall of (9/4)(fallen − promised)²/promised.
     """
     off = abs(promised - fallen)
-    if step.length is not None or step.saddle or t < 1 or off > _GOOD_MODEL * promised:
+    if step.length is not None or step.saddle or t < 1 or promised <= 0 or off > _GOOD_MODEL * promised:
         return promised
     return min(promised, 2.25 * off**2 / promised + noise)
 
