@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from superfactor._arrays import Array, indices, namespace, to_numpy
-from superfactor.samples import Along, Block, Vectors
+from superfactor.samples import Along, Block, Tall, Vectors
 from superfactor.solvers.newton.descent import descend
 from superfactor.solvers.newton.state import GROWING, Run, State
 from superfactor.spectrum import ritz_corrections
@@ -151,6 +151,7 @@ def softened(basis: Basis, coef: Array, found: Residual, active: np.ndarray) -> 
     That is 2ξ·diag(ritz) + βH_iβᵀ, H_i the loss's. With the directions b of its mean, in which H_i counts by
     its diagonal alone, this takes an (r, r) system in all; exact for one output.
     """
+    assert isinstance(found.vectors, Tall)
     problem, ritz = basis.problem, found.frame.ritz
     xp = namespace(ritz)
     least = _LEAST_RITZ * xp.max(ritz) + float(xp.finfo(ritz.dtype).smallest_normal) ** 0.5
