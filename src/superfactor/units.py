@@ -41,7 +41,7 @@ from superfactor.samples import Block, Design, Samples
 # 1/(2·2.5²): the ridge of a covariate of variance 1. The prior does not grow with n.
 _COVARIATE_RIDGE = 0.08
 # σ₁² is a unit, not a result: a block Krylov space of this width, grown until it changes by less than this.
-_WIDTH, _PASSES, _CHANGE = 4, 16, 1e-3
+_WIDTH, _PASSES, _CHANGE = 8, 8, 1e-3
 # The best model without factors: so many Newton steps, or until one promises less than this share.
 _NULL_STEPS, _NULL_FALL = 12, 1e-8
 # A variance below this share of the mean square is rounding: the covariate is constant.
