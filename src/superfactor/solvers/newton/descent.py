@@ -161,9 +161,13 @@ def descend(
     *,
     limit: int = 100,
     polish: int = 8,
+    seen: bool = True,
     reached: Callable[[Point], None] | None = None,
 ) -> Descended:
-    """Descend until what is left inside the subspace is below `goal`; `reached` hears of every point."""
+    """Descend until what is left inside the subspace is below `goal`; `reached` hears of every point.
+
+    That is `seen` by a step that promises no more, or else judged from how good the model of the last one was.
+    """
     last, left, far, bound = math.inf, math.inf, 0, 0
     for _ in range(limit):
         if monitor.stopped:
@@ -179,7 +183,7 @@ def descend(
         if moved is not None:
             point, step, t, stride = moved
             promised, fallen = float(step.decrease), start.F - point.F
-            left = _left_after(step, t, promised, fallen, slack(inside, point))
+            left = promised if seen else _left_after(step, t, promised, fallen, slack(inside, point))
             if left <= goal and not step.saddle:
                 break
             # A small trust region shows little of what is left.

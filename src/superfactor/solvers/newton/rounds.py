@@ -31,7 +31,7 @@ def rounds(state: State, run: Run) -> State:
     flat, previous, final = 0, math.inf, False
     for _ in range(MAX_ROUNDS):
         tight = 0.1 * state.goal(run.tol)
-        state = descended(state, run, tight if final else max(tight, 0.02 * estimate))
+        state = descended(state, run, tight if final else max(tight, 0.02 * estimate), seen=final)
         goal = state.goal(run.tol)
         if run.monitor.stopped:
             return replace(state, reason=str(run.monitor.stop_reason), converged=False)
@@ -39,7 +39,7 @@ def rounds(state: State, run: Run) -> State:
         found = residual(state.inside, state.point, outside)
         estimate = found.total
         if estimate + state.left <= goal:
-            if final or state.left <= tight:
+            if final:
                 return replace(state, reason=enough, converged=True)
             final = True
             continue
@@ -56,7 +56,7 @@ def rounds(state: State, run: Run) -> State:
     return replace(state, reason=f"reached the limit of {MAX_ROUNDS} rounds", converged=False)
 
 
-def descended(state: State, run: Run, goal: float, limit: int = 100) -> State:
+def descended(state: State, run: Run, goal: float, limit: int = 100, seen: bool = True) -> State:
     """The state after a descent inside its subspace; of other starts nobody hears before they have ended."""
 
     def reached(point: Point) -> None:
@@ -69,6 +69,7 @@ def descended(state: State, run: Run, goal: float, limit: int = 100) -> State:
         run.monitor,
         goal,
         limit=limit,
+        seen=seen,
         reached=reached if state.phase == GROWING else None,
     )
     return replace(state, point=found.point, left=found.left, stride=found.stride)
