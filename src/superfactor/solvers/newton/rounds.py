@@ -28,20 +28,22 @@ def rounds(state: State, run: Run) -> State:
     """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
     enough = "the objective can fall by no more than the tolerance"
     estimate = 0.1 * state.supervised
-    flat, previous, final = 0, math.inf, False
+    flat, previous, final, added = 0, math.inf, False, 1
     for _ in range(MAX_ROUNDS):
-        tight = 0.1 * state.goal(run.tol)
+        tight, before = 0.1 * state.goal(run.tol), state.point.F
         state = descended(state, run, tight if final else max(tight, 0.02 * estimate), seen=final)
         goal = state.goal(run.tol)
         if run.monitor.stopped:
             return replace(state, reason=str(run.monitor.stop_reason), converged=False)
+        if added == 0 and state.left <= goal and before - state.point.F <= tight:
+            return replace(state, reason=enough, converged=True)  # the residual is what it was
         outside = 0.0 if state.whole else float(state.basis.D[-1, -1])
         found = residual(state.inside, state.point, outside)
         estimate = found.total
         if estimate + state.left <= goal:
             if final:
                 return replace(state, reason=enough, converged=True)
-            final = True
+            final, added = True, 0
             continue
         flat = flat + 1 if previous - state.point.F <= 0.05 * goal else 0
         previous = state.point.F
