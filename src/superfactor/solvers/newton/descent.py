@@ -166,7 +166,7 @@ def descend(
 ) -> Descended:
     """Descend until what is left inside the subspace is below `goal`; `reached` hears of every point.
 
-    That is `seen` by a step that promises no more, or else judged from how good the model of the last one was.
+    That is `seen` by a step that promises no more, or judged from how good the model of the last one was.
     """
     last, left, far, bound = math.inf, math.inf, 0, 0
     for _ in range(limit):
