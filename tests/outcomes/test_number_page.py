@@ -107,6 +107,10 @@ def test_counts_with_exposures_are_drawn_and_judged_as_rates():
     truth = np.stack([y[:, None], exposure[:, None]], axis=2)
     expected = exposure * np.exp(0.4 * score - 1)
     (panel,) = CountPage().drawn(truth, expected[:, None], ["visits"])["panels"]
+    residuals = [(x - exposure * x.sum() / exposure.sum()) / np.sqrt(exposure) for x in (y, expected)]
+    assert panel["correlation"] == pytest.approx(np.corrcoef(*residuals)[0, 1]) and panel["correlation"] > 0.5
+    alone, _ = CountPage().alone(np.ones(1), 0, truth, score)
+    assert alone == pytest.approx(np.corrcoef(residuals[0], score)[0, 1])
     d2 = d2_tweedie_score(y / exposure, expected / exposure, power=1, sample_weight=exposure)
     assert panel["explained"] == pytest.approx(d2)
     assert panel["guess"] == pytest.approx(np.mean(np.abs(y - exposure * y.sum() / exposure.sum())))

@@ -15,6 +15,7 @@ from superfactor._words import counted
 from superfactor.estimators import SMFRegressor, inputs
 from superfactor.estimators.targets import (
     Given,
+    beyond_exposure,
     check_counts,
     deviance_explained,
     expected_counts,
@@ -37,6 +38,13 @@ def _columns(truth: Any) -> Any:
 def _exposures(truth: Any) -> Any:
     """(n, 1); all 1 where there are none."""
     return truth[:, :1, 1] if truth.ndim == 3 else np.ones((len(truth), 1))
+
+
+def _compared(truth: Any) -> Any:
+    """What counts are compared with features by (n, κ): log(1 + count), or what is beyond exposures."""
+    if truth.ndim == 3:
+        return beyond_exposure(_columns(truth), _exposures(truth))
+    return np.log1p(_columns(truth))
 
 
 def _rate(truth: Any) -> Any:
@@ -189,6 +197,7 @@ class Counts(Numbers):
     # --- reading ------------------------------------------------------------------------------------
 
     alone_name = "correlation with log(1 + count)"
+    beyond_name = "correlation with count beyond exposure"
     least_dispersion = 1.0  # counts may vary more than Poisson's
 
     def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
@@ -200,16 +209,19 @@ class Counts(Numbers):
     def change_words(self, outputs: Sequence[str]) -> str:
         return "change of the logarithm of the expected count"
 
+    def alone_called(self, values: Any) -> str:
+        return self.alone_name if values.ndim < 3 else self.beyond_name
+
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
-        return super().alone(view, np.log1p(values), scores, weight)
+        return super().alone(view, _compared(values), scores, weight)
 
     def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
-        """Correlations with log(1 + count)."""
-        return by_columns(X, partial(with_numbers, Y=np.log1p(_columns(values))))
+        """Correlations with log(1 + count), or with what counts say beyond their exposures."""
+        return by_columns(X, partial(with_numbers, Y=_compared(values)))
 
     def effect_kind(self, estimator: Any) -> str:
         return "rate ratio"
 
     def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
         alphas = [len(values) / strength for strength in strengths]
-        return np.atleast_2d(RidgeCV(alphas).fit(Z, np.log1p(values)).coef_).T
+        return np.atleast_2d(RidgeCV(alphas).fit(Z, _compared(values)).coef_).T

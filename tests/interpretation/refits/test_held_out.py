@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import orthogonal_procrustes
 from scipy.optimize import minimize_scalar
+from scipy.stats import pearsonr
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
@@ -16,7 +17,7 @@ from tests.estimators.data import patients
 from tests.interpretation.data import loss, table
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
-from superfactor.interpretation import factor_view, held_out_scores
+from superfactor.interpretation import factor_view, feature_effects, held_out_scores
 
 # What nobody asks of a refit.
 QUIET = {"certify": None, "search": "off", "tol": 1e-5}
@@ -94,6 +95,29 @@ def example(name):
         last = SMFSurvival(3, **QUIET)
     given = {} if Z is None else {"covariates": Z}
     return last.fit(X, y, **given), X, y, Z, unchanged
+
+
+def test_counts_are_compared_with_factors_beyond_their_exposures():
+    """Exposures fall as the rate rises, so that counts alone say the reverse."""
+    X = pd.DataFrame(np.random.default_rng(1).standard_normal((150, 4))).add_prefix("gene")
+    rate = np.exp(0.8 * X["gene0"])
+    X["years"] = 20 * np.exp(-1.6 * X["gene0"])
+    y = np.random.default_rng(0).poisson(X["years"] * rate).astype(float)
+    y[:5] = np.nan
+    model = SMFRegressor(1, loss="poisson", exposure_column="years", xi=1e-3, certify=None).fit(X, y)
+    found = held_out_scores(model, X, y)
+    assert found.own_name == "correlation with count beyond exposure"
+    known, years = ~np.isnan(y), X["years"].to_numpy()
+    expected = years * y[known].sum() / years[known].sum()
+    beyond = ((y - expected) / np.sqrt(expected))[known]
+    np.testing.assert_allclose(found.own, np.corrcoef(beyond, found.scores[known, 0])[0, 1])
+    assert found.own[0] > 0.5 > 0 > np.corrcoef(np.log1p(y[known]), found.scores[known, 0])[0, 1]
+    effects = feature_effects(model, X, y).set_index("feature").loc["gene0"]
+    assert (effects["outcome_correlation"], effects["p"]) == pytest.approx(
+        tuple(pearsonr(X["gene0"][known], beyond))
+    )
+    plain = SMFRegressor(1, loss="poisson", certify=None).fit(X, y)
+    assert held_out_scores(plain, X, y).own_name == "correlation with log(1 + count)"
 
 
 @pytest.mark.parametrize("name", ["pipeline", "numbers", "four", "targets", "survival"])

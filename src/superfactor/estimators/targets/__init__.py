@@ -18,6 +18,7 @@ file         idea
 
 from superfactor.estimators.targets.answers import Answers, answers_to, answers_with
 from superfactor.estimators.targets.counts import (
+    beyond_exposure,
     check_counts,
     check_some_counted,
     deviance_explained,
@@ -53,6 +54,7 @@ __all__ = [
     "Given",
     "answers_to",
     "answers_with",
+    "beyond_exposure",
     "check_both_answers",
     "check_class_weight",
     "check_counts",

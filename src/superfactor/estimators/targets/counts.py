@@ -59,6 +59,16 @@ def half_deviances(counts: Any, expected: Any) -> Any:
     return PoissonLoss().value(np.log(np.maximum(expected, np.finfo(float).tiny)), counts)
 
 
+def beyond_exposure(counts: Any, exposures: Any) -> Any:
+    """What counts (n, κ) say beside their exposures (n, 1): (count − expected)/√expected, by one rate.
+
+    These are Pearson's residuals. All vary about alike, while rates of little exposure are mostly noise.
+    """
+    counts = np.asarray(counts, dtype=float)
+    expected = exposures * np.maximum(counts.sum(axis=0) / np.sum(exposures), np.finfo(float).tiny)
+    return (counts - expected) / np.sqrt(expected)
+
+
 def deviance_explained(counts: Any, expected: Any, weight: Any = None, exposures: Any = None) -> float:
     """D²: one less the deviance over that of one rate for all, averaged over the columns; NaN of one sample.
 

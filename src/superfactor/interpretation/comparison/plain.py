@@ -123,6 +123,7 @@ def _ridge(rows: Any, data: ModelData, outcome: Outcome) -> Any:
     given, m = data.given, int(rows.shape[1])
     known = np.arange(len(given.values)) if given.known is None else np.flatnonzero(given.known)
     rows, values = inputs.take(rows, known, axis=0), given.values[known]
+    values = outcome.out_of(values, None if data.exposures is None else data.exposures[known])
     size = first_deviation(rows)
     Z = rows / size
     if data.covariates is not None:

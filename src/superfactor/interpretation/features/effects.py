@@ -104,13 +104,17 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
 
 
 def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any, Any]:
-    """The factorized columns and the labels or targets of the samples that have one."""
-    values, _ = fitted.estimator.split_columns(fitted.preprocess(X), covariates)
+    """The factorized columns and the labels or targets, with their exposures, of samples that have one."""
+    whole = fitted.preprocess(X)
+    values, _ = fitted.estimator.split_columns(whole, covariates)
     given = fitted.estimator._given(y, values).of_some()
     values = inputs.as_numpy(values)
+    exposures = inputs.exposures_in(whole, fitted.estimator._exposure_column)
+    if exposures is not None:
+        exposures = given.of_labelled(exposures)
     if given.known is not None:
         values = inputs.take(values, np.flatnonzero(given.known), axis=0)
-    return values, given.labelled
+    return values, fitted.outcome.out_of(given.labelled, exposures)
 
 
 def _by_model(fitted: FittedModel, view: FactorView) -> Statistics:

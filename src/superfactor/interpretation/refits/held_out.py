@@ -61,7 +61,8 @@ class HeldOut:
         that becomes most likely as the factor goes up. A factor without effect has no direction: its AUC is
         that of the class that goes with it most.
     own_name : {"AUC", "correlation", "concordance"}
-        What ``own`` is.
+        What ``own`` is. Of counts "correlation with log(1 + count)", or, where there are exposures,
+        "correlation with count beyond exposure": with (count − expected)/√expected, by one rate for all.
     own_of : tuple of str
         Of which class or target it is, for each factor.
     activations : array of shape (n, outputs) or None
@@ -156,7 +157,10 @@ def held_out_scores(
     """
     fitted = fitted_model(model)
     view = factor_view(model, rotation=rotation, positive=positive)
-    codes = inputs.as_numpy(fitted.estimator.transform(fitted.preprocess(X)))
+    whole = fitted.preprocess(X)
+    codes = inputs.as_numpy(fitted.estimator.transform(whole))
+    exposures = inputs.exposures_in(whole, fitted.estimator._exposure_column)
+    del whole  # refits have copies of their own
     given = fitted.estimator._given(y, codes).of_some()
     weight = inputs.check_weights(sample_weight, codes)
     kept = np.ones(len(codes)) if weight is None else weight
@@ -192,10 +196,11 @@ def held_out_scores(
     explained = float((none - best) / none) if best < none else 0.0
     shown = explained > 0 and outcome.likelihood_ratio(none, best, len(values)) > _CHANCE
     predictive = shown & (contribution >= LEAST_CONTRIBUTION)
-    own, of = outcome.alone(view, values, scores[judged], weight)
+    seen = outcome.out_of(values, None if exposures is None else exposures[judged])
+    own, of = outcome.alone(view, seen, scores[judged], weight)
     unseen = fold[:, None] < 0
     activations, signal = (np.where(unseen, np.nan, values) for values in (full, full - base))
-    figures = (explained, contribution, predictive, own, outcome.alone_name, of, activations, signal)
+    figures = (explained, contribution, predictive, own, outcome.alone_called(seen), of, activations, signal)
     return HeldOut(scores, fold, *figures)
 
 

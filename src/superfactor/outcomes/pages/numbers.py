@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, pearsonr, t
 
-from superfactor.estimators.targets import deviance_explained
+from superfactor.estimators.targets import beyond_exposure, deviance_explained
 from superfactor.outcomes.pages.base import MOST_POINTS, Page, mean_and_deviation, spread
 
 # Of the values, colours leave out this share at each end: one outlier would take all of them.
@@ -86,7 +86,7 @@ class NumberPage(Page):
 
     def alone(self, effect: Any, up: int, truth: Any, score: Any) -> tuple[float, int]:
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = [np.corrcoef(values, score)[0, 1] for values in _columns(truth).T]
+            found = [np.corrcoef(values, score)[0, 1] for values in self._compared(truth).T]
         k = int(np.argmax(np.abs(effect) if effect.any() else np.abs(np.nan_to_num(found))))
         return float(found[k]), k
 
@@ -109,10 +109,17 @@ class NumberPage(Page):
                     "explained": self._explained(values, predicted, exposures),
                     "error": float(np.mean(np.abs(values - predicted))),
                     "guess": float(np.mean(np.abs(values - always))),
-                    "correlation": _correlation(values, predicted),
+                    "correlation": self._correlation(values, predicted, exposures),
                 }
             )
         return {"panels": panels, "root": self.root, "scorer": self.scorer}
+
+    def _compared(self, truth: Any) -> Any:
+        """What scores are compared with (n, κ)."""
+        return _columns(truth)
+
+    def _correlation(self, values: Any, predicted: Any, exposures: Any) -> float:
+        return _correlation(values, predicted)
 
     def _explained(self, values: Any, predicted: Any, exposures: Any) -> float:
         """R² (n,)."""
@@ -133,6 +140,18 @@ class CountPage(NumberPage):
     def _explained(self, values: Any, predicted: Any, exposures: Any) -> float:
         """D², of rates where there are exposures."""
         return deviance_explained(values, predicted, exposures=exposures[:, None])
+
+    def _compared(self, truth: Any) -> Any:
+        if np.ndim(truth) == 3:
+            return beyond_exposure(_columns(truth), _exposures(truth)[:, None])
+        return np.log1p(_columns(truth))
+
+    def _correlation(self, values: Any, predicted: Any, exposures: Any) -> float:
+        """Of counts; where exposures differ, of what both say beyond these."""
+        if np.ptp(exposures) > 0:
+            both = (beyond_exposure(x[:, None], exposures[:, None]) for x in (values, predicted))
+            values, predicted = (x[:, 0] for x in both)
+        return _correlation(values, predicted)
 
     def by_factor(self, truth: Any, scores: Any, names: Sequence[str]) -> list[list[float]]:
         """Ratios of expected counts, by Poisson regression on one standard deviation of a score.

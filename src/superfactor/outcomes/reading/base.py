@@ -107,6 +107,10 @@ class Reading(ABC):
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
         """How the scores (n, r) of each factor go with the outcome (r,), and of which output that is."""
 
+    def alone_called(self, values: Any) -> str:
+        """What `alone` says of such values, in words."""
+        return self.alone_name
+
     @abstractmethod
     def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
         """How each feature of X (n, p) goes with the outcome by itself: arrays (outputs, p) by name."""
