@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from superfactor.tables import read_table
+from superfactor.tables.grids import rows
 from superfactor.tables.grids.cells import ROW_NAMES, is_number
 
 
@@ -221,3 +222,14 @@ def test_what_is_a_number(tmp_path):
     # Whole numbers beyond the exact ones of float64 are rounded, as they are in text.
     pd.DataFrame({"a": [2**60 + 1, 3]}).to_parquet(tmp_path / "a.parquet")
     assert read_table(tmp_path / "a.parquet")["a"].tolist() == [float(2**60), 3.0]
+
+
+@pytest.mark.parametrize("piece", [1, 20, 1000])
+def test_rows_in_pieces(piece, tmp_path, monkeypatch):
+    """However many rows are put together at a time, with text and gaps among them."""
+    monkeypatch.setattr(rows, "_PIECE", piece)
+    expected = frame()
+    expected.loc[4, "g1"] = np.nan
+    expected.to_csv(tmp_path / "a.csv", index=False)
+    found = read_table(tmp_path / "a.csv")
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), expected, check_dtype=False)
