@@ -6,7 +6,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from tests.tables.cohort import cohort, said
 
-from superfactor.tables.columns.suspicion import about_intensities, identifiers
+from superfactor.tables.columns import suspicion
+from superfactor.tables.columns.suspicion import about_copies, about_intensities, identifiers
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -104,3 +105,24 @@ def test_expression_without_a_logarithm(kind):
 @pytest.mark.parametrize("kind", UNLIKE)
 def test_what_is_no_expression(kind):
     assert about_intensities(UNLIKE[kind]) == []
+
+
+def test_of_many_samples_some_are_enough():
+    values = intensities(5000, 300)
+    assert len(about_intensities(values)) == 1
+    assert about_intensities(np.log2(np.maximum(values, 1))) == []
+
+
+# --- copies ---------------------------------------------------------------------------------------
+
+
+def test_copies_are_found_in_every_stretch_of_columns(monkeypatch):
+    values, y = RNG.normal(size=(50, 30)), RNG.normal(size=(50, 1))
+    y[7] = np.nan
+    values[:, [4, 23]] = 3 * y + 1
+    values[7, [4, 23]] = 0.0
+    names = [f"g{j}" for j in range(30)]
+    whole = [str(note) for note in about_copies(names, values, y, ["dose"])]
+    assert [line.split("'")[1] for line in whole] == ["g4", "g23"]
+    monkeypatch.setattr(suspicion, "_ENTRIES", 200)
+    assert [str(note) for note in about_copies(names, values, y, ["dose"])] == whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,12 @@ _IDENTIFIER = re.compile(
     r"([\W_]*(no|nr|num|number|name|code|index)\.?)?",
     re.I,
 )
+# Of so many samples and columns quantiles are as good as of all.
+_MOST_ROWS, _MOST_COLUMNS = 1000, 2000
 # In fewer samples, whole numbers follow one another by chance.
 _FEWEST = 10
+# Entries that are looked at together.
+_ENTRIES = 1 << 22
 # Of a correlation: what is so near to 1 is no measurement of something else.
 _ALIKE = 1e-9
 
@@ -66,15 +70,25 @@ def about_copies(names: Sequence[str], values: Any, y: Any, targets: Sequence[st
         own = column[there] - column[there].mean()
         if len(own) < 3 or not own.any():
             continue
-        some = values[there]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            centred = some - some.mean(axis=0)
-            alike = np.abs(own @ centred) / np.sqrt((own @ own) * (centred**2).sum(axis=0))
+        alike = np.concatenate([_correlations(own, part[there]) for part in _side_by_side(values)])
         for j in np.flatnonzero(alike > 1 - _ALIKE).tolist():
             line = f"feature {names[j]!r} is the same as the target {target!r}, perhaps in another unit: "
             parts = (line, Setting("drop", names[j]), " leaves it out")
             notes.append(note("copy", *parts, column=names[j]))
     return notes
+
+
+def _side_by_side(values: Any) -> Iterator[Any]:
+    """Values (n, p) in stretches of columns: of a tall table there is no room for copies of all."""
+    width = max(1, _ENTRIES // len(values))
+    return (values[:, start : start + width] for start in range(0, values.shape[1], width))
+
+
+def _correlations(own: Any, values: Any) -> Any:
+    """Sizes (p,) of those of values (n, p) with centred numbers (n,)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centred = values - values.mean(axis=0)
+        return np.abs(own @ centred) / np.sqrt((own @ own) * (centred**2).sum(axis=0))
 
 
 def about_intensities(values: Any) -> list[Note]:
@@ -86,7 +100,7 @@ def about_intensities(values: Any) -> list[Note]:
     """
     if values.shape[1] < 200:
         return []
-    some = values[:, :: max(1, values.shape[1] // 2000)]
+    some = values[:: max(1, len(values) // _MOST_ROWS), :: max(1, values.shape[1] // _MOST_COLUMNS)]
     if np.isnan(some.sum()):
         some = some[:, ~np.isnan(some).all(axis=0)]
     low, middle, high = np.nanquantile(some, [0.05, 0.5, 0.999])
