@@ -328,3 +328,10 @@ def test_a_sheet_that_may_be_the_wrong_one(tmp_path):
     with pytest.raises(TableError, match=r"\(sheet 'cover' was read, not values: sheet names another\)"):
         read_study(tmp_path / "book.xlsx", **LABELS)
     assert len(read_study(tmp_path / "book.xlsx", **LABELS, sheet="values").y) == 40
+
+
+def test_all_rows_are_no_copy(read):
+    study = read(cohort(), **ROLES)
+    assert study.rows(np.arange(40)) is study.design
+    for positions in (np.arange(39), np.arange(40)[::-1], [3, 1]):
+        np.testing.assert_array_equal(study.rows(positions), study.design[positions])

@@ -135,6 +135,11 @@ class Study:
         """The features (n, p)."""
         return self.design[:, : self.n_features]
 
+    def rows(self, positions: Any) -> Any:
+        """Those of `design` at positions; of all of them in their order it is `design` itself, no copy."""
+        every = len(positions) == len(self.ids) and np.array_equal(positions, np.arange(len(positions)))
+        return self.design if every else self.design[positions]
+
     @property
     def n_features(self) -> int:
         """p, the number of columns at the beginning of `design` that are factorized."""

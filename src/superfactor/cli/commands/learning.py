@@ -82,18 +82,18 @@ class Learned:
 
     def part(self, positions: Any) -> tuple[Any, Any]:
         """X and y of some of the samples."""
-        return self.samples.design[positions], self.samples.y[positions]
+        return self.samples.rows(positions), self.samples.y[positions]
 
     def labeled_part(self, positions: Any) -> tuple[Any, Any]:
         """X and y of samples that have a value."""
-        return self.samples.design[positions], known(self.samples.y[positions])
+        return self.samples.rows(positions), known(self.samples.y[positions])
 
 
 def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
     """Choose rank and weights and fit, on all samples but those held out; measure by doing it again."""
     with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
         train, held_out = split(samples, settings)
-        X, y = samples.design[train], samples.y[train]
+        X, y = samples.rows(train), samples.y[train]
         groups = None if samples.groups is None else samples.groups[train]
         search = search_for(samples, settings, y, groups, settings.certify)
         fit_search(search, X, samples.named(y), progress, groups)

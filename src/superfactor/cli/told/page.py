@@ -31,9 +31,9 @@ def write_page(
     write_report(
         path,
         found.model,
-        samples.design[train],
+        samples.rows(train),
         _named(samples, samples.y[train], about),
-        X_test=samples.design[held_out] if some else None,
+        X_test=samples.rows(held_out) if some else None,
         y_test=_named(samples, known(samples.y[held_out]), about) if some else None,
         **_confounders_at(samples, train, held_out),
         title=f"Supervised factors of {' + '.join(about.get('blocks') or [about['table']])}",
