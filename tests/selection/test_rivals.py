@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
@@ -40,7 +41,7 @@ def test_tuned_on_the_inner_folds(load, largest, monkeypatch):
     X, y = table(load)
     train, test = np.arange(60), np.arange(60, 90)
     inner = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X[train], y[train]))
-    found = rivals.rival_rows(Classes(), X, 0, y, train, test, inner, len(set(y)))
+    found = rivals.rival_rows(Classes(), X[train], X[test], 0, y[train], y[test], inner, len(set(y)))
     assert set(found) == {PCA_LR, RIDGE}
     scaled = X / rivals.first_deviation(X[train])
     first = np.linalg.norm(X[train], 2) / np.sqrt(60)
@@ -70,12 +71,12 @@ def test_covariates_stand_beside_and_alone():
     rows = np.column_stack([rng.normal(size=(80, 6)), y + 0.1 * rng.normal(size=80)])
     train, test = np.arange(60), np.arange(60, 80)
     inner = list(StratifiedKFold(3).split(rows[train], y[train]))
-    found = rivals.rival_rows(Classes(), rows, 1, y, train, test, inner, 2)
+    found = rivals.rival_rows(Classes(), rows[train], rows[test], 1, y[train], y[test], inner, 2)
     for name in (PCA_LR, RIDGE, COVARIATES):
         assert np.mean(found[name].argmax(axis=1) == y[test]) == 1.0
     # Their unit does not matter.
     rows[:, -1] *= 1000
-    again = rivals.rival_rows(Classes(), rows, 1, y, train, test, inner, 2)
+    again = rivals.rival_rows(Classes(), rows[train], rows[test], 1, y[train], y[test], inner, 2)
     for name, P in found.items():
         np.testing.assert_allclose(P, again[name], atol=1e-8)
 
@@ -83,9 +84,8 @@ def test_covariates_stand_beside_and_alone():
 def test_a_class_unknown_to_a_fold_has_no_probability():
     y = np.array([0] * 10 + [1] * 10 + [2] * 2)
     rows = np.random.default_rng(0).normal(size=(22, 4))
-    train = np.arange(22)
     inner = [(np.arange(20), np.array([20, 21])), (np.arange(2, 22), np.array([0, 1]))]
-    found = rivals.rival_rows(Classes(), rows, 0, y, train, train, inner, 3)
+    found = rivals.rival_rows(Classes(), rows, rows, 0, y, y, inner, 3)
     assert all(P.shape == (22, 3) and np.isfinite(P).all() for P in found.values())
 
 
@@ -97,7 +97,9 @@ def test_rivals_of_a_balanced_model_are_balanced():
     train, test = np.arange(150), np.arange(150, 200)
     inner = list(StratifiedKFold(3).split(X[train], y[train]))
     plain, fair = (
-        rivals.rival_rows(Classes(), X, 0, y, train, test, inner, 2, balanced=balanced)[RIDGE]
+        rivals.rival_rows(Classes(), X[train], X[test], 0, y[train], y[test], inner, 2, balanced=balanced)[
+            RIDGE
+        ]
         for balanced in (False, True)
     )
     assert fair[:, 1].mean() > 3 * plain[:, 1].mean()
@@ -110,3 +112,36 @@ def test_rivals_of_a_balanced_model_are_balanced():
         for C in Classes.strengths
     ]
     assert min(np.abs(fair - P).max() for P in expected) < 1e-3
+
+
+@pytest.mark.parametrize("parts", ["folds", "shuffled", "overlapping"])
+def test_axes_from_sums_are_those_of_the_rows(parts, monkeypatch):
+    """Whether or not the parts asked about are all samples once, and with strangers beside them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 8)) + 0.1 * rng.standard_normal((60, 8)) + 2
+    strangers = rng.standard_normal((5, 8))
+    positions = rng.permutation(60)
+    inner = {
+        "folds": [(np.setdiff1d(positions, at), at) for at in np.array_split(positions, 3)],
+        "shuffled": [(positions[20:], positions[:20]), (positions[:40], positions[40:50])],
+        "overlapping": [(positions[10:], positions[:20]), (positions[:40], positions[40:])],
+    }[parts]
+    found = rivals._spectra(X, strangers, inner)
+    assert isinstance(found, rivals._SpectraOfSums)
+    assert found.deviation() == pytest.approx(rivals.first_deviation(X), rel=1e-12)
+    for number, rows in [(None, X), *((k, X[fit]) for k, (fit, _) in enumerate(inner))]:
+        mean, axes = found.axes(number, 3)
+        pca = PCA(3).fit(np.vstack([rows, strangers]))
+        np.testing.assert_allclose(mean, pca.mean_)
+        np.testing.assert_allclose(np.abs(pca.components_ @ axes), np.eye(3), atol=1e-9)
+    monkeypatch.setattr(rivals, "_ALL_AXES", 2)
+    np.testing.assert_allclose(np.abs(pca.components_ @ found.axes(number, 3)[1]), np.eye(3), atol=1e-6)
+
+
+def test_sparse_rows_without_covariates():
+    X, y = table(load_breast_cancer, 60)
+    inner = list(StratifiedKFold(3).split(X[:40], y[:40]))
+    dense = rivals.rival_rows(Classes(), X[:40], X[40:], 0, y[:40], y[40:], inner, 2)
+    rows = sp.csr_array(X[:40]), sp.csr_array(X[40:])
+    found = rivals.rival_rows(Classes(), *rows, 0, y[:40], y[40:], inner, 2)
+    np.testing.assert_allclose(found[RIDGE], dense[RIDGE], atol=5e-2)

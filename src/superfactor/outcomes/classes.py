@@ -420,7 +420,9 @@ def _by_scikit_learn(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) ->
     for penalty in penalties:
         # Every price is 1/C or that of a component that is not there.
         kept = np.flatnonzero(penalty < OFF)
-        own = model if len(kept) == len(penalty) else LogisticRegression(max_iter=300)
-        own.set_params(C=1 / penalty[kept[0]]).fit(A[:, kept], codes, weight)
-        found.append(own.predict_proba(B[:, kept]))
+        whole = len(kept) == len(penalty)
+        own = model if whole else LogisticRegression(max_iter=300)
+        seen, asked = (A, B) if whole else (A[:, kept], B[:, kept])
+        own.set_params(C=1 / penalty[kept[0]]).fit(seen, codes, weight)
+        found.append(own.predict_proba(asked))
     return found

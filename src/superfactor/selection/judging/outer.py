@@ -19,7 +19,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from superfactor.estimators import inputs
-from superfactor.estimators.inputs import take
 from superfactor.estimators.targets import Given
 from superfactor.outcomes import Outcome, Target, outcome_of
 from superfactor.selection.judging import rivals
@@ -41,14 +40,18 @@ Split = tuple[Any, Any]
 class Seen:
     """Samples as one outer fold sees them: in few coordinates, covariates last.
 
+    Both parts stay as they came: of a tall table there is no room for one array of all besides.
+
     Attributes
     ----------
-    rows : (m, k) of the labelled samples
+    inside : (n_train, k) of the labelled samples learned from
+    outside : (n_test, k) of those asked about
     unlabelled : (u, k) of those without a label that belong to no group of the test part
     strangers : their positions (u,) among all samples
     """
 
-    rows: Any
+    inside: Any
+    outside: Any
     unlabelled: Any
     strangers: Any
 
@@ -105,8 +108,7 @@ class OuterFold(ABC):
         inside, outside = self.samples.seen_by(
             np.concatenate([self.labelled[train], others]), self.labelled[test], y
         )
-        known, strange = inside[: len(train)], inside[len(train) :]
-        return Seen(_in_place(known, train, outside, test), strange, others)
+        return Seen(inside[: len(train)], outside, inside[len(train) :], others)
 
     @abstractmethod
     def seen_with(self, truths: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
@@ -128,7 +130,8 @@ class OuterFold(ABC):
             assert seen is not None
             assert self.samples is not None
             found |= rivals.rival_rows(
-                *(self.outcome, seen.rows, self.samples.n_covariates, self.truth, train, test, inner),
+                *(self.outcome, seen.inside, seen.outside, self.samples.n_covariates),
+                *(self.truth[train], self.truth[test], inner),
                 columns=len(self.target.names),
                 balanced=self.balanced,
                 unlabelled=seen.unlabelled,
@@ -213,7 +216,7 @@ class SearchFold(OuterFold):
         inner : as `self.inner` gives them, the default
         """
         inner = self.inner(truth, train) if inner is None else inner
-        width, q = int(seen.rows.shape[1]), self.samples.n_covariates
+        width, q = int(seen.inside.shape[1]), self.samples.n_covariates
         others = int(seen.unlabelled.shape[0])
         smallest = min(len(fit) for fit, _ in inner) + others
         search = clone(self.judged).set_params(
@@ -233,27 +236,19 @@ class SearchFold(OuterFold):
             search.set_params(unlabeled=None)
         if isinstance(search.scoring, str) and search.scoring == "neg_log_loss":
             search.set_params(scoring=None)  # the same, and faster
-        rows, exposures = seen.rows, self.outcome.exposures(truth)
-        unlabelled = self.samples.exposed(seen.unlabelled, seen.strangers)
+        X, asked, exposures = seen.inside, seen.outside, self.outcome.exposures(truth)
         if exposures is not None:  # those of this truth, which may be shuffled
-            rows = joined([rows, exposures])
-        X, y = take(rows, train, axis=0), self.marked(self.outcome.values(truth[train]), others)
+            X, asked = joined([X, exposures[train]]), joined([asked, exposures[test]])
+        y = self.marked(self.outcome.values(truth[train]), others)
         if others:
             stack = sp.vstack if sp.issparse(X) else np.vstack
-            X = stack([X, unlabelled])
+            X = stack([X, self.samples.exposed(seen.unlabelled, seen.strangers)])
         groups = None
         if self.groups is not None:
             groups = np.concatenate([self.own_groups[train], self.groups[seen.strangers]])
         search.fit(X, y, groups=groups)
         names = np.arange(len(self.target.names))
-        return self.outcome.rows(search, take(rows, test, axis=0), names), dict(search.best_params_)
-
-
-def _in_place(inside: Any, train: Any, outside: Any, test: Any) -> Any:
-    """Rows (m, k), each at its position, from those of both parts of a split of all."""
-    order = np.argsort(np.concatenate([train, test]))
-    stack = sp.vstack if sp.issparse(inside) else np.vstack
-    return take(stack([inside, outside]), order, axis=0)
+        return self.outcome.rows(search, asked, names), dict(search.best_params_)
 
 
 def checked_groups(groups: Any, given: Given) -> Any:

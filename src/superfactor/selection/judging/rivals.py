@@ -6,108 +6,217 @@ its likelihood in the same inner folds as the model itself.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.utils.extmath import randomized_svd
 
 from superfactor.outcomes import COVARIATES, Outcome
 from superfactor.outcomes.ridge import OFF
+from superfactor.spectrum import DataMatrix
 
 RANKS = (2, 3, 5, 10, 20)
+# Up to so many columns all axes are found, beyond those of a random subspace: as scikit-learn's PCA has it.
+_ALL_AXES = 500
+# Up to so many columns their products with each other are fewer numbers than what they spare.
+_MOST_PRODUCTS = 4000
 
 
 def rival_rows(
     outcome: Outcome,
-    rows: Any,
+    inside: Any,
+    outside: Any,
     n_covariates: int,
     truth: Any,
-    train: Any,
-    test: Any,
+    asked: Any,
     inner: Any,
     columns: int,
     balanced: bool = False,
     unlabelled: Any = None,
 ) -> dict[str, Any]:
-    """What every rival but the one that always says the same predicts: (n_test, k).
+    """What every rival but the one that always says the same predicts: (n', k).
 
     Parameters
     ----------
-    rows : (n, m + q), covariates last, preprocessed by the samples at `train`
-    truth : (n, …)
-    train, test : positions
-    inner : list of (fit, score), positions within `train`
+    inside, outside : (n, m + q) to learn from and (n', m + q) to predict, covariates last, preprocessed by
+        those inside
+    truth, asked : (n, …) and (n', …), of either
+    inner : list of (fit, score), positions among those inside
     columns : k
     balanced : every class weighs the same, however many samples it has
     unlabelled : (u, m + q) of samples without a label, which principal components may see, or None
     """
-    width = int(rows.shape[1]) - n_covariates
-    X, C = rows[:, :width], dense(rows[:, width:])
-    spread = C[train].std(axis=0)
-    C = (C - C[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    size = first_deviation(X[train])
-    X = X / size
-    strangers = X[:0] if unlabelled is None else unlabelled[:, :width] / size
-    splits = [(train[fit], train[score]) for fit, score in inner]
+    width = int(inside.shape[1]) - n_covariates
+    strangers = inside[:0, :width] if unlabelled is None else unlabelled[:, :width]
+    spectra = _spectra(inside[:, :width], strangers, inner)
+    size = spectra.deviation()
+    # As many as every fold allows; where fewer, the last ranks are the same.
+    most = max(1, min(RANKS[-1], *(len(fit) - 1 for fit, _ in inner), width))
+    C = dense(inside[:, width:])
+    mean, spread = C.mean(axis=0), C.std(axis=0)
 
-    def tuned(method: Any) -> Any:
-        """Rows of the setting with the highest likelihood in the inner folds."""
-        likelihoods = np.zeros(0)
-        for seen, others in splits:
-            each = np.array([outcome.likelihood(truth[others], P) for P in method(seen, others)])
-            likelihoods = each if not likelihoods.size else likelihoods + each
-        return method(train, test)[int(likelihoods.argmax())]
+    def scaled(rows: Any) -> Any:
+        """The first principal component has variance 1, and so has every covariate."""
+        beside = (dense(rows[:, width:]) - mean) / np.where(spread > 0, spread, 1.0)
+        if sp.issparse(rows):
+            return sp.hstack([rows[:, :width] / size, beside], "csr")
+        found = rows / size
+        found[:, width:] = beside
+        return found
 
-    def fitted(A: Any, seen: Any, B: Any, others: Any, penalties: Any) -> Any:
-        weight = outcome.rival_weights(truth[seen], balanced)
-        found = outcome.ridge_rows(A, truth[seen], B, np.asarray(penalties), weight, columns)
-        exposures = outcome.exposures(truth[others])
+    def fitted(fold: _Fold, of: Callable[[Any], Any], penalties: Any) -> Any:
+        weight = outcome.rival_weights(fold.truth, balanced)
+        A, B = of(fold.A), of(fold.B)
+        found = outcome.ridge_rows(A, fold.truth, B, np.asarray(penalties), weight, columns)
+        exposures = outcome.exposures(fold.asked)
         return found if exposures is None else [exposures * rows for rows in found]
 
-    def pca(seen: Any, others: Any) -> Any:
-        # As many as every fold allows; where fewer, the last ranks are the same.
-        most = max(1, min(RANKS[-1], *(len(s) - 1 for s, _ in splits), width))
-        kind = TruncatedSVD if sp.issparse(X) else PCA
-        everyone = X[seen]
-        if strangers.shape[0]:
-            everyone = (sp.vstack if sp.issparse(X) else np.vstack)([everyone, strangers])
-        model = kind(n_components=most, random_state=0).fit(everyone)
-        A, B = (np.hstack([model.transform(X[at]), C[at]]) for at in (seen, others))
-        number = np.arange(A.shape[1])
-        return fitted(
-            *(A, seen, B, others),
-            [
-                np.where((number >= rank) & (number < most), OFF, 1 / strength)
-                for rank in sorted({min(rank, most) for rank in RANKS})
-                for strength in outcome.few_strengths
-            ],
-        )
+    def pca(fold: _Fold, stop: int | None) -> Any:
+        centre, axes = spectra.axes(fold.number, most)
 
-    def ridge(data: Any, strengths: tuple[float, ...]) -> Any:
-        penalties = [np.full(data.shape[1], 1 / strength) for strength in strengths]
-        return lambda seen, others: fitted(data[seen], seen, data[others], others, penalties)
+        def scores(rows: Any) -> Any:
+            return np.hstack([rows[:, :width] @ axes - (centre / size) @ axes, dense(rows[:, width:])])
 
-    both = X if not n_covariates else sp.hstack([X, C], "csr") if sp.issparse(X) else np.hstack([X, C])
-    methods = {outcome.pca_name: pca, outcome.ridge_name: ridge(both, outcome.strengths)}
+        number = np.arange(most + n_covariates)
+        penalties = [
+            np.where((number >= rank) & (number < most), OFF, 1 / strength)
+            for rank in sorted({min(rank, most) for rank in RANKS})
+            for strength in outcome.few_strengths
+        ]
+        return fitted(fold, scores, penalties[:stop])
+
+    def ridge(first: int, strengths: tuple[float, ...]) -> Any:
+        """On the columns from the first on."""
+        penalties = [np.full(width + n_covariates - first, 1 / strength) for strength in strengths]
+        of = (lambda rows: dense(rows[:, first:])) if first else (lambda rows: rows)
+        return lambda fold, stop: fitted(fold, of, penalties[:stop])
+
+    methods = {outcome.pca_name: pca, outcome.ridge_name: ridge(0, outcome.strengths)}
     if n_covariates:
-        methods[COVARIATES] = ridge(C, outcome.few_strengths)
+        methods[COVARIATES] = ridge(width, outcome.few_strengths)
     # The data have been checked.
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        return {name: tuned(method) for name, method in methods.items()}
+        data = scaled(inside)
+        likelihoods: dict[str, Any] = dict.fromkeys(methods, 0.0)
+        for number, (fit, score) in enumerate(inner):
+            fold = _Fold(number, data[fit], truth[fit], data[score], truth[score])
+            for name, method in methods.items():
+                rows = method(fold, None)
+                likelihoods[name] += np.array([outcome.likelihood(fold.asked, P) for P in rows])
+        best = {name: int(np.argmax(each)) for name, each in likelihoods.items()}
+        fold = _Fold(None, data, truth, scaled(outside), asked)
+        # A regression may begin where the one before it ended; those behind the best nobody asks for.
+        return {name: method(fold, best[name] + 1)[best[name]] for name, method in methods.items()}
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Rows learned from and rows asked about, and the truth of either; without a number, all of them."""
+
+    number: int | None
+    A: Any
+    truth: Any
+    B: Any
+    asked: Any
+
+
+class _Spectra:
+    """Principal axes of X (n, m) inside, and of those of its rows that each inner fold learns from."""
+
+    def __init__(self, X: Any, strangers: Any, inner: Any):
+        self._X, self._strangers, self._inner = X, strangers, inner
+
+    def deviation(self) -> float:
+        """The standard deviation along the first of all."""
+        return first_deviation(self._X)
+
+    def axes(self, number: int | None, most: int) -> tuple[Any, Any]:
+        """The mean (m,) and the leading axes (m, most) of this fold, of all rows where it has no number."""
+        X = self._X if number is None else self._X[self._inner[number][0]]
+        if self._strangers.shape[0]:
+            X = (sp.vstack if sp.issparse(X) else np.vstack)([X, self._strangers])
+        model = (TruncatedSVD if sp.issparse(X) else PCA)(n_components=most, random_state=0).fit(X)
+        return getattr(model, "mean_", np.zeros(X.shape[1])), model.components_.T
+
+
+class _SpectraOfSums(_Spectra):
+    """The same of tall X, from sums over rows: each is read once, whatever the folds."""
+
+    def __init__(self, X: Any, strangers: Any, inner: Any):
+        super().__init__(X, strangers, inner)
+        n, self._parts = len(X), [_Sums.of(X[score]) for _, score in inner]
+        self._apart = [len(np.union1d(*both)) == n == sum(map(len, both)) for both in inner]
+        each = np.sort(np.concatenate([score for _, score in inner]))
+        once = len(each) == n and bool(np.all(each == np.arange(n)))
+        self._whole = reduce(add, self._parts) if once else _Sums.of(X)
+        self._others = _Sums.of(strangers)
+
+    def deviation(self) -> float:
+        gram = self._whole.gram
+        return _first_deviation(lambda v: gram @ v, gram.shape[1], self._whole.n)
+
+    def axes(self, number: int | None, most: int) -> tuple[Any, Any]:
+        sums = self._whole
+        if number is not None:
+            fit = self._inner[number][0]
+            sums = sums - self._parts[number] if self._apart[number] else _Sums.of(self._X[fit])
+        return (sums + self._others).axes(most)
+
+
+def _spectra(X: Any, strangers: Any, inner: Any) -> _Spectra:
+    n, m = X.shape
+    few = m <= min(n, _MOST_PRODUCTS) and not sp.issparse(X)
+    return _SpectraOfSums(X, strangers, inner) if few else _Spectra(X, strangers, inner)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """How many rows (n, m), their sum, and their products with each other, in float64."""
+
+    n: int
+    total: Any
+    gram: Any
+
+    @classmethod
+    def of(cls, rows: Any) -> Self:
+        return cls(len(rows), rows.sum(axis=0, dtype=np.float64), DataMatrix(rows).feature_gram())
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.n + other.n, self.total + other.total, self.gram + other.gram)
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.n - other.n, self.total - other.total, self.gram - other.gram)
+
+    def axes(self, most: int) -> tuple[Any, Any]:
+        mean = self.total / self.n
+        around = self.gram - self.n * np.outer(mean, mean)
+        if len(mean) <= _ALL_AXES:
+            return mean, np.linalg.eigh(around)[1][:, ::-1][:, :most]
+        return mean, randomized_svd(around, most, random_state=0)[0]
 
 
 def first_deviation(X: Any) -> float:
     """The standard deviation of X (n, m) along its first principal component, nearly."""
-    v = np.random.default_rng(0).standard_normal(X.shape[1])
+    return _first_deviation(lambda v: X.T @ (X @ v), *X.shape[::-1])
+
+
+def _first_deviation(products: Callable[[Any], Any], m: int, n: int) -> float:
+    """The same where `products` multiplies by XᵀX (m, m)."""
+    v = np.random.default_rng(0).standard_normal(m)
     size = 0.0
     for _ in range(20):  # of the power method
-        v = X.T @ (X @ (v / np.linalg.norm(v)))
+        v = products(v / np.linalg.norm(v))
         size = float(np.linalg.norm(v))
         if size == 0.0:
             return 1.0
-    return float(np.sqrt(size / X.shape[0]))
+    return float(np.sqrt(size / n))
 
 
 def dense(X: Any) -> Any:
