@@ -106,7 +106,7 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     >>> bool((superfactor.load(path).predict(data.X) == model.predict(data.X)).all())
     True
     """
-    skops_io = import_skops()
+    skops_io = _import_skops()
     if not _is_model(model):
         raise TypeError(
             f"model={type(model).__name__}: an estimator or a search of superfactor is required, or a "
@@ -181,7 +181,7 @@ def read(path: str | os.PathLike[str]) -> Saved:
     with open(path, "rb"):  # a missing file is an OSError of the usual kind
         pass
     _check_format(path)
-    skops_io = import_skops()
+    skops_io = _import_skops()
     try:
         wanted = skops_io.get_untrusted_types(file=path)
         foreign = [name for name in wanted if not _is_ours(name)]
@@ -222,8 +222,16 @@ def versions() -> dict[str, str]:
     return own | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "skops")}
 
 
-def import_skops() -> Any:
-    """skops.io: called before a long fit, this shows early that nothing could be saved."""
+def check_skops() -> None:
+    """Called before a long fit, this shows early that nothing could be saved.
+
+    skops.io itself is for later: with it comes every library that scikit-learn knows of, 200 MB with PyTorch.
+    """
+    with needed_for("files of models", "cli"):
+        import skops  # noqa: F401
+
+
+def _import_skops() -> Any:
     with needed_for("files of models", "cli"):
         import skops.io
     return skops.io

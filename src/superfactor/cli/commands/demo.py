@@ -42,7 +42,7 @@ def run(folder: Path, command: str, screen: Screen) -> None:
     table = folder / "t_cells.csv"
     _write_table(table)
     screen.note(SOURCE)
-    saving.import_skops()  # what saving needs, before anything is fitted
+    saving.check_skops()  # what saving needs, before anything is fitted
     with screen.step("read"), as_user_error():
         samples = read_study(table, target=TARGET, progress=screen.progress)
     learned = learn(samples, Settings(), screen)

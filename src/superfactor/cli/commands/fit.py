@@ -40,7 +40,7 @@ def run(
     for option, path in tables.items():
         check_table(option, path)
     markers = read_markers(looks.markers)
-    saving.import_skops()
+    saving.check_skops()
     with screen.step("read"), as_user_error(called=reading.called):
         samples = read_study(source, **vars(columns), **vars(reading.wishes), progress=screen.progress)
     check_positive(looks.positive, samples.record)

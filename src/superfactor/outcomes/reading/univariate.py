@@ -69,7 +69,8 @@ def against_rest(X: Any, codes: Any, count: int) -> Statistics:
     sums, squares = member @ X, np.sum(X**2, axis=0)
     within = squares - sums**2 * (1 / size + 1 / rest)  # the columns of X add up to 0
     within = np.where(within > _ROUNDING * n * center**2, within, 0.0)
-    ranks = rankdata(X, axis=0) - (n + 1) / 2
+    # Column after column in memory, which sorting takes two thirds of the time for.
+    ranks = rankdata(np.ascontiguousarray(X.T), axis=1).T - (n + 1) / 2
     # U − size·rest/2, and its variance given the ranks, which knows of ties.
     more = member @ ranks
     variance = size * rest / (n * (n - 1)) * np.sum(ranks**2, axis=0)
