@@ -21,7 +21,7 @@ from scipy.stats import rankdata
 from superfactor.losses.survival.risk_sets import RiskSets
 
 # Entries of a dense block: small beside X, large beside what a step costs.
-_ENTRIES = 2**22
+_ENTRIES = 2**20
 # Of a mean square: less is rounding, that of a constant.
 _ROUNDING = 1e-24
 
