@@ -130,9 +130,7 @@ def ridge_activations(loss: Loss, Y: Any, A: Any, B: Any, penalties: Any, weight
     return found
 
 
-def _of_parabolas(
-    loss: Loss, curvature: float, Y: Any, A: Any, penalties: Any, weight: Any
-) -> Iterator[Any]:
+def _of_parabolas(loss: Loss, curvature: float, Y: Any, A: Any, penalties: Any, weight: Any) -> Iterator[Any]:
     """The same weights (d, κ), one for each of the penalties, where the loss has this curvature everywhere.
 
     One step from 0 is exact, and its matrix the same for all targets and, but for the penalty, all settings.
