@@ -161,7 +161,9 @@ class Problem:
 
 
 def _several(y: Array, omega: Array, asked: Mapping[Any, float]) -> Several:
-    """The losses of a class, a number and a time (n, 4), weighed so that each costs log 2 without a model."""
+    """The losses of a class, a number and a time (n, 4): times as they are, the others so that each sample costs
+    log 2 without a model.
+    """
     known = ~np.isnan(y)
     own = np.where(known, omega[:, None], 0.0)
     y = np.nan_to_num(y)
@@ -176,7 +178,8 @@ def _several(y: Array, omega: Array, asked: Mapping[Any, float]) -> Several:
     weights = []
     for key, part in zip(MIXED, parts, strict=True):
         without = float(part(np.zeros((len(y), part.n_outputs)))[0])
-        weights.append(asked.get(key, 1.0) * np.log(2) * part.omega.sum() / without)
+        unit = 1.0 if isinstance(part, Times) else np.log(2) * part.omega.sum() / without
+        weights.append(asked.get(key, 1.0) * unit)
     return Several(parts, tuple(weights))
 
 

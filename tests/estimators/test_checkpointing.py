@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from superfactor import SMFClassifier, SMFRegressor, row_blocks
 from superfactor.solvers.newton import checkpoint
 
-N, P = 300, 80  # a subspace that has to grow, in many iterations
+N, P = 350, 280  # a subspace that has to grow, in many iterations
 # Its optimum is proven, so that no time goes into other starts.
 LAM = {"filter": 100.0, "feature": 0.5}
 
@@ -196,7 +196,7 @@ def standardised(X, y, Z):
 
 
 OTHERS = [
-    (lambda X, y, Z: {"X": X[:, 1:]}, r"shape of X is \[300, 80\] there and \[300, 79\]"),
+    (lambda X, y, Z: {"X": X[:, 1:]}, r"shape of X is \[350, 280\] there and \[350, 279\]"),
     (lambda X, y, Z: {"X": 1.001 * X}, "sum of squares of X is"),
     (permuted, "other X"),
     (standardised, "other X"),

@@ -117,7 +117,7 @@ class PoissonLoss(Loss):
             if i and bool(total > 0):
                 expected = counts + surplus
                 some = expected > 0
-                share = xp.where(some, surplus / xp.where(some, expected, xp.ones_like(expected)), 0.0)
+                share = surplus / xp.where(some, expected, xp.ones_like(expected))
                 # Where nothing is expected of anybody, the mean is.
                 G = xp.where(some[None, :], G - share[None, :] * (G + Y), (counts / total)[None, :] - Y)
             G = xp.maximum(G, -Y)
