@@ -139,7 +139,7 @@ class TestPermutations:
         found = nested_scores(search, X, y, n_repeats=1, rivals=False, permutations=9)
         assert found.permutation.p_value == 1 / 10
         assert found.permutation.score == found.repeats["model"]["accuracy"][0]
-        assert "0 of 9 tries (p = 0.1)" in found.verdict.sentences[0]
+        assert "0 of 9 tries (p = 0.1; a claim needs 19 tries or more)" in found.verdict.sentences[0]
         assert found.as_dict()["permutation"]["p_value"] == 1 / 10
 
     def test_p_values_of_noise_are_uniform(self):
