@@ -161,8 +161,9 @@ class Problem:
 
 
 def _several(y: Array, omega: Array, asked: Mapping[Any, float]) -> Several:
-    """The losses of a class, a number and a time (n, 4): times as they are, the others so that each sample costs
-    log 2 without a model.
+    """The losses of a class, a number and a time (n, 4).
+
+    Times count as they are, the others so that each sample costs log 2 without a model.
     """
     known = ~np.isnan(y)
     own = np.where(known, omega[:, None], 0.0)

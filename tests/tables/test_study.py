@@ -114,7 +114,10 @@ def test_refusals(change, kind, message, read):
         ({**LABELS, "adjust": "status"}, "given both as target and as adjust"),
         ({**LABELS, "impute": "x"}, "impute='x': lowrank, mean or none is required"),
         ({**LABELS, "layout": "x"}, "layout='x': auto, samples or features is required"),
-        ({**LABELS, "min_class": 30}, "no class has 30 samples or more; two are required: leave out min_class, or"),
+        (
+            {**LABELS, "min_class": 30},
+            "no class has 30 samples or more; two are required: leave out min_class, or",
+        ),
     ],
 )
 def test_parameters_that_cannot_be(parameters, message, read):
