@@ -18,7 +18,6 @@ from superfactor.estimators.targets import (
     check_survival,
     check_tells_something,
     concordance,
-    is_coded_as_r,
     strata_of,
 )
 from superfactor.losses import CoxPartialLikelihood, Loss
@@ -229,7 +228,7 @@ class SMFSurvival(SupervisedFactorization):
         self._coded_as_r = False
         given = self._given(y, X).among(kept).of_some()
         # New samples are read likewise: a few of them may all have the same code.
-        self._coded_as_r = is_coded_as_r(y)
+        self._coded_as_r = given.coded_as_r
         if weight is None:
             counted = np.ones(len(given.values))
         else:

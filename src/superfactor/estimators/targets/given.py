@@ -29,6 +29,7 @@ class Given:
     known: Any = None  # (n,) bool, or None where every sample has one
     names: Any = None  # (κ,) of the columns, where they have any
     strata: Any = None  # of survival times: the names of their strata, in order
+    coded_as_r: bool = False  # of survival times: whether events are 1 and 2
 
     def among(self, kept: Any) -> Given:
         """Those of the samples at `kept`; None is all of them."""

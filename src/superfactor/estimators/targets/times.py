@@ -50,15 +50,10 @@ def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> Given:
         strata, codes = _strata(stratum)
         columns.append(codes.astype(np.float64))
     values = np.column_stack(columns)
+    of_r = found is not None and bool(np.any(found == 2))
     if absent.any():
-        return Given(np.where(absent[:, None], 0.0, values), ~absent, strata=strata)
-    return Given(values, strata=strata)
-
-
-def is_coded_as_r(y: Any) -> bool:
-    """Whether events are 1 and 2, of which both occur."""
-    numbers = event_numbers(_columns(y)[0])
-    return numbers is not None and bool(np.any(numbers == 2))
+        return Given(np.where(absent[:, None], 0.0, values), ~absent, strata=strata, coded_as_r=of_r)
+    return Given(values, strata=strata, coded_as_r=of_r)
 
 
 def time_name(y: Any) -> str:
