@@ -85,8 +85,8 @@ def test_the_screen_shows_both_and_marks_what_disagrees(kept):
             top = top[clear]
         shown = [" ".join(line.split()) for line in lines]
         for row in top.itertuples():
-            weight = f"{'* ' * row.disagrees}{row.weight:+.2f}"
-            figures = [f"{row.correlation:+.2f}", weight]
+            weight = f"{'* ' * row.disagrees}{row.weight:+z.2f}"
+            figures = [f"{row.correlation:+z.2f}", weight]
             cells = " ".join(figures if by == "correlation" else figures[::-1])
             assert any(f"{row.feature} {cells}" in line for line in shown)
         figures = re.findall(r"gene\d+ +(?:\* )?[-+]\d\.\d\d", "\n".join(lines))
