@@ -10,14 +10,16 @@ file            idea
 ``rounds``      descent, a bound on what lies outside, growth
 ``starts``      other places to start from (``directions``), side by side (``fleet``)
 ``path``        many weights, each from where the one before ended
+``ladder``      directions that all of these share, where the loss is a parabola
 ``checkpoint``  the file
 =============== =============================================================================
 """
 
+from superfactor.solvers.newton.ladder import ridge_ladder
 from superfactor.solvers.newton.path import solve_path
 from superfactor.solvers.newton.solve import solve
 from superfactor.solvers.solver import Solver
 
 SOLVER = Solver("lifted-newton", solve, takes=frozenset({"search", "checkpoint", "codes"}), in_passes=True)
 
-__all__ = ["solve", "solve_path"]
+__all__ = ["ridge_ladder", "solve", "solve_path"]

@@ -1,8 +1,8 @@
 """Solutions of one problem at many weights (ξ, λ), each from where the one before ended.
 
 What is dear about a fit depends on X alone: its compression, the leading subspace, the products of the basis.
-Along a path all of it is kept, the basis grows by what new weights ask for, and the solution of the weights
-before is the start (docs/method.md §8).
+Along a path all of it is kept, every pair of weights begins in the same basis, which grows by what it asks for,
+and the solution of the weights before is the start (docs/method.md §8).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from superfactor._arrays import one_blas_thread
 from superfactor.problem import Problem
+from superfactor.samples import Vectors
 from superfactor.solution import Monitor, Solution
 from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.descent import Stride
@@ -33,6 +34,7 @@ def solve_path(
     max_iter: int | None = None,
     random_state: int | np.random.Generator | None = 0,
     search: str = "auto",
+    shared: Vectors | None = None,
 ) -> Iterator[Solution]:
     """The solutions of `problem` at each pair (ξ, λ) of `weights`, in their order.
 
@@ -52,6 +54,8 @@ def solve_path(
         Draws what is random.
     search : {"off", "auto", "thorough"}, default="auto"
         As in `solve`.
+    shared : directions, optional
+        Of the compact problem, as of `ridge_ladder`: all pairs look for their solutions in these too.
 
     Yields
     ------
@@ -76,22 +80,24 @@ def solve_path(
     waiting: Waiting | None = None
     last_row: dict[float, HeldState] = {}  # where the same λ led at the ξ before
     effort = effort_named(search)
+    home: State | None = None  # where every pair begins, but for the subspace of its neighbour
     for xi, lam in weights:
         here = problem.compact.restated(xi, lam)
         monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter)
         run = Run(tol, rng, monitor, here.samples.operations)
         with one_blas_thread:
-            if state is None:
-                state = rounds(begin(here, rank, run), run)
+            if state is None or home is None:
+                home = with_directions(begin(here, rank, run), shared)
+                state = rounds(home, run)
             else:
-                state = from_neighbour(reweighted(state, here), run)
+                state = from_neighbour(reweighted(state, home, here), run)
             unproven = not run.monitor.stopped and not state.proven(tol)
             if unproven and lam in last_row and elimination_pays(state.inside):
                 state = lower_from(state, state.back_to(last_row[lam]), run)
             if effort is not None and unproven:
                 state = other_starts(state, run, effort)
             last_row[lam] = state.held()
-            earlier = None if waiting is None else waiting.compared(problem, rank, state)
+            earlier = None if waiting is None else waiting.compared(problem, rank, state, home)
             waiting = Waiting(state, run) if unproven and elimination_pays(state.inside) else None
             found = None if waiting is not None else solution(problem, rank, state, monitor)
         if earlier is not None:
@@ -111,10 +117,10 @@ class Waiting:
     state: State
     run: Run
 
-    def compared(self, problem: Problem, rank: int, later: State) -> Solution:
+    def compared(self, problem: Problem, rank: int, later: State, home: State) -> Solution:
         """The solution; from the neighbour's subspace, if that is lower here."""
         state = self.state
-        state = lower_from(state, reweighted(later, state.problem), self.run)
+        state = lower_from(state, reweighted(later, home, state.problem), self.run)
         return solution(problem, rank, state, self.run.monitor)
 
 
@@ -130,9 +136,22 @@ def lower_from(state: State, neighbour: State, run: Run) -> State:
     return better if better.point.F < state.point.F else state
 
 
-def reweighted(state: State, problem: Problem) -> State:
-    """The same subspace and point of the same data at other weights; the point is not yet evaluated there."""
-    state = state.trimmed()
+def with_directions(state: State, shared: Vectors | None) -> State:
+    """A beginning in a basis with these directions too, and room for as many more as without."""
+    if shared is None or state.whole:
+        return state
+    basis, _ = state.basis.extended(shared)
+    capacity = state.capacity + basis.size - state.basis.size
+    return replace(state.in_basis(basis), begun=basis.size, capacity=capacity)
+
+
+def reweighted(state: State, home: State, problem: Problem) -> State:
+    """The same subspace and point of the same data at other weights; the point is not yet evaluated there.
+
+    In the basis the path began with, where this one has grown: what one pair asked for, others pay for.
+    """
+    if state.basis.size > home.basis.size + 2 * state.rank:
+        state = replace(home.back_to(state.held()), stride=state.stride)
     inside = state.inside.at_weights(problem)
     return replace(state, inside=inside, stride=Stride.of(problem), floor=inside.pca_value, phase=GROWING)
 
