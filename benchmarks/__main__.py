@@ -65,7 +65,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "restarts": optimum.restarts,
     "hard": hard.hard,
     "rivals": rivals.rivals,
-    "searches": rivals.searches,
+    "searches": defaults.searches,
     "missing": missing.missing,
     "choose": choose.choose,
     "guided": choose.guided,

@@ -116,7 +116,7 @@ def searched_tables() -> Iterator[Table]:
 
 def _small() -> Iterator[Table]:
     dense = _planted(60, 20, 3, 3)
-    sparse = Table("text 60 × 130", *data.postings(60, 130, fill=0.1))
+    sparse = Table("text 60 × 130, 3 classes", data.postings(60, 130, fill=0.1)[0], dense.y)
     yield from (dense, sparse, one_column(dense), one_column(sparse))
 
 

@@ -193,12 +193,12 @@ def _classes(rows: list[Row]) -> Table:
 
 
 def _searches(rows: list[Row]) -> Table:
-    head = ["samples × features", "model", "candidates", "`SMFClassifierCV`", "PCA + LR"]
-    head += ["times", "its accuracy", "PCA + LR's"]
+    head = ["samples × features", "y", "candidates", "search", "grid search", "times", "its score"]
+    head += ["the grid search's"]
     return head, [
-        [row["table"], row["model"], row["candidates"], seconds(row["seconds"]), seconds(row["PCA + LR s"])]
-        + [ratio(row["seconds"], row["PCA + LR s"])]
-        + [f"{100 * row[key]:.1f} %" for key in ("score", "PCA + LR score")]
+        [row["table"], row["kind"], row["candidates"], seconds(row["seconds"]), seconds(row["grid search s"])]
+        + [ratio(row["seconds"], row["grid search s"])]
+        + [f"{row[key]:.3f}" for key in ("score", "grid search score")]
         for row in rows
     ]
 

@@ -22,12 +22,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
@@ -36,7 +34,7 @@ from benchmarks.cases import Case
 from benchmarks.growth import exponent
 from benchmarks.methods import MODELS, made_dense, svd_and_regression
 from reproduction.classifiers import PLSDA
-from superfactor import SMFClassifier, SMFClassifierCV
+from superfactor import SMFClassifier
 
 PIPELINE = "TruncatedSVD + LR"
 WEIGHTS = ((0.001, 0.01), (0.01, 0.1), (1.0, 1.0))
@@ -181,62 +179,3 @@ def outputs_exponents(rows: list[dict[str, Any]]) -> dict[str, float | None]:
         of = [row for row in of if row["case"].startswith("200 × 2,000, rank 10")]
         found[name] = exponent([row["κ"] for row in of], [row["fit s"] for row in of])
     return found
-
-
-def searches(quick: bool = False) -> list[dict[str, Any]]:
-    """`SMFClassifierCV` against a `GridSearchCV` of PCA + LR with as many candidates and folds."""
-    tables = {"60 × 20": _scaled(*data.microarray(60, 20, 2, classes=3))}
-    if not quick:
-        tables = {
-            "digits, 1,797 × 64": data.real("digits"),
-            "700 × 765, 10 unequal classes": _scaled(*data.microarray(700, 765, 10, classes=10, uneven=0.3)),
-            "2,000 × 200, 20 classes": _scaled(*data.microarray(2000, 200, 10, classes=20)),
-        }
-    rows = []
-    for (name, (X, y)), model in product(tables.items(), MODELS):
-        with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            # The tables are standardised already, and the scores are compared.
-            own = SMFClassifierCV(model=model, preprocess=None, scoring="accuracy")
-            spent = _shortest(partial(own.fit, X, y), 1 if quick else 2)
-            grid = plain_search(own)
-            plain = _shortest(partial(grid.fit, X, y), 1 if quick else 3)
-        rows.append(
-            {
-                "table": name,
-                "model": model,
-                "candidates": len(own.cv_results_["params"]),
-                "seconds": spent,
-                "PCA + LR s": plain,
-                "searches": spent / plain,
-                "score": float(own.best_score_),
-                "PCA + LR score": float(grid.best_score_),
-            }
-        )
-    return rows
-
-
-def plain_search(own: SMFClassifierCV) -> GridSearchCV:
-    """That of PCA + LR with the ranks, the number of candidates and the folds of a fitted search."""
-    candidates = own.cv_results_["params"]
-    ranks = sorted({candidate["n_components"] for candidate in candidates})
-    strengths = np.logspace(-3, 2, len(candidates) // len(ranks))
-    return GridSearchCV(
-        make_pipeline(PCA(), LogisticRegression()),
-        {"pca__n_components": ranks, "logisticregression__C": strengths},
-        cv=own.n_splits_,
-    )
-
-
-def _scaled(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return (X - X.mean(axis=0)) / X.std(axis=0), y
-
-
-def _shortest(job: Callable[[], Any], repeats: int) -> float:
-    """The least seconds of some runs; those that take long are not repeated."""
-    times: list[float] = []
-    while len(times) < repeats and sum(times) < 5:
-        start = perf_counter()
-        job()
-        times.append(perf_counter() - start)
-    return min(times)

@@ -1,13 +1,10 @@
 from dataclasses import replace
 from importlib.util import find_spec
 
-import numpy as np
 import pytest
 from benchmarks import rivals
 from benchmarks.cases import dense
-from benchmarks.rivals import KEPT, RIVALS, compare, digits, plain_search
-
-from superfactor import SMFClassifierCV
+from benchmarks.rivals import KEPT, RIVALS, compare, digits
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +36,3 @@ def test_an_objective_above_the_kept_one_is_told():
     assert row["excess"] == pytest.approx(0.01) and row["pipelines"] == 4
     other = rivals._row(replace(case, name="table"), "filter", {"objective": F}, 0.5)
     assert other["excess"] is None
-
-
-def test_the_plain_search_has_as_many_candidates_and_folds():
-    X, y = dense(40, 6, 2, 0).X, np.arange(40) % 2
-    own = SMFClassifierCV(n_components=[1, 2], xi=[0.1, 1.0], lam=[0.1], cv=3).fit(X, y)
-    plain = plain_search(own).fit(X, y)
-    assert len(plain.cv_results_["params"]) == len(own.cv_results_["params"]) == 4
-    assert plain.n_splits_ == 3
