@@ -18,8 +18,8 @@ from superfactor.outcomes import Outcome, Target
 from superfactor.selection.rows.coordinates import FoldRows
 from superfactor.solvers.newton import ridge_ladder, solve_path
 
-# Of what supervision can change of a candidate's objective: scores of the best ones differ from those of exact
-# solutions by less than a hundredth of their deviation between folds.
+# Of what supervision can change of a candidate's objective. Scores of the best ones are then those of exact
+# solutions but for less than a hundredth of their deviation between folds.
 TOLERANCE = 1e-5
 
 

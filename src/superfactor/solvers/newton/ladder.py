@@ -2,9 +2,10 @@
 
 Where the loss is a parabola, one factor leads to A = (G + σ)⁻¹b, b = X̃ᵀE of the best model without factors:
 a ridge regression whatever ξ and λ are, which only decide how strong it is. Several factors span as many of
-them (docs/method.md §8). So some strengths, like the rungs of a ladder, come near the solutions at all weights,
-where a subspace would have to grow round by round at each. They cost the products of the weakest one alone,
-since conjugate gradients look for all of them in the same Krylov space.
+them (docs/method.md §8). So some strengths, like the rungs of a ladder, come near the solutions at all
+weights, where a subspace would have to grow round by round at each. They cost the products of the weakest one
+alone, since conjugate gradients look for all of them in the same Krylov space. Of classes, whose curvature
+changes from sample to sample, this is no guide: on text it cost more than the rounds it saved.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def ridge_ladder(problem: Problem, weights: Iterable[tuple[float, float]]) -> Ve
 
 
 def _regressed_on(problem: Problem) -> Array:
-    """X̃ᵀE without factors and what each covariate adds to it (N, κ + q), but for columns that are rounding."""
+    """X̃ᵀE without factors and what each covariate adds to it (N, κ + q), less columns that are rounding."""
     gamma = to_numpy(Inside(Basis.empty(problem), 0).without_factors.gamma)
 
     def pulled(gamma: Array) -> Array:

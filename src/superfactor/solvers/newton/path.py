@@ -1,8 +1,8 @@
 """Solutions of one problem at many weights (ξ, λ), each from where the one before ended.
 
 What is dear about a fit depends on X alone: its compression, the leading subspace, the products of the basis.
-Along a path all of it is kept, every pair of weights begins in the same basis, which grows by what it asks for,
-and the solution of the weights before is the start (docs/method.md §8).
+Along a path all of it is kept, every pair of weights begins in the same basis, which grows by what it asks
+for, and the solution of the weights before is the start (docs/method.md §8).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from superfactor.solvers.newton.solve import DEFAULT_ITERATIONS, solution
 from superfactor.solvers.newton.starts import effort_named, other_starts, ridge_subspace
 from superfactor.solvers.newton.state import GROWING, HeldState, Run, State
 from superfactor.subspace.newton_model import elimination_pays
+
+# From the ridge solution so many steps are taken, unless one shows before that they lead no lower.
+_STEPS = 6
 
 
 def solve_path(
@@ -148,10 +151,12 @@ def with_directions(state: State, shared: Vectors | None) -> State:
 def reweighted(state: State, home: State, problem: Problem) -> State:
     """The same subspace and point of the same data at other weights; the point is not yet evaluated there.
 
-    In the basis the path began with, where this one has grown: what one pair asked for, others pay for.
+    In the basis that the path began with, where this one has grown, or lost of it: what one pair asked for,
+    others would pay for.
     """
-    if state.basis.size > home.basis.size + 2 * state.rank:
-        state = replace(home.back_to(state.held()), stride=state.stride)
+    began, now = home.basis.size, state.basis.size
+    if not began <= now <= began + 2 * state.rank:
+        state = home.back_to(state.held())
     inside = state.inside.at_weights(problem)
     return replace(state, inside=inside, stride=Stride.of(problem), floor=inside.pca_value, phase=GROWING)
 
@@ -168,8 +173,11 @@ def from_neighbour(state: State, run: Run) -> State:
     first = state.held()
     W, A, gamma = ridge_subspace(state.inside, state.point, state.problem.lam)
     start = state.inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
-    goal = 0.1 * state.goal(run.tol)
-    state = descended(replace(state, point=start), run, goal, limit=6)
-    if state.point.F - 10 * state.left < first.F:  # it may still get below
-        state = rounds(state, run)
+    goal = state.goal(run.tol)
+    state = replace(state, point=start)
+    for _ in range(_STEPS):
+        state = descended(state, run, 0.1 * goal, limit=1)
+        if first.F - goal <= state.point.F - 10 * state.left:  # it cannot get below any more
+            return state.back_to(first)
+    state = rounds(state, run)
     return state.back_to(first) if first.F <= state.point.F else state
