@@ -6,8 +6,8 @@ import pytest
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.options import Options
 from superfactor.problem import state
-from superfactor.solvers.newton import ridge_ladder, solve_path
-from superfactor.solvers.newton.ladder import shifted_solutions
+from superfactor.solvers.newton import solve_path
+from superfactor.solvers.newton.ladder import ridge_ladder, shifted_solutions
 
 SHIFTS = np.geomspace(1e-3, 1e3, 7)
 WEIGHTS = [(xi, lam) for xi in (0.01, 1.0) for lam in (10.0, 1.0, 0.1)]

@@ -45,7 +45,7 @@ PHASES = {
     "label directions": lambda s, run: with_label_directions(s),
     "finish": finish,
     "reweighted": lambda s, run: from_neighbour(
-        reweighted(s, s.problem.at_weights(s.problem.xi, 3 * s.problem.lam)), run
+        reweighted(s, s, s.problem.at_weights(s.problem.xi, 3 * s.problem.lam)), run
     ),
     "written": lambda s, run: arrays(s, "") and Beginning.of(s) and s,
 }

@@ -16,7 +16,8 @@ from sklearn.base import clone
 from superfactor._arrays import one_blas_thread
 from superfactor.outcomes import Outcome, Target
 from superfactor.selection.rows.coordinates import FoldRows
-from superfactor.solvers.newton import ridge_ladder, solve_path
+from superfactor.solvers.newton import solve_path
+from superfactor.solvers.newton.ladder import ridge_ladder
 
 # Of what supervision can change of a candidate's objective. Scores of the best ones are then those of exact
 # solutions but for less than a hundredth of their deviation between folds.

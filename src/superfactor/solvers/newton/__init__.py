@@ -15,11 +15,10 @@ file            idea
 =============== =============================================================================
 """
 
-from superfactor.solvers.newton.ladder import ridge_ladder
 from superfactor.solvers.newton.path import solve_path
 from superfactor.solvers.newton.solve import solve
 from superfactor.solvers.solver import Solver
 
 SOLVER = Solver("lifted-newton", solve, takes=frozenset({"search", "checkpoint", "codes"}), in_passes=True)
 
-__all__ = ["ridge_ladder", "solve", "solve_path"]
+__all__ = ["solve", "solve_path"]
