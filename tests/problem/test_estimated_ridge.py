@@ -7,6 +7,9 @@ from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
+from superfactor.losses import SquaredError
+from superfactor.options import Options
+from superfactor.problem import state
 
 
 def by_dense_formulas(X, y, weight):
@@ -85,6 +88,23 @@ def test_weights_sparse_x_and_samples_without_a_value():
     unknown = np.where(np.arange(60)[:, None] < 20, np.nan, y)
     alone = model.fit(X[20:], y[20:]).lam_
     assert 0.2 < model.fit(X, unknown).lam_ / alone < 5
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_wide_x_that_is_not_compressed_has_the_same(weighted, intercept):
+    X, y = table(40, 90, 1.0)
+    weight = np.random.default_rng(2).uniform(0.5, 2, len(X)) if weighted else None
+    found = [
+        state(
+            *("filter", sp.csr_array(X), y, SquaredError()),
+            **{"xi": 1.0, "lam": "auto", "sample_weight": weight, "fit_intercept": intercept},
+            options=Options(products_a_sparse_value=operations),
+        )
+        for operations in (0.0, 1e9)
+    ]
+    assert [problem.compact is problem for problem in found] == [True, False]
+    np.testing.assert_allclose(*(problem.users_weights for problem in found), rtol=1e-6)
 
 
 def test_units_do_not_matter():

@@ -102,13 +102,21 @@ def estimated_ridge(
     """
     n, p = shape
     short = None if whole is None else whole.short
-    if short is None and (n + 10 * p) * p**2 > _MOST_OPERATIONS:
+    # Wide X is asked on the side of its samples where it is not compressed.
+    wide = whole is not None and short is None and 2 * n <= p and n <= whole.options.compressed_side
+    if short is None and not wide and (n + 10 * p) * p**2 > _MOST_OPERATIONS:
         return None
     asked = samples if short is None else short.samples
     coef = null_model(asked, start, ridge)
-    values, V = _spectrum(asked, whole, p, shared)
+    if whole is not None and wide:
+        values, U = _spectrum_of_samples(whole, shared)
+        pull = U.T @ to_numpy(asked.stack(Block.pulled, Design(None), coef))
+        pull = np.sqrt(np.clip(values, 0.0, None))[:, None] * pull
+    else:
+        values, V = _spectrum(asked, whole, p, shared)
+        pull = V.T @ to_numpy(asked.sum(Block.pull, Design(None), coef))
     kept = values > _NO_EIGENVALUE * max(values.max(initial=0.0), 1e-300)
-    pull = V[:, kept].T @ to_numpy(asked.sum(Block.pull, Design(None), coef))  # (k, κ)
+    pull = pull[kept]  # (k, κ)
     bend, squares, counts = (np.asarray(to_numpy(x)) for x in asked.sum(Block.working, Design(None), coef))
     total = float(asked.sum(Block.total_weights)[2])
     outputs = []
@@ -139,3 +147,12 @@ def _spectrum(samples: Samples, whole: Whole | None, n_features: int, shared: fl
         gram = to_numpy(samples.sum(Block.power, np.eye(n_features)) if known is None else known)
     s = to_numpy(samples.sum(Block.row_sum))
     return np.linalg.eigh((gram + gram.T) / 2 - s @ s.T / shared)
+
+
+def _spectrum_of_samples(whole: Whole, shared: float) -> tuple[Any, Any]:
+    """The same of X̃X̃ᵀ: eigenvalues (n,) and eigenvectors (n, n)."""
+    gram, root = to_numpy(whole.data.gram()), whole.data.root_weight
+    ones = np.ones((len(gram), 1)) if root is None else to_numpy(root)
+    image = gram @ ones / shared
+    centred = gram - image @ ones.T - ones @ image.T + ones @ (ones.T @ image / shared) @ ones.T
+    return np.linalg.eigh((centred + centred.T) / 2)
