@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 from typing import Any
 
 from benchmarks.growth import exponents
@@ -192,6 +192,23 @@ def _classes(rows: list[Row]) -> Table:
     ]
 
 
+def _defaults(rows: list[Row]) -> Table:
+    cases: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        cases.setdefault(row["table"], {})[row["model"]] = row
+    body = []
+    for name, models in cases.items():
+        times = (_times_a_pipeline(models[model]) for model in MODELS)
+        body.append([name, seconds(models["filter"]["PCA + LR s"]), *times])
+    middle = [f"{median(row['pipelines'] for row in rows if row['model'] == model):.1f}" for model in MODELS]
+    return ["table", "PCA + LR", *MODELS], [*body, ["in the middle", "", *middle]]
+
+
+def _times_a_pipeline(row: Row) -> str:
+    """How many pipelines a fit takes, and whether it is proven."""
+    return f"{row['pipelines']:.1f}" + (", proven" if row["proven"] else "")
+
+
 def _searches(rows: list[Row]) -> Table:
     head = ["samples × features", "y", "candidates", "search", "grid search", "times", "its score"]
     head += ["the grid search's"]
@@ -326,6 +343,7 @@ TABLES: dict[str, tuple[str, Callable[[list[Row]], Table]]] = {
     "growth": ("growth", _growth),
     "accuracy": ("accuracy", _accuracy),
     "rivals": ("rivals", _rivals),
+    "defaults": ("defaults", _defaults),
     "searches": ("searches", _searches),
     "hard": ("hard", _hard),
     "reading": ("reading", _reading),

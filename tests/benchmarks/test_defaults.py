@@ -1,4 +1,6 @@
-"""Searches beside grid searches: as many candidates, the same folds; numbers are a column of the table."""
+"""Fits as they come beside pipelines; searches beside grid searches with the same folds."""
+
+import os
 
 import numpy as np
 import pytest
@@ -40,3 +42,13 @@ def test_the_largest_column_is_predicted_from_the_others(kept):
     np.testing.assert_array_equal(found.y, [-4.0, 3.0])
     np.testing.assert_array_equal(others, X[:, [0, 2]])
     assert found.name == "2 × 3, a column"
+
+
+def test_fits_as_they_come_on_one_core():
+    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    rows = defaults.defaults(quick=True)
+    assert [row["model"] for row in rows] == ["filter", "feature"]
+    for row in rows:
+        assert row["pipelines"] == pytest.approx(row["fit s"] / row["PCA + LR s"]) and row["iterations"] > 0
+        assert row["proven"] == (row["gap"] <= 1e-6)
+    assert before is None or os.sched_getaffinity(0) == before
