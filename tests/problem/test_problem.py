@@ -283,6 +283,20 @@ def test_the_gram_matrix_of_few_features_changes_nothing_but_the_time(model):
     np.testing.assert_allclose(*found, rtol=2e-3)
 
 
+@every_model
+def test_the_gram_matrix_of_other_libraries_is_numpys(model):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 70)), rng.integers(0, 2, 300)
+    found = []
+    for given in (X, torch.asarray(X)):
+        problem = state(model, given, y, resolve_link("logistic", 1), xi="auto", lam="auto")
+        assert type(problem.feature_gram) is np.ndarray
+        certificate = certify(problem, 2, newton.solve(problem, 2))
+        found.append((certificate.objective, certificate.lower_bound, certificate.constants.L))
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
 def test_whose_gram_matrix_is_worth_it():
     rng = np.random.default_rng(0)
     link, y = resolve_link("logistic", 1), np.arange(30) % 2

@@ -269,7 +269,7 @@ def _largest_variation(samples: Samples, whole: Whole | None, n_features: int, t
     short = None if whole is None else whole.short
     if whole is not None and whole.feature_gram is not None:
         s = to_numpy(samples.sum(Block.row_sum))
-        return float(np.linalg.eigvalsh(to_numpy(whole.feature_gram) - s @ s.T / total)[-1])
+        return float(np.linalg.eigvalsh(whole.feature_gram - s @ s.T / total)[-1])
     if short is None:
         return largest_square(samples, n_features, total)
     squares = to_numpy(short.whole.data.singular_values) ** 2

@@ -186,7 +186,7 @@ class Problem:
 
     @property
     def feature_gram(self) -> Array | None:
-        """X̃ᵀX̃ (p, p) of few features whose samples are many and in memory; else None."""
+        """X̃ᵀX̃ (p, p), NumPy, of few features whose samples are many and in memory; else None."""
         return None if self.whole is None else self.whole.feature_gram
 
     def expand(self, atoms: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from superfactor._arrays import Array
+from superfactor._arrays import Array, to_numpy
 from superfactor.losses import Loss
 from superfactor.options import Options
 from superfactor.samples import Annotations, LocalSamples, SampleTable, in_memory
@@ -30,14 +30,14 @@ class Whole:
 
     @cached_property
     def feature_gram(self) -> Array | None:
-        """X̃ᵀX̃ (p, p) of few features; None where products with X cost less.
+        """X̃ᵀX̃ (p, p) of few features, NumPy; None where products with X cost less.
 
         Computed once: weights in units of the data, the solver's first subspace, the certificate and the
         theory share it.
         """
         n, p = self.data.shape
         few = p <= min(n, self.options.few_features) and not self.data.is_sparse
-        return self.data.feature_gram() if few else None
+        return to_numpy(self.data.feature_gram()) if few else None
 
     @cached_property
     def short(self) -> Short | None:

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superfactor._arrays import Array, cast, device, diagonal, eps, eye_like, frobenius2, namespace
+from superfactor._arrays import Array, cast, device, diagonal, eps, eye_like, frobenius2, moved, namespace
 from superfactor.models import LiftedArrays
 from superfactor.options import Options
 from superfactor.problem import Problem
@@ -279,7 +279,7 @@ def design_extremes(
     if gram is None and not lower and N > _COLUMNS and n * N**2 > options.gram_operations:
         return 0.0, _lanczos_bound(small, scale, q)
     xp, C = namespace(small.targets), small.covariates
-    G = (_gram(small) if gram is None else cast(gram, small.targets)) * (scale * scale)
+    G = (_gram(small) if gram is None else cast(moved(gram, small.targets), small.targets)) * (scale * scale)
     beside = bool(C.shape[1]) and (covariates or lower)
     cross = small.pull(small.loss_weight * C) * scale if beside else C[:0, :]  # XᵀΩX' (N, q)
     if q:

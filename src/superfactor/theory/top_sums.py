@@ -205,8 +205,8 @@ class FullSpectrum(Spectrum):
         whole = self.problem.whole
         if self._gram is None and self._by_samples and whole is not None:
             self._gram = whole.data.gram()
-        elif self._gram is None:
-            self._gram = self.problem.feature_gram
+        elif self._gram is None and self.problem.feature_gram is not None:
+            self._gram = self._there(self.problem.feature_gram)
         if self._gram is None:
             nothing = self.problem.samples.nothing()
             gram, _ = self.problem.samples.sum(Block.gram_and_image, nothing.place)
