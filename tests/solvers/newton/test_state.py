@@ -40,7 +40,6 @@ PHASES = {
     "thick restart": lambda s, run: thick_restart(s),
     "rounds": rounds,
     "other starts": lambda s, run: other_starts(s, run, EFFORTS["auto"]),
-    "trimmed": lambda s, run: grown(s, run).trimmed(),
     "supervised start": supervised_start,
     "label directions": lambda s, run: with_label_directions(s),
     "finish": finish,

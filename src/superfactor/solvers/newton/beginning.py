@@ -51,8 +51,7 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
     else:
         none = problem.zeros(inside.rank, problem.n_outputs)
         point = inside.at(inside.leading(), none, inside.without_factors.gamma)
-    stride, begun = Stride.of(problem), basis.size
-    state = State(inside, point, stride, inside.pca_value, whole, begun, capacity)
+    state = State(inside, point, Stride.of(problem), inside.pca_value, whole, capacity)
     if held is None:
         state = supervised_start(with_label_directions(state), run)
     run.observe(state, False)

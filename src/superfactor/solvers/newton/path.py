@@ -145,7 +145,7 @@ def with_directions(state: State, shared: Vectors | None) -> State:
         return state
     basis, _ = state.basis.extended(shared)
     capacity = state.capacity + basis.size - state.basis.size
-    return replace(state.in_basis(basis), begun=basis.size, capacity=capacity)
+    return replace(state.in_basis(basis), capacity=capacity)
 
 
 def reweighted(state: State, home: State, problem: Problem) -> State:

@@ -41,7 +41,6 @@ class State:
     stride: Stride  # how long proximal steps are by now
     floor: float  # bound(0) inside the subspace, what reconstruction alone must cost
     whole: bool  # whether the subspace is the whole range of X
-    begun: int  # how many vectors the basis had in the beginning
     capacity: int  # how many it may have
     phase: str = GROWING  # how far the search has come
     searched: OtherStarts | None = None  # other starts that it has been compared with
@@ -95,11 +94,6 @@ class State:
             point=inside.embedded(self.point),
             stride=replace(self.stride, radius=math.inf),  # another subspace, another metric
         )
-
-    def trimmed(self) -> State:
-        """In a basis that has not much more than it began with: what one search asked for, others pay for."""
-        keep = self.begun + self.rank
-        return self if self.basis.size <= keep + self.rank else self.restarted(keep)
 
     def restarted(self, keep: int) -> State:
         """The same point in so many directions: its own, and the leading ones of its complement."""
