@@ -18,6 +18,9 @@ LOWEST_ROOMS := $(addprefix tests/,conformance datasets tables interpretation pl
   samples/test_array_api.py spectrum/test_rows.py report/test_writing.py distributed/test_partitions.py \
   test_distribution.py test_extras.py test_package.py)
 
+# Text that people read. The words to avoid are in tools/words.txt.
+PROSE := README.md CONTRIBUTING.md CHANGELOG.md docs/*.md src tests examples
+
 MADE_PAGES := $(addprefix docs/,api/examples api/generated gallery tutorials)
 
 # Tests start hundreds of processes: each that finds its modules compiled saves half a second.
@@ -49,10 +52,11 @@ coverage: $(READY) ## which lines the tests run: a table, htmlcov/index.html and
 	$(ONE_THREAD) $(BIN)/python $(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html --cov-report=json $(if $(ARGS),--cov-fail-under=0 $(ARGS))
 	$(if $(ARGS),,$(BIN)/python tools/coverage_badge.py)
 
-lint: $(READY) ## style, formatting and the order of the layers
+lint: $(READY) ## style, formatting, the order of the layers, spelling and words to avoid
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/codespell --dictionary=- --dictionary=tools/words.txt $(PROSE)
 
 types: $(READY) ## mypy, strict on src/ and reproduction/
 	$(BIN)/mypy
